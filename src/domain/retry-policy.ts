@@ -47,3 +47,26 @@ export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
 export function waits(policy: RetryPolicy): number[] {
   return Array.from({ length: policy.maxRetries }, (_, index) => waitAfterAttempt(policy, index + 1));
 }
+
+/** What the next wait depends on besides the policy. Times in milliseconds since 1970. */
+export interface FailedAttemptTimes {
+  readonly number: number;
+  readonly now: number;
+  readonly windowEndsAt: number;
+  /** What the receiver asked for with `Retry-After`, in milliseconds from now. */
+  readonly retryAfterMs: number | null;
+}
+
+/**
+ * When the attempt after a failed one is due, in milliseconds since 1970, or null when the retries are spent: the
+ * last one was made, or the next wait would not fit the window. A `Retry-After` lengthens the wait, but never
+ * past the window.
+ */
+export function nextAttemptAt(policy: RetryPolicy, failed: FailedAttemptTimes): number | null {
+  if (failed.number >= maxAttempts(policy)) return null;
+  const planned = waitAfterAttempt(policy, failed.number);
+  const latest = failed.windowEndsAt - failed.now - policy.attemptTimeoutMs;
+  const wait =
+    failed.retryAfterMs === null ? planned : Math.max(planned, Math.min(failed.retryAfterMs, latest));
+  return failed.now + wait > failed.windowEndsAt ? null : failed.now + wait;
+}

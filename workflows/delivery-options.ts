@@ -1,0 +1,68 @@
+/**
+ * The options of the delivery's activities: the retry policy as Temporal's own.
+ * @module
+ */
+import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
+import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
+import type { DeliverEventInput } from './delivery-types.ts';
+import { deliveryTitle } from './operator-view.ts';
+
+/** Slack for the activity around an attempt, and behind the window for a last attempt under way. */
+const ATTEMPT_SLACK_MS = 10_000;
+const WINDOW_SLACK_MS = 30_000;
+
+/** A worker that died is noticed after this long; attempts shorter than that never send a heartbeat. */
+function heartbeatTimeout(attemptTimeoutMs: number): number {
+  return Math.min(10_000, Math.max(2_000, attemptTimeoutMs));
+}
+
+/**
+ * Options of the activity that makes every attempt (given.md, "Limits").
+ * @param attemptsMade attempts recorded so far: the policy goes on behind them
+ * @param windowLeftMs until the end of the window
+ */
+export function attemptOptions(
+  input: DeliverEventInput,
+  attemptsMade: number,
+  windowLeftMs: number,
+): ActivityOptions {
+  const { policy } = input;
+  return {
+    startToCloseTimeout: policy.attemptTimeoutMs + ATTEMPT_SLACK_MS,
+    heartbeatTimeout: heartbeatTimeout(policy.attemptTimeoutMs),
+    scheduleToCloseTimeout: Math.max(0, windowLeftMs) + policy.attemptTimeoutMs + WINDOW_SLACK_MS,
+    retry: {
+      initialInterval: waitAfterAttempt(policy, attemptsMade + 1),
+      backoffCoefficient: policy.coefficient,
+      // Left out, it would be 100 times the first wait and flatten the last waits.
+      maximumInterval: policy.windowMs,
+      maximumAttempts: maxAttempts(policy) - attemptsMade,
+    },
+    // A request under way is let finish: a success that arrives after the cancellation counts.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    summary: `${deliveryTitle(input)}: attempts ${attemptsMade + 1}–${maxAttempts(policy)}`.slice(0, 200),
+  };
+}
+
+/** Options of the one attempt after a lost window: only failures of ours are retried, patiently. */
+export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
+  return {
+    startToCloseTimeout: input.policy.attemptTimeoutMs + ATTEMPT_SLACK_MS,
+    heartbeatTimeout: heartbeatTimeout(input.policy.attemptTimeoutMs),
+    retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 },
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    summary: `${deliveryTitle(input)}: one last attempt after the window`.slice(0, 200),
+  };
+}
+
+/** Steps on our own database: retried for as long as it takes. */
+export const ownStepOptions: ActivityOptions = {
+  startToCloseTimeout: 30_000,
+  retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 30_000 },
+};
+
+/** The deactivation mail: never none, so patient and without end. */
+export const mailOptions: ActivityOptions = {
+  startToCloseTimeout: 60_000,
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15 * 60_000 },
+};

@@ -1,0 +1,130 @@
+/**
+ * What the delivery workflow and its activities say to each other. Identifiers only: no URL, no secret, no
+ * customer data ever enters a history.
+ * @module
+ */
+import type { EventType } from '../src/domain/event-types.ts';
+import type { RetryPolicy } from '../src/domain/retry-policy.ts';
+
+/** Input of `deliverEvent`. */
+export interface DeliverEventInput {
+  /** UUIDv7 text. */
+  readonly deliveryId: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly eventType: EventType;
+  /** The e-shop's own identifier of the record, e.g. its order number. */
+  readonly entityId: string;
+  /** Attempts recorded before this workflow began: 0, or more when it continues for another. */
+  readonly attemptsMade: number;
+  /** As it was when the delivery was dispatched: a later change of configuration does not reach this delivery. */
+  readonly policy: RetryPolicy;
+}
+
+/** How a delivery ended. */
+export type FinalState = 'delivered' | 'failed' | 'expired' | 'canceled';
+
+/** What one attempt found, where it did not fail. */
+export type AttemptVerdict =
+  | { readonly kind: 'delivered'; readonly number: number; readonly status: number }
+  /** No request was made: look at the situation and decide again. */
+  | {
+      readonly kind: 'notAttempted';
+      readonly reason: 'inactive' | 'deleted' | 'closed' | 'spent' | 'windowOver';
+    };
+
+/** Why no further attempt is due. */
+export type SpentReason =
+  /** The last attempt the policy allows was made and failed. */
+  | 'retriesExhausted'
+  /** The receiver answered 410 Gone. */
+  | 'gone'
+  /** The end of the window passed while we were away; the one attempt made afterwards failed too. */
+  | 'windowLost';
+
+/** The present state of a delivery and its webhook, times in milliseconds since 1970. */
+export type DeliverySituation =
+  | { readonly open: false; readonly state: FinalState }
+  | {
+      readonly open: true;
+      /** The reader's clock. */
+      readonly readAt: number;
+      readonly webhook: 'active' | 'inactive' | 'deleted';
+      /** Whether the webhook was activated or got another URL since the last attempt. */
+      readonly generationChanged: boolean;
+      readonly attemptsMade: number;
+      readonly spent: SpentReason | null;
+      /** null before the first attempt or holding. */
+      readonly windowEndsAt: number | null;
+      readonly nextAttemptAt: number | null;
+      /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
+      readonly lastError: string | null;
+    };
+
+/** What the compensation did. */
+export interface CompensationResult {
+  readonly state: FinalState;
+  /** The generation that was deactivated on account of this delivery, if it was. */
+  readonly deactivatedGeneration: number | null;
+  readonly attemptsMade: number;
+  readonly lastError: string | null;
+}
+
+/** Activities of a delivery; made by `createDeliveryActivities`. */
+export interface DeliveryActivities {
+  /** Makes one attempt. Throws an ApplicationFailure of a type listed in `failureTypes`. */
+  attemptDelivery(input: AttemptInput): Promise<AttemptVerdict>;
+  readDelivery(deliveryId: string): Promise<DeliverySituation>;
+  /** Starts the window of a delivery that is held before its first attempt. */
+  holdDelivery(input: { deliveryId: string; windowMs: number }): Promise<DeliverySituation>;
+  /** Open → failed, and the webhook inactive if the last attempt's generation is still current. */
+  compensate(deliveryId: string): Promise<CompensationResult>;
+  /** Open → expired or canceled; tells what the state is afterwards. */
+  closeDelivery(input: {
+    deliveryId: string;
+    state: 'expired' | 'canceled';
+    alarm: boolean;
+  }): Promise<FinalState>;
+  mailDeactivation(input: { webhookId: number; generation: number }): Promise<void>;
+}
+
+export interface AttemptInput {
+  readonly deliveryId: string;
+  readonly policy: RetryPolicy;
+  /** Attempts recorded when this activity was scheduled: with the engine's count it tells the policy's wait. */
+  readonly attemptsBefore: number;
+  /** The one attempt after a window that our own outage swallowed. */
+  readonly lastChance: boolean;
+}
+
+/** Types of ApplicationFailure that `attemptDelivery` throws. */
+export const failureTypes = {
+  /** The receiver did not accept; another attempt follows. */
+  attemptFailed: 'AttemptFailed',
+  /** The receiver did not accept, and no attempt is left. */
+  retriesSpent: 'RetriesSpent',
+  /** Ours: database away, attempt interrupted. Uses up none of the attempts. */
+  ourOutage: 'OurOutage',
+} as const;
+
+/** Payload of the signal `attemptFailed`: one line of the delivery's story. */
+export interface FailedAttempt {
+  readonly number: number;
+  readonly status: number | null;
+  /** Host and outcome, never a path: "HTTP 503 from shop.example after 212 ms". */
+  readonly sentence: string;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+  /** ISO 8601 in UTC; null when no attempt is left. */
+  readonly nextAttemptAt: string | null;
+}
+
+/** Signal: something that matters to open deliveries changed on the webhook. Carries no command. */
+export const webhookChangedSignal = 'webhookChanged';
+/** Signal: an attempt failed. For the operator's view alone; nothing is decided by it. */
+export const attemptFailedSignal = 'attemptFailed';
+
+/** `delivery/<delivery id>`: all that ties a delivery to its workflow. */
+export function deliveryWorkflowId(deliveryId: string): string {
+  return `delivery/${deliveryId}`;
+}

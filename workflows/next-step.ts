@@ -1,0 +1,42 @@
+/**
+ * What a delivery does next, decided from its present situation alone. Pure, so that every case is a line of a
+ * table test.
+ * @module
+ */
+import type { DeliverySituation, FinalState } from './delivery-types.ts';
+
+/** The next step of a delivery; times in milliseconds since 1970. */
+export type NextStep =
+  | { readonly step: 'end'; readonly state: FinalState }
+  | { readonly step: 'cancel' }
+  | { readonly step: 'compensate' }
+  | { readonly step: 'expire'; readonly alarm: boolean }
+  | { readonly step: 'beginHolding' }
+  | { readonly step: 'hold'; readonly until: number }
+  | { readonly step: 'waitForNextAttempt'; readonly until: number }
+  | { readonly step: 'attempt'; readonly lastChance: boolean };
+
+/**
+ * @param workflowTime, milliseconds since 1970
+ */
+export function nextStep(situation: DeliverySituation, workflowTime: number): NextStep {
+  if (!situation.open) return { step: 'end', state: situation.state };
+  // The later of two clocks: a worker whose clock runs ahead of the server's must not be asked again at once.
+  const now = Math.max(workflowTime, situation.readAt);
+  if (situation.webhook === 'deleted') return { step: 'cancel' };
+  if (situation.spent === 'windowLost') return { step: 'expire', alarm: true };
+  if (situation.spent !== null) return { step: 'compensate' };
+
+  const { windowEndsAt, nextAttemptAt } = situation;
+  if (situation.webhook === 'inactive') {
+    if (windowEndsAt === null) return { step: 'beginHolding' };
+    return now < windowEndsAt ? { step: 'hold', until: windowEndsAt } : { step: 'expire', alarm: false };
+  }
+  // An attempt was due and was not made, although nothing held it: the outage was ours.
+  if (windowEndsAt !== null && now >= windowEndsAt) return { step: 'attempt', lastChance: true };
+  // What failed at the old address, or before the activation, says nothing about the present: try at once.
+  if (situation.generationChanged) return { step: 'attempt', lastChance: false };
+  if (nextAttemptAt !== null && now < nextAttemptAt)
+    return { step: 'waitForNextAttempt', until: nextAttemptAt };
+  return { step: 'attempt', lastChance: false };
+}

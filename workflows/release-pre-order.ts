@@ -1,0 +1,46 @@
+/**
+ * The durable timer of one pre-order (given.md, "Release time from preOrder"): it sleeps until the order's release
+ * time and releases it; no process needs to be alive in between.
+ * @module
+ */
+import {
+  condition,
+  continueAsNew,
+  defineSignal,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { ownStepOptions } from './delivery-options.ts';
+import { type ReleaseActivities, type ReleasePreOrderInput, releaseChangedSignal } from './release-types.ts';
+
+const releaseChanged = defineSignal(releaseChangedSignal);
+const { readRelease, releaseOrder } = proxyActivities<ReleaseActivities>(ownStepOptions);
+
+/** Waits for the release time, wherever it is moved; ends when the order is no pre-order any more. */
+export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ released: boolean }> {
+  let changes = 0;
+  setHandler(releaseChanged, () => {
+    changes += 1;
+  });
+  for (;;) {
+    const seen = changes;
+    const pending = await readRelease(input);
+    // Without a release time only a person releases it; a later change starts this timer anew.
+    if (pending === null || pending.releaseAt === null) {
+      if (changes > seen) continue;
+      return { released: false };
+    }
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof releasePreOrder>(input);
+    const wait = pending.releaseAt - Date.now();
+    if (wait > 0) {
+      const summary = `release ${input.eshopOrderId} at ${new Date(pending.releaseAt).toISOString()}`.slice(
+        0,
+        200,
+      );
+      if (await condition(() => changes > seen, wait, { summary })) continue;
+    }
+    if (await releaseOrder({ ...input, dueMs: Math.max(Date.now(), pending.releaseAt) }))
+      return { released: true };
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * What the release of a pre-order and its activities say to each other.
+ * @module
+ */
+
+/** Input of `releasePreOrder`. */
+export interface ReleasePreOrderInput {
+  readonly eshopId: number;
+  readonly eshopOrderId: string;
+}
+
+/** When a pre-order is to be released; null once it is not a pre-order any more. Milliseconds since 1970. */
+export interface PendingRelease {
+  /** null: only by hand. */
+  readonly releaseAt: number | null;
+}
+
+/** Activities of the release; made by `createReleaseActivities`. */
+export interface ReleaseActivities {
+  readRelease(input: ReleasePreOrderInput): Promise<PendingRelease | null>;
+  /** preOrder → preReceived if its time has come; false where it had not, or where it is no pre-order any more. */
+  releaseOrder(input: ReleasePreOrderInput & { dueMs: number }): Promise<boolean>;
+}
+
+/** Signal: the release time or the status of the order changed. Carries no command. */
+export const releaseChangedSignal = 'releaseChanged';
+
+/** `release/<e-shop id>/<eshopOrderId>` */
+export function releaseWorkflowId(eshopId: number, eshopOrderId: string): string {
+  return `release/${eshopId}/${eshopOrderId}`;
+}

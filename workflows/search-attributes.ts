@@ -1,0 +1,14 @@
+/**
+ * The search attributes of a delivery: what an operator filters the workflow list by.
+ * @module
+ */
+import { defineSearchAttributeKey } from '@temporalio/common';
+
+export const eshopIdKey = defineSearchAttributeKey('EshopId', 'INT');
+export const webhookIdKey = defineSearchAttributeKey('WebhookId', 'INT');
+export const webhookTypeKey = defineSearchAttributeKey('WebhookType', 'KEYWORD');
+export const entityIdKey = defineSearchAttributeKey('EntityId', 'KEYWORD');
+/** `retrying`, `held`, `delivered`, `failed`, `expired` or `canceled`; absent before the first attempt has ended. */
+export const deliveryStateKey = defineSearchAttributeKey('DeliveryState', 'KEYWORD');
+/** The HTTP status of the last failed attempt; absent when there was no answer. */
+export const lastStatusKey = defineSearchAttributeKey('LastStatus', 'INT');
