@@ -1,0 +1,68 @@
+/**
+ * The catalogue of entities: one entry per kind of record. Together with `event-types.ts` it is what the read
+ * endpoints, the documentation, the sample deliveries and the tests' tables are derived from. A new kind of record
+ * is one entry here.
+ * @module
+ */
+import type * as v from 'valibot';
+import type { PayloadVersion } from './decimal.ts';
+import { type EntityKind, type EventType, eventTypes } from './event-types.ts';
+import { orderRecordSchema, sampleOrder } from './order-record.ts';
+import { orderResponseOnly } from './order-schema.ts';
+import { productRecordSchema, productResponseOnly, sampleProduct } from './product-schema.ts';
+
+/** What is to be known of a kind of record. */
+export interface CatalogueEntry {
+  readonly kind: EntityKind;
+  /** Its name in sentences, with a small letter. */
+  readonly noun: string;
+  /** Its resource below `/v21` and `/v2`. */
+  readonly path: string;
+  /** The field that identifies it; its value is what GET webhooks get. */
+  readonly idField: string;
+  /** Fields of the record that requests may not write; a change of them alone fires nothing. */
+  readonly responseOnly: readonly string[];
+  /** The record's schema in a payload of this version. */
+  readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
+  /** A record in its v2 form, with everything in it. */
+  readonly sample: object;
+  /** What its writes fire (docs: "Which write fires what"). Stock movements name theirs by type instead. */
+  readonly events: {
+    readonly created: EventType | null;
+    readonly updated: EventType | null;
+    readonly statusChanged: EventType | null;
+  };
+}
+
+/** The entry of orders. */
+export const orderEntry = {
+  kind: 'order',
+  noun: 'order',
+  path: '/orders',
+  idField: 'eshopOrderId',
+  responseOnly: orderResponseOnly,
+  recordSchema: orderRecordSchema,
+  sample: sampleOrder,
+  events: { created: 'CREATE_ORDER', updated: 'UPDATE_ORDER', statusChanged: 'UPDATE_ORDER_STATUS' },
+} as const satisfies CatalogueEntry;
+
+/** The entry of products. */
+export const productEntry = {
+  kind: 'product',
+  noun: 'product',
+  path: '/products',
+  idField: 'sku',
+  responseOnly: productResponseOnly,
+  recordSchema: productRecordSchema,
+  sample: sampleProduct,
+  events: { created: 'CREATE_PRODUCT', updated: 'UPDATE_PRODUCT', statusChanged: null },
+} as const satisfies CatalogueEntry;
+
+/** Every kind of record. */
+export const catalogue: readonly CatalogueEntry[] = [orderEntry, productEntry];
+
+/** The entry of the records that an event type speaks of; undefined while that kind has none. */
+export function entryOf(type: EventType): CatalogueEntry | undefined {
+  const kind = eventTypes[type].entity;
+  return catalogue.find((entry) => entry.kind === kind);
+}

@@ -1,0 +1,181 @@
+/**
+ * Exact decimals: money and counts are decimal strings here, `numeric` in Postgres, and JSON numbers only at the
+ * very edge of v21. At most 15 significant digits, so that the JSON number is exact (given.md, "Delivered POST
+ * payload").
+ * @module
+ */
+import * as v from 'valibot';
+
+/** The form in which a payload is written: `v2` decimal strings, `v21` JSON numbers. */
+export const payloadVersions = ['v2', 'v21'] as const;
+/** A payload version (given.md, "Webhook"). */
+export type PayloadVersion = (typeof payloadVersions)[number];
+
+/** The most digits a decimal may have: every such decimal survives the way through a JSON number. */
+export const MAX_DIGITS = 15;
+/** The most decimals of an amount of money. */
+export const MONEY_DECIMALS = 4;
+/** The most decimals of a count; with more, a JSON number could fall into exponent notation. */
+export const COUNT_DECIMALS = 6;
+
+const PLAIN = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+interface Parts {
+  readonly sign: string;
+  /** Without leading zeros, at least one digit. */
+  readonly whole: string;
+  /** Without trailing zeros, possibly empty. */
+  readonly fraction: string;
+}
+
+/** Takes a plain decimal apart; null for anything else, exponents included. */
+function parse(text: string): Parts | null {
+  const match = PLAIN.exec(text);
+  if (match === null) return null;
+  const whole = (match[2] ?? '').replace(/^0+(?=\d)/, '');
+  const fraction = (match[3] ?? '').replace(/0+$/, '');
+  const zero = whole === '0' && fraction === '';
+  return { sign: zero ? '' : (match[1] ?? ''), whole, fraction };
+}
+
+/** What is wrong with a value as a decimal of at most this many decimals, as a clause; null when nothing is. */
+function problemOf(value: number | string, decimals: number): string | null {
+  if (typeof value === 'string' && value.length > 64)
+    return `has more than ${MAX_DIGITS} digits: send a shorter value`;
+  const text = String(value);
+  // A number in exponent notation is either huge or tiny; a string in it is no decimal string.
+  if (typeof value === 'number' && /e-/.test(text))
+    return `has more than ${decimals} decimals: send a shorter value`;
+  if (typeof value === 'number' && /e\+/.test(text))
+    return `has more than ${MAX_DIGITS} digits: send a shorter value`;
+  const parts = parse(text);
+  if (parts === null) return 'must be a number or a decimal string such as "12.5"';
+  const digits = (parts.whole === '0' ? 0 : parts.whole.length) + parts.fraction.length;
+  if (digits > MAX_DIGITS) return `has more than ${MAX_DIGITS} digits: send a shorter value`;
+  if (parts.fraction.length > decimals) return `has more than ${decimals} decimals: send a shorter value`;
+  return null;
+}
+
+/** @throws RangeError when the text is not a plain decimal; callers have checked it before. */
+function partsOf(value: number | string): Parts {
+  const parts = parse(String(value));
+  if (parts === null) throw new RangeError(`"${value}" is not a decimal.`);
+  return parts;
+}
+
+/**
+ * The canonical text of an amount of money: two to four decimals ("1249.90", "0.1234").
+ * @throws RangeError when the value is not a plain decimal
+ */
+export function canonicalMoney(value: number | string): string {
+  const { sign, whole, fraction } = partsOf(value);
+  return `${sign}${whole}.${fraction.padEnd(2, '0')}`;
+}
+
+/**
+ * The canonical text of a count: no trailing zeros ("2", "0.5").
+ * @throws RangeError when the value is not a plain decimal
+ */
+export function canonicalCount(value: number | string): string {
+  const { sign, whole, fraction } = partsOf(value);
+  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
+}
+
+/**
+ * Compares two decimals exactly: negative, zero or positive like a comparison function.
+ * @throws RangeError when one of them is not a plain decimal
+ */
+export function compareDecimals(a: string, b: string): number {
+  const left = partsOf(a);
+  const right = partsOf(b);
+  const width = Math.max(left.fraction.length, right.fraction.length);
+  const scaled = ({ sign, whole, fraction }: Parts) =>
+    BigInt(`${sign}${whole}${fraction.padEnd(width, '0')}`);
+  const difference = scaled(left) - scaled(right);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+/**
+ * The exact sum of decimals as a canonical count; "0" for none.
+ * @throws RangeError when one of them is not a plain decimal
+ */
+export function sumDecimals(values: readonly string[]): string {
+  const parts = values.map(partsOf);
+  const width = Math.max(0, ...parts.map((part) => part.fraction.length));
+  const total = parts.reduce(
+    (sum, { sign, whole, fraction }) => sum + BigInt(`${sign}${whole}${fraction.padEnd(width, '0')}`),
+    0n,
+  );
+  const digits = (total < 0n ? -total : total).toString().padStart(width + 1, '0');
+  const cut = digits.length - width;
+  return canonicalCount(
+    `${total < 0n ? '-' : ''}${digits.slice(0, cut)}${width > 0 ? `.${digits.slice(cut)}` : ''}`,
+  );
+}
+
+/** What a decimal field allows. Bounds are decimal strings and, if not said otherwise, inclusive. */
+export interface DecimalLimits {
+  readonly min?: string;
+  readonly max?: string;
+  /** Refuses zero and everything below. */
+  readonly positive?: boolean;
+}
+
+/** Marks decimal schemas, so that the record's forms and the documentation can be derived from the input schema. */
+export interface DecimalMetadata {
+  readonly decimal: 'money' | 'count';
+}
+
+function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
+  const decimals = kind === 'money' ? MONEY_DECIMALS : COUNT_DECIMALS;
+  const canonical = kind === 'money' ? canonicalMoney : canonicalCount;
+  const { min, max, positive = false } = limits;
+  return v.pipe(
+    v.union([v.number(), v.string()], 'must be a number or a decimal string such as "12.5"'),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const problem = problemOf(dataset.value, decimals);
+      if (problem !== null) {
+        addIssue({ message: problem });
+        return NEVER;
+      }
+      const text = canonical(dataset.value);
+      if (positive && compareDecimals(text, '0') <= 0) addIssue({ message: 'must be greater than 0' });
+      if (min !== undefined && compareDecimals(text, min) < 0)
+        addIssue({ message: `must be at least ${min}` });
+      if (max !== undefined && compareDecimals(text, max) > 0)
+        addIssue({ message: `must be at most ${max}` });
+      return text;
+    }),
+    v.metadata({ decimal: kind } satisfies DecimalMetadata),
+  );
+}
+
+/**
+ * An amount of money in a request: a JSON number or a decimal string, at most four decimals and 15 digits; becomes
+ * the canonical decimal string.
+ * @param limits default: not negative
+ */
+export function money(limits: DecimalLimits = { min: '0' }) {
+  return decimal('money', limits);
+}
+
+/**
+ * A count (or a rate) in a request: a JSON number or a decimal string, at most six decimals and 15 digits; becomes
+ * the canonical decimal string.
+ * @param limits default: not negative
+ */
+export function count(limits: DecimalLimits = { min: '0' }) {
+  return decimal('count', limits);
+}
+
+/** The schema of a decimal as a payload of this version carries it. */
+export function writtenDecimal(kind: DecimalMetadata['decimal'], version: PayloadVersion) {
+  if (version === 'v21') return v.number();
+  return kind === 'money'
+    ? v.pipe(v.string(), v.regex(/^-?\d+\.\d{2,4}$/), v.description('Decimal string, two to four decimals.'))
+    : v.pipe(
+        v.string(),
+        v.regex(/^-?\d+(\.\d{0,5}[1-9])?$/),
+        v.description('Decimal string, no trailing zeros.'),
+      );
+}

@@ -1,0 +1,92 @@
+/**
+ * The schemas of fields that several entities share, and the two marks "optional" comes in: absent becomes `null`,
+ * or absent becomes a default.
+ * @module
+ */
+import { codes as currencyCodes } from 'currency-codes';
+import { getAlpha2Codes } from 'i18n-iso-countries';
+import * as v from 'valibot';
+
+const countries: ReadonlySet<string> = new Set(Object.keys(getAlpha2Codes()));
+const currencies: ReadonlySet<string> = new Set(currencyCodes());
+
+/** Postgres cannot store NUL, and half a surrogate pair would be replaced silently. */
+const UNSTORABLE = /\0|\p{Surrogate}/u;
+
+/** Text of at most this many UTF-16 units, with at least `min`. */
+export function text(max: number, min = 0) {
+  return v.pipe(
+    v.string('must be a string'),
+    v.minLength(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`),
+    v.maxLength(max, `must have at most ${max} characters`),
+    v.check((value) => !UNSTORABLE.test(value), 'must not contain NUL or half a surrogate pair'),
+  );
+}
+
+/** An identifier given by the e-shop: 1–64 characters of any kind. */
+export function identifier() {
+  return text(64, 1);
+}
+
+/** Absent or `null` in a request is `null` in the record. */
+export function optional<const S extends v.GenericSchema>(schema: S) {
+  return v.nullish(schema, null);
+}
+
+/** True or false; absent in a request is false, or the default given. */
+export function flag(fallback = false) {
+  return v.optional(v.boolean('must be true or false'), fallback);
+}
+
+/** One of the given strings. */
+export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
+  return v.picklist(values, `must be one of ${values.join(', ')}`);
+}
+
+/** A whole number within bounds, both inclusive. */
+export function integer(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
+}
+
+/** A country as ISO 3166-1 alpha-2, in capitals (given.md, "Order input fields"). */
+export function country() {
+  return v.pipe(
+    v.string('must be a country code of two letters (ISO 3166-1 alpha-2)'),
+    v.check(
+      (code) => countries.has(code),
+      'must be a country code of two capital letters (ISO 3166-1 alpha-2)',
+    ),
+    v.description('ISO 3166-1 alpha-2, such as CZ.'),
+  );
+}
+
+/** A currency as ISO 4217, in capitals. */
+export function currency() {
+  return v.pipe(
+    v.string('must be a currency code of three letters (ISO 4217)'),
+    v.check((code) => currencies.has(code), 'must be a currency code of three capital letters (ISO 4217)'),
+    v.description('ISO 4217, such as EUR.'),
+  );
+}
+
+/** An e-mail address. */
+export function email() {
+  return v.pipe(text(254), v.email('must be an e-mail address'));
+}
+
+/** An absolute http or https address of at most 2,048 characters. */
+export function webAddress() {
+  return v.pipe(
+    text(2048, 1),
+    v.check(
+      (value) => /^https?:/i.test(value) && URL.canParse(value),
+      'must be an absolute http or https URL',
+    ),
+  );
+}
+
+/** A list of at most this many items. */
+export function list<const S extends v.GenericSchema>(item: S, max: number) {
+  return v.pipe(v.array(item, 'must be a list'), v.maxLength(max, `must have at most ${max} items`));
+}

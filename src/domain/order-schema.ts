@@ -1,0 +1,180 @@
+/**
+ * The fields of an order (given.md, "Order input fields"). One schema of the request; the record's forms are derived
+ * from it (`record-schema.ts`).
+ * @module
+ */
+import * as v from 'valibot';
+import { count, money } from './decimal.ts';
+import {
+  country,
+  currency,
+  email,
+  flag,
+  identifier,
+  integer,
+  list,
+  oneOf,
+  optional,
+  text,
+  webAddress,
+} from './fields.ts';
+import type { OrderStatus } from './order-status.ts';
+import { timestamp } from './timestamp.ts';
+
+/** Kinds of order. */
+export const orderTypes = ['b2c', 'b2b', 'transfer'] as const;
+/** Kinds of file that come with an order. */
+export const orderFileTypes = ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other'] as const;
+/** Payment types: 0 cash on delivery, 1 card online, 2 bank transfer. */
+export const CASH_ON_DELIVERY = 0;
+
+/** Sums to a multiple of ten with weights 3, 1, 3, 1 … from the left (GS1 General Specifications, 7.9). */
+export function isSscc(value: string): boolean {
+  if (!/^\d{18}$/.test(value)) return false;
+  const sum = [...value].reduce(
+    (total, digit, index) => total + Number(digit) * (index % 2 === 0 ? 3 : 1),
+    0,
+  );
+  return sum % 10 === 0;
+}
+
+/** One package of one order product, as the warehouse writes it. */
+export const packingListSchema = v.strictObject({
+  packageNumber: integer(1, 100_000),
+  packageType: optional(text(64)),
+  sscc: optional(
+    v.pipe(
+      v.string('must be 18 digits'),
+      v.check(isSscc, 'must be 18 digits with a valid check digit'),
+      v.description('Serial Shipping Container Code: 18 digits, the last one the GS1 check digit.'),
+    ),
+  ),
+  trackingNumber: optional(text(128)),
+  weight: v.pipe(optional(integer(0, 1_000_000_000)), v.description('Grams.')),
+  quantity: count({ positive: true }),
+  lot: optional(text(64)),
+  expirationDate: optional(timestamp()),
+  serialNumbers: v.optional(list(text(128, 1), 10_000), []),
+});
+/** One package of one order product. */
+export type PackingList = v.InferOutput<typeof packingListSchema>;
+
+const productSchema = v.strictObject({
+  sku: identifier(),
+  quantity: count({ positive: true }),
+  unitPrice: optional(money()),
+  vatRate: v.pipe(optional(count({ min: '0', max: '100' })), v.description('Percent.')),
+  lot: optional(text(64)),
+});
+
+const fileSchema = v.strictObject({
+  type: oneOf(orderFileTypes),
+  fileName: text(255, 1),
+  url: webAddress(),
+});
+
+/** What an e-shop may write. `status` is read on creation only. */
+export const orderEntries = {
+  eshopOrderId: identifier(),
+  status: v.optional(oneOf(['preReceived', 'preOrder']), 'preReceived'),
+  releaseAt: optional(timestamp()),
+  requiredExpeditionDate: optional(timestamp()),
+  orderType: v.optional(oneOf(orderTypes), 'b2c'),
+  transferCompany: optional(text(255)),
+
+  recipientName: optional(text(255)),
+  recipientCompanyName: optional(text(255)),
+  recipientEmail: optional(email()),
+  recipientPhone: optional(text(64)),
+  recipientStreet: optional(text(255)),
+  recipientCity: optional(text(255)),
+  recipientPostCode: optional(text(32)),
+  recipientCountry: optional(country()),
+
+  billingName: optional(text(255)),
+  billingCompanyName: optional(text(255)),
+  billingEmail: optional(email()),
+  billingPhone: optional(text(64)),
+  billingStreet: optional(text(255)),
+  billingCity: optional(text(255)),
+  billingPostCode: optional(text(32)),
+  billingCountry: optional(country()),
+
+  shipper: optional(text(64, 1)),
+  shipperService: optional(text(64, 1)),
+  pickupPoint: optional(text(128, 1)),
+
+  paid: flag(),
+  paymentType: v.pipe(
+    optional(v.picklist([0, 1, 2], 'must be 0 (cash on delivery), 1 (card online) or 2 (bank transfer)')),
+    v.description('0 cash on delivery, 1 card online, 2 bank transfer.'),
+  ),
+  cashOnDelivery: optional(money()),
+  currency: optional(currency()),
+
+  note: v.pipe(
+    optional(text(4000)),
+    v.description('Internal note of the e-shop, not shown to the customer.'),
+  ),
+  branch: v.pipe(
+    optional(text(128)),
+    v.description('The branch of the e-shop where orders are sent together.'),
+  ),
+  invoiceNumber: optional(text(64)),
+  invoicePrint: flag(),
+  pickFromQuality: flag(),
+  trackingNumbers: v.optional(list(text(128, 1), 1000), []),
+  sanction: flag(),
+  priority: v.pipe(
+    v.optional(v.picklist([0, 1], 'must be 0 (normal) or 1 (high)'), 0),
+    v.description('0 normal, 1 high.'),
+  ),
+  disableShippingReorder: flag(),
+  marketplace: optional(text(64, 1)),
+  orderFiles: v.optional(list(fileSchema, 100), []),
+  orderProducts: v.pipe(
+    v.array(productSchema, 'must be a list of products'),
+    v.minLength(1, 'must have at least one product'),
+    v.maxLength(1000, 'must have at most 1000 products'),
+  ),
+};
+
+/** The body that creates or replaces an order. */
+export const orderInputSchema = v.strictObject(orderEntries);
+/** A valid body, defaults filled in. */
+export type OrderInput = v.InferOutput<typeof orderInputSchema>;
+/** An order line as sent. */
+export type OrderProductInput = v.InferOutput<typeof productSchema>;
+
+/** Fields of the record that are the service's own: ignored in a request, so that a record read can be put back. */
+export const orderResponseOnly = [
+  'createdAt',
+  'updatedAt',
+  'deliveredAt',
+  'canceledAt',
+  'statusHistory',
+] as const;
+
+/** A line of the record: packing lists are in it always, and left out when rendering. */
+export interface OrderProduct extends OrderProductInput {
+  packingLists: PackingList[];
+}
+
+/** One step of an order's way. */
+export interface StatusChange {
+  status: OrderStatus;
+  /** ISO 8601, UTC. */
+  at: string;
+  note: string | null;
+}
+
+/** The whole record in its v2 form: money and counts are decimal strings, timestamps text. */
+export interface OrderRecord extends Omit<OrderInput, 'status' | 'orderProducts'> {
+  status: OrderStatus;
+  orderProducts: OrderProduct[];
+  createdAt: string;
+  updatedAt: string;
+  deliveredAt: string | null;
+  canceledAt: string | null;
+  statusHistory: StatusChange[];
+}

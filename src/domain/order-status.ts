@@ -1,0 +1,31 @@
+/**
+ * The states of an order and the ways between them: a table, nothing else.
+ * @module
+ */
+
+/** From each state to the states that may follow it. */
+export const orderTransitions = {
+  preOrder: ['preReceived', 'canceled'],
+  preReceived: ['received', 'suspended', 'waitingForPayment', 'incorrect', 'canceled'],
+  suspended: ['preReceived', 'received', 'canceled'],
+  waitingForPayment: ['preReceived', 'received', 'canceled'],
+  incorrect: ['preReceived', 'received', 'canceled'],
+  received: ['processing', 'productsNotAvailable', 'suspended', 'canceled'],
+  productsNotAvailable: ['received', 'canceled'],
+  processing: ['packed', 'suspended', 'canceled'],
+  packed: ['waitingForCarrier', 'canceled'],
+  waitingForCarrier: ['onTheWay'],
+  onTheWay: ['delivered', 'lost', 'returningBack'],
+  delivered: [],
+  lost: [],
+  returningBack: ['returnedBack'],
+  returnedBack: ['receivedBack'],
+  receivedBack: [],
+  canceled: [],
+} as const satisfies Record<string, readonly string[]>;
+
+/** A state of an order. */
+export type OrderStatus = keyof typeof orderTransitions;
+
+/** All states of an order. */
+export const orderStatuses = Object.keys(orderTransitions) as [OrderStatus, ...OrderStatus[]];

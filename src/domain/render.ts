@@ -1,0 +1,66 @@
+/**
+ * The JSON text of an entity as its read endpoints answer it and its deliveries carry it. Both come from here, so
+ * that a POST payload is the read endpoint's `data`, byte for byte (given.md, "Delivered POST payload").
+ *
+ * The record inside is always the v2 form (decimal strings) with everything in it; rendering turns the decimals into
+ * JSON numbers for v21 and leaves the packing lists out unless they are wanted.
+ * @module
+ */
+import type { PayloadVersion } from './decimal.ts';
+
+/** Fields that hold a decimal wherever they stand in a record. One list for all entities. */
+export const decimalFields: ReadonlySet<string> = new Set([
+  'quantity',
+  'received',
+  'unitsAmount',
+  'count',
+  'balance',
+  'unitPrice',
+  'price',
+  'cashOnDelivery',
+  'vatRate',
+]);
+/** Fields whose object holds nothing but decimals. */
+export const decimalObjects: ReadonlySet<string> = new Set(['stock']);
+/** The field of an order product that is left out unless asked for (given.md, "parameters object"). */
+export const PACKING_LISTS = 'packingLists';
+
+/** How a record is rendered. */
+export interface RenderOptions {
+  readonly version: PayloadVersion;
+  /** Keeps `orderProducts[].packingLists`; other entities have none. */
+  readonly withPackingLists: boolean;
+}
+
+/**
+ * The record in the wanted form as a plain JSON value, keys in the record's order.
+ * @param snapshot the v2 record, as an object or as its JSON text
+ * @throws SyntaxError when a text is not JSON
+ */
+export function renderValue(snapshot: string | object, options: RenderOptions): unknown {
+  const record: unknown = typeof snapshot === 'string' ? JSON.parse(snapshot) : snapshot;
+  return convert(record, options, false);
+}
+
+/**
+ * The JSON text of `renderValue`: the body of a POST delivery.
+ * @throws SyntaxError when a text is not JSON
+ */
+export function render(snapshot: string | object, options: RenderOptions): string {
+  return JSON.stringify(renderValue(snapshot, options));
+}
+
+/** @param inDecimals true inside an object that holds nothing but decimals */
+function convert(value: unknown, options: RenderOptions, inDecimals: boolean): unknown {
+  if (Array.isArray(value)) return value.map((item) => convert(item, options, inDecimals));
+  if (typeof value !== 'object' || value === null) return value;
+  const rendered: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    if (key === PACKING_LISTS && !options.withPackingLists) continue;
+    const isDecimal = typeof item === 'string' && (inDecimals || decimalFields.has(key));
+    // At most 15 digits: the JSON number is exactly the decimal.
+    if (isDecimal) rendered.push([key, options.version === 'v21' ? Number(item) : item]);
+    else rendered.push([key, convert(item, options, decimalObjects.has(key))]);
+  }
+  return Object.fromEntries(rendered);
+}
