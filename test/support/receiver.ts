@@ -1,0 +1,209 @@
+/**
+ * A real HTTP receiver for tests: records every request and answers as told.
+ *
+ * @example
+ * const receiver = await createReceiver(({ count }) => (count < 3 ? { status: 503 } : { status: 200 }));
+ * // … register `${receiver.url}/hook` …
+ * await receiver.waitFor(3);
+ * await receiver.close();
+ * @module
+ */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** A request as it arrived. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Path and query exactly as on the request line. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The body as UTF-8. */
+  readonly text: string;
+  /** When the request's headers had arrived: milliseconds since 1970, with fractions. */
+  readonly at: number;
+  /** 1 for the first request this receiver got. */
+  readonly count: number;
+  /** Which connection it came over, from 1. */
+  readonly connection: number;
+}
+
+/** What the receiver does with a request; nothing given: 200 with an empty body, at once. */
+export interface ReceiverAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Milliseconds before anything is answered. */
+  readonly delayMs?: number;
+  /** `headers`: never answers. `body`: sends status, headers and `body`, then never ends. */
+  readonly hang?: 'headers' | 'body';
+  /** Resets the connection (RST) instead of answering. */
+  readonly reset?: boolean;
+  /** Repeats `body` until the sender goes away. */
+  readonly endless?: boolean;
+}
+
+/** Decides the answer to each request; may be asynchronous. */
+export type ReceiverHandler = (request: ReceivedRequest) => ReceiverAnswer | Promise<ReceiverAnswer>;
+
+export interface Receiver {
+  /** `http://127.0.0.1:<port>`, without a path. */
+  readonly url: string;
+  readonly port: number;
+  /** All requests so far, in order of arrival. */
+  readonly requests: readonly ReceivedRequest[];
+  /** Connections accepted so far. */
+  readonly connections: number;
+  /** Answers differently from now on. */
+  respond(handler: ReceiverHandler | ReceiverAnswer): void;
+  /**
+   * Resolves with the requests once there are so many, or with those that match once one does.
+   * @throws Error after `timeoutMs` (default 10 s), naming what did arrive
+   */
+  waitFor(
+    wanted: number | ((request: ReceivedRequest) => boolean),
+    timeoutMs?: number,
+  ): Promise<readonly ReceivedRequest[]>;
+  /** Forgets the requests recorded so far. */
+  clear(): void;
+  /** Closes the idle connections, as a receiver does that restarts. */
+  closeIdleConnections(): void;
+  /** Stops listening and cuts every connection. */
+  close(): Promise<void>;
+}
+
+/** Options of the listening socket. */
+export interface ReceiverOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default: any free port. */
+  readonly port?: number;
+  /** How long an idle connection stays open, in milliseconds (default 5,000, as Node's). */
+  readonly keepAliveTimeoutMs?: number;
+}
+
+/**
+ * Starts a receiver on a free port of 127.0.0.1.
+ * @param handler default: 200, empty body
+ */
+export async function createReceiver(
+  handler: ReceiverHandler | ReceiverAnswer = {},
+  options: ReceiverOptions = {},
+): Promise<Receiver> {
+  const { host = '127.0.0.1', port: wantedPort = 0, keepAliveTimeoutMs = 5_000 } = options;
+  const requests: ReceivedRequest[] = [];
+  const watchers = new Set<() => void>();
+  const connections = new Map<Socket, number>();
+  let current = handler;
+  let accepted = 0;
+  let count = 0;
+
+  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (incoming, response) => {
+    const at = performance.timeOrigin + performance.now();
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('error', () => {});
+    response.on('error', () => {});
+    incoming.on('end', async () => {
+      const body = Buffer.concat(chunks);
+      count += 1;
+      const request: ReceivedRequest = {
+        method: incoming.method ?? '',
+        path: incoming.url ?? '',
+        headers: incoming.headers,
+        body,
+        text: body.toString('utf8'),
+        at,
+        count,
+        connection: connections.get(incoming.socket) ?? 0,
+      };
+      requests.push(request);
+      for (const watcher of watchers) watcher();
+      const answer = typeof current === 'function' ? await current(request) : current;
+      if (answer.delayMs !== undefined) await new Promise((resolve) => setTimeout(resolve, answer.delayMs));
+      if (answer.reset === true) return incoming.socket.resetAndDestroy();
+      if (answer.hang === 'headers') return;
+      response.writeHead(answer.status ?? 200, answer.headers);
+      const { body: content = '' } = answer;
+      if (answer.hang === 'body') {
+        response.flushHeaders();
+        response.write(content);
+        return;
+      }
+      if (answer.endless !== true) return response.end(content);
+      const pump = () => {
+        while (!response.destroyed && response.write(content));
+      };
+      response.on('drain', pump);
+      pump();
+    });
+  });
+  server.on('connection', (socket) => {
+    accepted += 1;
+    connections.set(socket, accepted);
+    socket.on('error', () => {});
+    socket.on('close', () => connections.delete(socket));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(wantedPort, host, resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The receiver has no port.');
+  const { port } = address;
+
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    port,
+    get requests() {
+      return requests;
+    },
+    get connections() {
+      return accepted;
+    },
+    respond(next) {
+      current = next;
+    },
+    waitFor(wanted, timeoutMs = 10_000) {
+      return new Promise((resolve, reject) => {
+        const done = () => {
+          clearTimeout(timer);
+          watchers.delete(check);
+        };
+        const check = () => {
+          const found = typeof wanted === 'number' ? [...requests] : requests.filter(wanted);
+          if (found.length < (typeof wanted === 'number' ? wanted : 1)) return;
+          done();
+          resolve(found);
+        };
+        const timer = setTimeout(() => {
+          done();
+          const seen = requests.slice(-25).map(describe).join(', ');
+          const what = typeof wanted === 'number' ? `${wanted} requests` : 'a matching request';
+          reject(
+            new Error(`Waited ${timeoutMs} ms for ${what}; ${requests.length} arrived: ${seen || 'none'}`),
+          );
+        }, timeoutMs);
+        watchers.add(check);
+        check();
+      });
+    },
+    clear() {
+      requests.length = 0;
+    },
+    closeIdleConnections() {
+      server.closeIdleConnections();
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      for (const socket of connections.keys()) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function describe({ method, path, headers }: ReceivedRequest): string {
+  const delivery = headers['x-service-delivery'];
+  return `${method} ${path}${delivery === undefined ? '' : ` (${delivery} #${headers['x-service-attempt']})`}`;
+}
