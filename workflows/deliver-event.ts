@@ -121,7 +121,10 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       }
       const seen = changes;
       verdict = null;
-      let situation = await own.readDelivery(input.deliveryId);
+      let situation = await own.readDelivery({
+        deliveryId: input.deliveryId,
+        windowMs: input.policy.windowMs,
+      });
       let next = nextStep(situation, Date.now());
       if (next.step === 'beginHolding') {
         situation = await own.holdDelivery({ deliveryId: input.deliveryId, windowMs: input.policy.windowMs });

@@ -74,7 +74,7 @@ export interface CompensationResult {
 export interface DeliveryActivities {
   /** Makes one attempt. Throws an ApplicationFailure of a type listed in `failureTypes`. */
   attemptDelivery(input: AttemptInput): Promise<AttemptVerdict>;
-  readDelivery(deliveryId: string): Promise<DeliverySituation>;
+  readDelivery(input: { deliveryId: string; windowMs: number }): Promise<DeliverySituation>;
   /** Starts the window of a delivery that is held before its first attempt. */
   holdDelivery(input: { deliveryId: string; windowMs: number }): Promise<DeliverySituation>;
   /** Open → failed, and the webhook inactive if the last attempt's generation is still current. */

@@ -1,0 +1,115 @@
+/**
+ * The activity that makes every attempt: `makeAttempt` in the terms of Temporal's retry policy.
+ * @module
+ */
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { ApplicationFailureCategory } from '@temporalio/common';
+import { waitAfterAttempt } from '../src/domain/retry-policy.ts';
+import {
+  type AttemptInput,
+  type AttemptVerdict,
+  type FailedAttempt,
+  failureTypes,
+} from '../workflows/delivery-types.ts';
+import { type AttemptDeps, type AttemptOutcome, makeAttempt } from './make-attempt.ts';
+
+/** What the activity receives. */
+export interface AttemptDeliveryDeps extends AttemptDeps {
+  /** Tells the delivery's own workflow of a failed attempt; best effort, may throw. */
+  readonly signalAttemptFailed: (deliveryId: string, attempt: FailedAttempt) => Promise<void>;
+}
+
+/** Attempts shorter than this send no heartbeat at all, in milliseconds. */
+const HEARTBEAT_INTERVAL_MS = 1_000;
+/** Waits after failures of ours, in milliseconds: quick at first, then patient. */
+const OUTAGE_FIRST_WAIT_MS = 500;
+const OUTAGE_LONGEST_WAIT_MS = 30_000;
+
+/** Makes the activity `attemptDelivery`. */
+export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
+  return async function attemptDelivery(input: AttemptInput): Promise<AttemptVerdict> {
+    const context = Context.current();
+    const engineAttempt = context.info.attempt;
+    let outcome: AttemptOutcome;
+    try {
+      outcome = await alive(context, (signal) => makeAttempt(deps, input, signal));
+    } catch (error) {
+      deps.log.warn({ deliveryId: input.deliveryId, err: error }, 'attempt interrupted by an outage of ours');
+      throw ourOutage(
+        'Interrupted by an outage of ours: this attempt does not count.',
+        outageWait(engineAttempt),
+      );
+    }
+    if (outcome.kind === 'notDue') throw ourOutage('Not due yet after an interruption.', outcome.waitMs);
+    if (outcome.kind !== 'failed') return outcome;
+
+    await tell(deps, input.deliveryId, outcome);
+    const { number, nextAttemptAt, sentence } = outcome;
+    if (nextAttemptAt === null) {
+      throw ApplicationFailure.create({
+        message: sentence,
+        type: failureTypes.retriesSpent,
+        nonRetryable: true,
+        category: ApplicationFailureCategory.BENIGN,
+      });
+    }
+    // The policy's own wait is left to Temporal, unless its count has run ahead of ours by an outage, or the
+    // receiver asked for a longer one.
+    const due = nextAttemptAt.getTime() - outcome.at.getTime();
+    const engineWait = waitAfterAttempt(input.policy, input.attemptsBefore + engineAttempt);
+    throw ApplicationFailure.create({
+      message: `Attempt ${number}: ${sentence}`,
+      type: failureTypes.attemptFailed,
+      category: ApplicationFailureCategory.BENIGN,
+      ...(due === engineWait && number === input.attemptsBefore + engineAttempt
+        ? {}
+        : { nextRetryDelay: due }),
+    });
+  };
+}
+
+function ourOutage(message: string, nextRetryDelay: number): ApplicationFailure {
+  return ApplicationFailure.create({ message, type: failureTypes.ourOutage, nextRetryDelay });
+}
+
+function outageWait(engineAttempt: number): number {
+  return Math.min(OUTAGE_LONGEST_WAIT_MS, OUTAGE_FIRST_WAIT_MS * 2 ** Math.min(engineAttempt - 1, 10));
+}
+
+/**
+ * Runs an attempt with heartbeats. It is aborted when the worker is being stopped, or the server has given it up;
+ * a cancellation by the workflow lets the request under way finish, so that a success counts.
+ */
+async function alive<T>(context: Context, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  const onCancel = () => {
+    if (context.cancellationDetails?.cancelRequested !== true) abort.abort();
+  };
+  context.cancellationSignal.addEventListener('abort', onCancel);
+  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS);
+  try {
+    return await run(abort.signal);
+  } finally {
+    clearInterval(timer);
+    context.cancellationSignal.removeEventListener('abort', onCancel);
+  }
+}
+
+/** The operator's view is told of every failed attempt; a delivery does not depend on it. */
+async function tell(
+  deps: AttemptDeliveryDeps,
+  deliveryId: string,
+  failed: Extract<AttemptOutcome, { kind: 'failed' }>,
+): Promise<void> {
+  try {
+    await deps.signalAttemptFailed(deliveryId, {
+      number: failed.number,
+      status: failed.status,
+      sentence: failed.sentence,
+      at: failed.at.toISOString(),
+      nextAttemptAt: failed.nextAttemptAt?.toISOString() ?? null,
+    });
+  } catch (error) {
+    deps.log.debug({ deliveryId, err: error }, 'the workflow was not told of a failed attempt');
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Every activity, made from what it receives.
+ * @module
+ */
+import type { Mailer } from '../src/mail/mailer.ts';
+import type { DeliveryActivities } from '../workflows/delivery-types.ts';
+import type { ReleaseActivities } from '../workflows/release-types.ts';
+import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';
+import { createDeliverySteps } from './delivery-steps.ts';
+import { createMailDeactivation } from './mail-deactivation.ts';
+import { createReleaseActivities } from './release-order.ts';
+
+/** What the activities receive. */
+export interface ActivityDeps extends AttemptDeliveryDeps {
+  readonly mailer: Mailer;
+  readonly notifyOutbox: () => void;
+}
+
+/** Makes all activities of a worker. */
+export function createActivities(deps: ActivityDeps): DeliveryActivities & ReleaseActivities {
+  return {
+    attemptDelivery: createAttemptDelivery(deps),
+    ...createDeliverySteps(deps),
+    mailDeactivation: createMailDeactivation(deps),
+    ...createReleaseActivities(deps),
+  };
+}

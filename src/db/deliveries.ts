@@ -1,0 +1,248 @@
+/**
+ * A delivery's life in the database: what an attempt needs, and the records that decide what follows. Each
+ * function that records is one durable step and may be repeated.
+ * @module
+ */
+
+import type { StoredState } from '../domain/delivery-state.ts';
+import type { EventType } from '../domain/event-types.ts';
+import type { Pool, Sql } from './pool.ts';
+
+/** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
+export interface DeliveryForAttempt {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly eventType: EventType;
+  readonly entityId: string;
+  readonly state: StoredState;
+  readonly attemptsMade: number;
+  readonly windowStartedAt: Date | null;
+  readonly nextAttemptAt: Date | null;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  /** The webhook's generation that the last attempt was made under. */
+  readonly lastGeneration: number | null;
+  /** Of the last recorded attempt. */
+  readonly lastOutcome: 'success' | 'failure' | 'gone' | null;
+  readonly lastStartedAt: Date | null;
+  readonly url: string;
+  readonly method: 'POST' | 'GET';
+  readonly active: boolean;
+  readonly generation: number;
+  readonly payloadVersion: 'v2' | 'v21';
+  readonly parameters: { readonly withPackingLists?: boolean } | null;
+  readonly secret: Buffer;
+  readonly previousSecret: Buffer | null;
+  readonly previousSecretUntil: Date | null;
+  readonly deletedAt: Date | null;
+  /** JSON text of the record after the write, in its v2 form. */
+  readonly snapshot: string;
+}
+
+/** Reads a delivery with its webhook and snapshot; undefined where there is none. */
+export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {
+  const [row] = await sql<DeliveryForAttempt[]>`
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.state, d.attempts_made, d.window_started_at,
+           d.next_attempt_at, d.last_status, d.last_error, d.last_generation, a.outcome as last_outcome, a.started_at as last_started_at,
+           w.url, w.method, w.active, w.generation, w.payload_version, w.parameters, w.secret, w.previous_secret,
+           w.previous_secret_until, w.deleted_at, e.snapshot
+    from deliveries d
+    join webhooks w on w.id = d.webhook_id
+    join events e on e.id = d.event_id
+    left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
+    where d.id = ${deliveryId}`;
+  return row;
+}
+
+/**
+ * Allocates an attempt's number before its request leaves. An attempt interrupted before its result was recorded
+ * is begun again under the same number.
+ * @returns the start of the delivery's window, or undefined where this number already has its result
+ */
+export async function beginAttempt(
+  sql: Sql,
+  attempt: { deliveryId: string; number: number; generation: number; startedAt: Date },
+): Promise<Date | undefined> {
+  const [row] = await sql<{ windowStartedAt: Date }[]>`
+    with begun as (
+      insert into attempts (delivery_id, number, generation, started_at)
+      values (${attempt.deliveryId}, ${attempt.number}, ${attempt.generation}, ${attempt.startedAt})
+      on conflict (delivery_id, number) do update
+        set started_at = excluded.started_at, generation = excluded.generation
+        where attempts.finished_at is null
+      returning delivery_id)
+    update deliveries d set window_started_at = coalesce(d.window_started_at, ${attempt.startedAt})
+    from begun where d.id = begun.delivery_id
+    returning d.window_started_at`;
+  return row?.windowStartedAt;
+}
+
+/** The result of an attempt, with what follows from it. */
+export interface AttemptRecord {
+  readonly deliveryId: string;
+  readonly number: number;
+  readonly generation: number;
+  readonly outcome: 'success' | 'failure' | 'gone';
+  readonly finishedAt: Date;
+  readonly durationMs: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly responseExcerpt: string | null;
+  /** null after a success, or when no attempt is left. */
+  readonly nextAttemptAt: Date | null;
+}
+
+/**
+ * Records an attempt's result and what follows from it in one statement; the first result recorded stays.
+ */
+export async function recordAttempt(sql: Sql, record: AttemptRecord): Promise<void> {
+  const delivered = record.outcome === 'success';
+  await sql`
+    with finished as (
+      update attempts set finished_at = ${record.finishedAt}, outcome = ${record.outcome},
+        duration_ms = ${record.durationMs}, status = ${record.status}, error = ${record.error},
+        response_excerpt = ${record.responseExcerpt}, next_attempt_at = ${record.nextAttemptAt}
+      where delivery_id = ${record.deliveryId} and number = ${record.number} and finished_at is null
+      returning delivery_id)
+    update deliveries d set
+      state = ${delivered ? 'delivered' : 'retrying'}, attempts_made = ${record.number},
+      last_attempt_at = ${record.finishedAt}, last_status = ${record.status}, last_error = ${record.error},
+      last_generation = ${record.generation}, next_attempt_at = ${record.nextAttemptAt},
+      finished_at = ${delivered ? record.finishedAt : null}
+    from finished where d.id = finished.delivery_id and d.state in ('pending', 'retrying')`;
+}
+
+/** The webhook's generation now; an attempt compares it with the one it was made under. */
+export async function webhookGeneration(sql: Sql, webhookId: number): Promise<number | undefined> {
+  const [row] = await sql<{ generation: number }[]>`select generation from webhooks where id = ${webhookId}`;
+  return row?.generation;
+}
+
+/** Starts the window of a delivery that is held before its first attempt. */
+export async function startWindow(sql: Sql, deliveryId: string, at: Date): Promise<void> {
+  await sql`update deliveries set window_started_at = coalesce(window_started_at, ${at}) where id = ${deliveryId}`;
+}
+
+/**
+ * Open → expired or canceled.
+ * @returns the state afterwards: a delivery that already ended keeps its end
+ */
+export async function closeDelivery(
+  sql: Sql,
+  deliveryId: string,
+  state: 'expired' | 'canceled',
+  at: Date,
+): Promise<StoredState> {
+  await sql`
+    update deliveries set state = ${state}, finished_at = ${at}, next_attempt_at = null
+    where id = ${deliveryId} and state in ('pending', 'retrying')`;
+  const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
+  return row?.state ?? 'canceled';
+}
+
+/** What the compensation found and did. */
+export interface Compensation {
+  readonly state: StoredState;
+  readonly attemptsMade: number;
+  readonly lastError: string | null;
+  readonly deactivatedGeneration: number | null;
+}
+
+/**
+ * The compensation's one transaction (given.md, "Delivery rules" 7): delivery → failed and, if the last attempt's
+ * generation of the webhook is still current, webhook → inactive with its deactivation and a change for the
+ * other open deliveries. A repeated run recognises its own deactivation and answers the same.
+ */
+export async function compensate(sql: Pool, deliveryId: string, at: Date): Promise<Compensation> {
+  return await sql.begin(async (tx) => {
+    const [delivery] = await tx<
+      {
+        webhookId: number;
+        eshopId: number;
+        state: StoredState;
+        attemptsMade: number;
+        lastError: string | null;
+        lastGeneration: number | null;
+        lastOutcome: string | null;
+      }[]
+    >`
+      select d.webhook_id, d.eshop_id, d.state, d.attempts_made, d.last_error, d.last_generation, a.outcome as last_outcome
+      from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
+      where d.id = ${deliveryId} for update of d`;
+    if (delivery === undefined) {
+      return { state: 'canceled', attemptsMade: 0, lastError: null, deactivatedGeneration: null };
+    }
+    const { attemptsMade, lastError } = delivery;
+    if (delivery.state !== 'pending' && delivery.state !== 'retrying') {
+      const [mine] = await tx<{ generation: number }[]>`
+        select generation from deactivations where webhook_id = ${delivery.webhookId} and delivery_id = ${deliveryId}`;
+      return {
+        state: delivery.state,
+        attemptsMade,
+        lastError,
+        deactivatedGeneration: mine?.generation ?? null,
+      };
+    }
+    await tx`
+      update deliveries set state = 'failed', finished_at = ${at}, next_attempt_at = null where id = ${deliveryId}`;
+    const [deactivated] = await tx<{ generation: number }[]>`
+      update webhooks set active = false, unregistered_at = ${at}
+      where id = ${delivery.webhookId} and active and deleted_at is null and generation = ${delivery.lastGeneration}
+      returning generation`;
+    if (deactivated !== undefined) {
+      const reason = delivery.lastOutcome === 'gone' ? 'gone' : 'retriesExhausted';
+      await tx`
+        insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
+        values (${delivery.webhookId}, ${deactivated.generation}, ${reason}, ${at}, ${deliveryId}, ${lastError})`;
+      await tx`
+        insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${delivery.eshopId}, ${delivery.webhookId})`;
+    }
+    return {
+      state: 'failed',
+      attemptsMade,
+      lastError,
+      deactivatedGeneration: deactivated?.generation ?? null,
+    };
+  });
+}
+
+/** What the deactivation mail says. */
+export interface DeactivationNotice {
+  readonly webhookId: number;
+  readonly generation: number;
+  readonly reason: 'retriesExhausted' | 'gone';
+  readonly at: Date;
+  readonly deliveryId: string;
+  readonly lastError: string | null;
+  readonly mailedAt: Date | null;
+  readonly attemptsMade: number;
+  readonly url: string;
+  readonly webhookType: EventType;
+  readonly eshopName: string;
+  readonly email: string;
+}
+
+/** Reads what the mail about a deactivation says; undefined where there is none. */
+export async function readDeactivation(
+  sql: Sql,
+  webhookId: number,
+  generation: number,
+): Promise<DeactivationNotice | undefined> {
+  const [row] = await sql<DeactivationNotice[]>`
+    select x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, x.mailed_at, d.attempts_made,
+           w.url, w.webhook_type, s.name as eshop_name, s.email
+    from deactivations x
+    join webhooks w on w.id = x.webhook_id
+    join eshops s on s.id = w.eshop_id
+    join deliveries d on d.id = x.delivery_id
+    where x.webhook_id = ${webhookId} and x.generation = ${generation}`;
+  return row;
+}
+
+/** Records that the mail server took the mail. */
+export async function recordMailed(sql: Sql, webhookId: number, generation: number, at: Date): Promise<void> {
+  await sql`
+    update deactivations set mailed_at = coalesce(mailed_at, ${at})
+    where webhook_id = ${webhookId} and generation = ${generation}`;
+}

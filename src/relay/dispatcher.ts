@@ -1,0 +1,107 @@
+/**
+ * What the relay asks of Temporal: start a delivery, make a change known. All calls have a deadline, since one to
+ * an unreachable server would otherwise be retried for a long time.
+ * @module
+ */
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { deliverEvent } from '../../workflows/deliver-event.ts';
+import {
+  attemptFailedSignal,
+  type DeliverEventInput,
+  deliveryWorkflowId,
+  type FailedAttempt,
+  webhookChangedSignal,
+} from '../../workflows/delivery-types.ts';
+import { deliveryTitle } from '../../workflows/operator-view.ts';
+import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
+import { releaseChangedSignal, releaseWorkflowId } from '../../workflows/release-types.ts';
+import { entityIdKey, eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
+import type { ClaimedDelivery } from '../db/outbox.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
+
+/** Deadline of a call that must not be lost (it is repeated later), in milliseconds. */
+const CALL_DEADLINE_MS = 5_000;
+/** Deadline of a call made for the operator's view alone, in milliseconds. */
+const BEST_EFFORT_DEADLINE_MS = 2_000;
+
+/** Temporal as the relay and the activities use it. */
+export interface Dispatcher {
+  /** Starts the delivery's workflow; one that was started already counts as started. */
+  startDelivery(delivery: ClaimedDelivery): Promise<void>;
+  /** Tells an open delivery that its webhook changed; one that has ended needs no telling. */
+  signalWebhookChanged(deliveryId: string): Promise<void>;
+  signalAttemptFailed(deliveryId: string, attempt: FailedAttempt): Promise<void>;
+  /** Starts the release timer of a pre-order, or tells the running one of a change. */
+  signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
+}
+
+/** @param client on the worker's own connection, so that a workflow's first task runs here without a detour */
+export function createDispatcher(client: Client, taskQueue: string, policy: RetryPolicy): Dispatcher {
+  async function signal(
+    deliveryId: string,
+    deadlineMs: number,
+    name: string,
+    args: FailedAttempt[],
+  ): Promise<void> {
+    try {
+      await client.withDeadline(Date.now() + deadlineMs, () =>
+        client.workflow.getHandle(deliveryWorkflowId(deliveryId)).signal(name, ...args),
+      );
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+
+  return {
+    async startDelivery(delivery) {
+      const input: DeliverEventInput = {
+        deliveryId: delivery.id,
+        eshopId: delivery.eshopId,
+        webhookId: delivery.webhookId,
+        eventType: delivery.eventType,
+        entityId: delivery.entityId,
+        attemptsMade: 0,
+        policy,
+      };
+      try {
+        await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+          client.workflow.start<typeof deliverEvent>('deliverEvent', {
+            workflowId: deliveryWorkflowId(delivery.id),
+            taskQueue,
+            args: [input],
+            requestEagerStart: true,
+            workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+            staticSummary: deliveryTitle(delivery),
+            typedSearchAttributes: new TypedSearchAttributes([
+              { key: eshopIdKey, value: delivery.eshopId },
+              { key: webhookIdKey, value: delivery.webhookId },
+              { key: webhookTypeKey, value: delivery.eventType },
+              { key: entityIdKey, value: delivery.entityId },
+            ]),
+          }),
+        );
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    },
+    signalWebhookChanged: (deliveryId) => signal(deliveryId, CALL_DEADLINE_MS, webhookChangedSignal, []),
+    signalAttemptFailed: (deliveryId, attempt) =>
+      signal(deliveryId, BEST_EFFORT_DEADLINE_MS, attemptFailedSignal, [attempt]),
+    async signalReleaseChanged(eshopId, eshopOrderId) {
+      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.signalWithStart<typeof releasePreOrder>('releasePreOrder', {
+          workflowId: releaseWorkflowId(eshopId, eshopOrderId),
+          taskQueue,
+          args: [{ eshopId, eshopOrderId }],
+          signal: releaseChangedSignal,
+          staticSummary: `release of pre-order ${eshopOrderId}`,
+          typedSearchAttributes: new TypedSearchAttributes([
+            { key: eshopIdKey, value: eshopId },
+            { key: entityIdKey, value: eshopOrderId },
+          ]),
+        }),
+      );
+    },
+  };
+}

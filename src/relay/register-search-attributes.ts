@@ -1,0 +1,43 @@
+/**
+ * Registers the search attributes of a delivery on servers where the operator service may do so.
+ * @module
+ */
+import { temporal } from '@temporalio/proto';
+import type { NativeConnection } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { searchAttributeTypes } from './search-attributes.ts';
+
+const { INDEXED_VALUE_TYPE_INT, INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
+
+/**
+ * Adds the ones that are missing. Temporal Cloud does not allow it: there they are added once in its console, and
+ * a log line names them.
+ */
+export async function registerSearchAttributes(
+  connection: NativeConnection,
+  namespace: string,
+  log: Logger,
+): Promise<void> {
+  const wanted = Object.entries(searchAttributeTypes);
+  try {
+    await connection.withDeadline(Date.now() + 10_000, async () => {
+      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+      const missing = wanted.filter(([name]) => !(name in customAttributes));
+      if (missing.length === 0) return;
+      await connection.operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: Object.fromEntries(
+          missing.map(([name, type]) => [
+            name,
+            type === 'Int' ? INDEXED_VALUE_TYPE_INT : INDEXED_VALUE_TYPE_KEYWORD,
+          ]),
+        ),
+      });
+    });
+  } catch (error) {
+    log.warn(
+      { err: error },
+      `search attributes could not be checked; the namespace needs ${wanted.map(([name, type]) => `${name}=${type}`).join(', ')}`,
+    );
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * The worker role: the relay and a Temporal worker on one connection. It starts while Temporal is away, and goes
+ * on by itself when Temporal is back.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '@temporalio/client';
+import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from '../../activities/index.ts';
+import { createNotifier } from '../db/notify.ts';
+import type { Pool } from '../db/pool.ts';
+import type { Sender } from '../delivery/sender.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
+import type { Keys } from '../keys.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { registerSearchAttributes } from './register-search-attributes.ts';
+import { type Relay, startRelay } from './relay.ts';
+import { loadWorkflowBundle } from './workflow-bundle.ts';
+
+/** How a Temporal server is reached. */
+export interface TemporalTarget {
+  /** `host:port` */
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly tls?: NativeConnectionOptions['tls'];
+  readonly apiKey?: string;
+}
+
+/** What the worker role receives. */
+export interface WorkerOptions {
+  readonly sql: Pool;
+  readonly temporal: TemporalTarget;
+  readonly policy: RetryPolicy;
+  readonly keys: Keys;
+  readonly sender: Sender;
+  readonly mailer: Mailer;
+  readonly log: Logger;
+}
+
+/** A running worker role. */
+export interface RunningWorker {
+  temporalState(): 'up' | 'down' | 'unknown';
+  /** Drains: no new claims, attempts under way finish. */
+  stop(): Promise<void>;
+}
+
+/** Attempts under way at once: they wait for receivers far more than they compute. */
+const MAX_ATTEMPTS_AT_ONCE = 200;
+/** A cached workflow takes about 1 MB; one that waits for hours costs a replay when it goes on. */
+const MAX_CACHED_WORKFLOWS = 500;
+/** Behind the attempt's own time-out, in milliseconds: time to record and report it. */
+const SHUTDOWN_SLACK_MS = 5_000;
+/** Waits between tries to reach Temporal, in milliseconds. */
+const FIRST_RECONNECT_MS = 250;
+const LONGEST_RECONNECT_MS = 5_000;
+
+/**
+ * Starts the role; resolves once it runs or keeps trying in the background.
+ */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { log } = options;
+  const workflowBundle = await loadWorkflowBundle();
+  const notifier = createNotifier(options.sql);
+  const stopping = new AbortController();
+  let state: 'up' | 'down' | 'unknown' = 'unknown';
+
+  /** Connects, works until told to stop or until the worker fails, and cleans up. */
+  async function session(onReady: () => void): Promise<void> {
+    const { temporal } = options;
+    const connection = await NativeConnection.connect({
+      address: temporal.address,
+      ...(temporal.tls === undefined ? {} : { tls: temporal.tls }),
+      ...(temporal.apiKey === undefined ? {} : { apiKey: temporal.apiKey }),
+    });
+    let relay: Relay | undefined;
+    try {
+      await registerSearchAttributes(connection, temporal.namespace, log);
+      const client = new Client({ connection, namespace: temporal.namespace });
+      const dispatcher = createDispatcher(client, temporal.taskQueue, options.policy);
+      const worker = await Worker.create({
+        connection,
+        namespace: temporal.namespace,
+        taskQueue: temporal.taskQueue,
+        workflowBundle,
+        activities: createActivities({
+          sql: options.sql,
+          sender: options.sender,
+          keys: options.keys,
+          mailer: options.mailer,
+          log,
+          notifyOutbox: () => notifier.notify(),
+          signalAttemptFailed: (deliveryId, attempt) => dispatcher.signalAttemptFailed(deliveryId, attempt),
+        }),
+        maxConcurrentActivityTaskExecutions: MAX_ATTEMPTS_AT_ONCE,
+        maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+        shutdownGraceTime: options.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
+      });
+      relay = startRelay({
+        sql: options.sql,
+        dispatcher,
+        log,
+        onTemporal: (now) => {
+          state = now;
+        },
+      });
+      state = 'up';
+      onReady();
+      const running = relay;
+      await worker.runUntil(async () => {
+        if (!stopping.signal.aborted) {
+          await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }));
+        }
+        await running.stop();
+      });
+    } finally {
+      await relay?.stop();
+      await connection.close().catch(() => {});
+    }
+  }
+
+  async function keepRunning(onReady: () => void): Promise<void> {
+    let wait = FIRST_RECONNECT_MS;
+    while (!stopping.signal.aborted) {
+      try {
+        await session(() => {
+          wait = FIRST_RECONNECT_MS;
+          onReady();
+        });
+      } catch (error) {
+        state = 'down';
+        onReady();
+        log.warn({ err: error, retryInMs: wait }, 'Temporal cannot be reached or the worker failed');
+        await sleep(wait, undefined, { signal: stopping.signal }).catch(() => {});
+        wait = Math.min(LONGEST_RECONNECT_MS, wait * 2);
+      }
+    }
+  }
+
+  let running: Promise<void> = Promise.resolve();
+  await new Promise<void>((resolve) => {
+    running = keepRunning(resolve);
+  });
+  return {
+    temporalState: () => state,
+    async stop() {
+      stopping.abort();
+      await running;
+      await notifier.close();
+    },
+  };
+}
