@@ -1,0 +1,66 @@
+/**
+ * The HTTP application: what every request passes through, and where each resource is mounted.
+ * @module
+ */
+import { Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { requestId } from 'hono/request-id';
+import { notFound, Problem } from '../domain/problem.ts';
+import { authenticate, requireRole } from './authenticate.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { errorHandler } from './errors.ts';
+import { knownPaths } from './known-paths.ts';
+
+/** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
+const MAX_BODY_BYTES = 1024 * 1024;
+
+/** A path whose body is streamed. */
+const STREAMED = /\/warehouse\/events\/import$/;
+
+/**
+ * Makes the application.
+ * @example serve({ fetch: createApp(deps).fetch, port: 8080 });
+ */
+export function createApp(deps: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  app.onError(errorHandler(deps));
+  app.notFound(() => {
+    throw notFound('There is nothing at this path; /docs lists what there is.');
+  });
+
+  app.use(requestId({ headerName: deps.trustProxy ? 'X-Request-Id' : '' }));
+  app.use(async (c, next) => {
+    const started = performance.now();
+    c.header('x-request-id', c.var.requestId);
+    await next();
+    deps.log.debug(
+      {
+        requestId: c.var.requestId,
+        method: c.req.method,
+        path: c.req.path,
+        status: c.res.status,
+        ms: Math.round(performance.now() - started),
+      },
+      'request',
+    );
+  });
+  app.use(knownPaths(app));
+  const limited = bodyLimit({
+    maxSize: MAX_BODY_BYTES,
+    onError: () => {
+      throw new Problem(413, 'The body is larger than 1 MiB.');
+    },
+  });
+  app.use(async (c, next) => (STREAMED.test(c.req.path) ? next() : limited(c, next)));
+
+  // The login comes before the authentication; everything after it needs a token.
+  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps));
+  app.use('/v21/warehouse/*', requireRole('warehouse'));
+
+  const v21 = new Hono<ApiEnv>();
+  app.route('/v21', v21);
+
+  const v2 = new Hono<ApiEnv>();
+  app.route('/v2', v2);
+  return app;
+}

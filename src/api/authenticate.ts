@@ -1,0 +1,48 @@
+/**
+ * API key and token of every request (given.md, "Authentication"), and the roles.
+ * @module
+ */
+import type { MiddlewareHandler } from 'hono';
+import { findEshopByApiKey } from '../db/eshops.ts';
+import { forbidden, unauthorized } from '../domain/problem.ts';
+import type { Role } from '../domain/role.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { verifyToken } from './token.ts';
+
+/** `Bearer <token>` with the scheme in any case, or the bare token. */
+function tokenOf(authorization: string): string {
+  return authorization.replace(/^bearer\s+/i, '').trim();
+}
+
+/**
+ * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`.
+ * @throws Problem 401; one sentence for every wrong value, so that nothing can be found out by trying
+ */
+export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const apiKey = c.req.header('x-api-key') ?? '';
+    const authorization = c.req.header('authorization') ?? '';
+    if (apiKey === '' || authorization === '') {
+      throw unauthorized('The headers x-api-key and authorization are both required.');
+    }
+    const session = await verifyToken(keys.tokenKey, tokenOf(authorization));
+    const eshopId = session === null ? null : await findEshopByApiKey(sql, apiKey);
+    if (session === null || eshopId !== session.eshopId) {
+      throw unauthorized('The API key or the token is wrong, or the token is over; log in again.');
+    }
+    c.set('session', session);
+    await next();
+  };
+}
+
+/**
+ * Requires a role, after {@link authenticate}.
+ * @throws Problem 403
+ * @example v21.use('/warehouse/*', requireRole('warehouse'));
+ */
+export function requireRole(role: Role): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    if (c.var.session.role !== role) throw forbidden(`This needs a user with the role ${role}.`);
+    await next();
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * What the API is given when it is made, and what each request carries.
+ * @module
+ */
+import type pino from 'pino';
+import type { Pool } from '../db/pool.ts';
+import type { Role } from '../domain/role.ts';
+import type { ShipperCatalogue } from '../domain/shipper-services.ts';
+import type { Keys } from '../keys.ts';
+
+/** Everything the routes need from outside. */
+export interface ApiDeps {
+  readonly sql: Pool;
+  readonly log: pino.Logger;
+  readonly keys: Keys;
+  /** To be called after a COMMIT that wrote deliveries or outbox rows. */
+  readonly notifyOutbox: () => void;
+  /** For the body of `/readyz` only: the API serves whether Temporal is up or not. */
+  readonly temporalState: () => 'up' | 'down' | 'unknown';
+  /** `perAddress`: failed logins from one address per quarter of an hour (default 300). */
+  readonly loginLimits: { readonly perAddress: number };
+  /** True when a proxy in front of the API sets `X-Forwarded-For`; otherwise the header is ignored. */
+  readonly trustProxy: boolean;
+  readonly version: string;
+  readonly shipperCatalogue: ShipperCatalogue;
+  /** The values that an order's `marketplace` may have. */
+  readonly marketplaces: readonly string[];
+}
+
+/** Who is asking: made by the authentication, read as `c.var.session`. */
+export interface Session {
+  readonly eshopId: number;
+  readonly userId: number;
+  readonly username: string;
+  readonly role: Role;
+}
+
+/** The type parameter of every Hono instance here. */
+export interface ApiEnv {
+  Variables: { session: Session; requestId: string };
+}

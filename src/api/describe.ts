@@ -1,0 +1,80 @@
+/**
+ * What the OpenAPI document says about one operation. The statuses that every operation shares are added when
+ * the document is made (`openapi.ts`).
+ * @module
+ */
+import { STATUS_CODES } from 'node:http';
+import type { MiddlewareHandler } from 'hono';
+import { describeRoute } from 'hono-openapi';
+import type * as v from 'valibot';
+import { describeSchema, resolved } from './json-schema.ts';
+
+/** The description of an operation. */
+export interface Operation {
+  /** One line. */
+  readonly summary: string;
+  /** The rules that the schemas cannot say, in Markdown. */
+  readonly description?: string;
+  /** The group it is shown under, such as `Orders`. */
+  readonly tag: string;
+  /** The schema of `data` in the envelope. For a paged list: of one item, with `list: true`. */
+  readonly data: v.GenericSchema;
+  /** True for an array of `data` with `pagination` beside it. */
+  readonly list?: boolean;
+  /** A sentence on success, such as "Order created."; also the example of `message`. */
+  readonly message: string;
+  /** Further statuses and when they are answered. 400, 401, 403, 413, 415, 500 and 503 are added by themselves. */
+  readonly errors?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 409 | 429, string>>>;
+  /** False for an operation without `authorization` (the login). */
+  readonly token?: boolean;
+}
+
+/** The reference to the error body, as the content of a response. */
+export const errorContent = {
+  'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+} as const;
+
+/**
+ * Describes the operation that follows it in the route.
+ * @example app.get('/orders', describe({ summary: 'List orders', tag: 'Orders', data: Order, list: true, message: 'Orders found.' }), …)
+ */
+export function describe(operation: Operation): MiddlewareHandler {
+  const { schema, components } = describeSchema(operation.data, 'output');
+  const list = operation.list === true;
+  return describeRoute({
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    tags: [operation.tag],
+    ...(operation.token === false ? { security: [{ apiKey: [] }] } : {}),
+    responses: {
+      200: {
+        description: operation.message,
+        content: {
+          'application/json': {
+            schema: resolved({
+              schema: {
+                type: 'object',
+                required: list
+                  ? ['statusCode', 'message', 'data', 'pagination']
+                  : ['statusCode', 'message', 'data'],
+                properties: {
+                  statusCode: { type: 'integer', const: 200 },
+                  message: { type: 'string', examples: [operation.message] },
+                  data: list ? { type: 'array', items: schema } : schema,
+                  ...(list ? { pagination: { $ref: '#/components/schemas/Pagination' } } : {}),
+                },
+              },
+              components,
+            }),
+          },
+        },
+      },
+      ...Object.fromEntries(
+        Object.entries(operation.errors ?? {}).map(([status, when]) => [
+          status,
+          { description: `${STATUS_CODES[status]}: ${when}`, content: errorContent },
+        ]),
+      ),
+    },
+  });
+}

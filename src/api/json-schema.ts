@@ -1,0 +1,56 @@
+/**
+ * valibot schemas → the JSON Schema of the OpenAPI document.
+ *
+ * Two keys of `v.metadata` are understood beside valibot's own: `ref` names the schema, so that it is written
+ * once under `components/schemas` (keep it last in the pipe), and `jsonSchema` replaces what would be generated.
+ * @module
+ */
+import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
+import type { resolver } from 'hono-openapi';
+import type * as v from 'valibot';
+
+/** Which side of a transformation is described: what a request sends or what an answer holds. */
+export type Side = 'input' | 'output';
+
+/** A JSON Schema and the named schemas it refers to. */
+export interface Described {
+  readonly schema: JsonSchema;
+  readonly components: Readonly<Record<string, JsonSchema>>;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Describes one schema. Checks that JSON Schema cannot say are left to the descriptions. */
+export function describeSchema(schema: v.GenericSchema, side: Side): Described {
+  const components: Record<string, JsonSchema> = {};
+  const { $schema: _, ...converted } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    typeMode: side,
+    errorMode: 'ignore',
+    overrideAction({ valibotAction, jsonSchema }) {
+      if (valibotAction.type !== 'metadata' || !('metadata' in valibotAction)) return undefined;
+      const { metadata } = valibotAction;
+      if (!isObject(metadata)) return undefined;
+      if (isObject(metadata.jsonSchema)) return metadata.jsonSchema;
+      if (typeof metadata.ref !== 'string') return undefined;
+      const { ref: _name, ...named } = { ref: undefined, ...jsonSchema };
+      components[metadata.ref] = named;
+      return { $ref: `#/components/schemas/${metadata.ref}` };
+    },
+  });
+  return { schema: converted, components };
+}
+
+/** In the form in which hono-openapi takes schemas that are described already. */
+export function resolved({ schema, components }: Described): ReturnType<typeof resolver> {
+  // A copy through JSON: hono-openapi's and valibot's types of a JSON Schema differ in name only.
+  const copy = () => JSON.parse(JSON.stringify({ schema, components: { schemas: components } }));
+  return {
+    vendor: 'valibot',
+    validate: (value) => ({ value }),
+    toJSONSchema: () => copy().schema,
+    toOpenAPISchema: async () => copy(),
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * 404 for a path that no route has, 405 with `Allow` for a method that the path does not have: decided before
+ * authentication, so that both are the same for everyone.
+ * @module
+ */
+import type { Hono, MiddlewareHandler } from 'hono';
+import { notFound, Problem } from '../domain/problem.ts';
+import type { ApiEnv } from './deps.ts';
+
+interface KnownPath {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
+function patternOf(path: string): RegExp {
+  const segments = path
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')));
+  return new RegExp(`^${segments.join('/')}$`);
+}
+
+function collect(app: Hono<ApiEnv>): KnownPath[] {
+  const paths = new Map<string, KnownPath>();
+  for (const { path, method } of app.routes) {
+    if (method === 'ALL') continue;
+    const known = paths.get(path) ?? { pattern: patternOf(path), methods: new Set<string>() };
+    known.methods.add(method);
+    if (method === 'GET') known.methods.add('HEAD');
+    paths.set(path, known);
+  }
+  return [...paths.values()];
+}
+
+/**
+ * Makes the guard, to be the first middleware. The routes are read at the first request, when all are mounted.
+ * @param app the whole application
+ */
+export function knownPaths(app: Hono<ApiEnv>): MiddlewareHandler<ApiEnv> {
+  let known: KnownPath[] | undefined;
+  return async (c, next) => {
+    known ??= collect(app);
+    const allowed = new Set(
+      known.filter(({ pattern }) => pattern.test(c.req.path)).flatMap(({ methods }) => [...methods]),
+    );
+    if (allowed.size === 0) throw notFound('There is nothing at this path; /docs lists what there is.');
+    if (!allowed.has(c.req.method)) {
+      const allow = [...allowed].sort().join(', ');
+      throw new Problem(405, `This path answers ${allow} only.`, { allow });
+    }
+    await next();
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * Paging of lists: `page` from 1 (default 1), `items` 1–100 (default 30).
+ * @module
+ */
+import * as v from 'valibot';
+
+/** What stands beside `data` in the envelope of a list. */
+export interface Pagination {
+  readonly page: number;
+  readonly items: number;
+  readonly totalCount: number;
+  readonly totalPages: number;
+}
+
+/** Which rows of a list are wanted, for `limit` and `offset`. */
+export interface Page {
+  readonly page: number;
+  readonly items: number;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+function wholeNumber(max: number, jsonSchema: Record<string, unknown>) {
+  const message = `must be a whole number from 1 to ${max}`;
+  return v.pipe(
+    v.string(message),
+    v.regex(/^\d{1,9}$/, message),
+    v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: max, ...jsonSchema } }),
+    v.transform(Number),
+    v.minValue(1, message),
+    v.maxValue(max, message),
+  );
+}
+
+/** The highest page: keeps `offset` within what Postgres counts with. */
+const MAX_PAGE = 10_000_000;
+
+/**
+ * The two query parameters of every list, to be spread into the entries given to `query()`.
+ * @example query({ ...pageQuery, status: v.optional(v.picklist(orderStatuses)) })
+ */
+export const pageQuery = {
+  page: v.optional(wholeNumber(MAX_PAGE, { default: 1, description: 'Page number, from 1.', examples: [1] })),
+  items: v.optional(
+    wholeNumber(100, { default: 30, description: 'Items per page, 1 to 100.', examples: [30] }),
+  ),
+};
+
+/** The rows to read for the two parameters, with the defaults filled in. */
+export function pageOf(query: {
+  readonly page?: number | undefined;
+  readonly items?: number | undefined;
+}): Page {
+  const page = query.page ?? 1;
+  const items = query.items ?? 30;
+  return { page, items, limit: items, offset: (page - 1) * items };
+}
+
+/** What to answer beside the rows of a page. */
+export function paginationOf({ page, items }: Page, totalCount: number): Pagination {
+  return { page, items, totalCount, totalPages: Math.ceil(totalCount / items) };
+}

@@ -1,0 +1,49 @@
+/**
+ * E-shops and their contracts.
+ * @module
+ */
+import { hashApiKey, newApiKey } from '../keys.ts';
+import type { Sql } from './pool.ts';
+
+/** An e-shop as the operator sees it. */
+export interface EshopRow {
+  readonly id: number;
+  readonly name: string;
+  readonly email: string;
+  readonly createdAt: Date;
+}
+
+/**
+ * Creates an e-shop.
+ * @param eshop `email` receives the notifications about deactivated webhooks
+ * @returns its id and its API key, which is stored as a hash only and cannot be shown again
+ */
+export async function createEshop(
+  sql: Sql,
+  eshop: { readonly name: string; readonly email: string },
+): Promise<{ eshopId: number; apiKey: string }> {
+  const apiKey = newApiKey();
+  const [row] = await sql<{ id: number }[]>`
+    insert into eshops (name, email, api_key_hash)
+    values (${eshop.name}, ${eshop.email}, ${hashApiKey(apiKey)})
+    returning id`;
+  if (row === undefined) throw new Error('The e-shop was not written.');
+  return { eshopId: row.id, apiKey };
+}
+
+/** All e-shops in the order of their ids. */
+export async function listEshops(sql: Sql): Promise<EshopRow[]> {
+  return await sql<EshopRow[]>`select id, name, email, created_at from eshops order by id`;
+}
+
+/** The id of the e-shop that an API key belongs to, or null. */
+export async function findEshopByApiKey(sql: Sql, apiKey: string): Promise<number | null> {
+  const [row] = await sql<{ id: number }[]>`select id from eshops where api_key_hash = ${hashApiKey(apiKey)}`;
+  return row?.id ?? null;
+}
+
+/** The contract of an e-shop as stored: an object whose keys the domain checks. Null for an unknown e-shop. */
+export async function readContract(sql: Sql, eshopId: number): Promise<unknown> {
+  const [row] = await sql<{ contract: unknown }[]>`select contract from eshops where id = ${eshopId}`;
+  return row?.contract ?? null;
+}

@@ -1,0 +1,72 @@
+/**
+ * What a request can be refused for. Thrown anywhere below the API, answered in one place with the error body
+ * (given.md, "Error body").
+ * @module
+ */
+
+/** The statuses a request can be refused with. */
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 503;
+
+/** A refusal: the HTTP status and a sentence for the consumer. Never carries inner detail. */
+export class Problem extends Error {
+  override readonly name = 'Problem';
+  readonly status: ProblemStatus;
+  /** Response headers that belong to the refusal, such as `Allow` or `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: ProblemStatus, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}
+
+/** 400: failed validation, or something that the contract of the e-shop does not allow. */
+export function badRequest(message: string): Problem {
+  return new Problem(400, message);
+}
+
+/** One thing wrong with a body, path or query. */
+export interface FieldProblem {
+  /** Dotted path of the field, such as `orderProducts.0.sku`; empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/**
+ * 400 that names every problem at once, each with the path of its field.
+ * @param problems at least one
+ */
+export function invalid(problems: readonly FieldProblem[]): Problem {
+  return badRequest(
+    problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '),
+  );
+}
+
+/** 401: with the challenge that RFC 9110 asks for. */
+export function unauthorized(message: string): Problem {
+  return new Problem(401, message, { 'www-authenticate': 'Bearer' });
+}
+
+/** 403: the role of the user does not reach this far. */
+export function forbidden(message: string): Problem {
+  return new Problem(403, message);
+}
+
+/** 404: no such record, or another e-shop's. */
+export function notFound(message: string): Problem {
+  return new Problem(404, message);
+}
+
+/** 409: exists already, or a transition that the table of states does not have. */
+export function conflict(message: string): Problem {
+  return new Problem(409, message);
+}
+
+/**
+ * 429 with `Retry-After`.
+ * @param retryAfterMs how long to wait, in milliseconds; answered in whole seconds, rounded up
+ */
+export function tooManyRequests(message: string, retryAfterMs: number): Problem {
+  return new Problem(429, message, { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) });
+}

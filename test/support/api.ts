@@ -1,0 +1,160 @@
+/**
+ * The API on a database of its own, with e-shops, users and a `request` that carries key and token.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import type { Hono } from 'hono';
+import pino from 'pino';
+import * as v from 'valibot';
+import { createApp } from '../../src/api/app.ts';
+import type { ApiDeps, ApiEnv } from '../../src/api/deps.ts';
+import { signToken } from '../../src/api/token.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { createUser } from '../../src/db/users.ts';
+import type { Role } from '../../src/domain/role.ts';
+import { createKeys, type Keys } from '../../src/keys.ts';
+import { hashPassword } from '../../src/passwords.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+
+const Body = v.looseObject({
+  statusCode: v.number(),
+  message: v.string(),
+  error: v.optional(v.string()),
+  data: v.optional(v.unknown()),
+  pagination: v.optional(v.unknown()),
+});
+
+/** An answer, its body parsed. `data` is `any` on purpose: a test says what it expects of it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: v.InferOutput<typeof Body>;
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into records of every shape
+  readonly data: any;
+}
+
+/** Sends one request as one user. `body` is sent as JSON, or as it is when it is a string. */
+export type Request = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Record<string, string>,
+) => Promise<Answer>;
+
+/** A user who is logged in. */
+export interface TestUser {
+  readonly username: string;
+  readonly password: string;
+  readonly token: string;
+  readonly request: Request;
+}
+
+/** An e-shop with one user of each role. */
+export interface TestEshop {
+  readonly eshopId: number;
+  readonly apiKey: string;
+  readonly shop: TestUser;
+  readonly warehouse: TestUser;
+}
+
+export interface TestApi {
+  readonly app: Hono<ApiEnv>;
+  readonly deps: ApiDeps;
+  readonly sql: Pool;
+  readonly keys: Keys;
+  readonly database: TestDatabase;
+  /** The first e-shop, and its two users' `request`. */
+  readonly eshop: TestEshop;
+  readonly shop: Request;
+  readonly warehouse: Request;
+  /** Without key and token. */
+  readonly anonymous: Request;
+  /** Another e-shop. */
+  newEshop(): Promise<TestEshop>;
+  /** How often `notifyOutbox` was called. */
+  notified(): number;
+  drop(): Promise<void>;
+}
+
+function requestAs(app: Hono<ApiEnv>, always: Record<string, string>): Request {
+  return async (method, path, body, headers = {}) => {
+    const raw = typeof body === 'string';
+    const response = await app.request(path, {
+      method,
+      headers: {
+        ...always,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: raw ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('application/json') === true;
+    const parsed = json ? v.safeParse(Body, JSON.parse(text)) : null;
+    const answer = parsed?.success === true ? parsed.output : { statusCode: response.status, message: text };
+    return { status: response.status, headers: response.headers, text, body: answer, data: answer.data };
+  };
+}
+
+/**
+ * Makes the API under test; `drop()` it in `afterAll`.
+ * @param overrides of what the API is given
+ */
+export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<TestApi> {
+  const database = await createTestDatabase();
+  const keys = createKeys(randomBytes(32));
+  let notified = 0;
+  const deps: ApiDeps = {
+    sql: database.sql,
+    log: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+    keys,
+    notifyOutbox: () => {
+      notified += 1;
+    },
+    temporalState: () => 'unknown',
+    loginLimits: { perAddress: 300 },
+    trustProxy: false,
+    version: '0.0.0-test',
+    shipperCatalogue: [],
+    marketplaces: [],
+    ...overrides,
+  };
+  const app = createApp(deps);
+  const newEshop = async (): Promise<TestEshop> => {
+    const { eshopId, apiKey } = await createEshop(database.sql, {
+      name: 'Test shop',
+      email: 'shop@example.test',
+    });
+    const newUser = async (role: Role): Promise<TestUser> => {
+      const username = `${role}-${eshopId}`;
+      const password = randomBytes(9).toString('base64url');
+      const userId = await createUser(database.sql, {
+        eshopId,
+        username,
+        role,
+        passwordHash: await hashPassword(password),
+      });
+      const token = await signToken(keys.tokenKey, { eshopId, userId, username, role }, new Date());
+      const request = requestAs(app, { 'x-api-key': apiKey, authorization: `Bearer ${token}` });
+      return { username, password, token, request };
+    };
+    return { eshopId, apiKey, shop: await newUser('shop'), warehouse: await newUser('warehouse') };
+  };
+  const eshop = await newEshop();
+  return {
+    app,
+    deps,
+    sql: database.sql,
+    keys,
+    database,
+    eshop,
+    shop: eshop.shop.request,
+    warehouse: eshop.warehouse.request,
+    anonymous: requestAs(app, {}),
+    newEshop,
+    notified: () => notified,
+    drop: () => database.drop(),
+  };
+}
