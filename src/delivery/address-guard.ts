@@ -1,0 +1,74 @@
+/**
+ * Keeps deliveries away from private and special destinations: whoever registers a webhook must not be able to reach
+ * what only our network can reach. Judged is the address that is really dialled, on every connection, never a name.
+ *
+ * Only global unicast addresses pass. An IPv4-mapped IPv6 address is judged as the IPv4 address that the system
+ * dials for it. Every other form that carries an IPv4 address inside (NAT64, 6to4, Teredo, IPv4-compatible) is
+ * refused as a whole, since a translator on the way could turn it into a private one.
+ * @module
+ */
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** Public by number, yet answered by a cloud's own host: Azure's metadata and DNS address. */
+const METADATA: readonly Range[] = [
+  ipaddr.parseCIDR('168.63.129.16/32'),
+  ipaddr.parseCIDR('169.254.169.254/32'),
+];
+const METADATA_V6: readonly Range[] = [ipaddr.parseCIDR('fd00:ec2::254/128')];
+/** All that is global unicast in IPv6 today; what lies outside of it is special whether or not it has a name. */
+const GLOBAL_V6: Range = ipaddr.parseCIDR('2000::/3');
+
+const NAMES: Readonly<Record<string, string>> = {
+  private: 'a private range',
+  uniqueLocal: 'a private range',
+  carrierGradeNat: 'a private range (carrier-grade NAT)',
+  deprecatedSiteLocal: 'a private range',
+  loopback: 'a loopback range',
+  linkLocal: 'a link-local range',
+  multicast: 'a multicast range',
+  rfc6052: 'a translated range (NAT64)',
+  rfc6145: 'a translated range',
+  '6to4': 'a translated range (6to4)',
+  teredo: 'a translated range (Teredo)',
+};
+
+/** Decides which addresses may be dialled. */
+export interface AddressGuard {
+  /**
+   * Why an address must not be dialled, as "a private range"; null when it may be.
+   * @param address IPv4 or IPv6 as text, without brackets
+   */
+  refusal(address: string): string | null;
+}
+
+/**
+ * A guard with exemptions.
+ * @param allowCidrs ranges that may be dialled whatever they are, such as `127.0.0.0/8` or `::1/128`
+ * @throws TypeError naming an entry that is not a range
+ */
+export function createAddressGuard(allowCidrs: readonly string[]): AddressGuard {
+  const allowed = allowCidrs.map((cidr): Range => {
+    if (!ipaddr.isValidCIDR(cidr))
+      throw new TypeError(`"${cidr}" is not an address range such as 10.1.0.0/16.`);
+    return ipaddr.parseCIDR(cidr);
+  });
+  return {
+    refusal(text) {
+      if (!ipaddr.isValid(text)) return 'an unknown form of address';
+      // Turns an IPv4-mapped IPv6 address into the IPv4 address.
+      const address = ipaddr.process(text);
+      if (within(address, allowed)) return null;
+      if (within(address, METADATA) || within(address, METADATA_V6)) return 'a metadata range';
+      const range = address.range();
+      if (range !== 'unicast') return NAMES[range] ?? 'a special range';
+      return address.kind() === 'ipv6' && !within(address, [GLOBAL_V6]) ? 'a special range' : null;
+    },
+  };
+}
+
+function within(address: Address, ranges: readonly Range[]): boolean {
+  return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+}

@@ -1,0 +1,21 @@
+/**
+ * The beginning of a receiver's answer as text that can be stored and shown.
+ * @module
+ */
+
+/** How much of an answer is kept, in bytes. */
+export const EXCERPT_BYTES = 1024;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to take out
+const UNSAFE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+
+/**
+ * The first 1,024 bytes as text; null when there are none. What is not UTF-8 and control characters (NUL, which
+ * Postgres refuses, and escapes, which terminals obey) become U+FFFD; a character cut by the end is left out.
+ */
+export function safeExcerpt(bytes: Uint8Array): string | null {
+  if (bytes.length === 0) return null;
+  // Streaming: an unfinished character at the very end waits for more instead of becoming U+FFFD.
+  const stream = bytes.length >= EXCERPT_BYTES;
+  return new TextDecoder().decode(bytes.subarray(0, EXCERPT_BYTES), { stream }).replace(UNSAFE, '\ufffd');
+}

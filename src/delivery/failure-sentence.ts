@@ -1,0 +1,108 @@
+/**
+ * What went wrong with an attempt, as one sentence for people: in the delivery log, in Temporal's UI, in the e-mail.
+ * A sentence names the host (with its port, where unusual) and never path, query, header or secret.
+ * @module
+ */
+import { RefusedDestination } from './connector.ts';
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** The sentence for an answer that is not a 2xx: "HTTP 503 from shop.example after 212 ms". */
+export function statusSentence(status: number, host: string, durationMs: number): string {
+  if (REDIRECTS.has(status)) return `redirect (HTTP ${status}) from ${host}: redirects are not followed`;
+  if (status === 410) return `HTTP 410 (gone) from ${host} after ${durationMs} ms`;
+  return `HTTP ${status} from ${host} after ${durationMs} ms`;
+}
+
+/** The sentence for a receiver that did not answer in time: "no answer from shop.example within 15 s". */
+export function timeoutSentence(host: string, timeoutMs: number): string {
+  return `no answer from ${host} within ${duration(timeoutMs)}`;
+}
+
+/** The sentence for a URL that cannot be called at all; it says nothing of the URL. */
+export const INVALID_URL = 'the URL of the webhook is not an absolute http or https URL';
+
+/** What a sentence about a failed connection speaks of. */
+export interface ErrorContext {
+  readonly host: string;
+  readonly connectTimeoutMs: number;
+}
+
+/**
+ * The sentence for an error of DNS, connection, TLS or HTTP parsing. It is made from the error's code alone: messages
+ * of libraries may hold anything.
+ */
+export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorContext): string {
+  const cause = firstOf(error);
+  if (cause instanceof RefusedDestination) {
+    const hostname = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+    const of = hostname === cause.address ? '' : ` of ${host}`;
+    return `destination ${cause.address}${of} is in ${cause.range}`;
+  }
+  const code = codeOf(cause);
+  const sentence = SENTENCES[code];
+  if (sentence !== undefined) return sentence(host, connectTimeoutMs, code);
+  if (code.startsWith('HPE_')) return `${host} did not answer in HTTP (${code})`;
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
+    return `TLS connection to ${host} failed (${code})`;
+  }
+  return `connection to ${host} failed (${code})`;
+}
+
+type Sentence = (host: string, connectTimeoutMs: number, code: string) => string;
+
+const dns: Sentence = (host, _, code) => `${host} has no address (DNS: ${code})`;
+const untrusted: Sentence = (host) => `TLS certificate of ${host} is not from a trusted authority`;
+const selfSigned: Sentence = (host) => `TLS certificate of ${host} is self-signed`;
+const closed: Sentence = (host) => `${host} closed the connection without an answer`;
+const unreachable: Sentence = (host, _, code) => `${host} cannot be reached (${code})`;
+const noConnection: Sentence = (host, ms) => `no connection to ${host} within ${duration(ms)}`;
+
+const SENTENCES: Readonly<Record<string, Sentence>> = {
+  ENOTFOUND: dns,
+  ENODATA: dns,
+  EAI_AGAIN: (host) => `the address of ${host} cannot be looked up now (DNS: EAI_AGAIN)`,
+  EAI_FAIL: dns,
+  ESERVFAIL: dns,
+  ECONNREFUSED: (host) => `${host} refused the connection`,
+  ECONNRESET: (host) => `${host} reset the connection`,
+  EPIPE: closed,
+  UND_ERR_SOCKET: closed,
+  ETIMEDOUT: noConnection,
+  UND_ERR_CONNECT_TIMEOUT: noConnection,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  EADDRNOTAVAIL: unreachable,
+  CERT_HAS_EXPIRED: (host) => `TLS certificate of ${host} has expired`,
+  CERT_NOT_YET_VALID: (host) => `TLS certificate of ${host} is not valid yet`,
+  CERT_REVOKED: (host) => `TLS certificate of ${host} has been revoked`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `TLS certificate of ${host} is for another name`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: selfSigned,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  ERR_SSL_WRONG_VERSION_NUMBER: (host) => `${host} does not speak TLS on this port`,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: (host) => `${host} does not speak TLS on this port`,
+  UND_ERR_HEADERS_OVERFLOW: (host) => `${host} answered with too large headers`,
+  HPE_HEADER_OVERFLOW: (host) => `${host} answered with too large headers`,
+};
+
+/** Of several errors (one per address tried) the first speaks for all. */
+function firstOf(error: unknown): unknown {
+  return error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error;
+}
+
+/** The code of an error, or of what caused it; undici wraps a socket's error. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const own = 'code' in error && typeof error.code === 'string' ? error.code : null;
+  if (own !== null && SENTENCES[own] !== undefined && own !== 'UND_ERR_SOCKET') return own;
+  const inner = error.cause instanceof Error ? codeOf(error.cause) : null;
+  return inner !== null && inner !== 'unknown error' ? inner : (own ?? 'unknown error');
+}
+
+/** "15 s", "250 ms", "2.5 s". */
+function duration(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
+}
