@@ -1,0 +1,48 @@
+/**
+ * Mails as `.eml` files, where no mail server is configured.
+ * @module
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A folder of `.eml` files. */
+export interface EmlDirectory {
+  /**
+   * Writes a message, unless one with this Message-ID lies there already. The file appears whole or not at all.
+   * @throws what the file system threw
+   */
+  write(messageId: string, message: Uint8Array): Promise<void>;
+}
+
+/**
+ * A folder whose files sort by the time at which they were written: `20261120T193300123Z-<hash of the Message-ID>.eml`.
+ * It is created with the first mail.
+ */
+export function createEmlDirectory(directory: string): EmlDirectory {
+  return {
+    async write(messageId, message) {
+      await mkdir(directory, { recursive: true });
+      const ending = `-${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}.eml`;
+      const names = await readdir(directory);
+      if (names.some((name) => name.endsWith(ending))) return;
+      const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`);
+      try {
+        const file = await open(temporary, 'wx', 0o600);
+        try {
+          await file.writeFile(message);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(
+          temporary,
+          join(directory, `${new Date().toISOString().replace(/[-:.]/g, '')}${ending}`),
+        );
+      } catch (error) {
+        await unlink(temporary).catch(() => {});
+        throw error;
+      }
+    },
+  };
+}

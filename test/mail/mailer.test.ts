@@ -1,0 +1,213 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { afterEach, expect, test } from 'vitest';
+import { type Deactivation, deactivationMail } from '../../src/mail/deactivation-mail.ts';
+import { createMailer, MailError } from '../../src/mail/mailer.ts';
+
+const FROM = 'Waybill <waybill@warehouse.example>';
+
+const deactivation: Deactivation = {
+  webhookId: 7,
+  webhookType: 'CREATE_ORDER',
+  url: 'https://shop.example/hooks/orders?key=áé',
+  generation: 3,
+  reason: 'retriesExhausted',
+  at: new Date('2026-11-20T19:33:00.000Z'),
+  deliveryId: '0197a0b4-0000-7000-8000-000000000001',
+  attemptsMade: 21,
+  lastError: 'HTTP 503 from shop.example after 212 ms',
+  eshopName: 'Obchod s knihami',
+  email: 'orders@shop.example',
+};
+
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+});
+
+async function temporaryDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-mail-'));
+  cleanUps.push(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+interface ReceivedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly content: Buffer;
+}
+
+interface TestServer {
+  readonly url: string;
+  readonly mails: readonly ReceivedMail[];
+}
+
+/** A mail server that refuses recipients called nobody@ and messages while it is said to. */
+async function startServer(behaviour: { refuseMessages?: boolean } = {}): Promise<TestServer> {
+  const mails: ReceivedMail[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _session, callback) {
+      if (!address.startsWith('nobody@')) return callback();
+      callback(Object.assign(new Error(`No such person: ${address}`), { responseCode: 550 }));
+    },
+    onData(stream, session, callback) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        if (behaviour.refuseMessages === true) {
+          return callback(Object.assign(new Error('Try again later'), { responseCode: 451 }));
+        }
+        const { mailFrom, rcptTo } = session.envelope;
+        mails.push({
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          content: Buffer.concat(chunks),
+        });
+        callback();
+      });
+    },
+  });
+  server.on('error', () => {});
+  const listening = server.listen(0, '127.0.0.1');
+  await new Promise((resolve) => listening.once('listening', resolve));
+  const address = listening.address();
+  if (address === null || typeof address === 'string') throw new Error('The mail server has no port.');
+  cleanUps.push(() => new Promise((resolve) => server.close(() => resolve())));
+  return { url: `smtp://127.0.0.1:${address.port}`, mails };
+}
+
+test('a deactivation reaches the e-shop through the mail server with everything it has to say', async () => {
+  const server = await startServer();
+  const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
+
+  await mailer.send(deactivationMail(deactivation));
+  mailer.close();
+
+  const [received] = server.mails;
+  expect(server.mails).toHaveLength(1);
+  expect(received).toMatchObject({ from: 'waybill@warehouse.example', to: ['orders@shop.example'] });
+  const mail = await PostalMime.parse(received?.content ?? '');
+  expect(mail.from).toEqual({ name: 'Waybill', address: 'waybill@warehouse.example' });
+  expect(mail.subject).toBe('Webhook 7 (CREATE_ORDER) was deactivated');
+  expect(mail.messageId).toBe('<webhook-7-3-0197a0b4-0000-7000-8000-000000000001@waybill.local>');
+  expect(mail.headers).toContainEqual(
+    expect.objectContaining({ key: 'auto-submitted', value: 'auto-generated' }),
+  );
+  for (const told of [
+    'webhook 7 was deactivated at 2026-11-20T19:33:00.000Z',
+    'CREATE_ORDER',
+    'https://shop.example/hooks/orders?key=áé',
+    'failed finally after 21 attempts',
+    'HTTP 503 from shop.example after 212 ms',
+    'PUT /v21/webhooks/7/activate',
+    'GET /v21/deliveries/0197a0b4-0000-7000-8000-000000000001',
+  ]) {
+    expect(mail.text).toContain(told);
+  }
+});
+
+test('a mail after 410 says that the receiver asked for it', () => {
+  const { text } = deactivationMail({ ...deactivation, reason: 'gone', attemptsMade: 1, lastError: null });
+
+  expect(text).toContain('answered HTTP 410 (gone)');
+  expect(text).toContain('(1 attempt)');
+});
+
+test('a refused recipient is an error that names no address', async () => {
+  const server = await startServer();
+  const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
+  const mail = { ...deactivationMail(deactivation), to: 'nobody@shop.example' };
+
+  const error = await mailer.send(mail).catch((reason: unknown) => reason);
+
+  expect(error).toBeInstanceOf(MailError);
+  expect(error).toMatchObject({
+    message: 'the mail server refused the recipient or the sender (EENVELOPE, 550)',
+    responseCode: 550,
+  });
+  expect(error).not.toHaveProperty('cause');
+  expect(server.mails).toHaveLength(0);
+});
+
+test('a comma in an address does not make two recipients of it', async () => {
+  const server = await startServer();
+  const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
+
+  await mailer
+    .send({ ...deactivationMail(deactivation), to: 'a@shop.example,b@shop.example' })
+    .catch(() => {});
+
+  expect(server.mails.flatMap(({ to }) => to).filter((to) => to === 'b@shop.example')).toEqual([]);
+});
+
+test('a message that the server puts off is an error, and can be sent again', async () => {
+  const behaviour = { refuseMessages: true };
+  const server = await startServer(behaviour);
+  const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
+
+  await expect(mailer.send(deactivationMail(deactivation))).rejects.toMatchObject({ responseCode: 451 });
+  behaviour.refuseMessages = false;
+  await mailer.send(deactivationMail(deactivation));
+
+  expect(server.mails).toHaveLength(1);
+});
+
+test('a mail server that is away is an error without its URL', async () => {
+  const mailer = createMailer({
+    smtpUrl: 'smtp://user:geheim@127.0.0.1:1',
+    from: FROM,
+    directory: '/nowhere',
+  });
+
+  const error = await mailer.send(deactivationMail(deactivation)).catch((reason: unknown) => reason);
+
+  expect(error).toBeInstanceOf(MailError);
+  expect(String(error)).toBe('MailError: the mail server cannot be reached (ESOCKET)');
+});
+
+test('without a mail server, mails become files that sort by time and can be opened', async () => {
+  const directory = join(await temporaryDirectory(), 'mail');
+  const mailer = createMailer({ from: FROM, directory });
+  const first = deactivationMail(deactivation);
+  const second = deactivationMail({ ...deactivation, webhookId: 8 });
+
+  await mailer.send(first);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  await mailer.send(second);
+
+  const names = (await readdir(directory)).sort();
+  expect(names).toHaveLength(2);
+  for (const name of names) expect(name).toMatch(/^\d{8}T\d{9}Z-[0-9a-f]{16}\.eml$/);
+  const mails = await Promise.all(
+    names.map(async (name) => PostalMime.parse(await readFile(join(directory, name)))),
+  );
+  expect(mails.map(({ subject }) => subject)).toEqual([first.subject, second.subject]);
+  expect(mails[0]).toMatchObject({
+    to: [{ name: '', address: 'orders@shop.example' }],
+    messageId: first.messageId,
+  });
+  expect(mails[0]?.text?.trim()).toBe(first.text.trim());
+});
+
+test('a mail sent again after a crash is still one file', async () => {
+  const directory = await temporaryDirectory();
+
+  for (let repetition = 0; repetition < 3; repetition += 1) {
+    await createMailer({ from: FROM, directory }).send(deactivationMail(deactivation));
+  }
+
+  expect(await readdir(directory)).toHaveLength(1);
+});
+
+test('a folder that cannot be written is an error', async () => {
+  const file = join(await temporaryDirectory(), 'a-file');
+  await writeFile(file, '');
+  const mailer = createMailer({ from: FROM, directory: join(file, 'mail') });
+
+  await expect(mailer.send(deactivationMail(deactivation))).rejects.toBeInstanceOf(MailError);
+});
