@@ -2,6 +2,8 @@
  * What the release timer of a pre-order asks of the database.
  * @module
  */
+import { releaseOrder } from '../domain/order-changes.ts';
+import { changeOrder } from './orders.ts';
 import type { Pool, Sql } from './pool.ts';
 
 /** A pre-order that still waits. */
@@ -25,13 +27,28 @@ export async function readOrderRelease(
 
 /**
  * Moves a pre-order whose time has come to preReceived; fires UPDATE_ORDER_STATUS. Doing it again changes nothing.
+ * @param options.due the time that has come: a release planned later than this is left alone
  * @returns whether this call released it
  */
 export async function releasePreOrder(
-  _sql: Pool,
-  _eshopId: number,
-  _eshopOrderId: string,
-  _options: { readonly due: Date },
+  sql: Pool,
+  eshopId: number,
+  eshopOrderId: string,
+  options: { readonly due: Date },
 ): Promise<boolean> {
-  throw new Error('Pre-orders cannot be released yet.');
+  if ((await readOrderRelease(sql, eshopId, eshopOrderId)) === null) return false;
+  let released = false;
+  await changeOrder(
+    sql,
+    eshopId,
+    eshopOrderId,
+    (order) => {
+      // Asked again under the lock: it may have been released, canceled or put off a moment ago.
+      const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= options.due.getTime();
+      released = order.status === 'preOrder' && due;
+      return released ? releaseOrder(order, new Date()) : order;
+    },
+    { byTimer: true },
+  );
+  return released;
 }

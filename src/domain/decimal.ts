@@ -124,6 +124,26 @@ export interface DecimalLimits {
 /** Marks decimal schemas, so that the record's forms and the documentation can be derived from the input schema. */
 export interface DecimalMetadata {
   readonly decimal: 'money' | 'count';
+  /** What the documentation says of the request's field. */
+  readonly jsonSchema: object;
+}
+
+/** The JSON Schema of a decimal in a request, as narrow as JSON Schema can say it. */
+function documented(kind: DecimalMetadata['decimal'], { min, max, positive = false }: DecimalLimits): object {
+  const decimals = kind === 'money' ? MONEY_DECIMALS : COUNT_DECIMALS;
+  const sign = min === undefined && !positive ? '-?' : '';
+  return {
+    description: `A number or a decimal string; at most ${decimals} decimals and ${MAX_DIGITS} digits.`,
+    anyOf: [
+      {
+        type: 'number',
+        ...(positive ? { exclusiveMinimum: 0 } : {}),
+        ...(min === undefined ? {} : { minimum: Number(min) }),
+        ...(max === undefined ? {} : { maximum: Number(max) }),
+      },
+      { type: 'string', pattern: `^${sign}\\d{1,${MAX_DIGITS - decimals}}(\\.\\d{1,${decimals}})?$` },
+    ],
+  };
 }
 
 function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
@@ -146,7 +166,7 @@ function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
         addIssue({ message: `must be at most ${max}` });
       return text;
     }),
-    v.metadata({ decimal: kind } satisfies DecimalMetadata),
+    v.metadata({ decimal: kind, jsonSchema: documented(kind, limits) } satisfies DecimalMetadata),
   );
 }
 

@@ -7,12 +7,12 @@ import type { PayloadVersion } from './decimal.ts';
 import { oneOf } from './fields.ts';
 import { type OrderRecord, orderEntries, packingListSchema } from './order-schema.ts';
 import { orderStatuses } from './order-status.ts';
-import { recordForm, recordObject, writtenTimestamp } from './record-schema.ts';
+import { named, recordForm, recordObject, writtenTimestamp } from './record-schema.ts';
 
 /** The schema of an order in a payload of this version. `packingLists` are there when asked for. */
 export function orderRecordSchema(version: PayloadVersion) {
   const status = oneOf(orderStatuses);
-  return recordObject(orderEntries, version, {
+  const record = recordObject(orderEntries, version, {
     status,
     orderProducts: v.array(
       recordObject(orderEntries.orderProducts.item.entries, version, {
@@ -25,6 +25,7 @@ export function orderRecordSchema(version: PayloadVersion) {
     canceledAt: v.nullable(writtenTimestamp()),
     statusHistory: v.array(v.strictObject({ status, at: writtenTimestamp(), note: v.nullable(v.string()) })),
   });
+  return named(record, 'Order', version);
 }
 
 /** An order as a consumer may meet it: the example of the documentation and of test deliveries. */

@@ -161,12 +161,12 @@ export interface OrderProduct extends OrderProductInput {
 }
 
 /** One step of an order's way. */
-export interface StatusChange {
+export type StatusChange = {
   status: OrderStatus;
   /** ISO 8601, UTC. */
   at: string;
   note: string | null;
-}
+};
 
 /** The whole record in its v2 form: money and counts are decimal strings, timestamps text. */
 export interface OrderRecord extends Omit<OrderInput, 'status' | 'orderProducts'> {

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { money, type PayloadVersion, writtenDecimal } from './decimal.ts';
 import { country, currency, flag, identifier, integer, oneOf, optional, text } from './fields.ts';
-import { recordObject, writtenTimestamp } from './record-schema.ts';
+import { named, recordObject, writtenTimestamp } from './record-schema.ts';
 
 const GRAMS = 'Grams.';
 const MILLIMETRES = 'Millimetres.';
@@ -68,11 +68,12 @@ export interface ProductRecord extends ProductInput {
 /** The schema of a product in a payload of this version. */
 export function productRecordSchema(version: PayloadVersion) {
   const units = writtenDecimal('count', version);
-  return recordObject(productEntries, version, {
+  const record = recordObject(productEntries, version, {
     stock: v.strictObject({ available: units, reserved: units, onHold: units, awaiting: units }),
     createdAt: writtenTimestamp(),
     updatedAt: writtenTimestamp(),
   });
+  return named(record, 'Product', version);
 }
 
 /** A product as a consumer may meet it. */

@@ -62,3 +62,11 @@ export function recordObject(
   }
   return v.strictObject({ ...fields, ...own });
 }
+
+/**
+ * Gives a record's schema the name under which the documentation shows it: the v2 form has a name of its own.
+ * @param name such as "Order"
+ */
+export function named<S extends AnySchema>(schema: S, name: string, version: PayloadVersion) {
+  return v.pipe(schema, v.metadata({ ref: version === 'v21' ? name : `${name}V2` }));
+}

@@ -46,7 +46,14 @@ export function timestamp() {
       addIssue({ message: 'must be an ISO 8601 date-time with an offset, such as 2026-11-20T19:33:00Z' });
       return NEVER;
     }),
-    v.metadata({ timestamp: true }),
+    v.metadata({
+      timestamp: true,
+      jsonSchema: {
+        type: 'string',
+        format: 'date-time',
+        description: 'Any ISO 8601 date-time with an offset.',
+      },
+    }),
   );
 }
 

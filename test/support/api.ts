@@ -12,7 +12,9 @@ import { signToken } from '../../src/api/token.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createUser } from '../../src/db/users.ts';
+import { shippedMarketplaces } from '../../src/domain/marketplaces.ts';
 import type { Role } from '../../src/domain/role.ts';
+import { shippedCatalogue } from '../../src/domain/shipper-services.ts';
 import { createKeys, type Keys } from '../../src/keys.ts';
 import { hashPassword } from '../../src/passwords.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -117,8 +119,8 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     loginLimits: { perAddress: 300 },
     trustProxy: false,
     version: '0.0.0-test',
-    shipperCatalogue: [],
-    marketplaces: [],
+    shipperCatalogue: shippedCatalogue,
+    marketplaces: shippedMarketplaces,
     ...overrides,
   };
   const app = createApp(deps);

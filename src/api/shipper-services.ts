@@ -1,0 +1,29 @@
+/**
+ * The carriers and their services: `GET /v2/shipper-service-codes` (given.md, "Versioning").
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { shipperSchema } from '../domain/shipper-services.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { describe } from './describe.ts';
+import { ok } from './envelope.ts';
+import { query } from './validate.ts';
+
+/** Mounted under `/v2`. */
+export function shipperServiceRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  app.get(
+    '/shipper-service-codes',
+    describe({
+      summary: 'List carriers and their services',
+      description: 'The values of `shipper` and `shipperService` of an order.',
+      tag: 'Orders',
+      data: v.array(shipperSchema),
+      message: 'Shipper services found.',
+    }),
+    query({}),
+    (c) => ok(c, 'Shipper services found.', deps.shipperCatalogue),
+  );
+  return app;
+}

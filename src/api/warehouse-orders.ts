@@ -1,0 +1,87 @@
+/**
+ * What the warehouse does to orders: `/warehouse/orders`, for the role `warehouse`.
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { changeOrder } from '../db/orders.ts';
+import { oneOf, optional, text } from '../domain/fields.ts';
+import { moveOrder } from '../domain/order-changes.ts';
+import { orderRecordSchema } from '../domain/order-record.ts';
+import { orderStatuses, orderTransitions } from '../domain/order-status.ts';
+import { packingListsSchema, packOrder } from '../domain/packing-lists.ts';
+import { renderValue } from '../domain/render.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { describe } from './describe.ts';
+import { ok } from './envelope.ts';
+import { orderParams } from './order-reads.ts';
+import { body, params } from './validate.ts';
+
+const tag = 'Warehouse';
+
+/** The body of a change of status, the same for every entity that has one. */
+const statusBody = v.strictObject({
+  status: oneOf(orderStatuses),
+  note: v.pipe(optional(text(4000)), v.description("Kept in the order's `statusHistory`.")),
+});
+
+const ways = Object.entries(orderTransitions)
+  .map(([from, to]) => `- ${from} → ${to.length === 0 ? '(nothing)' : to.join(', ')}`)
+  .join('\n');
+
+/** Status and packing lists. */
+export function warehouseOrderRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  const data = orderRecordSchema('v21');
+
+  app.put(
+    '/warehouse/orders/:eshopOrderId/status',
+    describe({
+      summary: 'Change the status of an order',
+      description: `Fires UPDATE_ORDER_STATUS. Any way that is not in this table answers 409, staying included:\n\n${ways}`,
+      tag,
+      data,
+      message: 'Order status changed.',
+      errors: { 404: 'no such order.', 409: 'the table of statuses has no such way.' },
+    }),
+    params(orderParams),
+    body(statusBody),
+    async (c) => {
+      const { status, note } = c.req.valid('json');
+      const { eshopOrderId } = c.req.valid('param');
+      const { record, wake } = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (before) =>
+        moveOrder(before, status, note, new Date()),
+      );
+      if (wake) deps.notifyOutbox();
+      return ok(c, 'Order status changed.', renderValue(record, { version: 'v21', withPackingLists: false }));
+    },
+  );
+
+  app.put(
+    '/warehouse/orders/:eshopOrderId/packing-lists',
+    describe({
+      summary: 'Replace the packing lists of an order',
+      description:
+        'Fires UPDATE_ORDER, and nothing when nothing changed. Answers the order with its packing lists.',
+      tag,
+      data,
+      message: 'Packing lists replaced.',
+      errors: { 404: 'no such order.' },
+    }),
+    params(orderParams),
+    body(packingListsSchema),
+    async (c) => {
+      const { eshopOrderId } = c.req.valid('param');
+      const { record, wake } = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (before) =>
+        packOrder(before, c.req.valid('json')),
+      );
+      if (wake) deps.notifyOutbox();
+      return ok(
+        c,
+        'Packing lists replaced.',
+        renderValue(record, { version: 'v21', withPackingLists: true }),
+      );
+    },
+  );
+  return app;
+}

@@ -1,0 +1,110 @@
+-- Products and orders. Money and counts are numeric without a scale: a decimal comes back as it was written.
+-- Lists whose inner order matters are json, not jsonb.
+
+create table products (
+  eshop_id integer not null references eshops (id),
+  sku text not null,
+  name text not null,
+  description text,
+  ean text,
+  upc text,
+  price numeric check (price >= 0),
+  currency text,
+  weight integer,
+  width integer,
+  height integer,
+  depth integer,
+  origin_country text,
+  hs_code text,
+  battery_type text,
+  exp_method text,
+  product_type text not null,
+  scan_serial_number boolean not null,
+  track_lot boolean not null,
+  track_expiration boolean not null,
+  fragile boolean not null,
+  age_check boolean not null,
+  active boolean not null,
+  note text,
+  -- Units in the warehouse: none of them is ever below zero.
+  available numeric not null default 0 check (available >= 0),
+  reserved numeric not null default 0 check (reserved >= 0),
+  on_hold numeric not null default 0 check (on_hold >= 0),
+  awaiting numeric not null default 0 check (awaiting >= 0),
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (eshop_id, sku)
+);
+create index products_by_age on products (eshop_id, created_at, sku);
+
+create table orders (
+  eshop_id integer not null references eshops (id),
+  eshop_order_id text not null,
+  status text not null check (status in (
+    'preOrder', 'preReceived', 'suspended', 'waitingForPayment', 'incorrect', 'received', 'productsNotAvailable',
+    'processing', 'packed', 'waitingForCarrier', 'onTheWay', 'delivered', 'lost', 'returningBack', 'returnedBack',
+    'receivedBack', 'canceled')),
+  release_at timestamptz,
+  required_expedition_date timestamptz,
+  order_type text not null check (order_type in ('b2c', 'b2b', 'transfer')),
+  transfer_company text,
+  recipient_name text,
+  recipient_company_name text,
+  recipient_email text,
+  recipient_phone text,
+  recipient_street text,
+  recipient_city text,
+  recipient_post_code text,
+  recipient_country text,
+  billing_name text,
+  billing_company_name text,
+  billing_email text,
+  billing_phone text,
+  billing_street text,
+  billing_city text,
+  billing_post_code text,
+  billing_country text,
+  shipper text,
+  shipper_service text,
+  pickup_point text,
+  paid boolean not null,
+  payment_type smallint,
+  cash_on_delivery numeric check (cash_on_delivery >= 0),
+  currency text,
+  note text,
+  branch text,
+  invoice_number text,
+  invoice_print boolean not null,
+  pick_from_quality boolean not null,
+  tracking_numbers text[] not null,
+  sanction boolean not null,
+  priority smallint not null,
+  disable_shipping_reorder boolean not null,
+  marketplace text,
+  order_files json not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  delivered_at timestamptz,
+  canceled_at timestamptz,
+  status_history json not null,
+  primary key (eshop_id, eshop_order_id)
+);
+create index orders_by_age on orders (eshop_id, created_at, eshop_order_id);
+create index orders_by_status on orders (eshop_id, status, created_at, eshop_order_id);
+create index orders_by_update on orders (eshop_id, updated_at);
+
+create table order_products (
+  eshop_id integer not null,
+  eshop_order_id text not null,
+  position integer not null,
+  sku text not null,
+  quantity numeric not null check (quantity > 0),
+  unit_price numeric check (unit_price >= 0),
+  vat_rate numeric,
+  lot text,
+  packing_lists json not null,
+  primary key (eshop_id, eshop_order_id, position),
+  foreign key (eshop_id, eshop_order_id) references orders (eshop_id, eshop_order_id) on delete cascade,
+  foreign key (eshop_id, sku) references products (eshop_id, sku)
+);
+create index order_products_by_sku on order_products (eshop_id, sku);

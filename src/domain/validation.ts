@@ -1,0 +1,102 @@
+/**
+ * Schema and rules together: every problem of a body at once, each with the path of its field.
+ *
+ * A rule names the fields it reads. It is asked only when the schema found nothing wrong with them, and, on an
+ * update, only when one of them changed: what was accepted once is not refused later because the world moved on
+ * (a release time passed, a carrier left the catalogue).
+ * @module
+ */
+import * as v from 'valibot';
+import { type FieldProblem, invalid } from './problem.ts';
+
+/** What a rule knows beside its fields. */
+interface Asked<Context> {
+  /** Top-level fields that the schema refused. */
+  readonly refused: ReadonlySet<string>;
+  /** The record before the write; null on creation. */
+  readonly before: object | null;
+  readonly context: Context;
+}
+
+/** A rule over several fields of an input. */
+export type Rule<Context> = (value: unknown, asked: Asked<Context>) => readonly FieldProblem[];
+
+/** The field of any object, undefined where it has none. */
+function fieldOf(value: object, name: string): unknown {
+  return Object.entries(value).find(([key]) => key === name)?.[1];
+}
+
+/** The schema's output has these fields in their type: it found nothing wrong with them. */
+function hasTyped<Input extends object, K extends keyof Input & string>(
+  value: unknown,
+  fields: readonly K[],
+  refused: ReadonlySet<string>,
+): value is Pick<Input, K> {
+  return typeof value === 'object' && value !== null && !fields.some((field) => refused.has(field));
+}
+
+/**
+ * Makes the rules of one input type.
+ * @example const rule = rulesOf<OrderInput, OrderContext>();
+ * const transfers = rule(['orderType', 'transferCompany'], (order) => …);
+ */
+export function rulesOf<Input extends object, Context>() {
+  return function rule<const K extends keyof Input & string>(
+    fields: readonly K[],
+    check: (value: Pick<Input, K>, context: Context, before: object | null) => readonly FieldProblem[],
+  ): Rule<Context> {
+    return (value, { refused, before, context }) => {
+      if (!hasTyped<Input, K>(value, fields, refused)) return [];
+      const untouched =
+        before !== null &&
+        fields.every((field) => JSON.stringify(fieldOf(before, field)) === JSON.stringify(value[field]));
+      return untouched ? [] : check(value, context, before);
+    };
+  };
+}
+
+/** One problem, or none where the condition does not hold. */
+export function problemIf(condition: boolean, path: string, message: string): FieldProblem[] {
+  return condition ? [{ path, message }] : [];
+}
+
+/** A schema's issues in the form of the API's 400. */
+export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): FieldProblem[] {
+  return issues.map((issue) => ({ path: v.getDotPath(issue) ?? '', message: messageOf(issue) }));
+}
+
+function messageOf(issue: v.BaseIssue<unknown>): string {
+  // A field too many in a strict object: valibot would say "Expected never".
+  if (issue.type === 'strict_object' && issue.expected === 'never') return 'unknown field';
+  if (issue.kind === 'schema' && issue.received === 'undefined') return 'is required';
+  return issue.message;
+}
+
+/**
+ * Runs a schema and rules over a body.
+ * @param options.before the record before the write, in the input's form; null on creation
+ * @throws Problem 400 naming all problems
+ */
+export function validate<Schema extends v.GenericSchema, Context>(
+  schema: Schema,
+  rules: readonly Rule<Context>[],
+  body: unknown,
+  options: { readonly before: object | null; readonly context: Context },
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, body);
+  const problems = result.success ? [] : problemsOf(result.issues);
+  const refused = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
+  // A problem of the whole body leaves no field to ask about.
+  if (!refused.has('')) {
+    for (const rule of rules) problems.push(...rule(result.output, { refused, ...options }));
+  }
+  if (problems.length > 0) throw invalid(problems);
+  if (result.success) return result.output;
+  throw invalid([{ path: '', message: 'is not valid' }]);
+}
+
+/** The body without the fields a request may carry but not write; anything but an object stays as it is. */
+export function without(body: unknown, names: readonly string[]): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+}

@@ -1,0 +1,55 @@
+/**
+ * Bodies of orders.
+ * @module
+ */
+
+/** The least an order needs: one product. */
+export function minimalOrder(eshopOrderId: string, more: object = {}) {
+  return { eshopOrderId, orderProducts: [{ sku: 'TEA', quantity: 1 }], ...more };
+}
+
+/** An order with every field filled that fills without another rule standing against it. */
+export function fullOrder(eshopOrderId: string, more: object = {}) {
+  return {
+    eshopOrderId,
+    status: 'preReceived',
+    orderType: 'b2b',
+    requiredExpeditionDate: '2030-01-02T03:04:05.678+02:00',
+    recipientName: 'Zoë Nováková',
+    recipientCompanyName: 'Čajovna s.r.o.',
+    recipientEmail: 'zoe@customer.example',
+    recipientPhone: '+420600000000',
+    recipientStreet: 'Dlouhá 12',
+    recipientCity: 'Praha',
+    recipientPostCode: '110 00',
+    recipientCountry: 'CZ',
+    billingName: 'Accounting',
+    billingCity: 'Brno',
+    shipper: 'PACKETA',
+    shipperService: 'PACKETA_PICKUP_CZ',
+    pickupPoint: '79',
+    paid: false,
+    paymentType: 0,
+    cashOnDelivery: '1249.9',
+    currency: 'CZK',
+    note: 'ring twice',
+    branch: 'east',
+    invoiceNumber: '2026-77',
+    invoicePrint: true,
+    pickFromQuality: true,
+    trackingNumbers: ['Z 1', 'Z 2'],
+    sanction: true,
+    priority: 1,
+    disableShippingReorder: true,
+    marketplace: 'allegro',
+    orderFiles: [
+      { type: 'invoice', fileName: 'i.pdf', url: 'https://shop.example/i.pdf' },
+      { type: 'shippingAddonLabel', fileName: 'l.pdf', url: 'https://shop.example/l.pdf' },
+    ],
+    orderProducts: [
+      { sku: 'TEA', quantity: 2.5, unitPrice: '349.9000', vatRate: '12.0', lot: 'L1' },
+      { sku: 'CUP', quantity: '3.000', unitPrice: 0.1234, vatRate: 21 },
+    ],
+    ...more,
+  };
+}
