@@ -21,6 +21,9 @@ const METADATA_V6: readonly Range[] = [ipaddr.parseCIDR('fd00:ec2::254/128')];
 /** All that is global unicast in IPv6 today; what lies outside of it is special whether or not it has a name. */
 const GLOBAL_V6: Range = ipaddr.parseCIDR('2000::/3');
 
+/** The library reads this deprecated form as IPv4-mapped; the system dials it as an IPv6 address. */
+const IPV4_COMPATIBLE = /^(?:0*:){2,6}\d+\.\d+\.\d+\.\d+$/;
+
 const NAMES: Readonly<Record<string, string>> = {
   private: 'a private range',
   uniqueLocal: 'a private range',
@@ -58,6 +61,7 @@ export function createAddressGuard(allowCidrs: readonly string[]): AddressGuard 
   return {
     refusal(text) {
       if (!ipaddr.isValid(text)) return 'an unknown form of address';
+      if (IPV4_COMPATIBLE.test(text)) return 'a special range';
       // Turns an IPv4-mapped IPv6 address into the IPv4 address.
       const address = ipaddr.process(text);
       if (within(address, allowed)) return null;

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { safeExcerpt } from '../../src/delivery/excerpt.ts';
+import { buildRequest, encodeIdentifier, requestTarget } from '../../src/delivery/request.ts';
+import { parseRetryAfter } from '../../src/delivery/retry-after.ts';
+
+describe('where a request goes', () => {
+  test.each([
+    // What lies behind the slash or the equals sign is the e-shop's decision.
+    ['https://shop.example/orders/', '10001', '/orders/10001'],
+    ['https://shop.example/hook?order=', '10001', '/hook?order=10001'],
+    ['https://shop.example/hook?a=1&b=', 'x', '/hook?a=1&b=x'],
+    ['https://shop.example/orders', '10001', '/orders10001'],
+    ['https://shop.example/hook?', '10001', '/hook?10001'],
+    ['https://shop.example/o/', 'a b/č?&#%', '/o/a%20b%2F%C4%8D%3F%26%23%25'],
+    ['https://shop.example/o/', "-._~!'()*", '/o/-._~%21%27%28%29%2A'],
+    ['https://shop.example/%C4%8D/a%2fb/', '1', '/%C4%8D/a%2fb/1'],
+    ['https://shop.example/č/', '1', '/%C4%8D/1'],
+    // A dot segment stays what the identifier is.
+    ['https://shop.example/orders/', '..', '/orders/..'],
+  ])('%s with %s appended asks for %s', (url, id, path) => {
+    expect(requestTarget(url, id).path).toBe(path);
+  });
+
+  test.each([
+    ['https://shop.example', '.evil.example'],
+    ['http://shop.example:80', '80'],
+    ['http://127.0.0.1', '@10.0.0.5/'],
+  ])('an identifier behind %s never changes the host', (url, id) => {
+    const { origin } = new URL(url);
+
+    expect(requestTarget(url, id)).toMatchObject({ origin, path: `/${encodeIdentifier(id)}` });
+  });
+
+  test('user name, password and fragment never go out', () => {
+    expect(requestTarget('https://user:pass@shop.example:8443/a?b#c', null)).toEqual({
+      origin: 'https://shop.example:8443',
+      host: 'shop.example:8443',
+      path: '/a?b',
+    });
+  });
+
+  test('an encoded identifier holds unreserved characters alone and decodes to itself', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (id) => {
+        const encoded = encodeIdentifier(id);
+        expect(encoded).toMatch(/^(?:[A-Za-z0-9\-._~]|%[0-9A-F]{2})*$/);
+        expect(decodeURIComponent(encoded)).toBe(id);
+      }),
+    );
+    expect(encodeIdentifier('a\ud800')).toBe('a%EF%BF%BD');
+  });
+});
+
+test('headers say what is delivered', () => {
+  const request = {
+    url: 'https://shop.example/h',
+    method: 'POST',
+    secrets: ['whsec_AAAA'],
+    deliveryId: 'd-1',
+    eventType: 'UPDATE_ORDER',
+    entityId: '10001',
+    number: 21,
+    body: '{}',
+  } as const;
+  const { headers, body } = buildRequest(request, new Date(1_700_000_000_999), '1.2.3');
+
+  expect(body).toBe('{}');
+  expect(headers).toMatchObject({
+    'content-type': 'application/json',
+    'user-agent': 'Waybill/1.2.3',
+    'x-service-event': 'UPDATE_ORDER',
+    'x-service-delivery': 'd-1',
+    'x-service-attempt': '21',
+    'webhook-id': 'd-1',
+    'webhook-timestamp': '1700000000',
+  });
+  expect(headers).not.toHaveProperty('x-service-test');
+  expect(buildRequest({ ...request, test: true }, new Date(), '1').headers['x-service-test']).toBe('true');
+  expect(buildRequest({ ...request, method: 'GET' }, new Date(), '1')).toMatchObject({ body: null });
+  expect(buildRequest({ ...request, method: 'GET' }, new Date(), '1').headers).not.toHaveProperty(
+    'content-type',
+  );
+});
+
+describe('Retry-After', () => {
+  const now = Date.parse('2026-11-20T19:33:00Z');
+
+  test.each([
+    ['120', 120_000],
+    ['0', 0],
+    [' 5 ', 5_000],
+    ['Fri, 20 Nov 2026 19:34:00 GMT', 60_000],
+    ['Friday, 20-Nov-26 19:34:00 GMT', 60_000],
+    ['Fri Nov 20 19:34:00 2026', 60_000],
+    ['Fri, 20 Nov 2026 19:00:00 GMT', 0],
+    ['99999999999999999999', 10 * 365 * 86_400_000],
+    ['-5', null],
+    ['1.5', null],
+    ['soon', null],
+    ['2026-11-20T19:34:00Z', null],
+    ['Fri, 99 Nov 2026 19:34:00 GMT', null],
+    ['', null],
+    [undefined, null],
+  ])('%j means %j ms', (value, expected) => {
+    expect(parseRetryAfter(value, now)).toBe(expected);
+  });
+});
+
+describe('the excerpt of an answer', () => {
+  test('keeps the first kibibyte and no half character', () => {
+    const text = `${'x'.repeat(1023)}č and more`;
+
+    expect(safeExcerpt(Buffer.from(text))).toBe('x'.repeat(1023));
+    expect(safeExcerpt(Buffer.from('x'.repeat(5000)))).toHaveLength(1024);
+  });
+
+  test('is text that a database and a terminal can take', () => {
+    expect(safeExcerpt(Buffer.from([0x61, 0x00, 0xff, 0x1b, 0x5b, 0x0a, 0x62]))).toBe(
+      'a\ufffd\ufffd\ufffd[\nb',
+    );
+    expect(safeExcerpt(Buffer.from([0x61, 0xc4]))).toBe('a\ufffd');
+    expect(safeExcerpt(Buffer.alloc(0))).toBeNull();
+  });
+
+  test('never holds a control character, whatever the bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 1, maxLength: 2000 }), (bytes) => {
+        const excerpt = safeExcerpt(bytes) ?? '';
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
+        expect(excerpt).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/);
+        expect(excerpt).not.toMatch(/\p{Surrogate}/u);
+      }),
+    );
+  });
+});

@@ -1,0 +1,105 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { expect, test } from 'vitest';
+import { buildRequest } from '../../src/delivery/request.ts';
+import { serviceSignature, standardSignature } from '../../src/delivery/signature.ts';
+
+const NEW = 'whsec_bmV3IHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVzISE=';
+const OLD = 'whsec_b2xkIHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVzISE=';
+const DELIVERY = '0197a0b4-0000-7000-8000-000000000001';
+const BODY = '{"eshopOrderId":"10001","note":"žluťoučký kůň"}';
+
+/** What a receiver writes: ten lines that know only the header, the secret and what arrived. */
+function verify(header: string, secret: string, content: string): boolean {
+  const parts = header.split(',');
+  const t = parts.find((part) => part.startsWith('t='))?.slice(2);
+  const expected = createHmac('sha256', secret).update(`${t}.${content}`).digest();
+  return parts
+    .filter((part) => part.startsWith('v1='))
+    .map((part) => Buffer.from(part.slice(3), 'hex'))
+    .some((given) => given.length === expected.length && timingSafeEqual(given, expected));
+}
+
+function attempt(method: 'POST' | 'GET', secrets: readonly string[]) {
+  return buildRequest(
+    {
+      url: 'https://shop.example/hooks?order=',
+      method,
+      secrets,
+      deliveryId: DELIVERY,
+      eventType: 'CREATE_ORDER',
+      entityId: '10001',
+      number: 3,
+      body: method === 'POST' ? BODY : null,
+    },
+    new Date(),
+    '1.2.3',
+  );
+}
+
+// Computed with `printf '%s' "$t.$content" | openssl dgst -sha256 -hmac "$secret"` and, for the second,
+// `openssl dgst -sha256 -mac HMAC -macopt hexkey:$(base64 -d <<< "${secret#whsec_}" | od -An -tx1 | tr -d ' ') -binary | base64`.
+test('the signatures are what openssl computes', () => {
+  const timestamp = 1_700_000_000;
+  expect(serviceSignature({ secrets: [NEW], timestamp, content: '{"a":1}' })).toBe(
+    't=1700000000,v1=5d4728df4fb6850e4cb0e398ec0f36b00752e2f35b67da0bf981f39c488bd630',
+  );
+  expect(standardSignature({ secrets: [NEW], timestamp, id: 'msg_1', body: '{"a":1}' })).toBe(
+    'v1,OeL1P8HAwwQIdeZ+6o9/FFw4VniJBHqQLE0vVUZSapk=',
+  );
+});
+
+test('a receiver verifies a POST by the body, and only with the right secret and body', () => {
+  const { headers } = attempt('POST', [NEW]);
+  const header = headers['x-service-signature'] ?? '';
+
+  expect(header).toMatch(/^t=\d{10},v1=[0-9a-f]{64}$/);
+  expect(verify(header, NEW, BODY)).toBe(true);
+  expect(verify(header, OLD, BODY)).toBe(false);
+  expect(verify(header, NEW, `${BODY} `)).toBe(false);
+});
+
+test('a receiver verifies a GET by path and query', () => {
+  const { headers, path } = attempt('GET', [NEW]);
+
+  expect(path).toBe('/hooks?order=10001');
+  expect(verify(headers['x-service-signature'] ?? '', NEW, '/hooks?order=10001')).toBe(true);
+  expect(verify(headers['x-service-signature'] ?? '', NEW, '/hooks?order=10002')).toBe(false);
+});
+
+test('during an overlap both secrets verify, the newest standing first', () => {
+  const { headers } = attempt('POST', [NEW, OLD]);
+  const header = headers['x-service-signature'] ?? '';
+
+  expect(header).toMatch(/^t=\d{10},v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+  expect(verify(header, NEW, BODY)).toBe(true);
+  expect(verify(header, OLD, BODY)).toBe(true);
+  expect(verify(header.split(',').slice(0, 2).join(','), NEW, BODY)).toBe(true);
+  expect(headers['webhook-signature']).toMatch(/^v1,\S{44} v1,\S{44}$/);
+});
+
+test.each([
+  ['one secret', [NEW], NEW],
+  ['the new secret of an overlap', [NEW, OLD], NEW],
+  ['the old secret of an overlap', [NEW, OLD], OLD],
+])('the published Standard Webhooks library verifies a POST with %s', (_, secrets, known) => {
+  const { headers } = attempt('POST', secrets);
+
+  expect(new Webhook(known).verify(BODY, { ...headers })).toEqual(JSON.parse(BODY));
+  expect(() => new Webhook(known).verify(BODY.replace('10001', '10002'), { ...headers })).toThrow();
+});
+
+test('the published Standard Webhooks library verifies a GET, whose content is an empty body', () => {
+  const { headers } = attempt('GET', [NEW]);
+  const timestamp = Number(headers['webhook-timestamp']);
+
+  const expected = new Webhook(NEW).sign(DELIVERY, new Date(timestamp * 1000), '');
+  expect(headers['webhook-signature']).toBe(expected);
+});
+
+test('both signatures carry one time', () => {
+  const { headers } = attempt('POST', [NEW]);
+
+  expect(headers['x-service-signature']).toContain(`t=${headers['webhook-timestamp']},`);
+  expect(headers['webhook-id']).toBe(DELIVERY);
+});
