@@ -21,9 +21,11 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
 
 /** Attempts shorter than this send no heartbeat at all, in milliseconds. */
 const HEARTBEAT_INTERVAL_MS = 1_000;
-/** Waits after failures of ours, in milliseconds: quick at first, then patient. */
-const OUTAGE_FIRST_WAIT_MS = 500;
-const OUTAGE_LONGEST_WAIT_MS = 30_000;
+/**
+ * The wait after a failure of ours, in milliseconds. Short and constant: Temporal's count cannot tell ours from the
+ * receiver's, and once it is used up the workflow asks the database patiently before it goes on.
+ */
+const OUTAGE_WAIT_MS = 1_000;
 
 /** Makes the activity `attemptDelivery`. */
 export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
@@ -35,10 +37,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       outcome = await alive(context, (signal) => makeAttempt(deps, input, signal));
     } catch (error) {
       deps.log.warn({ deliveryId: input.deliveryId, err: error }, 'attempt interrupted by an outage of ours');
-      throw ourOutage(
-        'Interrupted by an outage of ours: this attempt does not count.',
-        outageWait(engineAttempt),
-      );
+      throw ourOutage('Interrupted by an outage of ours: this attempt does not count.', OUTAGE_WAIT_MS);
     }
     if (outcome.kind === 'notDue') throw ourOutage('Not due yet after an interruption.', outcome.waitMs);
     if (outcome.kind !== 'failed') return outcome;
@@ -70,10 +69,6 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
 
 function ourOutage(message: string, nextRetryDelay: number): ApplicationFailure {
   return ApplicationFailure.create({ message, type: failureTypes.ourOutage, nextRetryDelay });
-}
-
-function outageWait(engineAttempt: number): number {
-  return Math.min(OUTAGE_LONGEST_WAIT_MS, OUTAGE_FIRST_WAIT_MS * 2 ** Math.min(engineAttempt - 1, 10));
 }
 
 /**

@@ -17,6 +17,7 @@ import type { Mailer } from '../mail/mailer.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import { type Relay, startRelay } from './relay.ts';
+import { routeTemporalLogs } from './temporal-logs.ts';
 import { loadWorkflowBundle } from './workflow-bundle.ts';
 
 /** How a Temporal server is reached. */
@@ -62,6 +63,7 @@ const LONGEST_RECONNECT_MS = 5_000;
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { log } = options;
+  routeTemporalLogs(log);
   const workflowBundle = await loadWorkflowBundle();
   const notifier = createNotifier(options.sql);
   const stopping = new AbortController();

@@ -1,0 +1,262 @@
+/**
+ * The delivery side as it runs: a database, a worker on the real Temporal server, a receiver, and mails as files.
+ * Events are fired straight into the outbox, as the API does in its transactions.
+ * @module
+ */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import pino from 'pino';
+import { inject } from 'vitest';
+import { recordEvent } from '../../src/db/events.ts';
+import { createNotifier } from '../../src/db/notify.ts';
+import { createSender, type Sender } from '../../src/delivery/sender.ts';
+import type { StoredState } from '../../src/domain/delivery-state.ts';
+import type { EventType } from '../../src/domain/event-types.ts';
+import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createKeys, newWebhookSecret } from '../../src/keys.ts';
+import { createMailer, type Mailer } from '../../src/mail/mailer.ts';
+import { type RunningWorker, startWorker } from '../../src/relay/worker.ts';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { createTestDatabase } from './database.ts';
+
+/** 21 attempts in about two and a half seconds. */
+export const quickPolicy: RetryPolicy = {
+  initialIntervalMs: 40,
+  coefficient: 1.1,
+  maxRetries: 20,
+  windowMs: 60_000,
+  attemptTimeoutMs: 2_000,
+};
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly state: StoredState;
+  readonly attemptsMade: number;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly nextAttemptAt: Date | null;
+  readonly windowStartedAt: Date | null;
+}
+
+export interface AttemptRow {
+  readonly number: number;
+  readonly outcome: string | null;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly startedAt: Date;
+  readonly finishedAt: Date | null;
+  readonly generation: number;
+  readonly nextAttemptAt: Date | null;
+}
+
+export interface StackOptions {
+  readonly policy?: Partial<RetryPolicy>;
+  /** Replaces the mailer, e.g. by one whose server is away. */
+  readonly mailer?: Mailer;
+  /** Wraps the sender, e.g. to interrupt an attempt. */
+  readonly wrapSender?: (sender: Sender) => Sender;
+  /** Another Temporal server than the run's own. */
+  readonly temporalAddress?: string;
+  /** false: no worker until `startWorker()`. */
+  readonly worker?: boolean;
+}
+
+export type DeliveryStack = Awaited<ReturnType<typeof startDeliveryStack>>;
+
+/** @param name of the test file: it names the task queue */
+export async function startDeliveryStack(name: string, options: StackOptions = {}) {
+  const database = await createTestDatabase();
+  const { sql } = database;
+  const mailDirectory = await mkdtemp(join(tmpdir(), 'waybill-mail-'));
+  const policy: RetryPolicy = { ...quickPolicy, ...options.policy };
+  const keys = createKeys(Buffer.alloc(32, 7));
+  const address = options.temporalAddress ?? inject('temporalAddress');
+  const taskQueue = `${name}-${Math.random().toString(36).slice(2, 8)}`;
+  const notifier = createNotifier(sql);
+  const mailer = options.mailer ?? createMailer({ from: 'waybill@example.test', directory: mailDirectory });
+  const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection });
+  const senders: Sender[] = [];
+  let worker: RunningWorker | undefined;
+
+  const [eshop] = await sql<{ id: number }[]>`
+    insert into eshops (name, email, api_key_hash) values ('Shop', 'shop@example.test', ${Buffer.from(taskQueue)}) returning id`;
+  const eshopId = eshop?.id ?? 0;
+
+  const stack = {
+    sql,
+    policy,
+    client,
+    taskQueue,
+    eshopId,
+    mailDirectory,
+    notify: () => notifier.notify(),
+
+    async startWorker(overrides: Partial<RetryPolicy> = {}): Promise<void> {
+      const real = createSender({
+        timeoutMs: policy.attemptTimeoutMs,
+        allowCidrs: ['127.0.0.0/8', '::1/128'],
+        version: 'test',
+      });
+      const sender = options.wrapSender?.(real) ?? real;
+      senders.push(real);
+      worker = await startWorker({
+        sql,
+        temporal: { address, namespace: 'default', taskQueue },
+        policy: { ...policy, ...overrides },
+        keys,
+        sender,
+        mailer,
+        log,
+      });
+    },
+
+    async stopWorker(): Promise<void> {
+      await worker?.stop();
+      worker = undefined;
+    },
+
+    async createWebhook(
+      url: string,
+      webhook: { method?: 'POST' | 'GET'; type?: EventType; active?: boolean; payloadVersion?: string } = {},
+    ): Promise<{ id: number; secret: string }> {
+      const secret = newWebhookSecret();
+      const [row] = await sql<{ id: number }[]>`
+        insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)
+        values (${eshopId}, ${url}, ${webhook.type ?? 'CREATE_ORDER'}, ${webhook.method ?? 'POST'}, ${webhook.active ?? true},
+                ${webhook.payloadVersion ?? 'v2'}, ${keys.encryptSecret(secret)})
+        returning id`;
+      return { id: row?.id ?? 0, secret };
+    },
+
+    /** What a PUT, an activation or a deletion does, with its outbox row. */
+    async changeWebhook(
+      id: number,
+      change: { active?: boolean; url?: string; deleted?: boolean },
+    ): Promise<void> {
+      await sql.begin(async (tx) => {
+        const rises = change.active === true || change.url !== undefined;
+        await tx`
+          update webhooks set
+            active = ${change.active ?? tx`active`}, url = ${change.url ?? tx`url`},
+            deleted_at = ${change.deleted === true ? new Date() : null},
+            generation = generation + ${rises ? 1 : 0},
+            unregistered_at = case when ${change.active === false} then now() when ${change.active === true} then null else unregistered_at end
+          where id = ${id}`;
+        await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${id})`;
+      });
+      notifier.notify();
+    },
+
+    /** Ends the part of all webhooks so far, so that the next test's events reach only its own. */
+    async retireWebhooks(): Promise<void> {
+      await sql`update webhooks set active = false, deleted_at = now() where deleted_at is null`;
+    },
+
+    /** Fires an event; answers the ids of its deliveries. */
+    async fire(
+      entityId: string,
+      record: object = { eshopOrderId: entityId },
+      type: EventType = 'CREATE_ORDER',
+    ) {
+      const before = new Set((await sql<{ id: string }[]>`select id from deliveries`).map((row) => row.id));
+      await sql.begin((tx) => recordEvent(tx, { eshopId, type, entityId, record }));
+      notifier.notify();
+      const rows = await sql<{ id: string }[]>`select id from deliveries order by id`;
+      return rows.map((row) => row.id).filter((id) => !before.has(id));
+    },
+
+    /** Fires an event that has exactly one delivery. */
+    async fireOne(entityId: string, record?: object): Promise<string> {
+      const [id, ...others] = await stack.fire(entityId, record);
+      if (id === undefined || others.length > 0) throw new Error('expected exactly one delivery');
+      return id;
+    },
+
+    async delivery(id: string): Promise<DeliveryRow> {
+      const [row] = await sql<DeliveryRow[]>`select * from deliveries where id = ${id}`;
+      if (row === undefined) throw new Error(`no delivery ${id}`);
+      return row;
+    },
+
+    attempts: (id: string): Promise<AttemptRow[]> =>
+      sql<AttemptRow[]>`select * from attempts where delivery_id = ${id} order by number`,
+
+    async webhook(id: number) {
+      const [row] = await sql<
+        { active: boolean; generation: number; unregisteredAt: Date | null }[]
+      >`select active, generation, unregistered_at from webhooks where id = ${id}`;
+      if (row === undefined) throw new Error(`no webhook ${id}`);
+      return row;
+    },
+
+    async until<T>(
+      what: string,
+      probe: () => Promise<T | undefined | false>,
+      timeoutMs = 20_000,
+    ): Promise<T> {
+      const end = Date.now() + timeoutMs;
+      for (;;) {
+        const found = await probe();
+        if (found !== undefined && found !== false) return found;
+        if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms for ${what}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+
+    untilState: (id: string, state: StoredState, timeoutMs?: number): Promise<DeliveryRow> =>
+      stack.until(
+        `delivery ${state}`,
+        async () => {
+          const row = await stack.delivery(id);
+          return row.state === state && row;
+        },
+        timeoutMs,
+      ),
+
+    /** Waits until the delivery's workflow has ended; answers its status: COMPLETED, FAILED, CANCELLED. */
+    untilClosed: (id: string, timeoutMs?: number): Promise<string> =>
+      stack.until(
+        'the workflow to end',
+        async () => {
+          const description = await stack.describe(id);
+          return (
+            description !== undefined && description.status.name !== 'RUNNING' && description.status.name
+          );
+        },
+        timeoutMs,
+      ),
+
+    /** undefined before the workflow has been started. */
+    async describe(id: string) {
+      try {
+        return await stack.workflow(id).describe();
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return undefined;
+        throw error;
+      }
+    },
+
+    workflow: (id: string) => client.workflow.getHandle(deliveryWorkflowId(id)),
+
+    async mails(): Promise<string[]> {
+      const names = (await readdir(mailDirectory)).filter((file) => file.endsWith('.eml')).sort();
+      return await Promise.all(names.map((file) => readFile(join(mailDirectory, file), 'utf8')));
+    },
+
+    async stop(): Promise<void> {
+      await worker?.stop();
+      await notifier.close();
+      await Promise.all(senders.map((sender) => sender.close()));
+      mailer.close();
+      await connection.close();
+      await database.drop();
+      await rm(mailDirectory, { recursive: true, force: true });
+    },
+  };
+  if (options.worker !== false) await stack.startWorker();
+  return stack;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import type { DeliverySituation } from '../../workflows/delivery-types.ts';
+import { nextStep } from '../../workflows/next-step.ts';
+
+const now = 1_000_000;
+type Open = Extract<DeliverySituation, { open: true }>;
+const open: Open = {
+  open: true,
+  readAt: now,
+  webhook: 'active',
+  generationChanged: false,
+  attemptsMade: 3,
+  spent: null,
+  windowEndsAt: now + 10_000,
+  nextAttemptAt: now + 500,
+  lastError: 'HTTP 503',
+};
+const never: Partial<Open> = { attemptsMade: 0, windowEndsAt: null, nextAttemptAt: null, lastError: null };
+
+test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
+  ['never tried: attempt', never, { step: 'attempt', lastChance: false }],
+  ['between two attempts: the rest of the wait', {}, { step: 'waitForNextAttempt', until: now + 500 }],
+  ['the wait is over: attempt', { nextAttemptAt: now - 1 }, { step: 'attempt', lastChance: false }],
+  [
+    'activated or moved to another URL: attempt at once',
+    { generationChanged: true },
+    { step: 'attempt', lastChance: false },
+  ],
+  ['inactive: hold until the window ends', { webhook: 'inactive' }, { step: 'hold', until: now + 10_000 }],
+  [
+    'inactive before the first attempt: the window starts with the holding',
+    { ...never, webhook: 'inactive' },
+    { step: 'beginHolding' },
+  ],
+  [
+    'the window ended while held: expire, no alarm',
+    { webhook: 'inactive', windowEndsAt: now },
+    { step: 'expire', alarm: false },
+  ],
+  ['deleted: cancel', { webhook: 'deleted' }, { step: 'cancel' }],
+  ['deleted counts before spent', { webhook: 'deleted', spent: 'gone' }, { step: 'cancel' }],
+  [
+    'retries exhausted: compensate',
+    { spent: 'retriesExhausted', nextAttemptAt: null },
+    { step: 'compensate' },
+  ],
+  ['410: compensate', { spent: 'gone', nextAttemptAt: null }, { step: 'compensate' }],
+  [
+    'spent while somebody deactivated: compensate all the same',
+    { spent: 'retriesExhausted', webhook: 'inactive' },
+    { step: 'compensate' },
+  ],
+  [
+    'the window ended while we were away: one last attempt',
+    { windowEndsAt: now - 1, nextAttemptAt: now - 5 },
+    { step: 'attempt', lastChance: true },
+  ],
+  [
+    'that one failed too: expire with an alarm',
+    { spent: 'windowLost', windowEndsAt: now - 1 },
+    { step: 'expire', alarm: true },
+  ],
+])('%s', (_, change, expected) => {
+  expect(nextStep({ ...open, ...change }, now)).toEqual(expected);
+});
+
+test('a delivery that has ended ends its workflow', () => {
+  expect(nextStep({ open: false, state: 'delivered' }, now)).toEqual({ step: 'end', state: 'delivered' });
+});
+
+test('the later of the two clocks counts', () => {
+  expect(nextStep({ ...open, readAt: now + 500 }, now)).toEqual({ step: 'attempt', lastChance: false });
+});

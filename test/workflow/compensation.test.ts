@@ -1,0 +1,91 @@
+/** The compensation: one transaction, then the mail (given.md, "Delivery rules" 7 and 8). */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { compensate } from '../../src/db/deliveries.ts';
+import type { Mailer } from '../../src/mail/mailer.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+const sent: { to: string; subject: string; text: string; messageId: string }[] = [];
+let refusals = 0;
+/** A mail server that is away for the first tries: the mailer's own conversation is tested with the mailer. */
+const mailer: Mailer = {
+  async send(mail) {
+    if (refusals > 0) {
+      refusals -= 1;
+      throw new Error('connect ECONNREFUSED');
+    }
+    sent.push(mail);
+  },
+  close() {},
+};
+beforeAll(async () => {
+  stack = await startDeliveryStack('compensation', { mailer, policy: { maxRetries: 2 } });
+  receiver = await createReceiver({ status: 500 });
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+test('the mail server away: the webhook is inactive at once, the mail follows when it is back', async () => {
+  sent.length = 0;
+  refusals = 2;
+  const webhook = await stack.createWebhook(`${receiver.url}/mail-later`);
+  const id = await stack.fireOne('10030');
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+  expect(sent).toHaveLength(1);
+  expect(sent[0]?.text).toContain(`${receiver.url}/mail-later`);
+  expect(sent[0]?.text).toContain('HTTP 500');
+  expect(sent[0]?.text).toContain(`/webhooks/${webhook.id}/activate`);
+});
+
+test('failures of an old URL do not deactivate the webhook that moved', async () => {
+  const webhook = await stack.createWebhook(`${receiver.url}/before-the-move`);
+  receiver.respond(async (request) => {
+    // The last permitted attempt is under way when the URL changes.
+    if (request.headers['x-service-attempt'] === '3') {
+      await stack.changeWebhook(webhook.id, { url: `${receiver.url}/after-the-move` });
+    }
+    return { status: 500 };
+  });
+  sent.length = 0;
+  const id = await stack.fireOne('10031');
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'failed', attemptsMade: 3 });
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+  expect(sent).toHaveLength(0);
+  receiver.respond({ status: 500 });
+});
+
+test('two deliveries of one webhook exhausted together: one deactivation, one mail', async () => {
+  sent.length = 0;
+  const webhook = await stack.createWebhook(`${receiver.url}/both`);
+  const ids = [await stack.fireOne('10032'), await stack.fireOne('10033')];
+  for (const id of ids) await stack.untilClosed(id);
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+  const rows = await stack.sql`select delivery_id from deactivations where webhook_id = ${webhook.id}`;
+  expect(rows).toHaveLength(1);
+  expect(sent).toHaveLength(1);
+});
+
+test('run again, the transaction recognises its own row and answers the same', async () => {
+  await stack.stopWorker();
+  await stack.createWebhook(`${receiver.url}/again`);
+  await stack.startWorker();
+  const id = await stack.fireOne('10034');
+  await stack.untilClosed(id);
+  const again = await compensate(stack.sql, id, new Date());
+  expect(again).toMatchObject({ state: 'failed', attemptsMade: 3, deactivatedGeneration: 1 });
+});
+
+test('deactivated, the webhook can be activated again and delivers', async () => {
+  const webhook = await stack.createWebhook(`${receiver.url}/reborn`);
+  await stack.untilClosed(await stack.fireOne('10035'));
+  await stack.changeWebhook(webhook.id, { active: true });
+  receiver.respond({ status: 200 });
+  expect(await stack.untilClosed(await stack.fireOne('10036'))).toBe('COMPLETED');
+});

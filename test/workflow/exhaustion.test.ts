@@ -1,0 +1,59 @@
+/** given.md, "Delivery rules" 6 and 7, "Limits": retries, and what follows when all fail. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { waits } from '../../src/domain/retry-policy.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startDeliveryStack('exhaustion');
+  receiver = await createReceiver();
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+test('a receiver that stays broken gets 21 attempts of one delivery, then the webhook is deactivated and one mail sent', async () => {
+  const webhook = await stack.createWebhook(`${receiver.url}/broken`);
+  receiver.respond({ status: 503, body: 'out of order' });
+  const id = await stack.fireOne('10001');
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+
+  const requests = receiver.requests.filter((request) => request.path === '/broken');
+  expect(requests.map((request) => Number(request.headers['x-service-attempt']))).toEqual(
+    Array.from({ length: 21 }, (_, index) => index + 1),
+  );
+  expect(new Set(requests.map((request) => request.headers['x-service-delivery']))).toEqual(new Set([id]));
+
+  const seen = requests.slice(1).map((request, index) => request.at - (requests[index]?.at ?? 0));
+  for (const [index, wait] of waits(stack.policy).entries()) {
+    expect(seen[index], `wait ${index + 1}`).toBeGreaterThanOrEqual(wait - 5);
+  }
+  const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+  expect(sum(seen.slice(-5))).toBeGreaterThan(sum(seen.slice(0, 5)));
+
+  expect(await stack.delivery(id)).toMatchObject({ state: 'failed', attemptsMade: 21, lastStatus: 503 });
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false, unregisteredAt: expect.any(Date) });
+  const attempts = await stack.attempts(id);
+  expect(attempts).toHaveLength(21);
+  expect(attempts.at(-1)?.nextAttemptAt).toBeNull();
+
+  const mails = await stack.mails();
+  expect(mails).toHaveLength(1);
+  expect(mails[0]).toContain('To: shop@example.test');
+});
+
+test('the 21st attempt succeeding leaves everything as a success', async () => {
+  const webhook = await stack.createWebhook(`${receiver.url}/late`);
+  let count = 0;
+  receiver.respond(() => ({ status: ++count < 21 ? 500 : 204 }));
+  const before = (await stack.mails()).length;
+  const id = await stack.fireOne('10002');
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 21, lastStatus: 204 });
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true, unregisteredAt: null });
+  expect(await stack.mails()).toHaveLength(before);
+});

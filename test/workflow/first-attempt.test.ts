@@ -1,0 +1,74 @@
+/** given.md, "Delivery rules" 1–5: what an accepted first attempt is. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { historyText } from '../support/history-text.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startDeliveryStack('first-attempt');
+  receiver = await createReceiver();
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+test('a POST webhook gets the entity in its payload version, a GET webhook its identifier; the workflow completes', async () => {
+  receiver.respond({ status: 200 });
+  await stack.createWebhook(`${receiver.url}/v2`);
+  await stack.createWebhook(`${receiver.url}/v21`, { payloadVersion: 'v21' });
+  await stack.createWebhook(`${receiver.url}/read?order=`, { method: 'GET' });
+  const entityId = 'č 1/2';
+  const ids = await stack.fire(entityId, {
+    eshopOrderId: entityId,
+    orderProducts: [{ sku: 'A', quantity: '3', unitPrice: '1249.90' }],
+  });
+  expect(ids).toHaveLength(3);
+  for (const id of ids) expect(await stack.untilClosed(id)).toBe('COMPLETED');
+
+  const byPath = (path: string) => receiver.requests.filter((request) => request.path.startsWith(path));
+  expect(JSON.parse(byPath('/v2')[0]?.text ?? '')).toEqual({
+    eshopOrderId: entityId,
+    orderProducts: [{ sku: 'A', quantity: '3', unitPrice: '1249.90' }],
+  });
+  expect(JSON.parse(byPath('/v21')[0]?.text ?? '')).toEqual({
+    eshopOrderId: entityId,
+    orderProducts: [{ sku: 'A', quantity: 3, unitPrice: 1249.9 }],
+  });
+  const [read] = byPath('/read');
+  expect(read?.path).toBe('/read?order=%C4%8D%201%2F2');
+  expect(read?.text).toBe('');
+  for (const id of ids) {
+    expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 1, lastError: null });
+  }
+});
+
+test('an event without a subscribed webhook delivers nothing; one for an inactive webhook neither', async () => {
+  await stack.createWebhook(`${receiver.url}/other`, { type: 'CREATE_PRODUCT' });
+  await stack.createWebhook(`${receiver.url}/inactive`, { active: false });
+  expect(await stack.fire('10003')).toEqual([]);
+});
+
+test('the history holds identifiers and sentences alone: no URL path, secret or customer data', async () => {
+  let count = 0;
+  receiver.respond(() => ({ status: ++count < 3 ? 500 : 200, body: 'answer-of-the-receiver' }));
+  const { secret } = await stack.createWebhook(`${receiver.url}/secret-path?token=hidden-token`);
+  const id = await stack.fireOne('10004', { eshopOrderId: '10004', recipientName: 'Božena Němcová' });
+  await stack.untilClosed(id);
+  const history = historyText(await stack.workflow(id).fetchHistory());
+  expect(history).toContain('HTTP 500 from 127.0.0.1');
+  expect(history).toContain('10004');
+  for (const hidden of [
+    'secret-path',
+    'hidden-token',
+    secret,
+    'whsec_',
+    'Němcová',
+    'answer-of-the-receiver',
+  ]) {
+    expect(history).not.toContain(hidden);
+  }
+});

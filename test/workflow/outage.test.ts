@@ -1,0 +1,95 @@
+/** Our own outages are not the receiver's failures: they use up no attempt and deactivate no webhook. */
+import { afterEach, expect, test } from 'vitest';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+async function start(
+  name: string,
+  options: Parameters<typeof startDeliveryStack>[1],
+): Promise<DeliveryStack> {
+  const stack = await startDeliveryStack(name, options);
+  cleanups.push(() => stack.stop());
+  return stack;
+}
+async function receiverOf(...args: Parameters<typeof createReceiver>) {
+  const receiver = await createReceiver(...args);
+  cleanups.push(() => receiver.close());
+  return receiver;
+}
+
+test('attempts interrupted before their result was recorded are made again under the same number', async () => {
+  const interrupted = new Set<number>();
+  const stack = await start('interrupted', {
+    wrapSender: (sender) => ({
+      ...sender,
+      async send(request, signal) {
+        const result = await sender.send(request, signal);
+        // The request left, and the answer is lost on our side: as if the process had died here.
+        if (request.number > 1 && request.number <= 11 && !interrupted.has(request.number)) {
+          interrupted.add(request.number);
+          throw new Error('interrupted');
+        }
+        return result;
+      },
+    }),
+  });
+  const receiver = await receiverOf({ status: 503 });
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10040');
+  expect(await stack.untilClosed(id, 60_000)).toBe('FAILED');
+  expect(interrupted.size).toBe(10);
+  const attempts = await stack.attempts(id);
+  expect(attempts.map((attempt) => attempt.number)).toEqual(
+    Array.from({ length: 21 }, (_, index) => index + 1),
+  );
+  expect(receiver.requests).toHaveLength(31);
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+}, 90_000);
+
+test('away for longer than the window: what was never tried is delivered', async () => {
+  const stack = await start('away-untried', { policy: { windowMs: 1_500 }, worker: false });
+  const receiver = await receiverOf({ status: 200 });
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10041');
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await stack.startWorker();
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+});
+
+/** A delivery under retry, and then nobody there until its window is over. */
+async function lostWindow(name: string) {
+  const stack = await start(name, {
+    policy: { windowMs: 3_000, initialIntervalMs: 1_000, attemptTimeoutMs: 300 },
+  });
+  const receiver = await receiverOf({ status: 503 });
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10042');
+  await stack.untilState(id, 'retrying');
+  await stack.stopWorker();
+  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  return { stack, receiver, webhook, id };
+}
+
+test('away for the end of the window: one last attempt is made, and its success counts', async () => {
+  const { stack, receiver, id } = await lostWindow('away-delivered');
+  receiver.respond({ status: 200 });
+  await stack.startWorker();
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
+});
+
+test('that last attempt failing ends the delivery as expired and leaves the webhook active', async () => {
+  const { stack, receiver, webhook, id } = await lostWindow('away-expired');
+  const before = receiver.requests.length;
+  await stack.startWorker();
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(receiver.requests).toHaveLength(before + 1);
+  expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+  expect(await stack.mails()).toEqual([]);
+});

@@ -1,0 +1,109 @@
+/** Holding and going on: what a change of the webhook means for its open deliveries. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startDeliveryStack('webhook-changed', {
+    policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },
+  });
+  receiver = await createReceiver();
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+/** A delivery whose first attempt failed: it now waits ten minutes. */
+async function waitingDelivery(path: string) {
+  receiver.respond({ status: 503 });
+  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
+  const id = await stack.fireOne(`order for ${path}`);
+  await stack.untilState(id, 'retrying');
+  return { id, webhook };
+}
+const requestsTo = (path: string) => receiver.requests.filter((request) => request.path === path);
+
+test('deactivated during a ten-minute wait and activated again: an attempt within two seconds', async () => {
+  const { id, webhook } = await waitingDelivery('/held');
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.until('the workflow to say held', async () => {
+    const { typedSearchAttributes } = await stack.workflow(id).describe();
+    return typedSearchAttributes.getAll().some((pair) => pair.value === 'held');
+  });
+  receiver.respond({ status: 200 });
+  const activatedAt = Date.now();
+  await stack.changeWebhook(webhook.id, { active: true });
+  const [second] = await receiver.waitFor(
+    (request) => request.path === '/held' && request.headers['x-service-attempt'] === '2',
+  );
+  expect((second?.at ?? Number.POSITIVE_INFINITY) - activatedAt).toBeLessThan(2_000);
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+});
+
+test('another URL during the wait: the next attempt goes there at once', async () => {
+  const { id, webhook } = await waitingDelivery('/old');
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { url: `${receiver.url}/new` });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(requestsTo('/old')).toHaveLength(1);
+  expect(requestsTo('/new')).toHaveLength(1);
+});
+
+test('a signal without a change leaves the wait as it is', async () => {
+  const { id, webhook } = await waitingDelivery('/unchanged');
+  const due = (await stack.delivery(id)).nextAttemptAt;
+  await stack.changeWebhook(webhook.id, {});
+  await stack.until('the workflow to wait by a timer of its own', async () => {
+    const { events } = await stack.workflow(id).fetchHistory();
+    return events?.some((event) => event.timerStartedEventAttributes);
+  });
+  expect(requestsTo('/unchanged')).toHaveLength(1);
+  expect((await stack.delivery(id)).nextAttemptAt).toEqual(due);
+  // And it can still be reached in that wait.
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+});
+
+test('the webhook deleted: the delivery is canceled', async () => {
+  const { id, webhook } = await waitingDelivery('/deleted');
+  await stack.changeWebhook(webhook.id, { active: false, deleted: true });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', nextAttemptAt: null });
+});
+
+test('deactivated before the first attempt: nothing is sent until it is activated', async () => {
+  await stack.stopWorker();
+  const webhook = await stack.createWebhook(`${receiver.url}/early`);
+  const id = await stack.fireOne('10010');
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.startWorker();
+  await stack.until('the window to start', async () => (await stack.delivery(id)).windowStartedAt !== null);
+  expect(requestsTo('/early')).toHaveLength(0);
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { active: true });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.attempts(id)).toHaveLength(1);
+});
+
+test('an operator cancels the workflow in the Temporal UI: the delivery is canceled for the e-shop too', async () => {
+  const { id } = await waitingDelivery('/operator');
+  await stack.workflow(id).cancel();
+  expect(await stack.untilClosed(id)).toBe('CANCELLED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled' });
+});
+
+test('a request under way when the webhook changes is let finish, and its success counts', async () => {
+  const webhook = await stack.createWebhook(`${receiver.url}/slow`);
+  receiver.respond({ status: 200, delayMs: 1_200 });
+  const id = await stack.fireOne('10011');
+  await receiver.waitFor((request) => request.path === '/slow');
+  await stack.changeWebhook(webhook.id, { url: `${receiver.url}/elsewhere` });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(requestsTo('/slow')).toHaveLength(1);
+  expect(requestsTo('/elsewhere')).toHaveLength(0);
+});
