@@ -7,9 +7,17 @@ import { bodyLimit } from 'hono/body-limit';
 import { requestId } from 'hono/request-id';
 import { notFound, Problem } from '../domain/problem.ts';
 import { authenticate, requireRole } from './authenticate.ts';
+import { deliveryRoutes } from './deliveries.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { errorHandler } from './errors.ts';
 import { knownPaths } from './known-paths.ts';
+import { loginRoutes } from './login.ts';
+import { orderReads } from './order-reads.ts';
+import { orderRoutes } from './orders.ts';
+import { productReads, productRoutes } from './products.ts';
+import { shipperServiceRoutes } from './shipper-services.ts';
+import { warehouseOrderRoutes } from './warehouse-orders.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -53,14 +61,23 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   });
   app.use(async (c, next) => (STREAMED.test(c.req.path) ? next() : limited(c, next)));
 
+  app.route('/v21', loginRoutes(deps));
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps));
   app.use('/v21/warehouse/*', requireRole('warehouse'));
 
   const v21 = new Hono<ApiEnv>();
+  v21.route('/', webhookRoutes(deps));
+  v21.route('/', deliveryRoutes(deps));
+  v21.route('/', orderRoutes(deps));
+  v21.route('/', warehouseOrderRoutes(deps));
+  v21.route('/', productRoutes(deps));
   app.route('/v21', v21);
 
   const v2 = new Hono<ApiEnv>();
+  v2.route('/', orderReads(deps, 'v2'));
+  v2.route('/', productReads(deps, 'v2'));
+  v2.route('/', shipperServiceRoutes(deps));
   app.route('/v2', v2);
   return app;
 }

@@ -2,6 +2,7 @@
  * What the API is given when it is made, and what each request carries.
  * @module
  */
+import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
 import type { Pool } from '../db/pool.ts';
 import type { Role } from '../domain/role.ts';
@@ -37,5 +38,7 @@ export interface Session {
 
 /** The type parameter of every Hono instance here. */
 export interface ApiEnv {
+  /** From the HTTP server; absent where the application is called directly. */
+  Bindings: Partial<HttpBindings>;
   Variables: { session: Session; requestId: string };
 }

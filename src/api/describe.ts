@@ -19,8 +19,8 @@ export interface Operation {
   readonly tag: string;
   /** The schema of `data` in the envelope. For a paged list: of one item, with `list: true`. */
   readonly data: v.GenericSchema;
-  /** True for an array of `data` with `pagination` beside it. */
-  readonly list?: boolean;
+  /** True for an array of `data` with `pagination` beside it; 'optional' where that is only there when asked for. */
+  readonly list?: boolean | 'optional';
   /** A sentence on success, such as "Order created."; also the example of `message`. */
   readonly message: string;
   /** Further statuses and when they are answered. 400, 401, 403, 413, 415, 500 and 503 are added by themselves. */
@@ -40,7 +40,8 @@ export const errorContent = {
  */
 export function describe(operation: Operation): MiddlewareHandler {
   const { schema, components } = describeSchema(operation.data, 'output');
-  const list = operation.list === true;
+  const list = operation.list ?? false;
+  const paged = list === true ? ['pagination'] : [];
   return describeRoute({
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
@@ -54,14 +55,12 @@ export function describe(operation: Operation): MiddlewareHandler {
             schema: resolved({
               schema: {
                 type: 'object',
-                required: list
-                  ? ['statusCode', 'message', 'data', 'pagination']
-                  : ['statusCode', 'message', 'data'],
+                required: ['statusCode', 'message', 'data', ...paged],
                 properties: {
                   statusCode: { type: 'integer', const: 200 },
                   message: { type: 'string', examples: [operation.message] },
-                  data: list ? { type: 'array', items: schema } : schema,
-                  ...(list ? { pagination: { $ref: '#/components/schemas/Pagination' } } : {}),
+                  data: list !== false ? { type: 'array', items: schema } : schema,
+                  ...(list !== false ? { pagination: { $ref: '#/components/schemas/Pagination' } } : {}),
                 },
               },
               components,

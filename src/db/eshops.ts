@@ -2,6 +2,7 @@
  * E-shops and their contracts.
  * @module
  */
+import type { Contract } from '../domain/contract.ts';
 import { hashApiKey, newApiKey } from '../keys.ts';
 import type { Sql } from './pool.ts';
 
@@ -46,4 +47,15 @@ export async function findEshopByApiKey(sql: Sql, apiKey: string): Promise<numbe
 export async function readContract(sql: Sql, eshopId: number): Promise<unknown> {
   const [row] = await sql<{ contract: unknown }[]>`select contract from eshops where id = ${eshopId}`;
   return row?.contract ?? null;
+}
+
+/**
+ * Replaces the contract of an e-shop.
+ * @param contract checked by the domain's `contractSchema`
+ * @returns false when there is no such e-shop
+ */
+export async function updateContract(sql: Sql, eshopId: number, contract: Contract): Promise<boolean> {
+  const rows =
+    await sql`update eshops set contract = ${sql.json(contract)} where id = ${eshopId} returning id`;
+  return rows.length > 0;
 }

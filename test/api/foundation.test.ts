@@ -163,7 +163,7 @@ test('the schemas describe the operations', async () => {
     properties: { name: { minLength: 1, description: 'What it is called.' }, id: { readOnly: true } },
   });
   expect(document.paths['/v21/things']?.get?.parameters).toContainEqual(
-    expect.objectContaining({ name: 'page', in: 'query', required: false }),
+    expect.objectContaining({ name: 'page', in: 'query', description: 'Page number, from 1.' }),
   );
   expect(document.paths['/v21/things/{name}']?.post?.requestBody).toMatchObject({
     content: { 'application/json': { schema: { $ref: '#/components/schemas/ThingInput' } } },

@@ -1,0 +1,28 @@
+/**
+ * Whose request this is, as far as the network can tell.
+ * @module
+ */
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context } from 'hono';
+import ipaddr from 'ipaddr.js';
+import type { ApiEnv } from './deps.ts';
+
+/**
+ * The client's address in one written form; an IPv6 client counts as its /64, of which it has all addresses.
+ * @param trustProxy true to read the last entry of `X-Forwarded-For`, the one that our own proxy wrote; the ones
+ *   before it are whatever the client claims
+ * @returns "unknown" where there is no connection to ask
+ */
+export function clientAddress(c: Context<ApiEnv>, trustProxy: boolean): string {
+  const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
+  const connected = c.env?.incoming === undefined ? undefined : getConnInfo(c).remote.address;
+  const text = forwarded ?? connected ?? 'unknown';
+  if (!ipaddr.isValid(text)) return 'unknown';
+  const address = ipaddr.process(text);
+  return address instanceof ipaddr.IPv6
+    ? `${address.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')}::/64`
+    : address.toString();
+}

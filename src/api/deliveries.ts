@@ -1,0 +1,164 @@
+/**
+ * The delivery log, as the e-shop sees it.
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { type AttemptLogRow, type DeliveryLogRow, findDelivery, listDeliveries } from '../db/delivery-log.ts';
+import { findWebhook } from '../db/webhooks.ts';
+import { deliveryStates } from '../domain/delivery-state.ts';
+import { eventTypeNames } from '../domain/event-types.ts';
+import { notFound } from '../domain/problem.ts';
+import { timestamp, written } from '../domain/timestamp.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { describe } from './describe.ts';
+import { ok } from './envelope.ts';
+import { pageOf, pageQuery, paginationOf } from './pagination.ts';
+import { params, query } from './validate.ts';
+import { webhookId, webhookNotFound } from './webhooks.ts';
+
+const tag = 'Deliveries';
+const integer = v.pipe(v.number(), v.integer());
+const time = v.pipe(v.string(), v.isoTimestamp());
+const uuid = v.pipe(v.string(), v.uuid('must be a UUID'), v.description('UUIDv7.'));
+
+const state = v.pipe(
+  v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
+  v.description(
+    '`pending`: not attempted yet. `retrying`: failed so far. `held`: open, but the webhook is inactive. `delivered`: answered with any 2xx. ' +
+      '`failed`: all retries failed. `expired`: its window ended without the receiver being at fault. `canceled`: the webhook was deleted.',
+  ),
+);
+
+const deliveryEntries = {
+  id: v.pipe(v.string(), v.uuid(), v.description('The same in `X-Service-Delivery` on every attempt.')),
+  webhookId: integer,
+  eventId: v.pipe(v.string(), v.uuid()),
+  webhookType: v.pipe(
+    v.picklist(eventTypeNames),
+    v.description('The type of the event, whatever the webhook became since.'),
+  ),
+  entityId: v.string(),
+  state,
+  attemptsMade: integer,
+  createdAt: time,
+  lastAttemptAt: v.nullable(time),
+  lastStatus: v.nullable(integer),
+  lastError: v.nullable(v.string()),
+  nextAttemptAt: v.pipe(v.nullable(time), v.description('Null where no attempt is planned: held, or over.')),
+  finishedAt: v.nullable(time),
+};
+
+const Delivery = v.pipe(v.object(deliveryEntries), v.metadata({ ref: 'Delivery' }));
+
+const DeliveryWithAttempts = v.pipe(
+  v.object({
+    ...deliveryEntries,
+    attempts: v.array(
+      v.pipe(
+        v.object({
+          number: v.pipe(integer, v.description('From 1; at most 21.')),
+          startedAt: time,
+          durationMs: v.nullable(integer),
+          outcome: v.pipe(
+            v.nullable(v.picklist(['success', 'failure', 'gone'])),
+            v.description('Null while the attempt is under way. `gone`: the receiver answered 410.'),
+          ),
+          status: v.pipe(v.nullable(integer), v.description('Null where the receiver gave no answer.')),
+          error: v.nullable(v.string()),
+          responseExcerpt: v.pipe(
+            v.nullable(v.string()),
+            v.description('The first 1 KiB of the answer, as text.'),
+          ),
+          nextAttemptAt: v.nullable(time),
+        }),
+        v.metadata({ ref: 'Attempt' }),
+      ),
+    ),
+  }),
+  v.metadata({ ref: 'DeliveryWithAttempts' }),
+);
+
+function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
+  return {
+    id: row.id,
+    webhookId: row.webhookId,
+    eventId: row.eventId,
+    webhookType: row.eventType,
+    entityId: row.entityId,
+    state: row.state,
+    attemptsMade: row.attemptsMade,
+    createdAt: row.createdAt.toISOString(),
+    lastAttemptAt: written(row.lastAttemptAt),
+    lastStatus: row.lastStatus,
+    lastError: row.lastError,
+    nextAttemptAt: written(row.nextAttemptAt),
+    finishedAt: written(row.finishedAt),
+  };
+}
+
+function attemptOf(row: AttemptLogRow) {
+  return { ...row, startedAt: row.startedAt.toISOString(), nextAttemptAt: written(row.nextAttemptAt) };
+}
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
+}
+
+/** The endpoints of the delivery log. */
+export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+
+  app.get(
+    '/webhooks/:id/deliveries',
+    describe({
+      summary: 'List the deliveries of a webhook',
+      description: 'Newest first.',
+      tag,
+      data: Delivery,
+      list: true,
+      message: 'Deliveries found.',
+      errors: { 404: 'no such webhook.' },
+    }),
+    params({ id: webhookId }),
+    query({
+      ...pageQuery,
+      state: v.optional(state),
+      entityId: v.optional(v.pipe(v.string(), v.description('The identifier of the order, product, …'))),
+      since: v.optional(timestamp()),
+      until: v.optional(timestamp()),
+    }),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const { id } = c.req.valid('param');
+      const { state, entityId, since, until, ...wanted } = c.req.valid('query');
+      if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
+      const page = pageOf(wanted);
+      const filter = { state, entityId, since: dateOf(since), until: dateOf(until) };
+      const { rows, totalCount } = await listDeliveries(sql, eshopId, id, filter, page);
+      return ok(c, 'Deliveries found.', rows.map(recordOf), paginationOf(page, totalCount));
+    },
+  );
+
+  app.get(
+    '/deliveries/:id',
+    describe({
+      summary: 'Read a delivery with its attempts',
+      tag,
+      data: DeliveryWithAttempts,
+      message: 'Delivery found.',
+      errors: { 404: 'no such delivery.' },
+    }),
+    params({ id: uuid }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const found = await findDelivery(sql, c.var.session.eshopId, id);
+      if (found === null) throw notFound(`Delivery ${id} does not exist.`);
+      return ok(c, 'Delivery found.', {
+        ...recordOf(found.delivery),
+        attempts: found.attempts.map(attemptOf),
+      });
+    },
+  );
+  return app;
+}

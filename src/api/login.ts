@@ -1,0 +1,89 @@
+/**
+ * `POST /users/login`: name and password of a user for a token.
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { findEshopByApiKey } from '../db/eshops.ts';
+import { createLoginLimits } from '../db/login-limits.ts';
+import { findUser } from '../db/users.ts';
+import { tooManyRequests, unauthorized } from '../domain/problem.ts';
+import { roles } from '../domain/role.ts';
+import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
+import { clientAddress } from './client-address.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { describe } from './describe.ts';
+import { ok } from './envelope.ts';
+import { signToken, TOKEN_LIFETIME_SECONDS } from './token.ts';
+import { body } from './validate.ts';
+
+const Credentials = v.pipe(
+  v.strictObject({
+    username: v.pipe(v.string('must be a string'), v.minLength(1, 'must not be empty'), v.maxLength(200)),
+    password: v.pipe(v.string('must be a string'), v.minLength(1, 'must not be empty'), v.maxLength(1000)),
+  }),
+  v.metadata({ ref: 'Credentials' }),
+);
+
+const Login = v.pipe(
+  v.object({
+    token: v.pipe(v.string(), v.description('A JWT, to be sent as `authorization: Bearer <token>`.')),
+    tokenType: v.literal('Bearer'),
+    expiresIn: v.pipe(v.number(), v.integer(), v.description('Seconds.')),
+    expiresAt: v.pipe(v.string(), v.isoTimestamp()),
+    user: v.object({ id: v.pipe(v.number(), v.integer()), username: v.string(), role: v.picklist(roles) }),
+  }),
+  v.metadata({ ref: 'Login' }),
+);
+
+/** The login, mounted before the authentication. */
+export function loginRoutes({ sql, keys, loginLimits, trustProxy }: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  const limits = createLoginLimits(sql, loginLimits.perAddress);
+  // Verified in place of a user who does not exist, so that the answer takes the same time. It waits for the first
+  // login because hashing takes long enough to notice at the start.
+  let dummyHash: Promise<string> | undefined;
+
+  app.post(
+    '/users/login',
+    describe({
+      summary: 'Log in',
+      description:
+        'Answers a token for name and password of a user of the e-shop that `x-api-key` belongs to. The token is a JWT ' +
+        '(HS256) with issuer, audience, e-shop and role, good for one hour.\n\nA wrong key, name or password: the same 401, ' +
+        'after the same time. After ten failures within a quarter of an hour for one e-shop, name and address: 429 with ' +
+        '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) holds for an address as a whole.',
+      tag: 'Authentication',
+      data: Login,
+      message: 'Logged in.',
+      token: false,
+      errors: { 429: 'too many failures; `Retry-After` says when to try again.' },
+    }),
+    body(Credentials),
+    async (c) => {
+      const { username, password } = c.req.valid('json');
+      const eshopId = (await findEshopByApiKey(sql, c.req.header('x-api-key') ?? '')) ?? 0;
+      const attempt = { eshopId, username, address: clientAddress(c, trustProxy) };
+      const wait = await limits.begin(attempt);
+      if (wait !== null) throw tooManyRequests('Too many failed logins; try again later.', wait);
+
+      const user = await findUser(sql, eshopId, username);
+      dummyHash ??= hashPassword(newPassword());
+      const right = await verifyPassword(user?.passwordHash ?? (await dummyHash), password);
+      if (user === null || !right) throw unauthorized('The API key, the user name or the password is wrong.');
+      await limits.succeeded(attempt);
+
+      const now = new Date();
+      const { id, role } = user;
+      c.header('cache-control', 'no-store');
+      return ok(c, 'Logged in.', {
+        token: await signToken(keys.tokenKey, { eshopId, userId: id, username: user.username, role }, now),
+        tokenType: 'Bearer',
+        expiresIn: TOKEN_LIFETIME_SECONDS,
+        expiresAt: new Date((Math.floor(now.getTime() / 1000) + TOKEN_LIFETIME_SECONDS) * 1000).toISOString(),
+        user: { id, username: user.username, role },
+      });
+    },
+  );
+  return app;
+}

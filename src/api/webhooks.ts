@@ -1,0 +1,293 @@
+/**
+ * The eight webhook endpoints (given.md, "Endpoints").
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { readContract } from '../db/eshops.ts';
+import {
+  type ChangedWebhook,
+  countWebhooks,
+  createWebhook,
+  deleteWebhook,
+  findWebhook,
+  listWebhooks,
+  replaceSecret,
+  replaceWebhook,
+  setActive,
+  type WebhookRow,
+} from '../db/webhooks.ts';
+import { type Contract, contractOf, contractProblems } from '../domain/contract.ts';
+import { badRequest, invalid, notFound, type Problem } from '../domain/problem.ts';
+import {
+  type WebhookInput,
+  type WebhookRecord,
+  webhookInputSchema,
+  webhookRecordSchema,
+  webhookResponseOnly,
+  webhookWithSecretSchema,
+} from '../domain/webhook.ts';
+import { newWebhookSecret } from '../keys.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { describe } from './describe.ts';
+import { ok } from './envelope.ts';
+import { pageOf, pageQuery, paginationOf } from './pagination.ts';
+import { body, params, query } from './validate.ts';
+
+const tag = 'Webhooks';
+const noSuchWebhook = 'no such webhook; another e-shop’s and a deleted one do not exist either.';
+const responseOnly = { responseOnly: webhookResponseOnly };
+
+/** The path parameter of a webhook: any integer, so that one that was never given is simply not found. */
+export const webhookId = v.pipe(
+  v.string(),
+  v.regex(/^-?\d{1,15}$/, 'must be an integer'),
+  v.metadata({ jsonSchema: { type: 'integer', description: 'Identifier of the webhook.', examples: [7] } }),
+  v.transform(Number),
+);
+
+/** 404 for a webhook that this e-shop does not have. */
+export function webhookNotFound(id: number): Problem {
+  return notFound(`Webhook ${id} does not exist.`);
+}
+
+function recordOf(row: WebhookRow): WebhookRecord {
+  const { deactivatedAt: at, deactivationReason: reason } = row;
+  return {
+    id: row.id,
+    url: row.url,
+    webhookType: row.webhookType,
+    active: row.active,
+    method: row.method,
+    parameters: row.parameters,
+    payloadVersion: row.payloadVersion,
+    description: row.description,
+    registeredAt: row.registeredAt.toISOString(),
+    unregisteredAt: row.unregisteredAt?.toISOString() ?? null,
+    lastDeactivation:
+      at === null || reason === null
+        ? null
+        : {
+            at: at.toISOString(),
+            reason,
+            deliveryId: row.deactivationDeliveryId,
+            lastError: row.deactivationError,
+          },
+  };
+}
+
+/** The webhook endpoints. */
+export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const { sql, keys } = deps;
+  const app = new Hono<ApiEnv>();
+
+  async function contract(eshopId: number): Promise<Contract> {
+    return contractOf(await readContract(sql, eshopId));
+  }
+
+  async function checkContract(eshopId: number, input: WebhookInput): Promise<Contract> {
+    const found = await contract(eshopId);
+    const problems = contractProblems(found, input);
+    if (problems.length > 0) throw invalid(problems);
+    return found;
+  }
+
+  /** Wakes the relay where that is needed, and gives the record. */
+  function settle(id: number, changed: ChangedWebhook | null): WebhookRecord {
+    if (changed === null) throw webhookNotFound(id);
+    if (changed.outbox) deps.notifyOutbox();
+    return recordOf(changed.webhook);
+  }
+
+  app.get(
+    '/webhooks',
+    describe({
+      summary: 'List webhooks',
+      description:
+        'In the order of their ids. Without `page` and `items` all are answered, and no `pagination`; with one of them, that page.',
+      tag,
+      data: webhookRecordSchema,
+      list: 'optional',
+      message: 'Webhooks found.',
+    }),
+    query(pageQuery),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const wanted = c.req.valid('query');
+      if (wanted.page === undefined && wanted.items === undefined) {
+        return ok(c, 'Webhooks found.', (await listWebhooks(sql, eshopId, null)).map(recordOf));
+      }
+      const page = pageOf(wanted);
+      const [rows, count] = await Promise.all([
+        listWebhooks(sql, eshopId, page),
+        countWebhooks(sql, eshopId),
+      ]);
+      return ok(c, 'Webhooks found.', rows.map(recordOf), paginationOf(page, count));
+    },
+  );
+
+  app.post(
+    '/webhooks',
+    describe({
+      summary: 'Create a webhook',
+      description:
+        'The answer carries the `secret`, which is never shown again. Several webhooks may exist for one type. The contract of ' +
+        'the e-shop may limit the types, the payload versions, packing lists and the number of webhooks (100 unless agreed otherwise): what it forbids is a 400 that says so.',
+      tag,
+      data: webhookWithSecretSchema,
+      message: 'Webhook created.',
+      errors: { 400: 'failed validation, or something the contract does not allow.' },
+    }),
+    body(webhookInputSchema, responseOnly),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const input = c.req.valid('json');
+      const { maxWebhooks } = await checkContract(eshopId, input);
+      const secret = newWebhookSecret();
+      const row = await createWebhook(sql, eshopId, input, keys.encryptSecret(secret), maxWebhooks);
+      if (row === null) throw badRequest(`The contract allows at most ${maxWebhooks} webhooks.`);
+      c.header('cache-control', 'no-store');
+      return ok(c, 'Webhook created.', { ...recordOf(row), secret });
+    },
+  );
+
+  app.get(
+    '/webhooks/:id',
+    describe({
+      summary: 'Read a webhook',
+      tag,
+      data: webhookRecordSchema,
+      message: 'Webhook found.',
+      errors: { 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const row = await findWebhook(sql, c.var.session.eshopId, id);
+      if (row === null) throw webhookNotFound(id);
+      return ok(c, 'Webhook found.', recordOf(row));
+    },
+  );
+
+  app.put(
+    '/webhooks/:id',
+    describe({
+      summary: 'Replace a webhook',
+      description:
+        'All fields are replaced by the body; what is left out takes its default. A changed `active` does what activate and ' +
+        'deactivate do. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
+        'Failures of an earlier URL do not count against a new one.',
+      tag,
+      data: webhookRecordSchema,
+      message: 'Webhook updated.',
+      errors: { 400: 'failed validation, or something the contract does not allow.', 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    body(webhookInputSchema, responseOnly),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const { id } = c.req.valid('param');
+      const input = c.req.valid('json');
+      if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
+      await checkContract(eshopId, input);
+      return ok(c, 'Webhook updated.', settle(id, await replaceWebhook(sql, eshopId, id, input)));
+    },
+  );
+
+  app.put(
+    '/webhooks/:id/activate',
+    describe({
+      summary: 'Activate a webhook',
+      description:
+        'Deliveries resume: every open delivery that was held is attempted within seconds, inside its own window. Activating an active webhook changes nothing.',
+      tag,
+      data: webhookRecordSchema,
+      message: 'Webhook activated.',
+      errors: { 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      return ok(c, 'Webhook activated.', settle(id, await setActive(sql, c.var.session.eshopId, id, true)));
+    },
+  );
+
+  app.put(
+    '/webhooks/:id/deactivate',
+    describe({
+      summary: 'Deactivate a webhook',
+      description:
+        'Deliveries stop: events from now on create none, and every open delivery is held at once; a window that ends while held ends the ' +
+        'delivery as `expired`. Deactivating an inactive webhook changes nothing.',
+      tag,
+      data: webhookRecordSchema,
+      message: 'Webhook deactivated.',
+      errors: { 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      return ok(
+        c,
+        'Webhook deactivated.',
+        settle(id, await setActive(sql, c.var.session.eshopId, id, false)),
+      );
+    },
+  );
+
+  app.put(
+    '/webhooks/:id/regenerate-secret',
+    describe({
+      summary: 'Regenerate the secret',
+      description:
+        'The new secret is valid at once and shown only now. The old one goes on signing beside it for 24 hours (two signatures in the ' +
+        'header, newest first), so that no delivery breaks while the receiver is updated. A second rotation ends the oldest; `overlap=0` ends the old one at once. The state of the webhook does not change.',
+      tag,
+      data: webhookWithSecretSchema,
+      message: 'Secret regenerated.',
+      errors: { 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    query({
+      overlap: v.optional(
+        v.pipe(v.picklist(['0'], 'must be 0 or left out'), v.description('`0` ends the old secret at once.')),
+      ),
+    }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const secret = newWebhookSecret();
+      const overlap = c.req.valid('query').overlap === undefined;
+      const sealed = keys.encryptSecret(secret);
+      const row = await replaceSecret(sql, c.var.session.eshopId, id, sealed, overlap);
+      if (row === null) throw webhookNotFound(id);
+      c.header('cache-control', 'no-store');
+      return ok(c, 'Secret regenerated.', { ...recordOf(row), secret });
+    },
+  );
+
+  app.delete(
+    '/webhooks/:id',
+    describe({
+      summary: 'Delete a webhook',
+      description:
+        'The webhook and its deliveries no longer exist for the interface; its open deliveries are canceled. 400 where the contract does not allow to delete webhooks.',
+      tag,
+      data: v.pipe(v.string(), v.examples(['Webhook 7 deleted.'])),
+      message: 'Webhook deleted.',
+      errors: { 400: 'the contract does not allow it.', 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const { id } = c.req.valid('param');
+      if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
+      if (!(await contract(eshopId)).deleteWebhooks) {
+        throw badRequest('The contract does not allow to delete webhooks; deactivate it instead.');
+      }
+      if (!(await deleteWebhook(sql, eshopId, id))) throw webhookNotFound(id);
+      deps.notifyOutbox();
+      return ok(c, 'Webhook deleted.', `Webhook ${id} deleted.`);
+    },
+  );
+  return app;
+}

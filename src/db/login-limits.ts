@@ -1,0 +1,95 @@
+/**
+ * How often a login may fail: counted in Postgres, so that all processes count together and a restart forgets
+ * nothing.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Pool } from './pool.ts';
+
+/** A quarter of an hour, in seconds. */
+const DURATION_SECONDS = 15 * 60;
+
+/** Failures of one (e-shop, name, address) in that time. */
+const FAILURES_PER_ACCOUNT = 10;
+
+/** Whose login is counted. */
+export interface LoginAttempt {
+  /** 0 where the API key belongs to no e-shop. */
+  readonly eshopId: number;
+  readonly username: string;
+  readonly address: string;
+}
+
+/** The two limits of logins. */
+export interface LoginLimits {
+  /**
+   * Counts an attempt as failed before the password is looked at, so that guesses sent at the same moment cannot
+   * slip through together.
+   * @returns null when it may go on, else how long to wait, in milliseconds
+   */
+  begin(attempt: LoginAttempt): Promise<number | null>;
+  /** Takes the count back: forgets the failures of this account and this one attempt of the address. */
+  succeeded(attempt: LoginAttempt): Promise<void>;
+}
+
+/** What rate-limiter-flexible asks of a Postgres client, answered by postgres.js. */
+function storeClient(sql: Pool) {
+  return {
+    async query({ text, values = [] }: { text: string; values?: (string | number | null)[] }) {
+      const rows = await sql.unsafe(text, values);
+      return { rows, rowCount: rows.count };
+    },
+  };
+}
+
+/** Runs a limiter's step: null when points were left, else the wait. */
+async function waitOf(step: Promise<RateLimiterRes>): Promise<number | null> {
+  try {
+    await step;
+    return null;
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) return refused.msBeforeNext;
+    throw refused;
+  }
+}
+
+/** Of any length and content; the store's key holds 255 characters. */
+function accountKey({ eshopId, username, address }: LoginAttempt): string {
+  return createHash('sha256')
+    .update(JSON.stringify([eshopId, username, address]))
+    .digest('base64url');
+}
+
+/**
+ * Makes the limits.
+ * @param perAddress failures of one address in a quarter of an hour, whatever the account
+ */
+export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
+  const shared = {
+    storeClient: storeClient(sql),
+    storeType: 'client',
+    tableName: 'login_limits',
+    // By migration.
+    tableCreated: true,
+    duration: DURATION_SECONDS,
+  };
+  const accounts = new RateLimiterPostgres({ ...shared, keyPrefix: 'account', points: FAILURES_PER_ACCOUNT });
+  // One of the two cleans the table of what is long over; it holds no process up.
+  const addresses = new RateLimiterPostgres({
+    ...shared,
+    keyPrefix: 'address',
+    points: perAddress,
+    clearExpiredByTimeout: false,
+  });
+  return {
+    async begin(attempt) {
+      const wait = await waitOf(addresses.consume(attempt.address));
+      return wait ?? (await waitOf(accounts.consume(accountKey(attempt))));
+    },
+    async succeeded(attempt) {
+      await accounts.delete(accountKey(attempt));
+      await addresses.reward(attempt.address);
+    },
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * The contract of an e-shop, set by the operator: what it forbids is answered with 400 (given.md, "Errors").
+ * @module
+ */
+import * as v from 'valibot';
+import { payloadVersions } from './decimal.ts';
+import { eventTypeNames } from './event-types.ts';
+import type { FieldProblem } from './problem.ts';
+import type { WebhookInput } from './webhook.ts';
+
+/** A contract; what is left out is allowed. */
+export const contractSchema = v.strictObject({
+  /** Null: all. */
+  webhookTypes: v.optional(v.nullable(v.array(v.picklist(eventTypeNames))), null),
+  /** Null: all. */
+  payloadVersions: v.optional(v.nullable(v.array(v.picklist(payloadVersions))), null),
+  withPackingLists: v.optional(v.boolean(), true),
+  maxWebhooks: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 100),
+  deleteWebhooks: v.optional(v.boolean(), true),
+});
+/** A contract with its defaults filled in. */
+export type Contract = v.InferOutput<typeof contractSchema>;
+
+/**
+ * Reads a stored contract.
+ * @throws ValiError when the operator's value is not one
+ */
+export function contractOf(stored: unknown): Contract {
+  return v.parse(contractSchema, stored ?? {});
+}
+
+/** What the contract forbids of a webhook to be created or replaced; empty when nothing. */
+export function contractProblems(contract: Contract, webhook: WebhookInput): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const { webhookTypes, payloadVersions: versions } = contract;
+  if (webhookTypes !== null && !webhookTypes.includes(webhook.webhookType)) {
+    problems.push({ path: 'webhookType', message: `the contract does not allow ${webhook.webhookType}` });
+  }
+  if (versions !== null && !versions.includes(webhook.payloadVersion)) {
+    problems.push({
+      path: 'payloadVersion',
+      message: `the contract does not allow ${webhook.payloadVersion}`,
+    });
+  }
+  if (!contract.withPackingLists && webhook.parameters?.withPackingLists === true) {
+    problems.push({
+      path: 'parameters.withPackingLists',
+      message: 'the contract does not allow packing lists',
+    });
+  }
+  return problems;
+}

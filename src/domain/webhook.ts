@@ -1,0 +1,186 @@
+/**
+ * What a webhook is (given.md, "Webhook"): the body that creates or replaces it and the record.
+ * @module
+ */
+import * as v from 'valibot';
+import { payloadVersions } from './decimal.ts';
+import { eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
+
+const MAX_URL_LENGTH = 2048;
+const MAX_DESCRIPTION_LENGTH = 1000;
+
+/** The methods of a delivery. */
+export const webhookMethods = ['POST', 'GET'] as const;
+
+/** What is wrong with an address to be called, or null. */
+export function urlProblem(url: string): string | null {
+  if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
+  // The parser is lenient (it trims, drops line ends and mends slashes), but what is stored is used as it is.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (/[\s\\\u0000-\u001f\u007f]/u.test(url))
+    return 'must not contain spaces, control characters or backslashes';
+  const authority = /^https?:\/\/([^/?#]+)/i.exec(url)?.[1];
+  if (authority === undefined || !URL.canParse(url)) return 'must be an absolute http: or https: URL';
+  if (authority.includes('@')) return 'must not contain a user name or password';
+  if (url.includes('#')) return 'must not contain a fragment';
+  return null;
+}
+
+const url = v.pipe(
+  v.string('must be a string'),
+  v.minLength(1, 'must not be empty'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed || dataset.value === '') return;
+    const message = urlProblem(dataset.value);
+    if (message !== null) addIssue({ message });
+  }),
+  v.metadata({
+    jsonSchema: {
+      type: 'string',
+      format: 'uri',
+      minLength: 1,
+      maxLength: MAX_URL_LENGTH,
+      description:
+        'An absolute `http:` or `https:` URL without user name, password or fragment. On GET webhooks the ' +
+        'percent-encoded (all but RFC 3986 unreserved) entity identifier is appended literally to the end of the string: ' +
+        'end it with `/` or `?order=` as you need. Private, loopback, link-local, multicast, metadata and otherwise special ' +
+        'destinations are refused when connecting, on every attempt.',
+      examples: ['https://shop.example/hooks/orders'],
+    },
+  }),
+);
+
+const webhookType = v.pipe(
+  v.picklist(eventTypeNames, `must be one of ${eventTypeNames.join(', ')}`),
+  v.description(
+    `The event kind.\n\n${Object.entries(eventTypes)
+      .map(([name, { firesWhen }]) => `- \`${name}\`: ${firesWhen}`)
+      .join('\n')}`,
+  ),
+);
+
+const method = v.pipe(
+  v.picklist(webhookMethods, 'must be POST or GET'),
+  v.description(
+    'POST: the entity is in the body, as its read endpoint gives it. GET: only the entity identifier is appended to the URL.',
+  ),
+);
+
+const parameters = v.pipe(
+  v.strictObject({
+    withPackingLists: v.optional(
+      v.pipe(
+        v.boolean('must be true or false'),
+        v.description(
+          `Adds \`orderProducts[].packingLists\` to the order. Allowed only for ${packingListEventTypes.join(' and ')}.`,
+        ),
+      ),
+    ),
+  }),
+  v.metadata({ ref: 'WebhookParameters' }),
+);
+
+const payloadVersion = v.pipe(
+  v.picklist(payloadVersions, 'must be v2 or v21'),
+  v.description(
+    'The form of the POST payload: `v2` writes money and counts as decimal strings, `v21` as JSON numbers.',
+  ),
+);
+
+const description = v.pipe(
+  v.string('must be a string'),
+  v.maxLength(MAX_DESCRIPTION_LENGTH, `must be at most ${MAX_DESCRIPTION_LENGTH} characters long`),
+  v.description('A note of your own.'),
+);
+
+/** The body of create and replace. */
+export const webhookInputSchema = v.pipe(
+  v.strictObject({
+    url,
+    webhookType,
+    active: v.pipe(v.boolean('must be true or false'), v.description('Whether the webhook is delivering.')),
+    method,
+    parameters: v.nullish(parameters, null),
+    payloadVersion: v.optional(payloadVersion, 'v2'),
+    description: v.nullish(description, null),
+  }),
+  v.metadata({ ref: 'WebhookInput' }),
+  v.forward(
+    v.partialCheck(
+      [['webhookType'], ['parameters']],
+      (input) =>
+        input.parameters?.withPackingLists !== true || packingListEventTypes.includes(input.webhookType),
+      `allowed only for ${packingListEventTypes.join(' and ')}`,
+    ),
+    ['parameters', 'withPackingLists'],
+  ),
+);
+/** A checked body with its defaults filled in. */
+export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
+
+/** Fields that only the record has: ignored in a request, so that a record read can be put back. */
+export const webhookResponseOnly = [
+  'id',
+  'registeredAt',
+  'unregisteredAt',
+  'lastDeactivation',
+  'secret',
+] as const;
+
+/** Why a webhook became inactive. */
+export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
+
+const time = v.pipe(v.string(), v.isoTimestamp());
+
+const recordEntries = {
+  id: v.pipe(v.number(), v.integer()),
+  url,
+  webhookType,
+  active: v.boolean(),
+  method,
+  parameters: v.nullable(parameters),
+  payloadVersion,
+  description: v.nullable(description),
+  registeredAt: v.pipe(time, v.description('Time of creation.')),
+  unregisteredAt: v.pipe(
+    v.nullable(time),
+    v.description(
+      'Null while active; otherwise the time at which the webhook last became inactive, whoever did it. A webhook created ' +
+        'inactive has null until its first deactivation.',
+    ),
+  ),
+  lastDeactivation: v.nullable(
+    v.pipe(
+      v.object({
+        at: time,
+        reason: v.pipe(
+          v.picklist(deactivationReasons),
+          v.description(
+            '`user`: through this interface. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver answered 410.',
+          ),
+        ),
+        deliveryId: v.pipe(v.nullable(v.string()), v.description('The delivery that led to it.')),
+        lastError: v.nullable(v.string()),
+      }),
+      v.metadata({ ref: 'Deactivation' }),
+    ),
+  ),
+};
+
+/** The record of a webhook. */
+export const webhookRecordSchema = v.pipe(v.object(recordEntries), v.metadata({ ref: 'Webhook' }));
+/** The record of a webhook. */
+export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
+
+/** The record with its secret, as creation and regeneration answer it, and nothing else ever. */
+export const webhookWithSecretSchema = v.pipe(
+  v.object({
+    ...recordEntries,
+    secret: v.pipe(
+      v.string(),
+      v.regex(/^whsec_[A-Za-z0-9+/]{43}=$/),
+      v.description('`whsec_` and the base64 of 32 random bytes. Never returned again.'),
+    ),
+  }),
+  v.metadata({ ref: 'WebhookWithSecret' }),
+);

@@ -1,0 +1,453 @@
+/**
+ * The eight webhook endpoints, over HTTP against a real Postgres.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { updateContract } from '../../src/db/eshops.ts';
+import { contractOf } from '../../src/domain/contract.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+
+let api: TestApi;
+let eshop: TestEshop;
+let request: TestEshop['shop']['request'];
+
+beforeAll(async () => {
+  api = await createTestApi();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  request = eshop.shop.request;
+});
+afterAll(() => api.drop());
+
+const minimal = {
+  url: 'https://shop.example/hooks?order=',
+  webhookType: 'CREATE_ORDER',
+  active: true,
+  method: 'POST',
+};
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+async function create(fields: object = {}) {
+  const answer = await request('POST', '/v21/webhooks', { ...minimal, ...fields });
+  expect(answer.body).toMatchObject({ statusCode: 200 });
+  return answer.data;
+}
+
+async function row(id: number) {
+  const [found] = await api.sql`select * from webhooks where id = ${id}`;
+  return found;
+}
+
+/** The outbox rows of this e-shop so far, and their removal. */
+async function takeOutbox(): Promise<number[]> {
+  const rows = await api.sql<{ kind: string; webhookId: number }[]>`
+    delete from outbox where eshop_id = ${eshop.eshopId} returning kind, webhook_id`;
+  for (const { kind } of rows) expect(kind).toBe('webhookChanged');
+  return rows.map(({ webhookId }) => webhookId);
+}
+
+test('creation answers 200, the record with its defaults, and the secret', async () => {
+  const answer = await request('POST', '/v21/webhooks', minimal);
+  expect(answer.status).toBe(200);
+  expect(answer.body).toEqual({
+    statusCode: 200,
+    message: 'Webhook created.',
+    data: {
+      ...minimal,
+      id: expect.any(Number),
+      parameters: null,
+      payloadVersion: 'v2',
+      description: null,
+      registeredAt: time,
+      unregisteredAt: null,
+      lastDeactivation: null,
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    },
+  });
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  const stored = await row(answer.data.id);
+  expect(api.keys.decryptSecret(stored?.secret)).toBe(answer.data.secret);
+});
+
+test('everything that may be sent is kept', async () => {
+  const full = {
+    url: 'http://shop.example:8080/a%20b/ž?x=1&order=',
+    webhookType: 'UPDATE_ORDER_STATUS',
+    active: false,
+    method: 'GET',
+    parameters: { withPackingLists: true },
+    payloadVersion: 'v21',
+    description: 'Note with "quotes" and ž',
+  };
+  const created = await create(full);
+  expect(created).toMatchObject({ ...full, unregisteredAt: null });
+  const { secret: _, ...record } = created;
+  expect((await request('GET', `/v21/webhooks/${created.id}`)).data).toEqual(record);
+});
+
+test('the secret is answered by creation and regeneration only', async () => {
+  const { id } = await create();
+  const path = `/v21/webhooks/${id}`;
+  for (const answer of [
+    await request('GET', path),
+    await request('GET', '/v21/webhooks'),
+    await request('PUT', path, minimal),
+    await request('PUT', `${path}/deactivate`),
+    await request('PUT', `${path}/activate`),
+  ]) {
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toMatch(/secret|whsec/);
+  }
+});
+
+test.each([
+  [{ url: '' }, 'url: '],
+  [{ url: 'shop.example/hooks' }, 'url: '],
+  [{ url: '/hooks' }, 'url: '],
+  [{ url: 'ftp://shop.example' }, 'url: '],
+  [{ url: 'http:shop.example' }, 'url: '],
+  [{ url: 'http:///hooks' }, 'url: '],
+  [{ url: 'https://shop.example:99999/' }, 'url: '],
+  [{ url: 'https://user:pass@shop.example/' }, 'url: '],
+  [{ url: 'https://@shop.example/' }, 'url: '],
+  [{ url: 'https://shop.example/#top' }, 'url: '],
+  [{ url: 'https://shop.example/#' }, 'url: '],
+  [{ url: ' https://shop.example/' }, 'url: '],
+  [{ url: 'https://shop.example\\@evil.example/' }, 'url: '],
+  [{ url: 'https://shop.example/\nx' }, 'url: '],
+  [{ url: `https://shop.example/${'x'.repeat(2048)}` }, 'url: '],
+  [{ url: 7 }, 'url: '],
+  [{ url: null }, 'url: '],
+  [{ webhookType: 'create_order' }, 'webhookType: '],
+  [{ webhookType: 'DELETE_ORDER' }, 'webhookType: '],
+  [{ active: 'true' }, 'active: '],
+  [{ active: null }, 'active: '],
+  [{ method: 'PUT' }, 'method: '],
+  [{ method: 'post' }, 'method: '],
+  [{ payloadVersion: 'v3' }, 'payloadVersion: '],
+  [{ payloadVersion: 21 }, 'payloadVersion: '],
+  [{ parameters: [] }, 'parameters: '],
+  [{ parameters: { withPackingLists: 'yes' } }, 'parameters.withPackingLists: '],
+  [{ parameters: { packingLists: true } }, 'parameters.packingLists: unknown field'],
+  [
+    { parameters: { withPackingLists: true } },
+    'parameters.withPackingLists: allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS',
+  ],
+  [{ description: 5 }, 'description: '],
+  [{ URL: 'https://shop.example' }, 'URL: unknown field'],
+])('creation and replacement with %j are refused', async (fields, message) => {
+  const { id } = await create();
+  for (const [method, path] of [
+    ['POST', '/v21/webhooks'],
+    ['PUT', `/v21/webhooks/${id}`],
+  ] as const) {
+    const answer = await request(method, path, { ...minimal, ...fields });
+    expect(answer.body).toEqual({
+      statusCode: 400,
+      error: 'Bad Request',
+      message: expect.stringContaining(message),
+    });
+    expect(answer.status).toBe(400);
+  }
+});
+
+test('all problems are named at once', async () => {
+  const { body } = await request('POST', '/v21/webhooks', { url: 'x', method: 'PUT', aktive: true });
+  for (const part of [
+    'url: ',
+    'webhookType: is required',
+    'active: is required',
+    'method: ',
+    'aktive: unknown field',
+  ])
+    expect(body.message).toContain(part);
+});
+
+test('packing lists are allowed for the two order updates', async () => {
+  for (const webhookType of ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS']) {
+    const parameters = { withPackingLists: true };
+    expect(await create({ webhookType, parameters })).toMatchObject({ parameters });
+  }
+});
+
+test('the list is a plain array of everything, or a page', async () => {
+  const ids: number[] = [];
+  for (let i = 0; i < 3; i++) ids.push((await create()).id);
+  const all = await request('GET', '/v21/webhooks');
+  expect(all.data.map(({ id }: { id: number }) => id)).toEqual(ids);
+  expect(all.body).not.toHaveProperty('pagination');
+  const page = await request('GET', '/v21/webhooks?items=2&page=2');
+  expect(page.data).toHaveLength(1);
+  expect(page.body.pagination).toEqual({ page: 2, items: 2, totalCount: 3, totalPages: 2 });
+});
+
+test('a record that was read can be put back and changes nothing', async () => {
+  const { secret, ...record } = await create({ description: 'mine' });
+  const path = `/v21/webhooks/${record.id}`;
+  expect((await request('PUT', path, { ...record, secret })).data).toEqual(record);
+  expect(await takeOutbox()).toEqual([]);
+  expect((await row(record.id))?.generation).toBe(1);
+});
+
+test('replacing sets what was left out to its default', async () => {
+  const { id } = await create({
+    webhookType: 'UPDATE_ORDER',
+    parameters: { withPackingLists: true },
+    payloadVersion: 'v21',
+    description: 'x',
+  });
+  const answer = await request('PUT', `/v21/webhooks/${id}`, {
+    ...minimal,
+    webhookType: 'CREATE_PRODUCT',
+    method: 'GET',
+  });
+  expect(answer.body.message).toBe('Webhook updated.');
+  expect(answer.data).toMatchObject({
+    webhookType: 'CREATE_PRODUCT',
+    method: 'GET',
+    parameters: null,
+    payloadVersion: 'v2',
+    description: null,
+  });
+  // Neither activation nor URL changed: nothing for open deliveries to look at.
+  expect(await takeOutbox()).toEqual([]);
+});
+
+test('deactivation and activation: times, record, generation, outbox; a second time changes nothing', async () => {
+  const { id } = await create();
+  const path = `/v21/webhooks/${id}`;
+  const notified = api.notified();
+
+  const deactivated = await request('PUT', `${path}/deactivate`);
+  expect(deactivated.data).toMatchObject({
+    active: false,
+    unregisteredAt: time,
+    lastDeactivation: {
+      at: deactivated.data.unregisteredAt,
+      reason: 'user',
+      deliveryId: null,
+      lastError: null,
+    },
+  });
+  expect(await takeOutbox()).toEqual([id]);
+  expect(api.notified()).toBe(notified + 1);
+  expect((await row(id))?.generation).toBe(1);
+
+  const again = await request('PUT', `${path}/deactivate`);
+  expect(again.status).toBe(200);
+  expect(again.data).toEqual(deactivated.data);
+
+  const activated = await request('PUT', `${path}/activate`);
+  expect(activated.data).toMatchObject({
+    active: true,
+    unregisteredAt: null,
+    lastDeactivation: { reason: 'user' },
+  });
+  expect(await takeOutbox()).toEqual([id]);
+  expect((await row(id))?.generation).toBe(2);
+
+  expect((await request('PUT', `${path}/activate`)).data).toEqual(activated.data);
+  expect(await takeOutbox()).toEqual([]);
+  expect((await row(id))?.generation).toBe(2);
+  expect(api.notified()).toBe(notified + 2);
+});
+
+test('replacing with another `active` takes the same path', async () => {
+  const { id } = await create();
+  const path = `/v21/webhooks/${id}`;
+  expect((await request('PUT', path, { ...minimal, active: false })).data).toMatchObject({
+    active: false,
+    unregisteredAt: time,
+    lastDeactivation: { reason: 'user' },
+  });
+  expect(await takeOutbox()).toEqual([id]);
+  expect((await request('PUT', path, minimal)).data).toMatchObject({ active: true, unregisteredAt: null });
+  expect(await takeOutbox()).toEqual([id]);
+  expect((await row(id))?.generation).toBe(2);
+});
+
+test('another URL raises the generation and tells open deliveries', async () => {
+  const { id } = await create();
+  const answer = await request('PUT', `/v21/webhooks/${id}`, { ...minimal, url: 'https://other.example/' });
+  expect(answer.data).toMatchObject({ url: 'https://other.example/', active: true, lastDeactivation: null });
+  expect((await row(id))?.generation).toBe(2);
+  expect(await takeOutbox()).toEqual([id]);
+});
+
+test('created inactive: unregisteredAt stays null until an active webhook is deactivated', async () => {
+  const { id } = await create({ active: false });
+  const path = `/v21/webhooks/${id}`;
+  const still = await request('PUT', `${path}/deactivate`);
+  expect(still.data).toMatchObject({ active: false, unregisteredAt: null, lastDeactivation: null });
+  await request('PUT', `${path}/activate`);
+  expect((await request('PUT', `${path}/deactivate`)).data).toMatchObject({ unregisteredAt: time });
+});
+
+test('a deactivation by the service is shown with its delivery and error', async () => {
+  const { id } = await create();
+  const deliveryId = '01990000-0000-7000-8000-000000000001';
+  await api.sql`update webhooks set active = false, unregistered_at = now() where id = ${id}`;
+  await api.sql`
+    insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
+    values (${id}, 1, 'retriesExhausted', now(), ${deliveryId}, 'HTTP 503 from shop.example after 12 ms')`;
+  expect((await request('GET', `/v21/webhooks/${id}`)).data.lastDeactivation).toEqual({
+    at: time,
+    reason: 'retriesExhausted',
+    deliveryId,
+    lastError: 'HTTP 503 from shop.example after 12 ms',
+  });
+});
+
+test('concurrent activations and deactivations leave one consistent story', async () => {
+  const { id } = await create();
+  const path = `/v21/webhooks/${id}`;
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, i) =>
+      request('PUT', `${path}/${i % 2 === 0 ? 'deactivate' : 'activate'}`),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const stored = await row(id);
+  const deactivations = await api.sql`select generation from deactivations where webhook_id = ${id}`;
+  const changes = (await takeOutbox()).length;
+  // Each activation raised the generation by one; each deactivation wrote a row.
+  expect(changes).toBe(Number(stored?.generation) - 1 + deactivations.length);
+  expect(deactivations.length - (Number(stored?.generation) - 1)).toBe(stored?.active === true ? 0 : 1);
+});
+
+test('regeneration: new secret at once, the old one beside it for 24 hours', async () => {
+  const { id, secret } = await create();
+  const path = `/v21/webhooks/${id}/regenerate-secret`;
+  const first = await request('PUT', path);
+  expect(first.body).toMatchObject({ message: 'Secret regenerated.', data: { active: true } });
+  expect(first.data.secret).not.toBe(secret);
+  const stored = await row(id);
+  expect(api.keys.decryptSecret(stored?.secret)).toBe(first.data.secret);
+  expect(api.keys.decryptSecret(stored?.previousSecret)).toBe(secret);
+  const hours = (stored?.previousSecretUntil.getTime() - Date.now()) / 3_600_000;
+  expect(hours).toBeGreaterThan(23.9);
+  expect(hours).toBeLessThanOrEqual(24);
+
+  const second = await request('PUT', path);
+  const later = await row(id);
+  expect(api.keys.decryptSecret(later?.previousSecret)).toBe(first.data.secret);
+
+  const last = await request('PUT', `${path}?overlap=0`);
+  const ended = await row(id);
+  expect(ended).toMatchObject({ previousSecret: null, previousSecretUntil: null, generation: 1 });
+  expect(api.keys.decryptSecret(ended?.secret)).toBe(last.data.secret);
+  expect(last.data.secret).not.toBe(second.data.secret);
+  expect(await takeOutbox()).toEqual([]);
+  expect((await request('PUT', `${path}?overlap=1`)).status).toBe(400);
+});
+
+test('deletion: a string, then 404 everywhere; the row stays', async () => {
+  const { id } = await create();
+  const path = `/v21/webhooks/${id}`;
+  expect((await request('DELETE', path)).body).toEqual({
+    statusCode: 200,
+    message: 'Webhook deleted.',
+    data: `Webhook ${id} deleted.`,
+  });
+  expect(await takeOutbox()).toEqual([id]);
+  for (const [method, suffix] of idOperations) {
+    const answer = await request(
+      method,
+      path + suffix,
+      method === 'PUT' && suffix === '' ? minimal : undefined,
+    );
+    expect(answer.body, `${method} ${suffix}`).toMatchObject({ statusCode: 404, error: 'Not Found' });
+  }
+  expect((await request('GET', '/v21/webhooks')).data).toEqual([]);
+  expect((await row(id))?.deletedAt).toBeInstanceOf(Date);
+  expect(await takeOutbox()).toEqual([]);
+});
+
+const idOperations = [
+  ['GET', ''],
+  ['PUT', ''],
+  ['PUT', '/activate'],
+  ['PUT', '/deactivate'],
+  ['PUT', '/regenerate-secret'],
+  ['DELETE', ''],
+  ['GET', '/deliveries'],
+] as const;
+
+test("another e-shop's webhook is the same as one that never was", async () => {
+  const { id } = await create();
+  const other = await api.newEshop();
+  const before = await row(id);
+  for (const [method, suffix] of idOperations) {
+    const body = method === 'PUT' && suffix === '' ? { ...minimal, url: 'https://evil.example' } : undefined;
+    const foreign = await other.shop.request(method, `/v21/webhooks/${id}${suffix}`, body);
+    const missing = await other.shop.request(method, `/v21/webhooks/999999${suffix}`, body);
+    expect(foreign.body).toEqual({
+      statusCode: 404,
+      error: 'Not Found',
+      message: missing.body.message.replace('999999', String(id)),
+    });
+    expect(missing.status).toBe(404);
+  }
+  expect((await other.shop.request('GET', '/v21/webhooks')).data).toEqual([]);
+  expect(await row(id)).toEqual(before);
+});
+
+test('an id is an integer: of any size 404, anything else 400', async () => {
+  for (const [method, suffix] of idOperations) {
+    const body = method === 'PUT' && suffix === '' ? minimal : undefined;
+    for (const id of ['0', '-1', '2147483648', '999999999999999'])
+      expect((await request(method, `/v21/webhooks/${id}${suffix}`, body)).status, id).toBe(404);
+    for (const id of ['abc', '1.5', '1e3', '%20', '1%00', "1'--", '9'.repeat(40)])
+      expect((await request(method, `/v21/webhooks/${id}${suffix}`, body)).status, id).toBe(400);
+  }
+});
+
+test('the contract: types, versions, packing lists, number, deletion', async () => {
+  const { id } = await create();
+  const contract = contractOf({
+    webhookTypes: ['CREATE_ORDER', 'UPDATE_ORDER'],
+    payloadVersions: ['v2'],
+    withPackingLists: false,
+    maxWebhooks: 2,
+    deleteWebhooks: false,
+  });
+  await updateContract(api.sql, eshop.eshopId, contract);
+  const forbidden = {
+    ...minimal,
+    webhookType: 'UPDATE_ORDER_STATUS',
+    payloadVersion: 'v21',
+    parameters: { withPackingLists: true },
+  };
+  for (const answer of [
+    await request('POST', '/v21/webhooks', forbidden),
+    await request('PUT', `/v21/webhooks/${id}`, forbidden),
+  ]) {
+    expect(answer.body).toMatchObject({ statusCode: 400, error: 'Bad Request' });
+    for (const part of [
+      'webhookType: the contract',
+      'payloadVersion: the contract',
+      'parameters.withPackingLists: the contract',
+    ])
+      expect(answer.body.message).toContain(part);
+  }
+  expect((await request('DELETE', `/v21/webhooks/${id}`)).body).toMatchObject({
+    statusCode: 400,
+    message: expect.stringContaining('contract'),
+  });
+  expect((await request('DELETE', '/v21/webhooks/999999')).status).toBe(404);
+
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => request('POST', '/v21/webhooks', minimal)),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
+  expect((await request('GET', '/v21/webhooks')).data).toHaveLength(2);
+});
+
+test('a hundred webhooks unless agreed otherwise', async () => {
+  await api.sql`
+    insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)
+    select ${eshop.eshopId}, 'https://shop.example', 'CREATE_ORDER', 'POST', true, 'v2', '' from generate_series(1, 99)`;
+  await create();
+  const answer = await request('POST', '/v21/webhooks', minimal);
+  expect(answer.body).toMatchObject({ statusCode: 400, message: expect.stringContaining('100') });
+});
