@@ -7,6 +7,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { uniqueSymbol } from 'hono-openapi';
 import * as v from 'valibot';
 import { badRequest, type FieldProblem, invalid, Problem } from '../domain/problem.ts';
+import { problemsOf, strayLists } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
 import { type Described, describeSchema, resolved } from './json-schema.ts';
 
@@ -15,13 +16,6 @@ type Validated<Target extends string, Schema extends v.GenericSchema> = Middlewa
   string,
   { in: { [K in Target]: v.InferInput<Schema> }; out: { [K in Target]: v.InferOutput<Schema> } }
 >;
-
-function issueMessage(issue: v.BaseIssue<unknown>): string {
-  // A key too many in a strict object: valibot would say "Expected never".
-  if (issue.type === 'strict_object' && issue.expected === 'never') return 'unknown field';
-  if (issue.kind === 'schema' && issue.received === 'undefined') return 'is required';
-  return issue.message;
-}
 
 /**
  * Runs a schema.
@@ -35,10 +29,9 @@ export function parseOrThrow<Schema extends v.GenericSchema>(
   const unstorable = findUnstorable(value, []);
   if (unstorable !== null) throw invalid([unstorable]);
   const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  throw invalid(
-    result.issues.map((issue) => ({ path: v.getDotPath(issue) ?? '', message: issueMessage(issue) })),
-  );
+  const problems = result.success ? strayLists(value, result.output) : problemsOf(result.issues);
+  if (result.success && problems.length === 0) return result.output;
+  throw invalid(problems);
 }
 
 /** Text that Postgres cannot hold is refused in one place: NUL, and halves of a surrogate pair. */

@@ -84,7 +84,7 @@ export function validate<Schema extends v.GenericSchema, Context>(
   options: { readonly before: object | null; readonly context: Context },
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, body);
-  const problems = result.success ? [] : problemsOf(result.issues);
+  const problems = result.success ? strayLists(body, result.output) : problemsOf(result.issues);
   const refused = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
   // A problem of the whole body leaves no field to ask about.
   if (!refused.has('')) {
@@ -93,6 +93,20 @@ export function validate<Schema extends v.GenericSchema, Context>(
   if (problems.length > 0) throw invalid(problems);
   if (result.success) return result.output;
   throw invalid([{ path: '', message: 'is not valid' }]);
+}
+
+/**
+ * Lists sent where an object belongs: valibot takes a list for an object whose fields are all optional.
+ * @param input what was sent
+ * @param output what the schema made of it
+ */
+export function strayLists(input: unknown, output: unknown, path: readonly string[] = []): FieldProblem[] {
+  if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return [];
+  if (Array.isArray(input) && !Array.isArray(output)) {
+    return [{ path: path.join('.'), message: 'must be an object, not a list' }];
+  }
+  const made = new Map(Object.entries(output));
+  return Object.entries(input).flatMap(([key, value]) => strayLists(value, made.get(key), [...path, key]));
 }
 
 /** The body without the fields a request may carry but not write; anything but an object stays as it is. */
