@@ -42,7 +42,8 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
   const code = codeOf(cause);
   const sentence = SENTENCES[code];
   if (sentence !== undefined) return sentence(host, connectTimeoutMs, code);
-  if (code.startsWith('HPE_')) return `${host} did not answer in HTTP (${code})`;
+  // The parser's errors carry their code only sometimes.
+  if (cause instanceof Error && cause.name === 'HTTPParserError') return `${host} did not answer in HTTP`;
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
     return `TLS connection to ${host} failed (${code})`;
   }
@@ -85,7 +86,6 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: (host) => `${host} does not speak TLS on this port`,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: (host) => `${host} does not speak TLS on this port`,
   UND_ERR_HEADERS_OVERFLOW: (host) => `${host} answered with too large headers`,
-  HPE_HEADER_OVERFLOW: (host) => `${host} answered with too large headers`,
 };
 
 /** Of several errors (one per address tried) the first speaks for all. */

@@ -8,7 +8,8 @@
  * await receiver.close();
  * @module
  */
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
 /** A request as it arrived. */
@@ -80,6 +81,8 @@ export interface ReceiverOptions {
   readonly port?: number;
   /** How long an idle connection stays open, in milliseconds (default 5,000, as Node's). */
   readonly keepAliveTimeoutMs?: number;
+  /** Speaks TLS with this key and certificate, in PEM. */
+  readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 /**
@@ -90,7 +93,7 @@ export async function createReceiver(
   handler: ReceiverHandler | ReceiverAnswer = {},
   options: ReceiverOptions = {},
 ): Promise<Receiver> {
-  const { host = '127.0.0.1', port: wantedPort = 0, keepAliveTimeoutMs = 5_000 } = options;
+  const { host = '127.0.0.1', port: wantedPort = 0, keepAliveTimeoutMs = 5_000, tls } = options;
   const requests: ReceivedRequest[] = [];
   const watchers = new Set<() => void>();
   const connections = new Map<Socket, number>();
@@ -98,7 +101,7 @@ export async function createReceiver(
   let accepted = 0;
   let count = 0;
 
-  const server = createServer({ keepAliveTimeout: keepAliveTimeoutMs }, (incoming, response) => {
+  const listener: RequestListener = (incoming, response) => {
     const at = performance.timeOrigin + performance.now();
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -137,8 +140,11 @@ export async function createReceiver(
       response.on('drain', pump);
       pump();
     });
-  });
-  server.on('connection', (socket) => {
+  };
+  const settings = { keepAliveTimeout: keepAliveTimeoutMs };
+  const server =
+    tls === undefined ? createServer(settings, listener) : createTlsServer({ ...settings, ...tls }, listener);
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     accepted += 1;
     connections.set(socket, accepted);
     socket.on('error', () => {});
@@ -153,7 +159,7 @@ export async function createReceiver(
   const { port } = address;
 
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     port,
     get requests() {
       return requests;

@@ -1,0 +1,250 @@
+import { connect } from 'node:net';
+import { describe, expect, test, vi } from 'vitest';
+import { createSender } from '../../src/delivery/sender.ts';
+import { freePort } from '../support/ports.ts';
+import { attempt, pem, startReceiver, startSender, startTcpServer } from './support.ts';
+
+describe('connections that fail', () => {
+  test('refused', async () => {
+    const port = await freePort();
+
+    expect(await startSender().send(attempt(`http://127.0.0.1:${port}`))).toMatchObject({
+      outcome: 'failure',
+      status: null,
+      error: `127.0.0.1:${port} refused the connection`,
+    });
+  });
+
+  test('reset', async () => {
+    const receiver = await startReceiver({ reset: true });
+
+    expect((await startSender().send(attempt(receiver.url))).error).toBe(
+      `127.0.0.1:${receiver.port} reset the connection`,
+    );
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('closed without an answer', async () => {
+    const host = await startTcpServer((socket) => socket.once('data', () => socket.end()));
+
+    expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
+      `${host} closed the connection without an answer`,
+    );
+  });
+
+  test('something that is not HTTP', async () => {
+    const host = await startTcpServer((socket) =>
+      socket.once('data', () => socket.end('220 smtp ready\r\n')),
+    );
+
+    expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
+      `${host} did not answer in HTTP`,
+    );
+  });
+
+  test('a name without an address', async () => {
+    const { error } = await startSender().send(attempt('http://nobody.invalid'));
+
+    // EAI_AGAIN where the machine has no name server at all.
+    expect(error).toMatch(
+      /^(nobody\.invalid has no address|the address of nobody\.invalid cannot be looked up now) \(DNS: /,
+    );
+  });
+
+  test('a URL that is none', async () => {
+    expect(await startSender().send({ ...attempt(''), url: 'shop' })).toMatchObject({
+      outcome: 'failure',
+      error: 'the URL of the webhook is not an absolute http or https URL',
+    });
+  });
+});
+
+describe('TLS', () => {
+  const errors: readonly (readonly [string, boolean, string])[] = [
+    ['expired.pem', true, 'TLS certificate of HOST has expired'],
+    ['other-name.pem', true, 'TLS certificate of HOST is for another name'],
+    ['valid.pem', false, 'TLS certificate of HOST is not from a trusted authority'],
+    ['self-signed.pem', false, 'TLS certificate of HOST is self-signed'],
+  ];
+
+  test.each(errors)('%s is refused (authority known: %s)', async (name, known, sentence) => {
+    const receiver = await startReceiver(
+      {},
+      { tls: { key: await pem('server.key'), cert: await pem(name) } },
+    );
+    const sender = startSender(known ? { ca: await pem('ca.pem') } : {});
+
+    const { error } = await sender.send(attempt(`https://localhost:${receiver.port}`));
+
+    expect(error).toBe(sentence.replace('HOST', `localhost:${receiver.port}`));
+    expect(receiver.requests).toHaveLength(0);
+  });
+
+  test('a certificate of a known authority for the right name is accepted', async () => {
+    const receiver = await startReceiver(
+      {},
+      { tls: { key: await pem('server.key'), cert: await pem('valid.pem') } },
+    );
+
+    const result = await startSender({ ca: await pem('ca.pem') }).send(
+      attempt(`https://localhost:${receiver.port}`),
+    );
+
+    expect(result).toMatchObject({ outcome: 'success', status: 200 });
+  });
+
+  test('a receiver without TLS', async () => {
+    const receiver = await startReceiver();
+
+    const { error } = await startSender().send(attempt(`https://127.0.0.1:${receiver.port}`));
+
+    expect(error).toBe(`127.0.0.1:${receiver.port} does not speak TLS on this port`);
+  });
+});
+
+describe('private destinations', () => {
+  test.each([
+    ['http://127.0.0.1:PORT', 'destination 127.0.0.1 is in a loopback range'],
+    ['http://2130706433:PORT', 'destination 127.0.0.1 is in a loopback range'],
+    ['http://[::ffff:127.0.0.1]:PORT', 'destination ::ffff:7f00:1 is in a loopback range'],
+    ['http://10.0.0.5', 'destination 10.0.0.5 is in a private range'],
+    ['http://169.254.169.254', 'destination 169.254.169.254 is in a metadata range'],
+  ])('%s is refused', async (url, sentence) => {
+    const receiver = await startReceiver();
+    const sender = startSender({ allowCidrs: [] });
+
+    const result = await sender.send(attempt(url.replace('PORT', String(receiver.port))));
+
+    expect(result).toMatchObject({ outcome: 'failure', status: null, error: sentence });
+    expect(receiver.connections).toBe(0);
+  });
+
+  test('a name that resolves to a private address is refused on every attempt', async () => {
+    const receiver = await startReceiver();
+    const sender = startSender({ allowCidrs: [] });
+
+    for (let number = 1; number <= 3; number += 1) {
+      const { error } = await sender.send(attempt(`http://localhost:${receiver.port}`, { number }));
+      expect(error).toMatch(/^destination (127\.0\.0\.1|::1) of localhost:\d+ is in a loopback range$/);
+    }
+    expect(receiver.connections).toBe(0);
+  });
+
+  test('an exempt range lets a name through to its exempt addresses alone', async () => {
+    const receiver = await startReceiver();
+
+    const result = await startSender({ allowCidrs: ['127.0.0.0/8'] }).send(
+      attempt(`http://localhost:${receiver.port}`),
+    );
+
+    expect(result.outcome).toBe('success');
+  });
+});
+
+describe('being interrupted', () => {
+  test('throws while there is no answer, and the request does not go on', async () => {
+    const receiver = await startReceiver({ hang: 'headers' });
+    const controller = new AbortController();
+    const sent = startSender().send(attempt(receiver.url), controller.signal);
+    await receiver.waitFor(1);
+
+    controller.abort();
+
+    await expect(sent).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  test('throws at once when it was interrupted before', async () => {
+    const receiver = await startReceiver();
+
+    await expect(startSender().send(attempt(receiver.url), AbortSignal.abort())).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect(receiver.requests).toHaveLength(0);
+  });
+
+  test('keeps an answer that has arrived', async () => {
+    const receiver = await startReceiver({ hang: 'body', body: 'yes' });
+    const controller = new AbortController();
+    const sent = startSender().send(attempt(receiver.url), controller.signal);
+    await receiver.waitFor(1);
+    setTimeout(() => controller.abort(), 100);
+
+    expect(await sent).toMatchObject({ outcome: 'success', responseExcerpt: 'yes' });
+  });
+
+  test('closing waits for the attempts under way', async () => {
+    const receiver = await startReceiver({ delayMs: 150 });
+    const sender = createSender({ timeoutMs: 1_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
+    const sent = sender.send(attempt(receiver.url));
+
+    await sender.close();
+
+    expect(receiver.requests).toHaveLength(1);
+    expect((await sent).outcome).toBe('success');
+  });
+
+  test('an attempt that timed out before its connection stood is never sent', async () => {
+    const tls = { key: await pem('server.key'), cert: await pem('valid.pem') };
+    const receiver = await startReceiver({}, { tls });
+    // Takes the connection, and lets the TLS handshake begin only after the attempt's end.
+    let over = false;
+    const host = await startTcpServer((socket) => {
+      setTimeout(() => {
+        const onward = connect(receiver.port, '127.0.0.1');
+        onward.on('error', () => {});
+        onward.on('close', () => {
+          over = true;
+        });
+        socket.pipe(onward).pipe(socket);
+      }, 300);
+    });
+
+    const sender = startSender({ timeoutMs: 100, connectTimeoutMs: 5_000, ca: await pem('ca.pem') });
+    const { error } = await sender.send(attempt(`https://${host}`));
+    await vi.waitFor(() => expect(over).toBe(true), { timeout: 4_000 });
+
+    expect(error).toBe(`no answer from ${host} within 100 ms`);
+    expect(receiver.requests).toHaveLength(0);
+  });
+});
+
+describe('connections', () => {
+  test('are kept: a hundred attempts, ten at a time, use no more than a dozen', async () => {
+    const receiver = await startReceiver({ body: '{}' });
+    const sender = startSender();
+
+    for (let round = 0; round < 10; round += 1) {
+      const results = await Promise.all(Array.from({ length: 10 }, () => sender.send(attempt(receiver.url))));
+      expect(results.every(({ outcome }) => outcome === 'success')).toBe(true);
+      // A connection is free again a moment after its answer.
+      await new Promise(setImmediate);
+    }
+
+    expect(receiver.requests).toHaveLength(100);
+    expect(receiver.connections).toBeLessThanOrEqual(12);
+  });
+
+  test('closed by the receiver while idle do not fail the next attempt', async () => {
+    const receiver = await startReceiver();
+    const sender = startSender();
+
+    for (let round = 0; round < 20; round += 1) {
+      expect((await sender.send(attempt(receiver.url))).outcome).toBe('success');
+      receiver.closeIdleConnections();
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+
+    expect(receiver.connections).toBeGreaterThanOrEqual(20);
+  });
+
+  test('are given up before a receiver that announces a short idle time closes them', async () => {
+    const receiver = await startReceiver({}, { keepAliveTimeoutMs: 1_000 });
+    const sender = startSender();
+
+    for (let round = 0; round < 5; round += 1) {
+      expect((await sender.send(attempt(receiver.url))).outcome).toBe('success');
+    }
+
+    expect(receiver.connections).toBe(5);
+  });
+});

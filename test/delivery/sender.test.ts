@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+import type { ReceiverAnswer } from '../support/receiver.ts';
+import { attempt, PATH, startReceiver, startSender, startTcpServer } from './support.ts';
+
+describe('what arrives', () => {
+  test('a POST is the body, byte for byte, as JSON', async () => {
+    const receiver = await startReceiver({ body: 'thanks' });
+
+    const result = await startSender().send(attempt(receiver.url));
+
+    expect(result).toMatchObject({ outcome: 'success', status: 200, error: null, responseExcerpt: 'thanks' });
+    const [request] = receiver.requests;
+    expect(request).toMatchObject({ method: 'POST', path: PATH, text: '{"note":"kůň"}' });
+    expect(request?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'content-length': '16',
+      'user-agent': 'Waybill/1.2.3',
+      'x-service-attempt': '1',
+      'x-service-event': 'CREATE_ORDER',
+    });
+  });
+
+  test('a GET has the identifier at the end of its URL and no body', async () => {
+    const receiver = await startReceiver();
+
+    await startSender().send(attempt(receiver.url, { method: 'GET', body: null }));
+
+    const [request] = receiver.requests;
+    expect(request).toMatchObject({ method: 'GET', path: `${PATH}%C5%BE%201%2F2`, text: '' });
+    expect(request?.headers).not.toHaveProperty('content-type');
+    expect(request?.headers).not.toHaveProperty('content-length');
+  });
+
+  test('any 2xx is a success', async () => {
+    const receiver = await startReceiver();
+    const sender = startSender();
+
+    for (const status of [200, 201, 202, 204, 299]) {
+      receiver.respond({ status });
+      expect(await sender.send(attempt(receiver.url))).toMatchObject({ outcome: 'success', status });
+    }
+  });
+
+  test('an answer ahead of the answer (103) is not the answer', async () => {
+    const host = await startTcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n');
+        setTimeout(() => socket.end('HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n'), 20);
+      }),
+    );
+
+    expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({
+      outcome: 'failure',
+      status: 500,
+    });
+  });
+});
+
+describe('what the receiver says', () => {
+  test('an error status fails and keeps the beginning of what was said', async () => {
+    const receiver = await startReceiver({ status: 503, body: Buffer.from([0x6e, 0x6f, 0x00, 0xff]) });
+
+    const result = await startSender().send(attempt(receiver.url));
+
+    expect(result).toMatchObject({ outcome: 'failure', status: 503, retryAfterMs: null });
+    expect(result.error).toBe(`HTTP 503 from 127.0.0.1:${receiver.port} after ${result.durationMs} ms`);
+    expect(result.responseExcerpt).toBe('no\ufffd\ufffd');
+  });
+
+  test('410 says that the webhook is gone', async () => {
+    const receiver = await startReceiver({ status: 410 });
+
+    expect(await startSender().send(attempt(receiver.url))).toMatchObject({ outcome: 'gone', status: 410 });
+  });
+
+  test.each([301, 302, 303, 307, 308])('a redirect (%d) is a failure and is not followed', async (status) => {
+    const elsewhere = await startReceiver();
+    const receiver = await startReceiver({ status, headers: { location: `${elsewhere.url}/other` } });
+
+    const result = await startSender().send(attempt(receiver.url));
+
+    expect(result).toMatchObject({
+      outcome: 'failure',
+      status,
+      error: `redirect (HTTP ${status}) from 127.0.0.1:${receiver.port}: redirects are not followed`,
+    });
+    expect(elsewhere.requests).toHaveLength(0);
+  });
+
+  test('Retry-After counts with 429 and 503 alone', async () => {
+    const receiver = await startReceiver();
+    const sender = startSender();
+    const asked = async (status: number, value: string) => {
+      receiver.respond({ status, headers: { 'retry-after': value } });
+      return (await sender.send(attempt(receiver.url))).retryAfterMs;
+    };
+
+    expect(await asked(429, '120')).toBe(120_000);
+    expect(await asked(503, '7')).toBe(7_000);
+    expect(await asked(500, '7')).toBeNull();
+    const date = await asked(503, new Date(Date.now() + 60_000).toUTCString());
+    expect(date).toBeGreaterThan(50_000);
+    expect(date).toBeLessThanOrEqual(60_000);
+  });
+});
+
+describe('answers that are too slow or too much', () => {
+  test('no answer within the time-out', async () => {
+    const receiver = await startReceiver({ hang: 'headers' });
+
+    const result = await startSender({ timeoutMs: 250 }).send(attempt(receiver.url));
+
+    expect(result).toMatchObject({ outcome: 'failure', status: null });
+    expect(result.error).toBe(`no answer from 127.0.0.1:${receiver.port} within 250 ms`);
+    expect(result.durationMs).toBeGreaterThanOrEqual(245);
+  });
+
+  test('a body that stalls after a 2xx takes nothing back', async () => {
+    const receiver = await startReceiver({ hang: 'body', body: 'so far' });
+
+    const result = await startSender({ timeoutMs: 300 }).send(attempt(receiver.url));
+
+    expect(result).toMatchObject({ outcome: 'success', status: 200, responseExcerpt: 'so far' });
+  });
+
+  test('a connection cut in the body of a 2xx takes nothing back', async () => {
+    const host = await startTcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
+        setTimeout(() => socket.resetAndDestroy(), 20);
+      }),
+    );
+
+    expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({
+      outcome: 'success',
+      responseExcerpt: 'half',
+    });
+  });
+
+  test.each([
+    ['endless', { endless: true, body: 'x'.repeat(4_096) }],
+    ['20 MiB', { body: Buffer.alloc(20 * 1024 * 1024, 'x') }],
+  ])('of a body that is %s the first part is read and the connection closed', async (_, answer) => {
+    const receiver = await startReceiver(answer);
+    const sender = startSender({ timeoutMs: 10_000 });
+
+    const started = performance.now();
+    const result = await sender.send(attempt(receiver.url));
+
+    expect(result).toMatchObject({ outcome: 'success', responseExcerpt: 'x'.repeat(1024) });
+    expect(performance.now() - started).toBeLessThan(5_000);
+    receiver.respond({});
+    await sender.send(attempt(receiver.url));
+    expect(receiver.requests.map(({ connection }) => connection)).toEqual([1, 2]);
+  });
+
+  test('endless headers', async () => {
+    const host = await startTcpServer((socket) =>
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        socket.write(`x-a: ${'a'.repeat(64 * 1024)}\r\n`);
+      }),
+    );
+
+    expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
+      `${host} answered with too large headers`,
+    );
+  });
+});
+
+test('no sentence holds path, query, identifier or secret', async () => {
+  const receiver = await startReceiver();
+  const sender = startSender({ timeoutMs: 100 });
+  const answers: ReceiverAnswer[] = [
+    { status: 500 },
+    { status: 302, headers: { location: '/geheim' } },
+    { status: 410 },
+    { reset: true },
+    { hang: 'headers' },
+  ];
+  const sentences: (string | null)[] = [];
+  for (const answer of answers) {
+    receiver.respond(answer);
+    sentences.push((await sender.send(attempt(receiver.url, { method: 'GET' }))).error);
+  }
+  for (const url of [
+    'http://127.0.0.1:1',
+    'http://nobody.invalid',
+    'http://10.0.0.5',
+    'http://user:geheim@10.0.0.5',
+  ]) {
+    sentences.push((await sender.send(attempt(url))).error);
+  }
+
+  expect(sentences).toHaveLength(9);
+  for (const sentence of sentences) expect(sentence).not.toMatch(/geheim|secret|token|whsec|%|\?/);
+});

@@ -1,0 +1,87 @@
+/**
+ * Senders and servers for the tests of the wire, taken down after each test.
+ * @module
+ */
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
+import {
+  type AttemptRequest,
+  createSender,
+  type Sender,
+  type SenderOptions,
+} from '../../src/delivery/sender.ts';
+import { freePort } from '../support/ports.ts';
+import {
+  createReceiver,
+  type Receiver,
+  type ReceiverAnswer,
+  type ReceiverOptions,
+} from '../support/receiver.ts';
+
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A sender that may call this machine, and gives up after a second. */
+export function startSender(options: Partial<SenderOptions> = {}): Sender {
+  const sender = createSender({
+    timeoutMs: 1_000,
+    allowCidrs: ['127.0.0.0/8', '::1/128'],
+    version: '1.2.3',
+    ...options,
+  });
+  cleanUps.push(() => sender.close());
+  return sender;
+}
+
+/** A receiver that answers so. */
+export async function startReceiver(
+  answer: ReceiverAnswer = {},
+  options: ReceiverOptions = {},
+): Promise<Receiver> {
+  const receiver = await createReceiver(answer, options);
+  cleanUps.push(() => receiver.close());
+  return receiver;
+}
+
+/** A TCP server that speaks whatever it is told, on a free port. */
+export async function startTcpServer(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    onConnection(socket);
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  cleanUps.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `127.0.0.1:${port}`;
+}
+
+/** A key or certificate of `test/support/tls`. The authority is made up; its own key was thrown away. */
+export function pem(name: string): Promise<string> {
+  return readFile(new URL(`../support/tls/${name}`, import.meta.url), 'utf8');
+}
+
+/** Path and query of the URLs called: nothing of them may be seen in a sentence. */
+export const PATH = '/secret-path?token=geheim';
+
+/** An attempt at this server. */
+export function attempt(url: string, changes: Partial<AttemptRequest> = {}): AttemptRequest {
+  return {
+    url: url + PATH,
+    method: 'POST',
+    secrets: ['whsec_bmV3IHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVzISE='],
+    deliveryId: '0197a0b4-0000-7000-8000-000000000001',
+    eventType: 'CREATE_ORDER',
+    entityId: 'ž 1/2',
+    number: 1,
+    body: '{"note":"kůň"}',
+    ...changes,
+  };
+}
