@@ -9,6 +9,7 @@ import {
   orderResponseOnly,
 } from '../domain/order-schema.ts';
 import { written } from '../domain/timestamp.ts';
+import { json } from './json.ts';
 import type { Sql } from './pool.ts';
 
 /** The columns of `orders` in the record's order; the lines stand in a table of their own. */
@@ -53,7 +54,7 @@ export function toOrderRecord(row: OrderRow, lines: readonly OrderProduct[]): Or
 /** The values of a row of `orders`. */
 export function toOrderRow(sql: Sql, record: OrderRecord) {
   const { orderProducts: _, orderFiles, statusHistory, ...values } = record;
-  return { ...values, orderFiles: sql.json(orderFiles), statusHistory: sql.json(statusHistory) };
+  return { ...values, orderFiles: json(sql, orderFiles), statusHistory: json(sql, statusHistory) };
 }
 
 /** The values of the rows of `order_products`. */
@@ -63,6 +64,6 @@ export function toLineRows(sql: Sql, eshopId: number, record: OrderRecord) {
     eshopOrderId: record.eshopOrderId,
     position,
     ...line,
-    packingLists: sql.json(packingLists),
+    packingLists: json(sql, packingLists),
   }));
 }

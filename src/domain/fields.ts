@@ -23,9 +23,13 @@ export function text(max: number, min = 0) {
   );
 }
 
-/** An identifier given by the e-shop: 1–64 characters of any kind. */
+/** An identifier given by the e-shop: 1–64 characters of any kind, percent-encoded in paths. */
 export function identifier() {
-  return text(64, 1);
+  return v.pipe(
+    text(64, 1),
+    // URL parsers fold these two even when they are percent-encoded.
+    v.check((value) => value !== '.' && value !== '..', 'must not be "." or "..": no path can name it'),
+  );
 }
 
 /** Absent or `null` in a request is `null` in the record. */

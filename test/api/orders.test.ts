@@ -74,10 +74,7 @@ describe('creation', () => {
     const [event] = await firedEvents(api.sql, api.eshop.eshopId, 'bytes-1');
     for (const version of ['v2', 'v21'] as const) {
       for (const withPackingLists of [false, true]) {
-        const read = await api.shop(
-          'GET',
-          `/${version}/orders/bytes-1?withPackingLists=${withPackingLists}`,
-        );
+        const read = await api.shop('GET', `/${version}/orders/bytes-1?withPackingLists=${withPackingLists}`);
         const payload = render(event?.snapshot ?? '', { version, withPackingLists });
         expect(read.text).toContain(`"data":${payload}`);
       }
@@ -119,17 +116,15 @@ describe('creation', () => {
 });
 
 describe('identifiers', () => {
-  test.each(['a b/c', 'objednávka č. 7 / ž', '..', '%2F', '100%', '?x=1#y', '订单 1', '+', "O'Neil;--"])(
+  test.each(['a b/c', 'objednávka č. 7 / ž', '...', '%2F', '100%', '?x=1#y', '订单 1', '+', "O'Neil;--"])(
     '%s works in the path',
     async (id) => {
       expect((await api.shop('POST', '/v21/orders', minimalOrder(id))).status).toBe(200);
-      const path = `/v21/orders/${encodeURIComponent(id).replaceAll('.', '%2E')}`;
-      const dots = id === '..';
-      // URL parsers fold ".." even when it is percent-encoded: such an identifier is reached by the list alone.
-      if (dots) return;
+      const path = `/v21/orders/${encodeURIComponent(id)}`;
       expect((await api.shop('GET', path)).data?.eshopOrderId).toBe(id);
       expect((await api.shop('PATCH', path, { note: 'x' })).data?.note).toBe('x');
-      expect((await api.warehouse('PUT', path.replace('/orders', '/warehouse/orders').concat('/status'), { status: 'received' })).status).toBe(200);
+      const status = `${path.replace('/orders', '/warehouse/orders')}/status`;
+      expect((await api.warehouse('PUT', status, { status: 'received' })).status).toBe(200);
     },
   );
 
