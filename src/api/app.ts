@@ -9,6 +9,7 @@ import { notFound, Problem } from '../domain/problem.ts';
 import { authenticate, requireRole } from './authenticate.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
+import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler } from './errors.ts';
 import { knownPaths } from './known-paths.ts';
 import { loginRoutes } from './login.ts';
@@ -16,6 +17,7 @@ import { orderReads } from './order-reads.ts';
 import { orderRoutes } from './orders.ts';
 import { productReads, productRoutes } from './products.ts';
 import { shipperServiceRoutes } from './shipper-services.ts';
+import { systemRoutes } from './system.ts';
 import { warehouseOrderRoutes } from './warehouse-orders.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -61,6 +63,8 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   });
   app.use(async (c, next) => (STREAMED.test(c.req.path) ? next() : limited(c, next)));
 
+  app.route('/', systemRoutes(deps));
+  app.route('/', documentationRoutes(app, deps.version));
   app.route('/v21', loginRoutes(deps));
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps));

@@ -1,0 +1,188 @@
+/**
+ * The OpenAPI 3.1 document: the operations as their routes describe them, and what all of them share.
+ * @module
+ */
+import { STATUS_CODES } from 'node:http';
+import type { Hono } from 'hono';
+import { generateSpecs } from 'hono-openapi';
+import type { ApiEnv } from '../deps.ts';
+import { errorContent } from '../describe.ts';
+import { authentication, conventions, events, receiving, tags, versions } from './texts.ts';
+import { describeWebhooks } from './webhooks.ts';
+
+/** The document, as far as its readers here look into it. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly webhooks: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, DocumentedSchema>> };
+}
+
+/** A schema as the documentation page shows it. */
+export interface DocumentedSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly readOnly?: boolean;
+  readonly properties?: Readonly<Record<string, DocumentedSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: DocumentedSchema;
+  readonly anyOf?: readonly DocumentedSchema[];
+  readonly oneOf?: readonly DocumentedSchema[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+}
+
+/** An operation as the documentation page shows it. */
+export interface DocumentedOperation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly object[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly description?: string;
+    readonly schema?: DocumentedSchema;
+  }[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema?: DocumentedSchema }>>;
+  };
+  readonly responses?: Readonly<
+    Record<
+      string,
+      {
+        readonly description?: string;
+        readonly content?: Readonly<Record<string, { readonly schema?: DocumentedSchema }>>;
+      }
+    >
+  >;
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['statusCode', 'error', 'message'],
+  properties: {
+    statusCode: { type: 'integer', description: 'Repeats the HTTP status.' },
+    error: { type: 'string', description: 'The standard phrase of the status.' },
+    message: { type: 'string', description: 'Every problem at once, for a person to read.' },
+  },
+};
+
+const paginationSchema = {
+  type: 'object',
+  required: ['page', 'items', 'totalCount', 'totalPages'],
+  properties: {
+    page: { type: 'integer', minimum: 1 },
+    items: { type: 'integer', minimum: 1, maximum: 100 },
+    totalCount: { type: 'integer', minimum: 0 },
+    totalPages: { type: 'integer', minimum: 0 },
+  },
+};
+
+const securitySchemes = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The API key of the e-shop.' },
+  token: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'authorization',
+    description: 'The token of a login, as `Bearer <token>` (any case) or bare.',
+  },
+};
+
+const shared: Readonly<Record<number, string>> = {
+  400: 'failed validation, or malformed JSON; the message names every problem.',
+  401: 'key or token is missing, wrong or over.',
+  403: 'the user does not have the role `warehouse`.',
+  413: 'the body is larger than 1 MiB.',
+  415: 'the body is not declared as JSON.',
+  500: 'our own failure; `X-Request-Id` names it.',
+  503: 'the service cannot reach its database; try again.',
+};
+
+/** The statuses that an operation shares with others of its kind. */
+function sharedStatuses(path: string, operation: DocumentedOperation): number[] {
+  const hasBody = operation.requestBody !== undefined;
+  const isChecked = hasBody || (operation.parameters?.length ?? 0) > 0;
+  return [
+    ...(isChecked ? [400] : []),
+    401,
+    ...(path.startsWith('/v21/warehouse/') ? [403] : []),
+    ...(hasBody ? [413, 415] : []),
+    500,
+    503,
+  ];
+}
+
+function complete(path: string, operation: DocumentedOperation): DocumentedOperation {
+  const added = sharedStatuses(path, operation).map((status) => {
+    const description = `${STATUS_CODES[status]}: ${shared[status]}`;
+    return [String(status), { description, content: errorContent }] as const;
+  });
+  return { ...operation, responses: { ...Object.fromEntries(added), ...operation.responses } };
+}
+
+/**
+ * Makes the document.
+ * @param app the whole application, all routes mounted
+ * @param version of the program
+ */
+export async function makeOpenApi(app: Hono<ApiEnv>, version: string): Promise<OpenApiDocument> {
+  const { webhooks, components } = describeWebhooks();
+  const generated = await generateSpecs(app, {
+    defaultValidationErrorResponse: false,
+    documentation: {
+      info: {
+        title: 'Waybill: warehouse webhook subscription interface',
+        version: '2.1.0',
+        description: [
+          `Served by Waybill ${version}. An e-shop registers webhooks; the service calls them when orders, products, receivings, returns or stock of that e-shop change.`,
+          conventions,
+          authentication,
+          versions,
+          events,
+          receiving,
+        ].join('\n\n'),
+      },
+      tags: [...tags],
+      servers: [{ url: '/' }],
+      security: [{ apiKey: [], token: [] }],
+    },
+  });
+  // A copy through JSON: from here on it is what a consumer reads, not what the generator's types say.
+  const document: OpenApiDocument = JSON.parse(JSON.stringify(generated));
+  const paths = Object.entries(document.paths).map(([path, operations]) => {
+    const completed = Object.entries(operations).map(([method, operation]) => [
+      method,
+      complete(path, operation),
+    ]);
+    return [path, Object.fromEntries(completed)];
+  });
+  return JSON.parse(
+    JSON.stringify({
+      ...document,
+      paths: Object.fromEntries(paths),
+      webhooks,
+      components: {
+        securitySchemes,
+        schemas: {
+          Error: errorSchema,
+          Pagination: paginationSchema,
+          ...components,
+          ...document.components.schemas,
+        },
+      },
+    }),
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * The code that the documentation shows a receiver's author. The tests run it against real signatures.
+ * @module
+ */
+
+/** Verifies `X-Service-Signature`, on POST and on GET. An ES module for Node.js. */
+export const verifyServiceSignature = `import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * @param secret  the webhook's secret, all of it ("whsec_…")
+ * @param header  the header X-Service-Signature: "t=1763667180,v1=5257a8…" (two v1= while a secret is being replaced)
+ * @param content POST: the body exactly as received. GET: path and query exactly as requested (request.url in Node)
+ */
+export function verify(secret, header, content) {
+  const fields = header.split(',').map((field) => field.split('='));
+  const t = fields.find(([name]) => name === 't')?.[1];
+  if (!(Math.abs(Date.now() / 1000 - Number(t)) <= 300)) return false; // too old
+  const expected = createHmac('sha256', secret).update(t + '.').update(content).digest();
+  return fields.some(([name, hex]) => {
+    const given = Buffer.from(name === 'v1' ? hex : '', 'hex');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+`;
+
+/** Verifies `webhook-signature` of a POST without a library. An ES module for Node.js. */
+export const verifyStandardSignature = `import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** @param headers the request's headers, names in small letters; @param body exactly as received */
+export function verify(secret, headers, body) {
+  const t = headers['webhook-timestamp'];
+  if (!(Math.abs(Date.now() / 1000 - Number(t)) <= 300)) return false; // too old
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const expected = createHmac('sha256', key).update(headers['webhook-id'] + '.' + t + '.').update(body).digest();
+  return headers['webhook-signature'].split(' ').some((signature) => {
+    const given = Buffer.from(signature.replace('v1,', ''), 'base64');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+`;
+
+/** The same with the published package. */
+export const verifyWithLibrary = `import { Webhook } from 'standardwebhooks'; // npm install standardwebhooks
+
+// Throws when the signature is wrong or old.
+const order = new Webhook(secret).verify(body, headers);
+`;
+
+/** How to log in and to subscribe from a shell. */
+export const loginWithCurl = `# From the operator: the address, an API key, a user name and a password.
+BASE=http://127.0.0.1:8080
+KEY=wb_…
+
+TOKEN=$(curl -s "$BASE/v21/users/login" -H "x-api-key: $KEY" -H 'content-type: application/json' \\
+  -d '{"username":"…","password":"…"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
+
+# Subscribe. The answer holds the secret: keep it, it is not shown again.
+curl -s "$BASE/v21/webhooks" -H "x-api-key: $KEY" -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
+  -d '{"url":"http://127.0.0.1:9000/hooks","webhookType":"CREATE_ORDER","active":true,"method":"POST","payloadVersion":"v21"}'
+`;

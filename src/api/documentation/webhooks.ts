@@ -1,0 +1,100 @@
+/**
+ * The `webhooks` section of the OpenAPI document: each event kind as the receiver meets it, derived from the
+ * catalogue.
+ * @module
+ */
+import { type CatalogueEntry, entryOf } from '../../domain/catalogue.ts';
+import { payloadVersions } from '../../domain/decimal.ts';
+import {
+  type EventType,
+  eventTypeNames,
+  eventTypes,
+  packingListEventTypes,
+} from '../../domain/event-types.ts';
+import { render } from '../../domain/render.ts';
+import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
+import { describeSchema } from '../json-schema.ts';
+
+function header(name: string, description: string, schema: object = { type: 'string' }) {
+  return { name, in: 'header', required: true, description, schema };
+}
+
+const headers = (type: EventType) => [
+  header('X-Service-Signature', 'See "How to verify a signature".', {
+    type: 'string',
+    examples: ['t=1763667180,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd'],
+  }),
+  header('X-Service-Event', 'The type of the event.', { type: 'string', const: type }),
+  header('X-Service-Delivery', 'The delivery, the same on every attempt.', {
+    type: 'string',
+    format: 'uuid',
+  }),
+  header('X-Service-Attempt', 'The number of the attempt.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: maxAttempts(defaultRetryPolicy),
+  }),
+  header('webhook-id', 'The delivery (Standard Webhooks).', { type: 'string', format: 'uuid' }),
+  header('webhook-timestamp', 'Unix seconds (Standard Webhooks).', { type: 'integer' }),
+  header('webhook-signature', 'See "How to verify a signature" (Standard Webhooks).'),
+];
+
+const responses = {
+  '2XX': { description: 'Delivered.' },
+  '410': { description: 'The webhook is deactivated at once.' },
+  '429': { description: 'Retried after `Retry-After`.' },
+  '503': { description: 'Retried after `Retry-After`.' },
+  default: { description: 'Retried.' },
+};
+
+function content(entry: CatalogueEntry, type: EventType) {
+  const withPackingLists = packingListEventTypes.includes(type);
+  const described = payloadVersions.map((version) => describeSchema(entry.recordSchema(version), 'output'));
+  const examples = payloadVersions.map((version) => {
+    const value: unknown = JSON.parse(render(JSON.stringify(entry.sample), { version, withPackingLists }));
+    return [version, { summary: `payloadVersion ${version}`, value }] as const;
+  });
+  return {
+    media: {
+      'application/json': {
+        schema: { anyOf: described.map(({ schema }) => schema) },
+        examples: Object.fromEntries(examples),
+      },
+    },
+    components: Object.assign({}, ...described.map(({ components }) => components)),
+  };
+}
+
+/** The section and the named schemas that it refers to. */
+export function describeWebhooks(): { webhooks: Record<string, object>; components: Record<string, object> } {
+  const components: Record<string, object> = {};
+  const webhooks: Record<string, object> = {};
+  for (const type of eventTypeNames) {
+    const entry = entryOf(type);
+    const common = { tags: ['Events'], parameters: headers(type), responses, security: [] };
+    const summary = `When ${eventTypes[type].firesWhen}`;
+    const payload = entry === undefined ? undefined : content(entry, type);
+    Object.assign(components, payload?.components);
+    webhooks[type] = {
+      post: {
+        ...common,
+        operationId: `${type}_POST`,
+        summary,
+        description: 'As a webhook with the method POST receives it: `v2` or `v21` by its `payloadVersion`.',
+        requestBody: {
+          required: true,
+          content: payload?.media ?? { 'application/json': { schema: { type: 'object' } } },
+        },
+      },
+      get: {
+        ...common,
+        operationId: `${type}_GET`,
+        summary,
+        description: `As a webhook with the method GET receives it: no body, ${
+          entry === undefined ? 'the identifier' : `the \`${entry.idField}\``
+        } at the end of the URL, percent-encoded.`,
+      },
+    };
+  }
+  return { webhooks, components };
+}

@@ -1,0 +1,24 @@
+/**
+ * Whether the database answers.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from './pool.ts';
+
+/** Longer than a busy pool takes to give a connection, shorter than an orchestrator's own time-out. */
+const TIMEOUT_MS = 2_000;
+
+/** True when a query was answered within two seconds. Never throws. */
+export async function databaseAnswers(sql: Pool): Promise<boolean> {
+  const answered = sql`select 1`.then(
+    () => true,
+    () => false,
+  );
+  const timer = new AbortController();
+  const late = sleep(TIMEOUT_MS, false, { signal: timer.signal, ref: false }).catch(() => false);
+  try {
+    return await Promise.race([answered, late]);
+  } finally {
+    timer.abort();
+  }
+}
