@@ -52,6 +52,11 @@ export interface RunningWorker {
 const MAX_ATTEMPTS_AT_ONCE = 200;
 /** A cached workflow takes about 1 MB; one that waits for hours costs a replay when it goes on. */
 const MAX_CACHED_WORKFLOWS = 500;
+/**
+ * How long a workflow waits for the worker that last had it, in milliseconds. The default of 10 s would delay an
+ * activation by as much after a worker died; much less would cost replays under load.
+ */
+const STICKY_TIMEOUT_MS = 3_000;
 /** Behind the attempt's own time-out, in milliseconds: time to record and report it. */
 const SHUTDOWN_SLACK_MS = 5_000;
 /** Waits between tries to reach Temporal, in milliseconds. */
@@ -98,6 +103,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         }),
         maxConcurrentActivityTaskExecutions: MAX_ATTEMPTS_AT_ONCE,
         maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+        stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
         shutdownGraceTime: options.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
       });
       relay = startRelay({

@@ -207,6 +207,13 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       }
     },
 
+    /** Waits until the workflow shows the operator that its delivery is held. */
+    untilHeld: (id: string): Promise<boolean> =>
+      stack.until('the workflow to say held', async () => {
+        const attributes = (await stack.describe(id))?.typedSearchAttributes.getAll() ?? [];
+        return attributes.some((pair) => pair.value === 'held');
+      }),
+
     untilState: (id: string, state: StoredState, timeoutMs?: number): Promise<DeliveryRow> =>
       stack.until(
         `delivery ${state}`,

@@ -30,10 +30,7 @@ const requestsTo = (path: string) => receiver.requests.filter((request) => reque
 test('deactivated during a ten-minute wait and activated again: an attempt within two seconds', async () => {
   const { id, webhook } = await waitingDelivery('/held');
   await stack.changeWebhook(webhook.id, { active: false });
-  await stack.until('the workflow to say held', async () => {
-    const { typedSearchAttributes } = await stack.workflow(id).describe();
-    return typedSearchAttributes.getAll().some((pair) => pair.value === 'held');
-  });
+  await stack.untilHeld(id);
   receiver.respond({ status: 200 });
   const activatedAt = Date.now();
   await stack.changeWebhook(webhook.id, { active: true });

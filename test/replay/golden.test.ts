@@ -1,0 +1,139 @@
+/**
+ * Replay compares neither retry policies nor time-outs. So the options that today's code would schedule with are
+ * compared with those recorded in the histories, and with the numbers of the interface (given.md, "Limits").
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { defaultPayloadConverter } from '@temporalio/common';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { msToNumber } from '@temporalio/common/lib/time.js';
+import type { ActivityOptions } from '@temporalio/workflow';
+import { describe, expect, test } from 'vitest';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import {
+  attemptOptions,
+  lastChanceOptions,
+  mailOptions,
+  ownStepOptions,
+} from '../../workflows/delivery-options.ts';
+import type { AttemptInput, DeliverEventInput } from '../../workflows/delivery-types.ts';
+
+const folder = new URL('./histories/', import.meta.url);
+const HOUR = 3_600_000;
+const input: DeliverEventInput = {
+  deliveryId: '01990000-0000-7000-8000-000000000000',
+  eshopId: 1,
+  webhookId: 7,
+  eventType: 'CREATE_ORDER',
+  entityId: '10001',
+  attemptsMade: 0,
+  policy: defaultRetryPolicy,
+};
+
+test('the default policy: 20 retries from 25 s on, by half longer each, no cap below the 48-hour window', () => {
+  expect(attemptOptions(input, 0, 48 * HOUR)).toMatchObject({
+    startToCloseTimeout: 25_000,
+    heartbeatTimeout: 10_000,
+    scheduleToCloseTimeout: 48 * HOUR + 45_000,
+    retry: {
+      initialInterval: 25_000,
+      backoffCoefficient: 1.5,
+      maximumInterval: 48 * HOUR,
+      maximumAttempts: 21,
+    },
+  });
+});
+
+test('after some attempts the policy goes on where it was', () => {
+  expect(attemptOptions(input, 3, 40 * HOUR)).toMatchObject({
+    scheduleToCloseTimeout: 40 * HOUR + 45_000,
+    retry: { initialInterval: 84_375, maximumInterval: 48 * HOUR, maximumAttempts: 18 },
+  });
+});
+
+type Duration = { seconds?: unknown; nanos?: number | null } | null | undefined;
+function ms(duration: Duration): number {
+  return Number(duration?.seconds ?? 0) * 1_000 + (duration?.nanos ?? 0) / 1_000_000;
+}
+
+interface Recorded {
+  readonly type: string;
+  readonly input: unknown;
+  readonly options: Record<string, unknown>;
+  readonly scheduleToClose: number;
+}
+
+function recordedOf(file: string): {
+  workflowType: string;
+  workflowInput: DeliverEventInput;
+  activities: Recorded[];
+} {
+  const { events } = historyFromJSON(JSON.parse(readFileSync(new URL(file, folder), 'utf8')));
+  const decode = (payloads?: { payloads?: unknown[] | null } | null): never =>
+    defaultPayloadConverter.fromPayload((payloads?.payloads?.[0] ?? {}) as never) as never;
+  const started = events?.[0]?.workflowExecutionStartedEventAttributes;
+  const queue = started?.taskQueue?.name;
+  const activities = (events ?? []).flatMap((event) => {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    if (!scheduled) return [];
+    const { retryPolicy } = scheduled;
+    expect(scheduled.taskQueue?.name).toBe(queue);
+    return [
+      {
+        type: scheduled.activityType?.name ?? '',
+        input: decode(scheduled.input) as unknown,
+        scheduleToClose: ms(scheduled.scheduleToCloseTimeout),
+        options: {
+          startToCloseTimeout: ms(scheduled.startToCloseTimeout),
+          heartbeatTimeout: ms(scheduled.heartbeatTimeout),
+          initialInterval: ms(retryPolicy?.initialInterval),
+          backoffCoefficient: retryPolicy?.backoffCoefficient,
+          maximumInterval: ms(retryPolicy?.maximumInterval),
+          maximumAttempts: retryPolicy?.maximumAttempts ?? 0,
+        },
+      },
+    ];
+  });
+  return {
+    workflowType: started?.workflowType?.name ?? '',
+    workflowInput: decode(started?.input),
+    activities,
+  };
+}
+
+function flat(options: ActivityOptions): Record<string, unknown> {
+  const { retry } = options;
+  return {
+    startToCloseTimeout: msToNumber(options.startToCloseTimeout ?? 0),
+    heartbeatTimeout: msToNumber(options.heartbeatTimeout ?? 0),
+    initialInterval: msToNumber(retry?.initialInterval ?? 0),
+    backoffCoefficient: retry?.backoffCoefficient,
+    maximumInterval: msToNumber(retry?.maximumInterval ?? 0),
+    maximumAttempts: retry?.maximumAttempts ?? 0,
+  };
+}
+
+describe.each(readdirSync(folder).filter((file) => file.endsWith('.json')))('%s', (file) => {
+  const { workflowType, workflowInput, activities } = recordedOf(file);
+  test('has activities', () => expect(activities.length).toBeGreaterThan(0));
+  test.each(activities.map((activity, index) => [index + 1, activity] as const))(
+    'activity %i was scheduled as it would be today',
+    (_, activity) => {
+      if (workflowType !== 'deliverEvent' || activity.type !== 'attemptDelivery') {
+        expect(activity.options).toEqual(
+          flat(activity.type === 'mailDeactivation' ? mailOptions : ownStepOptions),
+        );
+        return;
+      }
+      const { attemptsBefore, lastChance } = activity.input as AttemptInput;
+      const { policy } = workflowInput;
+      if (lastChance) {
+        expect(activity.options).toEqual(flat(lastChanceOptions(workflowInput)));
+        return;
+      }
+      expect(activity.options).toEqual(flat(attemptOptions(workflowInput, attemptsBefore, policy.windowMs)));
+      const bound = policy.windowMs + policy.attemptTimeoutMs + 30_000;
+      if (activity === activities[0]) expect(activity.scheduleToClose).toBe(bound);
+      else expect(activity.scheduleToClose).toBeLessThan(bound);
+    },
+  );
+});

@@ -1,0 +1,36 @@
+/**
+ * `npm run record-histories`: lives through every scenario and writes its history. Run it after a scenario was
+ * added; recording an old one again would throw away the proof that its deliveries still replay.
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { test } from 'vitest';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { scenarios } from './scenarios.ts';
+
+for (const scenario of scenarios) {
+  const file = new URL(`./histories/${scenario.name}.json`, import.meta.url);
+  const again = process.env.RECORD_AGAIN === 'all' || process.env.RECORD_AGAIN === scenario.name;
+  if (existsSync(file) && !again) continue;
+
+  test(`record ${scenario.name}`, async () => {
+    const stack = await startDeliveryStack('recorded', scenario.options);
+    const receiver = await createReceiver();
+    try {
+      const workflowId = await scenario.run(stack, receiver);
+      const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
+      // Which machine recorded it says nothing about the workflow.
+      const text = historyToJSON(history).replaceAll(`${process.pid}@${hostname()}`, 'recorder');
+      await writeFile(file, `${text}\n`);
+    } finally {
+      await receiver.close();
+      await stack.stop();
+    }
+  });
+}
+
+test('every scenario is recorded', () => {});

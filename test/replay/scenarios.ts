@@ -1,0 +1,278 @@
+/**
+ * Every way a workflow can end, as a scenario that is lived through on a real server and recorded.
+ * @module
+ */
+
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { Mailer } from '../../src/mail/mailer.ts';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import type { Receiver } from '../support/receiver.ts';
+
+/** How the workflow's history must end. */
+export type CloseEvent = 'completed' | 'failed' | 'canceled';
+
+export interface Scenario {
+  /** Also the name of the recorded file. */
+  readonly name: string;
+  readonly closes: CloseEvent;
+  readonly options?: StackOptions;
+  /** Lives through it; answers the workflow's id once it has ended. */
+  run(stack: DeliveryStack, receiver: Receiver): Promise<string>;
+}
+
+async function closed(stack: DeliveryStack, deliveryId: string): Promise<string> {
+  await stack.untilClosed(deliveryId, 60_000);
+  return deliveryWorkflowId(deliveryId);
+}
+
+/** A delivery whose first attempt failed and that now waits. */
+async function waiting(stack: DeliveryStack, receiver: Receiver) {
+  receiver.respond({ status: 503 });
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await stack.untilState(id, 'retrying');
+  return { webhook, id };
+}
+
+async function insertPreOrder(stack: DeliveryStack, releaseAt: Date): Promise<string> {
+  const eshopOrderId = 'P-1';
+  await stack.sql`
+    insert into orders (
+      eshop_id, eshop_order_id, status, release_at, order_type, paid, invoice_print, pick_from_quality,
+      tracking_numbers, sanction, priority, disable_shipping_reorder, order_files, status_history, created_at, updated_at)
+    values (${stack.eshopId}, ${eshopOrderId}, 'preOrder', ${releaseAt}, 'b2c', true, false, false,
+      '{}', false, 0, false, '[]', '[]', now(), now())`;
+  await changeRelease(stack, eshopOrderId);
+  return eshopOrderId;
+}
+
+async function changeRelease(stack: DeliveryStack, eshopOrderId: string): Promise<void> {
+  await stack.sql`
+    insert into outbox (kind, eshop_id, eshop_order_id) values ('orderReleaseChanged', ${stack.eshopId}, ${eshopOrderId})`;
+  stack.notify();
+}
+
+async function releaseClosed(stack: DeliveryStack, eshopOrderId: string): Promise<string> {
+  const workflowId = releaseWorkflowId(stack.eshopId, eshopOrderId);
+  await stack.client.workflow.getHandle(workflowId).result();
+  return workflowId;
+}
+
+/** Refuses the first two mails, as a mail server does that is away. */
+function refusingMailer(): Mailer {
+  let refusals = 2;
+  return {
+    async send() {
+      if (refusals-- > 0) throw new Error('connect ECONNREFUSED');
+    },
+    close() {},
+  };
+}
+
+const longWait = { initialIntervalMs: 600_000, windowMs: 3_600_000 };
+const shortWindow = { windowMs: 2_500, initialIntervalMs: 800, attemptTimeoutMs: 300 };
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: 'delivered-at-first',
+    closes: 'completed',
+    options: { policy: defaultRetryPolicy },
+    async run(stack, receiver) {
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'delivered-after-retries',
+    closes: 'completed',
+    async run(stack, receiver) {
+      receiver.respond(({ count }) => ({ status: count < 4 ? 500 : 200 }));
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'exhausted-and-compensated',
+    closes: 'failed',
+    async run(stack, receiver) {
+      receiver.respond({ status: 503 });
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'compensation-retried',
+    closes: 'failed',
+    options: { policy: { maxRetries: 1 }, mailer: refusingMailer() },
+    async run(stack, receiver) {
+      receiver.respond({ status: 503 });
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'window-over',
+    closes: 'failed',
+    options: { policy: { ...shortWindow, coefficient: 1.5 } },
+    async run(stack, receiver) {
+      receiver.respond({ status: 503 });
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'held-and-resumed',
+    closes: 'completed',
+    options: { policy: longWait },
+    async run(stack, receiver) {
+      const { webhook, id } = await waiting(stack, receiver);
+      await stack.changeWebhook(webhook.id, { active: false });
+      await stack.untilHeld(id);
+      receiver.respond({ status: 200 });
+      await stack.changeWebhook(webhook.id, { active: true });
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'held-before-the-first-attempt',
+    closes: 'completed',
+    options: { worker: false },
+    async run(stack, receiver) {
+      const webhook = await stack.createWebhook(receiver.url);
+      const id = await stack.fireOne('10001');
+      await stack.changeWebhook(webhook.id, { active: false });
+      await stack.startWorker();
+      await stack.untilHeld(id);
+      await stack.changeWebhook(webhook.id, { active: true });
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'held-and-expired',
+    closes: 'failed',
+    options: { policy: shortWindow },
+    async run(stack, receiver) {
+      const { webhook, id } = await waiting(stack, receiver);
+      await stack.changeWebhook(webhook.id, { active: false });
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'changed-and-waited-on',
+    closes: 'completed',
+    options: { policy: { initialIntervalMs: 2_000 } },
+    async run(stack, receiver) {
+      const { webhook, id } = await waiting(stack, receiver);
+      await stack.changeWebhook(webhook.id, {});
+      receiver.respond({ status: 200 });
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'another-url',
+    closes: 'completed',
+    options: { policy: longWait },
+    async run(stack, receiver) {
+      const { webhook, id } = await waiting(stack, receiver);
+      receiver.respond({ status: 200 });
+      await stack.changeWebhook(webhook.id, { url: `${receiver.url}/elsewhere` });
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'canceled',
+    closes: 'completed',
+    options: { policy: longWait },
+    async run(stack, receiver) {
+      const { webhook, id } = await waiting(stack, receiver);
+      await stack.changeWebhook(webhook.id, { active: false, deleted: true });
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'canceled-by-an-operator',
+    closes: 'canceled',
+    options: { policy: longWait },
+    async run(stack, receiver) {
+      const { id } = await waiting(stack, receiver);
+      await stack.workflow(id).cancel();
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'gone',
+    closes: 'failed',
+    async run(stack, receiver) {
+      receiver.respond({ status: 410 });
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'our-outage-interrupted-attempt',
+    closes: 'completed',
+    options: {
+      wrapSender: (sender) => {
+        let interrupted = false;
+        return {
+          ...sender,
+          async send(request, signal) {
+            const result = await sender.send(request, signal);
+            if (interrupted) return result;
+            interrupted = true;
+            throw new Error('interrupted');
+          },
+        };
+      },
+    },
+    async run(stack, receiver) {
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'our-outage-window-lost',
+    closes: 'failed',
+    options: { policy: shortWindow },
+    async run(stack, receiver) {
+      const { id } = await waiting(stack, receiver);
+      await stack.stopWorker();
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+      await stack.startWorker();
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'pre-order-moved-and-released',
+    closes: 'completed',
+    async run(stack) {
+      const eshopOrderId = await insertPreOrder(stack, new Date(Date.now() + 3_600_000));
+      await stack.until('the timer', async () => {
+        const { events } = await stack.client.workflow
+          .getHandle(releaseWorkflowId(stack.eshopId, eshopOrderId))
+          .fetchHistory()
+          .catch(() => ({ events: [] }));
+        return events?.some((event) => event.timerStartedEventAttributes) === true;
+      });
+      await stack.sql`update orders set release_at = now() + interval '1 second' where eshop_order_id = ${eshopOrderId}`;
+      await changeRelease(stack, eshopOrderId);
+      return await releaseClosed(stack, eshopOrderId);
+    },
+  },
+  {
+    name: 'pre-order-released-by-hand',
+    closes: 'completed',
+    async run(stack) {
+      const eshopOrderId = await insertPreOrder(stack, new Date(Date.now() + 3_600_000));
+      await stack.until('the workflow', async () => {
+        const handle = stack.client.workflow.getHandle(releaseWorkflowId(stack.eshopId, eshopOrderId));
+        return (await handle.describe().catch(() => undefined)) !== undefined;
+      });
+      await stack.sql`update orders set status = 'preReceived', release_at = null where eshop_order_id = ${eshopOrderId}`;
+      await changeRelease(stack, eshopOrderId);
+      return await releaseClosed(stack, eshopOrderId);
+    },
+  },
+];
