@@ -1,0 +1,152 @@
+/**
+ * Products through HTTP.
+ */
+import * as v from 'valibot';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { productRecordSchema } from '../../src/domain/product-schema.ts';
+import { render } from '../../src/domain/render.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { firedEvents, firedTypes } from '../support/events.ts';
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await createTestApi();
+});
+afterAll(() => api.drop());
+
+const full = {
+  sku: 'TEA/100 ž',
+  name: 'Tea',
+  description: 'green',
+  ean: '8590000000013',
+  upc: '012345678905',
+  price: '349.9',
+  currency: 'CZK',
+  weight: 120,
+  width: 80,
+  height: 150,
+  depth: 50,
+  originCountry: 'JP',
+  hsCode: '090210',
+  batteryType: 'no',
+  expMethod: 'FEFO',
+  productType: 'semiProduct',
+  scanSerialNumber: true,
+  trackLot: true,
+  trackExpiration: true,
+  fragile: true,
+  ageCheck: true,
+  active: false,
+  note: 'n',
+};
+const path = `/products/${encodeURIComponent(full.sku)}`;
+
+test('only sku and name are needed', async () => {
+  const { data } = await api.shop('POST', '/v21/products', { sku: 'MIN', name: 'Least' });
+  expect(data).toMatchObject({
+    sku: 'MIN',
+    description: null,
+    price: null,
+    weight: null,
+    productType: 'finalProduct',
+    trackLot: false,
+    active: true,
+    stock: { available: 0, reserved: 0, onHold: 0, awaiting: 0 },
+  });
+  const empty = await api.shop('POST', '/v21/products', {});
+  expect(empty.body.message).toBe('sku: is required; name: is required');
+});
+
+test('a full product is read in both forms, as its event carries it', async () => {
+  const created = await api.shop('POST', '/v21/products', full);
+  expect(created.data, created.text).toMatchObject({ ...full, price: 349.9 });
+  const [event] = await firedEvents(api.sql, api.eshop.eshopId, full.sku);
+  expect(event?.type).toBe('CREATE_PRODUCT');
+  for (const version of ['v2', 'v21'] as const) {
+    const read = await api.shop('GET', `/${version}${path}`);
+    expect(read.text).toContain(
+      `"data":${render(event?.snapshot ?? '', { version, withPackingLists: false })}`,
+    );
+    expect(v.safeParse(productRecordSchema(version), read.data).issues).toBeUndefined();
+  }
+  const v2 = await api.shop('GET', `/v2${path}`);
+  expect(v2.data).toMatchObject({
+    price: '349.90',
+    weight: 120,
+    stock: { available: '0', reserved: '0', onHold: '0', awaiting: '0' },
+  });
+});
+
+test('a second one of the same SKU is a conflict; another e-shop may have it', async () => {
+  await api.shop('POST', '/v21/products', { sku: 'ONCE', name: 'first' });
+  const again = await api.shop('POST', '/v21/products', { sku: 'ONCE', name: 'second' });
+  expect(again.body).toEqual({
+    statusCode: 409,
+    error: 'Conflict',
+    message: 'The product ONCE exists already.',
+  });
+  const other = await api.newEshop();
+  expect((await other.shop.request('GET', '/v21/products/ONCE')).status).toBe(404);
+  const theirs = await other.shop.request('POST', '/v21/products', { sku: 'ONCE', name: 'theirs' });
+  expect(theirs.status).toBe(200);
+  expect((await api.shop('GET', '/v21/products/ONCE')).data.name).toBe('first');
+});
+
+test('PUT replaces, PATCH changes what is sent; both fire only when something changed', async () => {
+  await api.shop('POST', '/v21/products', { ...full, sku: 'UPD' });
+  const patched = await api.shop('PATCH', '/v21/products/UPD', { price: 1, stock: { available: 99 } });
+  expect(patched.data).toMatchObject({ price: 1, name: 'Tea', stock: { available: 0 } });
+  await api.shop('PATCH', '/v21/products/UPD', { price: '1.000' });
+  const v2 = await api.shop('GET', '/v2/products/UPD');
+  const back = await api.shop('PUT', '/v21/products/UPD', v2.data);
+  expect(back.data).toEqual(patched.data);
+  const replaced = await api.shop('PUT', '/v21/products/UPD', { name: 'New' });
+  expect(replaced.data).toMatchObject({ sku: 'UPD', name: 'New', price: null, active: true });
+  expect(replaced.data.createdAt).toBe(patched.data.createdAt);
+  expect(await firedTypes(api.sql, api.eshop.eshopId, 'UPD')).toEqual([
+    'CREATE_PRODUCT',
+    'UPDATE_PRODUCT',
+    'UPDATE_PRODUCT',
+  ]);
+});
+
+test.each<[object, string]>([
+  [{ sku: 'OTHER' }, 'sku: must be the SKU in the path: it cannot be changed'],
+  [{ price: -1 }, 'price: must be at least 0'],
+  [{ weight: 1.5 }, 'weight: must be a whole number from 0 to 1000000000'],
+  [{ weight: 99_999_999_999 }, 'weight: must be a whole number from 0 to 1000000000'],
+  [{ batteryType: 'big' }, 'batteryType: must be one of no, device, package'],
+  [{ originCountry: 'Japan' }, 'originCountry: must be a country code'],
+  [{ name: null }, 'name: must be a string'],
+  [{ colour: 1 }, 'colour: unknown field'],
+])('a change to %j is refused', async (more, message) => {
+  await api.shop('POST', '/v21/products', { sku: 'BAD', name: 'Bad' });
+  for (const method of ['PUT', 'PATCH']) {
+    const answer = await api.shop(method, '/v21/products/BAD', { name: 'x', ...more });
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain(message);
+  }
+});
+
+test('what is not there is 404, on every operation', async () => {
+  for (const [method, at] of [
+    ['GET', '/v21/products/none'],
+    ['GET', '/v2/products/none'],
+    ['PUT', '/v21/products/none'],
+    ['PATCH', '/v21/products/none'],
+  ] as const) {
+    const answer = await api.shop(method, at, method === 'GET' ? undefined : { name: 'x' });
+    expect(answer.body.message).toBe('There is no product none.');
+    expect(answer.status).toBe(404);
+  }
+});
+
+test('the list is paged, oldest first', async () => {
+  const { shop } = await api.newEshop();
+  for (const sku of ['C', 'A', 'B']) await shop.request('POST', '/v21/products', { sku, name: sku });
+  const page = await shop.request('GET', '/v2/products?page=1&items=2');
+  expect(page.body.pagination).toEqual({ page: 1, items: 2, totalCount: 3, totalPages: 2 });
+  expect(page.data.map((product: { sku: string }) => product.sku)).toHaveLength(2);
+  expect(page.data[0].stock.available).toBe('0');
+});

@@ -1,0 +1,49 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadMarketplaces, loadShipperCatalogue } from '../../src/data-files.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waybill-data-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function file(content: unknown): Promise<string> {
+  const path = join(folder, 'data.json');
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+test('without a file the catalogue that comes with the program is used, its values unique', async () => {
+  const services = (await loadShipperCatalogue()).flatMap((shipper) =>
+    shipper.services.map(({ value }) => value),
+  );
+  expect(services).toEqual(expect.arrayContaining(['PPL_PRIVATE', 'DPD_PICKUP', 'PACKETA_PICKUP_CZ']));
+  expect(new Set(services).size).toBe(services.length);
+});
+
+test("the operator's carriers replace it, the operator's marketplaces are added", async () => {
+  const own = [
+    {
+      shipper: 'BIKE',
+      name: 'Bicycle',
+      services: [{ value: 'B1', name: 'B', countries: ['CZ'], pickupPoint: false, cashOnDelivery: true }],
+    },
+  ];
+  expect(await loadShipperCatalogue(await file(own))).toEqual(own);
+  const marketplaces = await loadMarketplaces(await file(['heureka', 'otto']));
+  expect(marketplaces).toEqual([...(await loadMarketplaces()), 'heureka']);
+});
+
+test.each<[unknown, string]>([
+  ['{', 'JSON'],
+  [[{ shipper: 'X', name: 'X', services: [] }], '0.services'],
+  [[{ shipper: 'X' }], '0.name: is required'],
+])('a file of %j is refused with its name and what is wrong', async (content, message) => {
+  const path = await file(content);
+  await expect(loadShipperCatalogue(path)).rejects.toThrow(message);
+  await expect(loadShipperCatalogue(path)).rejects.toThrow(path);
+});

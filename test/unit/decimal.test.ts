@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import {
+  canonicalCount,
+  canonicalMoney,
+  compareDecimals,
+  count,
+  money,
+  sumDecimals,
+  writtenDecimal,
+} from '../../src/domain/decimal.ts';
+import { render } from '../../src/domain/render.ts';
+
+const anyMoney = money({});
+const anyCount = count({});
+
+test.each<[number | string, string, string]>([
+  [0, '0.00', '0'],
+  [-0, '0.00', '0'],
+  ['-0.00', '0.00', '0'],
+  [1249.9, '1249.90', '1249.9'],
+  ['1249.90', '1249.90', '1249.9'],
+  ['007', '7.00', '7'],
+  [2, '2.00', '2'],
+  ['0.5000', '0.50', '0.5'],
+  ['0.1234', '0.1234', '0.1234'],
+  [1e3, '1000.00', '1000'],
+  [999999999999999, '999999999999999.00', '999999999999999'],
+  ['99999999999.9999', '99999999999.9999', '99999999999.9999'],
+  ['-1.10', '-1.10', '-1.1'],
+])('%s is %s as money and %s as a count', (value, asMoney, asCount) => {
+  expect(v.parse(anyMoney, value)).toBe(asMoney);
+  expect(v.parse(anyCount, value)).toBe(asCount);
+});
+
+test.each(['', ' 1', '1 ', '+1', '1.', '.5', '1e3', 'NaN', 'Infinity', '1,5', '0x10', '--1', '١', '1_000'])(
+  'the text "%s" is no decimal',
+  (value) => {
+    expect(v.is(anyMoney, value)).toBe(false);
+    expect(v.is(anyCount, value)).toBe(false);
+  },
+);
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e21, 1e-7, 0.1 + 0.2, null, true, {}, []])(
+  'the value %s is no decimal',
+  (value) => {
+    expect(v.is(anyMoney, value)).toBe(false);
+    expect(v.is(anyCount, value)).toBe(false);
+  },
+);
+
+test('sixteen digits are refused, fifteen are not', () => {
+  expect(v.is(anyCount, '123456789012345')).toBe(true);
+  expect(v.is(anyCount, '1234567890123456')).toBe(false);
+  expect(v.is(anyCount, '1234567890.123456')).toBe(false);
+  expect(v.is(anyCount, '0.000001')).toBe(true);
+  expect(v.is(anyCount, '0.0000001')).toBe(false);
+});
+
+/** Decimal strings as a request may hold them: digits, perhaps decimals, perhaps zeros too many on both sides. */
+const decimalText = (decimals: number) =>
+  fc
+    .tuple(
+      fc.boolean(),
+      fc.bigInt({ min: 0n, max: 10n ** BigInt(15) - 1n }),
+      fc.integer({ min: 0, max: decimals }),
+      fc.nat(3),
+      fc.nat(3),
+    )
+    .map(([negative, digits, scale, leading, trailing]) => {
+      const text = digits.toString().padStart(scale + 1, '0');
+      const whole = text.slice(0, text.length - scale);
+      const fraction = text.slice(text.length - scale);
+      const zeros = '0'.repeat(trailing);
+      return `${negative ? '-' : ''}${'0'.repeat(leading)}${whole}${fraction + zeros === '' ? '' : `.${fraction}${zeros}`}`;
+    });
+
+describe('for any value the schemas accept', () => {
+  test.each([
+    ['money', 4, anyMoney],
+    ['count', 6, anyCount],
+  ] as const)('%s survives the way through a record in both versions', (kind, decimals, schema) => {
+    fc.assert(
+      fc.property(decimalText(decimals), (text) => {
+        const canonical = v.parse(schema, text);
+        expect(v.parse(schema, canonical)).toBe(canonical);
+        expect(v.is(writtenDecimal(kind, 'v2'), canonical)).toBe(true);
+        for (const field of ['unitPrice', 'quantity']) {
+          const record = { [field]: canonical };
+          const v2 = JSON.parse(render(record, { version: 'v2', withPackingLists: true }));
+          const v21 = JSON.parse(render(JSON.stringify(record), { version: 'v21', withPackingLists: true }));
+          expect(typeof v21[field]).toBe('number');
+          expect(v.parse(schema, v2[field])).toBe(canonical);
+          expect(v.parse(schema, v21[field])).toBe(canonical);
+          expect(render(record, { version: 'v21', withPackingLists: true })).not.toMatch(/e[+-]/);
+        }
+      }),
+    );
+  });
+
+  test('numbers: accepted only where their text is exactly them', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true }), (value) => {
+        const result = v.safeParse(anyCount, value);
+        if (result.success) expect(Number(result.output)).toBe(value === 0 ? 0 : value);
+      }),
+    );
+  });
+
+  test('comparison and sum agree with exact arithmetic', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.integer(), fc.nat(6)), { maxLength: 20 }), (pairs) => {
+        const texts = pairs.map(([digits, scale]) => {
+          const text = Math.abs(digits)
+            .toString()
+            .padStart(scale + 1, '0');
+          const cut = text.length - scale;
+          return `${digits < 0 ? '-' : ''}${text.slice(0, cut)}${scale > 0 ? `.${text.slice(cut)}` : ''}`;
+        });
+        const millionths = pairs.reduce(
+          (sum, [digits, scale]) => sum + BigInt(digits) * 10n ** BigInt(6 - scale),
+          0n,
+        );
+        const [whole, part] = [millionths / 1_000_000n, millionths % 1_000_000n];
+        const sign = millionths < 0n ? '-' : '';
+        const plain = (value: bigint) => (value < 0n ? -value : value).toString();
+        expect(sumDecimals(texts)).toBe(
+          canonicalCount(`${sign}${plain(whole)}.${plain(part).padStart(6, '0')}`),
+        );
+        expect(Math.sign(compareDecimals(sumDecimals(texts), '0'))).toBe(
+          millionths > 0n ? 1 : millionths < 0n ? -1 : 0,
+        );
+      }),
+    );
+  });
+});
+
+test('what is no decimal is not made one', () => {
+  expect(() => canonicalMoney('a')).toThrow(RangeError);
+  expect(() => canonicalCount('1e3')).toThrow(RangeError);
+});

@@ -1,0 +1,32 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { moveOrder } from '../../src/domain/order-changes.ts';
+import { sampleOrder } from '../../src/domain/order-record.ts';
+import { orderStatuses, orderTransitions } from '../../src/domain/order-status.ts';
+import { canMove } from '../../src/domain/status.ts';
+
+test('every status that can be reached is in the table', () => {
+  for (const ways of Object.values(orderTransitions)) {
+    for (const way of ways) expect(orderStatuses).toContain(way);
+  }
+});
+
+test('whatever is tried, an order stays on the ways of the table and its history tells them', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...orderStatuses), { maxLength: 60 }), (tries) => {
+      let order = { ...sampleOrder, status: orderStatuses[0] };
+      for (const to of tries) {
+        const allowed = canMove<(typeof orderStatuses)[number]>(orderTransitions, order.status, to);
+        if (!allowed) {
+          expect(() => moveOrder(order, to, null, new Date())).toThrow('cannot become');
+          continue;
+        }
+        const from = order.status;
+        order = moveOrder(order, to, null, new Date());
+        expect(order.status).toBe(to);
+        expect(order.statusHistory.at(-1)?.status).toBe(to);
+        expect(orderTransitions[from]).toContain(to);
+      }
+    }),
+  );
+});
