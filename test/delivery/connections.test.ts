@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
+import { createConnector, RefusedDestination } from '../../src/delivery/connector.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { freePort } from '../support/ports.ts';
 import { attempt, pem, startReceiver, startSender, startTcpServer } from './support.ts';
@@ -138,6 +139,26 @@ describe('private destinations', () => {
     );
 
     expect(result.outcome).toBe('success');
+  });
+});
+
+describe('the address connected to', () => {
+  test('is judged again before anything is written', async () => {
+    const receiver = await startReceiver();
+    const judged: string[] = [];
+    // Lets the address pass when it is looked up, and no more once the connection stands.
+    const guard = { refusal: (address: string) => (judged.push(address) === 1 ? null : 'a private range') };
+    const connector = createConnector({ guard, timeoutMs: 1_000 });
+
+    const error = await new Promise((resolve) =>
+      connector({ protocol: 'http:', hostname: '127.0.0.1', port: String(receiver.port) }, (reason) =>
+        resolve(reason),
+      ),
+    );
+
+    expect(error).toBeInstanceOf(RefusedDestination);
+    expect(judged).toEqual(['127.0.0.1', '127.0.0.1']);
+    expect(receiver.requests).toHaveLength(0);
   });
 });
 
