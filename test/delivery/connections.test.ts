@@ -151,8 +151,8 @@ describe('the address connected to', () => {
     const connector = createConnector({ guard, timeoutMs: 1_000 });
 
     const error = await new Promise((resolve) =>
-      connector({ protocol: 'http:', hostname: '127.0.0.1', port: String(receiver.port) }, (reason) =>
-        resolve(reason),
+      connector({ protocol: 'http:', hostname: '127.0.0.1', port: String(receiver.port) }, (...outcome) =>
+        resolve(outcome[0]),
       ),
     );
 
