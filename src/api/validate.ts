@@ -34,13 +34,18 @@ export function parseOrThrow<Schema extends v.GenericSchema>(
   throw invalid(problems);
 }
 
-/** Text that Postgres cannot hold is refused in one place: NUL, and halves of a surrogate pair. */
+/** No body here is nested deeper; one that is would only exhaust the stack. */
+const MAX_DEPTH = 32;
+
+/** Text that Postgres cannot hold is refused in one place: NUL, and halves of a surrogate pair. So is bottomless nesting. */
 function findUnstorable(value: unknown, path: readonly string[]): FieldProblem | null {
   if (typeof value === 'string') {
     if (!/[\0\p{Surrogate}]/u.test(value)) return null;
     return { path: path.join('.'), message: 'must not hold the NUL character or half of a surrogate pair' };
   }
   if (typeof value !== 'object' || value === null) return null;
+  if (path.length >= MAX_DEPTH)
+    return { path: '', message: `must not be nested deeper than ${MAX_DEPTH} levels` };
   for (const [key, inner] of Object.entries(value)) {
     const found = findUnstorable(key, [...path, '(a field name)']) ?? findUnstorable(inner, [...path, key]);
     if (found !== null) return found;

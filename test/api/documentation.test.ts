@@ -1,0 +1,212 @@
+/**
+ * The OpenAPI document and the documentation page.
+ */
+import { randomUUID } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { OpenApiDocument } from '../../src/api/documentation/openapi.ts';
+import {
+  verifyServiceSignature,
+  verifyStandardSignature,
+} from '../../src/api/documentation/receiver-code.ts';
+import { serviceSignature, standardSignature } from '../../src/delivery/signature.ts';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { newWebhookSecret } from '../../src/keys.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+
+let api: TestApi;
+let document: OpenApiDocument;
+let text: string;
+let page: string;
+
+beforeAll(async () => {
+  api = await createTestApi();
+  const answer = await api.anonymous('GET', '/openapi.json');
+  expect(answer.headers.get('content-type')).toContain('application/json');
+  text = answer.text;
+  document = JSON.parse(text);
+  const docs = await api.anonymous('GET', '/docs');
+  expect(docs.headers.get('content-type')).toContain('text/html');
+  page = docs.text;
+});
+afterAll(() => api.drop());
+
+function operations() {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+}
+
+test('OpenAPI 3.1, every route documented with summary and group', () => {
+  expect(document.openapi).toMatch(/^3\.1\./);
+  const documented = new Set(operations().map(({ path, method }) => `${method.toUpperCase()} ${path}`));
+  const routes = api.app.routes
+    .filter(({ path, method }) => method !== 'ALL' && /^\/v2/.test(path))
+    .map(({ path, method }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+  expect([...documented].sort()).toEqual([...new Set(routes)].sort());
+  for (const { path, method, operation } of operations()) {
+    expect(operation.summary, `${method} ${path}`).toBeTruthy();
+    expect(operation.tags, `${method} ${path}`).toHaveLength(1);
+  }
+});
+
+test('every operation documents the statuses it shares with others', () => {
+  for (const { path, method, operation } of operations()) {
+    const statuses = Object.keys(operation.responses ?? {});
+    const expected = ['200', '401', '500', '503'];
+    if (operation.requestBody !== undefined) expected.push('400', '413', '415');
+    if (path.includes('{')) expected.push('400', '404');
+    if (path.startsWith('/v21/warehouse/')) expected.push('403');
+    expect(statuses, `${method} ${path}`).toEqual(expect.arrayContaining(expected));
+    for (const [status, response] of Object.entries(operation.responses ?? {})) {
+      const schema = response.content?.['application/json']?.schema;
+      if (Number(status) >= 400) expect(schema).toEqual({ $ref: '#/components/schemas/Error' });
+    }
+  }
+  expect(document.paths['/v21/users/login']?.post?.responses).toHaveProperty('429');
+});
+
+test('every reference leads somewhere, and operation ids are unique', () => {
+  for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    expect(document.components.schemas).toHaveProperty([name]);
+  }
+  const ids = operations().map(({ operation }) => operation.operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test('security: key and token everywhere, the key alone for the login', () => {
+  const { components, security } = JSON.parse(text);
+  expect(security).toEqual([{ apiKey: [], token: [] }]);
+  expect(components.securitySchemes).toMatchObject({
+    apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+    token: { type: 'apiKey', in: 'header', name: 'authorization' },
+  });
+  expect(document.paths['/v21/users/login']?.post?.security).toEqual([{ apiKey: [] }]);
+});
+
+test('the webhooks section has every kind in both methods, with headers', () => {
+  expect(Object.keys(document.webhooks)).toEqual([...eventTypeNames]);
+  for (const [type, { post, get }] of Object.entries(document.webhooks)) {
+    const names = post?.parameters?.map(({ name }) => name);
+    expect(names).toEqual(get?.parameters?.map(({ name }) => name));
+    expect(names).toEqual([
+      'X-Service-Signature',
+      'X-Service-Event',
+      'X-Service-Delivery',
+      'X-Service-Attempt',
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature',
+    ]);
+    expect(post?.requestBody, type).toBeDefined();
+    expect(get?.requestBody).toBeUndefined();
+  }
+});
+
+// What a consumer must be able to find without reading anything else.
+test.each([
+  'ISO 8601 in UTC with milliseconds',
+  'any ISO 8601 date-time with an offset',
+  'Success is always HTTP 200, creation included',
+  'default 30',
+  'The list of webhooks answers everything when neither is sent',
+  'Unknown fields in a body',
+  'The response-only fields of a record',
+  '405, with `Allow`',
+  'larger than 1 MiB',
+  'X-Request-Id',
+  '404, the same as an identifier that never was',
+  'After ten failures within a quarter of an hour',
+  'good for one hour',
+  'as the bare token',
+  'need the role `warehouse`',
+  'without user name, password or fragment',
+  'appended literally to the end',
+  'Null while active; otherwise the time at which the webhook last became inactive',
+  'whsec_',
+  'newest first',
+  '`overlap=0` ends the old one at once',
+  '100 unless agreed otherwise',
+  'no longer exist for the interface',
+  'Activating an active webhook changes nothing',
+  'inside its own window',
+  'Open deliveries keep the type of their event',
+  'the same on every attempt',
+  'HMAC-SHA256',
+  '<t>.<path and query as requested>',
+  'over five minutes',
+  'does not protect the identifier',
+  'Success is any 2xx',
+  'up to 16 KiB',
+  'Redirects are failures',
+  'refused when connecting, on every attempt',
+  'put the next attempt off accordingly',
+  '`410 Gone` deactivates it at once',
+  'at least once',
+  'open, but the webhook is inactive',
+  'up to 20 times within 48 hours',
+  'at most 15 significant digits',
+  'A write that changes nothing fires nothing',
+  'and not `UPDATE_X` unless another field changed too',
+])('the document says: %s', (rule) => {
+  expect(JSON.stringify(document)).toContain(JSON.stringify(rule).slice(1, -1));
+});
+
+test('the page is whole, shows every operation and schema, and fetches nothing', () => {
+  expect(page).not.toMatch(/<script|<link|<img|src=|@import|url\(/i);
+  for (const { operation } of operations()) expect(page).toContain(operation.summary);
+  for (const name of Object.keys(document.components.schemas)) expect(page).toContain(`>${name}</a>`);
+  for (const name of eventTypeNames) expect(page).toContain(name);
+  const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+  for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids, target).toContain(target);
+  expect(page).toContain('/v21/users/login');
+  expect(page).not.toMatch(/undefined|\[object/);
+});
+
+/** Runs an ES module given as text. */
+async function importText(code: string): Promise<{ verify: (...args: unknown[]) => boolean }> {
+  return await import(`data:text/javascript,${encodeURIComponent(code)}`);
+}
+
+test('the receiver code for X-Service-Signature verifies what we sign, and nothing else', async () => {
+  const { verify } = await importText(verifyServiceSignature);
+  const [secret, old] = [newWebhookSecret(), newWebhookSecret()];
+  const timestamp = Math.floor(Date.now() / 1000);
+  for (const content of ['{"eshopOrderId":"ž 1/2"}', '/hooks?order=%C5%BE%201%2F2']) {
+    const header = serviceSignature({ secrets: [secret, old], timestamp, content });
+    expect(verify(secret, header, content)).toBe(true);
+    expect(verify(old, header, Buffer.from(content))).toBe(true);
+    expect(verify(newWebhookSecret(), header, content)).toBe(false);
+    expect(verify(secret, header, `${content} `)).toBe(false);
+    for (const broken of [
+      '',
+      't=1',
+      `t=${timestamp},v1=`,
+      `t=${timestamp},v1=xyz`,
+      header.replace('t=', 'x='),
+    ])
+      expect(verify(secret, broken, content)).toBe(false);
+    const late = serviceSignature({ secrets: [secret], timestamp: timestamp - 301, content });
+    expect(verify(secret, late, content)).toBe(false);
+  }
+});
+
+test('the receiver code for webhook-signature agrees with the published library', async () => {
+  const { verify } = await importText(verifyStandardSignature);
+  const [secret, old] = [newWebhookSecret(), newWebhookSecret()];
+  const timestamp = Math.floor(Date.now() / 1000);
+  const [id, body] = [randomUUID(), '{"eshopOrderId":"ž"}'];
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': standardSignature({ secrets: [secret, old], timestamp, id, body }),
+  };
+  for (const right of [secret, old]) {
+    expect(verify(right, headers, body)).toBe(true);
+    expect(new Webhook(right).verify(body, headers)).toEqual(JSON.parse(body));
+  }
+  expect(verify(newWebhookSecret(), headers, body)).toBe(false);
+  expect(verify(secret, headers, `${body} `)).toBe(false);
+  expect(verify(secret, { ...headers, 'webhook-id': 'other' }, body)).toBe(false);
+  expect(verify(secret, { ...headers, 'webhook-timestamp': String(timestamp - 301) }, body)).toBe(false);
+});

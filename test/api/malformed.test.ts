@@ -1,0 +1,151 @@
+/**
+ * Bodies that nobody should send: always 400 with the error body, never 500, and nothing is written.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestApi, type TestApi } from '../support/api.ts';
+
+let api: TestApi;
+let id: number;
+const good = { url: 'https://shop.example', webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+
+beforeAll(async () => {
+  api = await createTestApi();
+  id = (await api.shop('POST', '/v21/webhooks', good)).data.id;
+});
+afterAll(() => api.drop());
+
+const text = JSON.stringify(good);
+const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
+
+const malformed = [
+  // Not JSON at all.
+  ...[
+    '',
+    ' ',
+    '{',
+    '}',
+    '[',
+    ']',
+    '{"',
+    '{"a"',
+    '{"a":',
+    '{"a":1',
+    '{"a":1,}',
+    "{'a':1}",
+    '{a:1}',
+    '{"a":01}',
+  ],
+  ...[
+    '{"a":NaN}',
+    '{"a":undefined}',
+    '{"a":+1}',
+    '{"a":.5}',
+    '{"a":1e}',
+    '{"a":"\t"}',
+    '{"a":"\\x"}',
+    '{"a":"\\u12"}',
+  ],
+  ...[
+    '<xml/>',
+    'url=https://shop.example',
+    'null null',
+    `${text}${text}`,
+    `${text},`,
+    `\ufeff\ufeff${text}`,
+    `/*c*/${text}`,
+  ],
+  ...['\u0000', '{"a":1}\u0000', 'tru', 'nul', '--1', '"', '"\\"'],
+  deep('[', '', 10_000),
+  // JSON, but no such body.
+  ...[
+    'null',
+    'true',
+    'false',
+    '0',
+    '-1',
+    '1e400',
+    '""',
+    '"x"',
+    '[]',
+    '[{}]',
+    `[${text}]`,
+    '{}',
+    '{"":1}',
+    '{"__proto__":{}}',
+  ],
+  ...['{"constructor":1}', '{"a":"\\u0000"}', '{"\\u0000":1}', '{"a":"\\ud800"}'],
+  deep('[', ']', 5_000),
+  deep('{"a":', '}', 5_000).replace('}', '1}'),
+  // The right shape around wrong values.
+  ...[
+    { ...good, url: 'https://shop.example/\u0000' },
+    { ...good, url: 'https://shop.example/\ud800' },
+    { ...good, url: ['https://shop.example'] },
+    { ...good, url: {} },
+    { ...good, webhookType: ['CREATE_ORDER'] },
+    { ...good, webhookType: '__proto__' },
+    { ...good, webhookType: 'toString' },
+    { ...good, active: 1 },
+    { ...good, parameters: 'x' },
+    { ...good, parameters: [1] },
+    { ...good, parameters: { withPackingLists: null } },
+    { ...good, description: { a: 1 } },
+    { ...good, description: 'x\u0000' },
+    { ...good, payloadVersion: null },
+    { ...good, extra: true },
+  ].map((value) => JSON.stringify(value)),
+];
+
+test('there are at least fifty', () => {
+  expect(malformed.length).toBeGreaterThanOrEqual(50);
+});
+
+test('each is refused by every endpoint that takes a body', async () => {
+  const [before] = await api.sql`select count(*), max(generation) from webhooks`;
+  for (const body of malformed) {
+    for (const [method, path] of [
+      ['POST', '/v21/webhooks'],
+      ['PUT', `/v21/webhooks/${id}`],
+      ['POST', '/v21/users/login'],
+      ['POST', '/v21/orders'],
+      ['POST', '/v21/products'],
+    ] as const) {
+      const answer = await api.shop(method, path, body);
+      expect(answer.body, `${method} ${path} ${body.slice(0, 80)}`).toEqual({
+        statusCode: 400,
+        error: 'Bad Request',
+        message: expect.stringMatching(/./),
+      });
+      expect(answer.status).toBe(400);
+    }
+  }
+  expect((await api.sql`select count(*), max(generation) from webhooks`)[0]).toEqual(before);
+});
+
+test('bytes that are not UTF-8 are refused', async () => {
+  const body = new Uint8Array([
+    ...new TextEncoder().encode('{"url":"'),
+    0xff,
+    0xfe,
+    ...new TextEncoder().encode('"}'),
+  ]);
+  const response = await api.app.request('/v21/webhooks', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-api-key': api.eshop.apiKey,
+      authorization: api.eshop.shop.token,
+    },
+    body,
+  });
+  expect(response.status).toBe(400);
+});
+
+test('endpoints without a body do not look at one', async () => {
+  for (const body of ['{', 'x', '{"active":false}']) {
+    const answer = await api.shop('PUT', `/v21/webhooks/${id}/activate`, body, {
+      'content-type': 'text/plain',
+    });
+    expect(answer.data).toMatchObject({ active: true });
+  }
+});
