@@ -3,12 +3,12 @@
  * or absent becomes a default.
  * @module
  */
-import { codes as currencyCodes } from 'currency-codes';
-import { getAlpha2Codes } from 'i18n-iso-countries';
+import currencyCodes from 'currency-codes';
+import isoCountries from 'i18n-iso-countries';
 import * as v from 'valibot';
 
-const countries: ReadonlySet<string> = new Set(Object.keys(getAlpha2Codes()));
-const currencies: ReadonlySet<string> = new Set(currencyCodes());
+const countries: ReadonlySet<string> = new Set(Object.keys(isoCountries.getAlpha2Codes()));
+const currencies: ReadonlySet<string> = new Set(currencyCodes.codes());
 
 /** Postgres cannot store NUL, and half a surrogate pair would be replaced silently. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
