@@ -152,6 +152,8 @@ function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
   const { min, max, positive = false } = limits;
   return v.pipe(
     v.union([v.number(), v.string()], 'must be a number or a decimal string such as "12.5"'),
+    // Before the transformation: what follows it is no longer the request's side.
+    v.metadata({ decimal: kind, jsonSchema: documented(kind, limits) } satisfies DecimalMetadata),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       const problem = problemOf(dataset.value, decimals);
       if (problem !== null) {
@@ -166,7 +168,6 @@ function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
         addIssue({ message: `must be at most ${max}` });
       return text;
     }),
-    v.metadata({ decimal: kind, jsonSchema: documented(kind, limits) } satisfies DecimalMetadata),
   );
 }
 

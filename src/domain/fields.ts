@@ -32,6 +32,11 @@ export function identifier() {
   );
 }
 
+/** The schema with a sentence for the documentation. */
+export function said<const S extends v.GenericSchema>(schema: S, description: string) {
+  return v.pipe(schema, v.description(description));
+}
+
 /** Absent or `null` in a request is `null` in the record. */
 export function optional<const S extends v.GenericSchema>(schema: S) {
   return v.nullish(schema, null);
@@ -61,7 +66,9 @@ export function country() {
       (code) => countries.has(code),
       'must be a country code of two capital letters (ISO 3166-1 alpha-2)',
     ),
-    v.description('ISO 3166-1 alpha-2, such as CZ.'),
+    v.metadata({
+      jsonSchema: { type: 'string', pattern: '^[A-Z]{2}$', description: 'ISO 3166-1 alpha-2, such as CZ.' },
+    }),
   );
 }
 
@@ -70,7 +77,9 @@ export function currency() {
   return v.pipe(
     v.string('must be a currency code of three letters (ISO 4217)'),
     v.check((code) => currencies.has(code), 'must be a currency code of three capital letters (ISO 4217)'),
-    v.description('ISO 4217, such as EUR.'),
+    v.metadata({
+      jsonSchema: { type: 'string', pattern: '^[A-Z]{3}$', description: 'ISO 4217, such as EUR.' },
+    }),
   );
 }
 

@@ -40,12 +40,7 @@ export function parseTimestamp(text: string): Date | null {
 export function timestamp() {
   return v.pipe(
     v.string('must be an ISO 8601 date-time with an offset'),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const date = parseTimestamp(dataset.value);
-      if (date !== null) return date.toISOString();
-      addIssue({ message: 'must be an ISO 8601 date-time with an offset, such as 2026-11-20T19:33:00Z' });
-      return NEVER;
-    }),
+    // Before the transformation: what follows it is no longer the request's side.
     v.metadata({
       timestamp: true,
       jsonSchema: {
@@ -53,6 +48,12 @@ export function timestamp() {
         format: 'date-time',
         description: 'Any ISO 8601 date-time with an offset.',
       },
+    }),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const date = parseTimestamp(dataset.value);
+      if (date !== null) return date.toISOString();
+      addIssue({ message: 'must be an ISO 8601 date-time with an offset, such as 2026-11-20T19:33:00Z' });
+      return NEVER;
     }),
   );
 }
