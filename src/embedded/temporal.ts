@@ -1,0 +1,94 @@
+/**
+ * The Temporal dev server of `npm start` on a bare machine and of the tests.
+ * @module
+ */
+import { Connection } from '@temporalio/client';
+import { searchAttributeTypes } from '../relay/search-attributes.ts';
+import { freePort } from './ports.ts';
+import { type Service, startService } from './service.ts';
+
+/** Where a dev server is and how to stop it. */
+export interface EmbeddedTemporal extends Service {
+  /** `host:port` of the gRPC frontend. */
+  readonly address: string;
+  readonly port: number;
+  /** Null without the UI. */
+  readonly uiPort: number | null;
+}
+
+/** What a dev server is started with. */
+export interface EmbeddedTemporalOptions {
+  /** From `findTemporal`. */
+  readonly binary: string;
+  /** Keeps the workflows; without one they are kept in memory. */
+  readonly databaseFile?: string;
+  /** False: no UI. Default true. */
+  readonly ui?: boolean;
+  /** Taken when it is free. */
+  readonly preferredPort?: number;
+  readonly preferredUiPort?: number;
+  readonly logFile?: string;
+  readonly pidFile?: string;
+  readonly onTrouble?: (text: string) => void;
+}
+
+/** It takes well under a second to close its database, unless it is stuck. */
+export const TEMPORAL_STOP_MS = 10_000;
+const READY_TIMEOUT_MS = 60_000;
+const PROBE_MS = 2_000;
+
+/** True when the default namespace exists and knows our search attributes. */
+async function serves(address: string): Promise<boolean> {
+  const connection = await Connection.connect({ address, connectTimeout: PROBE_MS });
+  try {
+    return await connection.withDeadline(Date.now() + PROBE_MS, async () => {
+      await connection.workflowService.describeNamespace({ namespace: 'default' });
+      const { customAttributes } = await connection.operatorService.listSearchAttributes({
+        namespace: 'default',
+      });
+      return Object.keys(searchAttributeTypes).every((name) => name in (customAttributes ?? {}));
+    });
+  } finally {
+    await connection.close();
+  }
+}
+
+/**
+ * Starts a dev server on 127.0.0.1 and waits until workflows can be started on it.
+ * @throws Error with its last output when it does not come up
+ */
+export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+  const port = await freePort(options.preferredPort);
+  const uiPort = (options.ui ?? true) ? await freePort(options.preferredUiPort) : null;
+  const address = `127.0.0.1:${port}`;
+  const service = await startService({
+    name: 'Temporal',
+    command: options.binary,
+    args: [
+      'server',
+      'start-dev',
+      '--ip',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
+      ...(options.databaseFile === undefined ? [] : ['--db-filename', options.databaseFile]),
+      '--log-level',
+      'error',
+      // Timers are looked at this often; the default of a second would make every shorter wait a second long.
+      '--dynamic-config-value',
+      'history.timerProcessorMaxTimeShift="1ms"',
+      ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [
+        '--search-attribute',
+        `${name}=${type}`,
+      ]),
+    ],
+    ready: () => serves(address),
+    readyTimeoutMs: READY_TIMEOUT_MS,
+    stopTimeoutMs: TEMPORAL_STOP_MS,
+    ...(options.logFile === undefined ? {} : { logFile: options.logFile }),
+    ...(options.pidFile === undefined ? {} : { pidFile: options.pidFile }),
+    ...(options.onTrouble === undefined ? {} : { onTrouble: options.onTrouble }),
+  });
+  return { ...service, address, port, uiPort };
+}
