@@ -1,0 +1,55 @@
+/**
+ * Child processes: started with a log file of their own, ended by their id.
+ * @module
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A program of this repository that runs beside us. */
+export interface Child {
+  readonly pid: number;
+  /** @throws Error with the end of its log when it ends before `ready` says true, or within a minute does not */
+  waitUntil(ready: () => Promise<boolean>): Promise<void>;
+  /** SIGTERM, and SIGKILL when it has not ended after 20 s. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts `node --import tsx <program>`.
+ * @param env beside what every process needs; the variables of whoever runs the bench do not reach it
+ */
+export function startChild(program: string, env: Readonly<Record<string, string>>, logFile: string): Child {
+  const log = openSync(logFile, 'a');
+  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    stdio: ['ignore', log, log],
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${program} could not be started.`);
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  return {
+    pid,
+    async waitUntil(ready) {
+      for (const end = Date.now() + 60_000; Date.now() < end; ) {
+        if (hasEnded(child)) break;
+        if (await ready().catch(() => false)) return;
+        await sleep(100);
+      }
+      const text = await readFile(logFile, 'utf8');
+      throw new Error(`${program} did not become ready:\n${text.split('\n').slice(-20).join('\n')}`);
+    },
+    async stop() {
+      if (hasEnded(child)) return;
+      child.kill('SIGTERM');
+      const patience = setTimeout(() => child.kill('SIGKILL'), 20_000);
+      await ended;
+      clearTimeout(patience);
+    },
+  };
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
+}

@@ -1,0 +1,48 @@
+/**
+ * The receiver as its parent sees it.
+ * @module
+ */
+import { fork } from 'node:child_process';
+import type { Arrivals, ArrivalsWanted, ReceiverMessage } from './receiver.ts';
+
+/** A receiver in a process of its own. */
+export interface ReceiverProcess {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly pid: number;
+  /**
+   * The deliveries that arrived since the last call, once there are so many.
+   * @throws Error after `patienceMs`
+   */
+  arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
+  stop(): void;
+}
+
+/** Starts `receiver.ts` and waits until it listens. */
+export async function startReceiver(): Promise<ReceiverProcess> {
+  const child = fork(new URL('./receiver.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
+  const { pid } = child;
+  if (pid === undefined) throw new Error('The receiver could not be started.');
+  const next = () => new Promise<ReceiverMessage>((resolve) => child.once('message', resolve));
+  const listening = await next();
+  if (listening.kind !== 'listening') throw new Error('The receiver does not listen.');
+  return {
+    url: `http://127.0.0.1:${listening.port}`,
+    pid,
+    async arrivals(deliveries, patienceMs) {
+      const answer = next();
+      child.send({ deliveries } satisfies ArrivalsWanted);
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        const text = `Not all of ${deliveries} deliveries arrived within ${patienceMs / 1000} s.`;
+        timer = setTimeout(() => reject(new Error(text)), patienceMs);
+      });
+      const message = await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+      if (message.kind !== 'arrivals') throw new Error('The receiver did not answer what it was asked.');
+      return message.arrivals;
+    },
+    stop() {
+      child.disconnect();
+    },
+  };
+}

