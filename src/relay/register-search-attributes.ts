@@ -2,12 +2,12 @@
  * Registers the search attributes of a delivery on servers where the operator service may do so.
  * @module
  */
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { searchAttributeTypes } from './search-attributes.ts';
 
-const { INDEXED_VALUE_TYPE_INT, INDEXED_VALUE_TYPE_KEYWORD } = temporal.api.enums.v1.IndexedValueType;
+const { INDEXED_VALUE_TYPE_INT, INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
 
 /**
  * Adds the ones that are missing. Temporal Cloud does not allow it: there they are added once in its console, and
