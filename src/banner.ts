@@ -1,0 +1,41 @@
+/**
+ * What a person reads once Waybill is ready.
+ * @module
+ */
+import type { EshopCredentials } from './demonstration.ts';
+
+/** Addresses and, where there is a demonstration e-shop, how to log in. */
+export interface Ready {
+  readonly apiUrl: string | null;
+  readonly temporalUiUrl: string | null;
+  readonly mailDirectory: string | null;
+  readonly allowCidrs: readonly string[];
+  readonly demonstration: EshopCredentials | null;
+}
+
+/** The text, without a final newline. */
+export function banner(ready: Ready): string {
+  const lines: [string, string][] = [];
+  if (ready.apiUrl !== null) lines.push(['API', `${ready.apiUrl}/v21`], ['Docs', `${ready.apiUrl}/docs`]);
+  if (ready.temporalUiUrl !== null) lines.push(['Temporal UI', ready.temporalUiUrl]);
+  if (ready.mailDirectory !== null) lines.push(['Mails', `${ready.mailDirectory}/*.eml`]);
+  if (ready.allowCidrs.length > 0)
+    lines.push(['Private receivers', `allowed in ${ready.allowCidrs.join(', ')}`]);
+  if (ready.demonstration !== null) {
+    const { eshopId, apiKey, username, password, warehouse } = ready.demonstration;
+    lines.push(
+      ['E-shop', `${eshopId} (demonstration)`],
+      ['x-api-key', apiKey],
+      ['Shop user', `${username} / ${password}`],
+      ['Warehouse user', `${warehouse.username} / ${warehouse.password}`],
+    );
+  }
+  const width = Math.max(...lines.map(([name]) => name.length), 0);
+  return [
+    '',
+    'Waybill is ready.',
+    '',
+    ...lines.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
+    '',
+  ].join('\n');
+}

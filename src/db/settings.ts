@@ -1,0 +1,15 @@
+/**
+ * Values that belong to the database as a whole.
+ * @module
+ */
+import type { Sql } from './pool.ts';
+
+/**
+ * Writes a value where there is none yet.
+ * @returns whether the stored value is this one
+ */
+export async function checkSetting(sql: Sql, name: string, value: string): Promise<boolean> {
+  await sql`insert into settings (name, value) values (${name}, ${value}) on conflict (name) do nothing`;
+  const [row] = await sql<{ value: string }[]>`select value from settings where name = ${name}`;
+  return row?.value === value;
+}

@@ -1,0 +1,70 @@
+/**
+ * The demonstration e-shop of an unconfigured start: made once, its credentials kept in `DATA_DIR` with mode 0600.
+ * @module
+ */
+import * as v from 'valibot';
+import { createEshop } from './db/eshops.ts';
+import type { Pool } from './db/pool.ts';
+import { createProduct } from './db/products.ts';
+import { createUser } from './db/users.ts';
+import { productInputSchema } from './domain/product-schema.ts';
+import type { DataDir } from './embedded/data-dir.ts';
+import { hashPassword, newPassword } from './passwords.ts';
+
+const credentialsSchema = v.object({ username: v.string(), password: v.string() });
+const demonstrationSchema = v.object({
+  eshopId: v.number(),
+  apiKey: v.string(),
+  ...credentialsSchema.entries,
+  warehouse: credentialsSchema,
+});
+/** What a person needs to log in: the form that `waybill eshop create --json` prints. */
+export type EshopCredentials = v.InferOutput<typeof demonstrationSchema>;
+
+/**
+ * Creates an e-shop with one user of each role.
+ * @returns everything that is shown once
+ */
+export async function createEshopWithUsers(
+  sql: Pool,
+  eshop: { readonly name: string; readonly email: string },
+): Promise<EshopCredentials> {
+  const [shop, warehouse] = [newPassword(), newPassword()];
+  const [shopHash, warehouseHash] = [await hashPassword(shop), await hashPassword(warehouse)];
+  return await sql.begin(async (tx) => {
+    const { eshopId, apiKey } = await createEshop(tx, eshop);
+    await createUser(tx, { eshopId, username: 'shop', role: 'shop', passwordHash: shopHash });
+    await createUser(tx, { eshopId, username: 'warehouse', role: 'warehouse', passwordHash: warehouseHash });
+    return {
+      eshopId,
+      apiKey,
+      username: 'shop',
+      password: shop,
+      warehouse: { username: 'warehouse', password: warehouse },
+    };
+  });
+}
+
+/** Products that a first order can name. */
+const PRODUCTS = [
+  { sku: 'TEA-GREEN-100', name: 'Green tea, 100 g', price: '349.90', currency: 'CZK' },
+  { sku: 'MUG-BLUE', name: 'Blue mug', price: '249', currency: 'CZK' },
+];
+
+/** The demonstration e-shop, made on the first start. */
+export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<EshopCredentials> {
+  const known = v.safeParse(
+    v.pipe(v.string(), v.parseJson(), demonstrationSchema),
+    await dataDir.read('demonstration.json'),
+  );
+  if (known.success) return known.output;
+  const made = await createEshopWithUsers(sql, { name: 'Demonstration', email: 'shop@example.com' });
+  for (const product of PRODUCTS) {
+    const now = new Date().toISOString();
+    const none = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
+    const record = { ...v.parse(productInputSchema, product), stock: none, createdAt: now, updatedAt: now };
+    await createProduct(sql, made.eshopId, record);
+  }
+  await dataDir.write('demonstration.json', `${JSON.stringify(made, null, 2)}\n`);
+  return made;
+}

@@ -1,0 +1,176 @@
+/**
+ * `npm start`: reads the configuration, starts the roles asked for, stops them in order.
+ * @module
+ */
+import { readFile } from 'node:fs/promises';
+import pino from 'pino';
+import { createApp } from './api/app.ts';
+import { banner } from './banner.ts';
+import { type Config, loadConfig } from './config.ts';
+import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
+import { migrate } from './db/migrate.ts';
+import { createNotifier } from './db/notify.ts';
+import { createPool } from './db/pool.ts';
+import { createSender } from './delivery/sender.ts';
+import { demonstrationEshop } from './demonstration.ts';
+import { startEmbedded } from './embedded/index.ts';
+import { listen } from './http-server.ts';
+import { createMailer } from './mail/mailer.ts';
+import { masterKeys } from './master-key.ts';
+import { type RunningWorker, startWorker } from './relay/worker.ts';
+import { version } from './version.ts';
+
+/** Connections to the database per process: enough for the attempts that read or record at the same moment. */
+const POOL_SIZE = 20;
+/** What is started is pushed here, and stopped in the opposite order. */
+const stops: (() => Promise<void>)[] = [];
+let stopping: Promise<void> | undefined;
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** Registers what has been started; throws, having stopped it, when somebody asked to stop in the meantime. */
+async function started(stop: () => Promise<void>): Promise<void> {
+  if (stopping !== undefined) {
+    await stop();
+    throw new Error('Stopped while starting.');
+  }
+  stops.push(stop);
+}
+
+function stopAll(): Promise<void> {
+  stopping ??= (async () => {
+    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
+      await stop().catch((error: unknown) => say(`While stopping: ${error}`));
+    }
+  })();
+  return stopping;
+}
+
+async function main(): Promise<void> {
+  const config = loadConfig(process.env);
+  const { settings } = config;
+  // Log lines go to stderr: stdout is for the person who started us.
+  const log = pino(
+    { level: settings.LOG_LEVEL, base: { role: settings.ROLE } },
+    pino.destination({ fd: 2, sync: false }),
+  );
+
+  const embedded = await startEmbedded(config, say);
+  await started(() => embedded.stop());
+
+  for (const name of await migrate(embedded.databaseUrl)) say(`Database: applied ${name}`);
+  const sql = createPool(embedded.databaseUrl, POOL_SIZE);
+  await started(() => sql.end({ timeout: 5 }));
+  const keys = await masterKeys(sql, config, embedded.dataDir);
+  const demonstration = config.unconfigured ? await demonstrationEshop(sql, embedded.dataDir) : null;
+  const notifier = createNotifier(sql);
+  await started(() => notifier.close());
+
+  let worker: RunningWorker | undefined;
+  if (settings.ROLE !== 'api') {
+    const sender = createSender({
+      timeoutMs: config.retryPolicy.attemptTimeoutMs,
+      allowCidrs: config.deliveryAllowCidrs,
+      version,
+    });
+    await started(() => sender.close());
+    const mailer = createMailer({
+      from: settings.MAIL_FROM,
+      directory: embedded.dataDir.join('mail'),
+      ...(settings.SMTP_URL === undefined ? {} : { smtpUrl: settings.SMTP_URL }),
+    });
+    await started(async () => mailer.close());
+    const running = await startWorker({
+      sql,
+      temporal: await temporalTarget(config, embedded.temporalAddress),
+      policy: config.retryPolicy,
+      keys,
+      sender,
+      mailer,
+      log,
+    });
+    await started(() => running.stop());
+    worker = running;
+  }
+
+  let apiUrl: string | null = null;
+  if (settings.ROLE !== 'worker') {
+    const app = createApp({
+      sql,
+      log,
+      keys,
+      version,
+      notifyOutbox: () => notifier.notify(),
+      temporalState: () => worker?.temporalState() ?? 'unknown',
+      loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
+      trustProxy: settings.TRUST_PROXY,
+      shipperCatalogue: await loadShipperCatalogue(settings.SHIPPER_SERVICES_FILE),
+      marketplaces: await loadMarketplaces(settings.MARKETPLACES_FILE),
+    });
+    const server = await listen(app, settings.HOST, settings.PORT);
+    await started(() => server.close());
+    apiUrl = server.url;
+  }
+  await embedded.announce(apiUrl);
+  say(
+    banner({
+      apiUrl,
+      temporalUiUrl: embedded.temporalUiUrl,
+      mailDirectory:
+        settings.ROLE !== 'api' && settings.SMTP_URL === undefined ? embedded.dataDir.join('mail') : null,
+      allowCidrs: config.deliveryAllowCidrs,
+      demonstration,
+    }),
+  );
+}
+
+async function temporalTarget({ settings }: Config, address: string) {
+  const file = (path: string | undefined) => (path === undefined ? undefined : readFile(path));
+  const [ca, crt, key] = await Promise.all([
+    file(settings.TEMPORAL_TLS_CA_FILE),
+    file(settings.TEMPORAL_TLS_CERT_FILE),
+    file(settings.TEMPORAL_TLS_KEY_FILE),
+  ]);
+  const secured =
+    settings.TEMPORAL_TLS || settings.TEMPORAL_API_KEY !== undefined || ca !== undefined || crt !== undefined;
+  return {
+    address,
+    namespace: settings.TEMPORAL_NAMESPACE,
+    taskQueue: settings.TEMPORAL_TASK_QUEUE,
+    ...(settings.TEMPORAL_API_KEY === undefined ? {} : { apiKey: settings.TEMPORAL_API_KEY }),
+    ...(secured
+      ? {
+          tls: {
+            ...(ca === undefined ? {} : { serverRootCACertificate: ca }),
+            ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
+          },
+        }
+      : {}),
+  };
+}
+
+let asked = 0;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    asked += 1;
+    if (asked > 1 && signal === 'SIGINT') process.exit(130);
+    say('Stopping: attempts under way finish …');
+    void stopAll().then(() => process.exit(0));
+  });
+}
+
+try {
+  await main();
+} catch (error) {
+  // Asked to stop while starting: what failed on the way is no news.
+  if (stopping === undefined) {
+    const foreseen = error instanceof Error && ['ConfigError', 'DataDirError', 'Error'].includes(error.name);
+    process.stderr.write(
+      `${foreseen ? (error as Error).message : error instanceof Error ? error.stack : error}\n`,
+    );
+  }
+  await stopAll();
+  process.exit(1);
+}

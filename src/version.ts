@@ -1,0 +1,21 @@
+/**
+ * @module
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import * as v from 'valibot';
+
+// One folder up from the sources, two from the build.
+const manifest = [
+  new URL('../package.json', import.meta.url),
+  new URL('../../package.json', import.meta.url),
+];
+const file = manifest.find((candidate) => existsSync(candidate));
+
+/** Waybill's version, from package.json. */
+export const version =
+  file === undefined
+    ? '0.0.0'
+    : v.parse(
+        v.pipe(v.string(), v.parseJson(), v.object({ version: v.string() })),
+        readFileSync(file, 'utf8'),
+      ).version;
