@@ -53,6 +53,7 @@ test('a success has the envelope', async () => {
   const answer = await api.shop('POST', '/v21/things/a%2Fb%20%C5%BE', { name: 'x' });
   expect(answer.body).toEqual({ statusCode: 200, message: 'Made.', data: { param: 'a/b ž', name: 'x' } });
   expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 });
 
 test('response-only fields are ignored, others refused, all problems named at once', async () => {

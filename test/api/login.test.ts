@@ -80,19 +80,19 @@ test('wrong key, name and password give the same 401', async () => {
 });
 
 test('a password is verified even where there is no user', async () => {
-  const median = async (fields: object, apiKey?: string) => {
+  const fastest = async (fields: object, apiKey?: string) => {
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
       const started = performance.now();
       await login(api.eshop, fields, undefined, apiKey);
       times.push(performance.now() - started);
     }
-    return times.sort((a, b) => a - b)[2] ?? 0;
+    return Math.min(...times);
   };
-  const wrongPassword = await median({ password: 'wrong' });
+  const wrongPassword = await fastest({ password: 'wrong' });
   // Without the verification these would take a tenth of it.
-  expect(await median({ username: 'nobody' })).toBeGreaterThan(wrongPassword / 3);
-  expect(await median({}, 'wb_nothing')).toBeGreaterThan(wrongPassword / 3);
+  expect(await fastest({ username: 'nobody' })).toBeGreaterThan(wrongPassword / 3);
+  expect(await fastest({}, 'wb_nothing')).toBeGreaterThan(wrongPassword / 3);
 });
 
 test('after ten failures of one account and address 429, for the right password too; others go on', async () => {

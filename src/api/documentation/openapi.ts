@@ -111,6 +111,12 @@ const shared: Readonly<Record<number, string>> = {
   503: 'the service cannot reach its database; try again.',
 };
 
+const requestIdHeader = {
+  description: 'Names this request in the log.',
+  schema: { type: 'string' },
+};
+const retryAfterHeader = { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } };
+
 /** The statuses that an operation shares with others of its kind. */
 function sharedStatuses(path: string, operation: DocumentedOperation): number[] {
   const hasBody = operation.requestBody !== undefined;
@@ -130,7 +136,12 @@ function complete(path: string, operation: DocumentedOperation): DocumentedOpera
     const description = `${STATUS_CODES[status]}: ${shared[status]}`;
     return [String(status), { description, content: errorContent }] as const;
   });
-  return { ...operation, responses: { ...Object.fromEntries(added), ...operation.responses } };
+  const responses = { ...Object.fromEntries(added), ...operation.responses };
+  const withHeaders = Object.entries(responses).map(([status, response]) => {
+    const retryAfter = status === '429' || status === '503' ? { 'Retry-After': retryAfterHeader } : {};
+    return [status, { ...response, headers: { 'X-Request-Id': requestIdHeader, ...retryAfter } }] as const;
+  });
+  return { ...operation, responses: Object.fromEntries(withHeaders) };
 }
 
 /**

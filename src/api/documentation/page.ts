@@ -55,12 +55,28 @@ function innerObject(schema: DocumentedSchema | undefined): DocumentedSchema | u
   return (schema.anyOf ?? schema.oneOf)?.map(innerObject).find((inner) => inner !== undefined);
 }
 
+/** A schema and, where it is nullable, the one inside: what is said of a field may stand in either. */
+function sayings<T>(
+  schema: DocumentedSchema,
+  said: (part: DocumentedSchema) => T | undefined,
+): T | undefined {
+  const own = said(schema);
+  if (own !== undefined) return own;
+  const parts = [
+    ...(schema.anyOf ?? schema.oneOf ?? []),
+    ...(schema.items === undefined ? [] : [schema.items]),
+  ];
+  return parts.map((part) => sayings(part, said)).find((found) => found !== undefined);
+}
+
 function fieldRows(schema: DocumentedSchema, prefix: string): string[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+  const shown = Object.entries(schema.properties ?? {}).filter(([, { readOnly }]) => readOnly !== true);
+  return shown.flatMap(([name, field]) => {
+    const inside = field.anyOf?.find(({ type }) => type !== 'null');
     const notes = [
-      field.readOnly === true || schema.required?.includes(name) !== true ? '' : '<strong>required</strong>',
-      markdown(field.description ?? ''),
-      inlineMarkdown(limitsOf(field)),
+      schema.required?.includes(name) !== true ? '' : '<strong>required</strong>',
+      markdown(sayings(field, ({ description }) => description) ?? ''),
+      inlineMarkdown(limitsOf({ ...inside, ...field })),
     ];
     const inner = innerObject(field);
     const row = `<tr><td><code>${escapeHtml(prefix + name)}</code></td><td>${typeOf(field)}</td><td>${notes
@@ -74,7 +90,12 @@ function fieldTable(schema: DocumentedSchema): string {
   const object = innerObject(schema);
   if (object === undefined) return `<p>${typeOf(schema)}</p>`;
   const rows = fieldRows(object, '');
-  return `<table><thead><tr><th>Field</th><th>Type</th><th></th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
+  const ignored = Object.entries(object.properties ?? {})
+    .filter(([, { readOnly }]) => readOnly === true)
+    .map(([name]) => `\`${name}\``);
+  const note =
+    ignored.length === 0 ? '' : `<p>${inlineMarkdown(`Ignored in a request: ${ignored.join(', ')}.`)}</p>`;
+  return `<table><thead><tr><th>Field</th><th>Type</th><th></th></tr></thead><tbody>${rows.join('')}</tbody></table>${note}`;
 }
 
 function parameterTable(operation: DocumentedOperation): string {

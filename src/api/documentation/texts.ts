@@ -14,7 +14,7 @@ export const conventions = `## Conventions
 - JSON in UTF-8, camelCase. Timestamps out are ISO 8601 in UTC with milliseconds (\`2026-11-20T19:33:00.000Z\`); in, any ISO 8601 date-time with an offset. What is optional and absent in a request is \`null\` in a record.
 - Success is always HTTP 200, creation included, with the envelope \`{"statusCode": 200, "message": "Webhook created.", "data": …}\`.
 - Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. The list of webhooks answers everything when neither is sent.
-- Unknown fields in a body and unknown parameters in a query are refused (400, naming them). The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record that was read can be put back.
+- Unknown fields in a body are refused (400, naming them), and so are unknown parameters in the query of an operation that has some. The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record that was read can be put back.
 - Identifiers are given by the e-shop (\`eshop…Id\`, \`sku\`; 1–64 characters) and unique per e-shop and kind; a second creation is 409. Percent-encode them in paths.
 - A write answers the full record. A write that changes nothing fires nothing.
 - Another e-shop's record does not exist: 404, the same as an identifier that never was.

@@ -1,0 +1,173 @@
+/**
+ * A webhook's life: activation and deactivation, generations, secrets, and what open deliveries are told.
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+
+let api: TestApi;
+let eshop: TestEshop;
+let request: TestEshop['shop']['request'];
+
+beforeAll(async () => {
+  api = await createTestApi();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  request = eshop.shop.request;
+});
+afterAll(() => api.drop());
+
+const minimal = {
+  url: 'https://shop.example/hooks?order=',
+  webhookType: 'CREATE_ORDER',
+  active: true,
+  method: 'POST',
+};
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+async function create(fields: object = {}) {
+  const answer = await request('POST', '/v21/webhooks', { ...minimal, ...fields });
+  expect(answer.body).toMatchObject({ statusCode: 200 });
+  return answer.data;
+}
+
+async function row(id: number) {
+  const [found] = await api.sql`select * from webhooks where id = ${id}`;
+  return found;
+}
+
+/** The outbox rows of this e-shop so far, and their removal. */
+async function takeOutbox(): Promise<number[]> {
+  const rows = await api.sql<{ kind: string; webhookId: number }[]>`
+    delete from outbox where eshop_id = ${eshop.eshopId} returning kind, webhook_id`;
+  for (const { kind } of rows) expect(kind).toBe('webhookChanged');
+  return rows.map(({ webhookId }) => webhookId);
+}
+
+test('deactivation and activation: times, record, generation, outbox; a second time changes nothing', async () => {
+  const { id } = await create();
+  const path = `/v21/webhooks/${id}`;
+  const notified = api.notified();
+
+  const deactivated = await request('PUT', `${path}/deactivate`);
+  expect(deactivated.data).toMatchObject({
+    active: false,
+    unregisteredAt: time,
+    lastDeactivation: {
+      at: deactivated.data.unregisteredAt,
+      reason: 'user',
+      deliveryId: null,
+      lastError: null,
+    },
+  });
+  expect(await takeOutbox()).toEqual([id]);
+  expect(api.notified()).toBe(notified + 1);
+  expect((await row(id))?.generation).toBe(1);
+
+  const again = await request('PUT', `${path}/deactivate`);
+  expect(again.status).toBe(200);
+  expect(again.data).toEqual(deactivated.data);
+
+  const activated = await request('PUT', `${path}/activate`);
+  expect(activated.data).toMatchObject({
+    active: true,
+    unregisteredAt: null,
+    lastDeactivation: { reason: 'user' },
+  });
+  expect(await takeOutbox()).toEqual([id]);
+  expect((await row(id))?.generation).toBe(2);
+
+  expect((await request('PUT', `${path}/activate`)).data).toEqual(activated.data);
+  expect(await takeOutbox()).toEqual([]);
+  expect((await row(id))?.generation).toBe(2);
+  expect(api.notified()).toBe(notified + 2);
+});
+
+test('replacing with another `active` takes the same path', async () => {
+  const { id } = await create();
+  const path = `/v21/webhooks/${id}`;
+  expect((await request('PUT', path, { ...minimal, active: false })).data).toMatchObject({
+    active: false,
+    unregisteredAt: time,
+    lastDeactivation: { reason: 'user' },
+  });
+  expect(await takeOutbox()).toEqual([id]);
+  expect((await request('PUT', path, minimal)).data).toMatchObject({ active: true, unregisteredAt: null });
+  expect(await takeOutbox()).toEqual([id]);
+  expect((await row(id))?.generation).toBe(2);
+});
+
+test('another URL raises the generation and tells open deliveries', async () => {
+  const { id } = await create();
+  const answer = await request('PUT', `/v21/webhooks/${id}`, { ...minimal, url: 'https://other.example/' });
+  expect(answer.data).toMatchObject({ url: 'https://other.example/', active: true, lastDeactivation: null });
+  expect((await row(id))?.generation).toBe(2);
+  expect(await takeOutbox()).toEqual([id]);
+});
+
+test('created inactive: unregisteredAt stays null until an active webhook is deactivated', async () => {
+  const { id } = await create({ active: false });
+  const path = `/v21/webhooks/${id}`;
+  const still = await request('PUT', `${path}/deactivate`);
+  expect(still.data).toMatchObject({ active: false, unregisteredAt: null, lastDeactivation: null });
+  await request('PUT', `${path}/activate`);
+  expect((await request('PUT', `${path}/deactivate`)).data).toMatchObject({ unregisteredAt: time });
+});
+
+test('a deactivation by the service is shown with its delivery and error', async () => {
+  const { id } = await create();
+  const deliveryId = '01990000-0000-7000-8000-000000000001';
+  await api.sql`update webhooks set active = false, unregistered_at = now() where id = ${id}`;
+  await api.sql`
+    insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
+    values (${id}, 1, 'retriesExhausted', now(), ${deliveryId}, 'HTTP 503 from shop.example after 12 ms')`;
+  expect((await request('GET', `/v21/webhooks/${id}`)).data.lastDeactivation).toEqual({
+    at: time,
+    reason: 'retriesExhausted',
+    deliveryId,
+    lastError: 'HTTP 503 from shop.example after 12 ms',
+  });
+});
+
+test('concurrent activations and deactivations leave one consistent story', async () => {
+  const { id } = await create();
+  const path = `/v21/webhooks/${id}`;
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, i) =>
+      request('PUT', `${path}/${i % 2 === 0 ? 'deactivate' : 'activate'}`),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  const stored = await row(id);
+  const deactivations = await api.sql`select generation from deactivations where webhook_id = ${id}`;
+  const changes = (await takeOutbox()).length;
+  // Each activation raised the generation by one; each deactivation wrote a row.
+  expect(changes).toBe(Number(stored?.generation) - 1 + deactivations.length);
+  expect(deactivations.length - (Number(stored?.generation) - 1)).toBe(stored?.active === true ? 0 : 1);
+});
+
+test('regeneration: new secret at once, the old one beside it for 24 hours', async () => {
+  const { id, secret } = await create();
+  const path = `/v21/webhooks/${id}/regenerate-secret`;
+  const first = await request('PUT', path);
+  expect(first.body).toMatchObject({ message: 'Secret regenerated.', data: { active: true } });
+  expect(first.data.secret).not.toBe(secret);
+  const stored = await row(id);
+  expect(api.keys.decryptSecret(stored?.secret)).toBe(first.data.secret);
+  expect(api.keys.decryptSecret(stored?.previousSecret)).toBe(secret);
+  const hours = (stored?.previousSecretUntil.getTime() - Date.now()) / 3_600_000;
+  expect(hours).toBeGreaterThan(23.9);
+  expect(hours).toBeLessThanOrEqual(24);
+
+  const second = await request('PUT', path);
+  const later = await row(id);
+  expect(api.keys.decryptSecret(later?.previousSecret)).toBe(first.data.secret);
+
+  const last = await request('PUT', `${path}?overlap=0`);
+  const ended = await row(id);
+  expect(ended).toMatchObject({ previousSecret: null, previousSecretUntil: null, generation: 1 });
+  expect(api.keys.decryptSecret(ended?.secret)).toBe(last.data.secret);
+  expect(last.data.secret).not.toBe(second.data.secret);
+  expect(await takeOutbox()).toEqual([]);
+  expect((await request('PUT', `${path}?overlap=1`)).status).toBe(400);
+});
