@@ -150,11 +150,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     pid: () => pid,
     async stop() {
       stopping = true;
+      // The child holds no process alive, but waiting for its end must.
+      const alive = setInterval(() => {}, 1_000);
       if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
       // A start that was under way sees `stopping` only after it has made a process.
       await watching;
       if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
       if (options.pidFile !== undefined) await rm(options.pidFile, { force: true });
+      clearInterval(alive);
     },
   };
 }
