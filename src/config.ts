@@ -177,11 +177,14 @@ const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 /** Whose values no message repeats. */
 const CONFIDENTIAL = ['SECRET_KEY', 'TEMPORAL_API_KEY', 'DATABASE_URL', 'SMTP_URL'];
 
+/** Where variables come from: `process.env`, or a test's own. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
- * Reads the environment.
+ * Reads each variable by itself.
  * @throws ConfigError with one sentence naming the variable that is wrong
  */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readSettings(env: Environment): Settings {
   // An empty variable counts as unset: that is how compose files and CI systems say so.
   const written = Object.fromEntries(
     Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
@@ -195,7 +198,26 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       : `, not ${JSON.stringify(written[name.split('.')[0] ?? ''])}`;
     throw new ConfigError(`${name.split('.')[0]} ${issue.message}${shown}.`);
   }
-  const settings = result.output;
+  return result.output;
+}
+
+/** The retry policy that the settings say. */
+export function retryPolicyOf(settings: Settings): RetryPolicy {
+  return {
+    initialIntervalMs: settings.RETRY_INITIAL_INTERVAL,
+    coefficient: settings.RETRY_COEFFICIENT,
+    maxRetries: settings.RETRY_MAX,
+    windowMs: settings.RETRY_WINDOW,
+    attemptTimeoutMs: settings.DELIVERY_TIMEOUT,
+  };
+}
+
+/**
+ * Reads the configuration of a process that serves, and checks what several variables say together.
+ * @throws ConfigError with one sentence naming the variable that is wrong
+ */
+export function loadConfig(env: Environment): Config {
+  const settings = readSettings(env);
   if (settings.DATABASE_URL !== undefined && settings.SECRET_KEY === undefined) {
     throw new ConfigError(
       'SECRET_KEY must be set once DATABASE_URL is set: 32 bytes in base64, e.g. from: openssl rand -base64 32.',
@@ -223,12 +245,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     settings,
     unconfigured,
     deliveryAllowCidrs: unconfigured && allowed.length === 0 ? LOOPBACK : allowed,
-    retryPolicy: {
-      initialIntervalMs: settings.RETRY_INITIAL_INTERVAL,
-      coefficient: settings.RETRY_COEFFICIENT,
-      maxRetries: settings.RETRY_MAX,
-      windowMs: settings.RETRY_WINDOW,
-      attemptTimeoutMs: settings.DELIVERY_TIMEOUT,
-    },
+    retryPolicy: retryPolicyOf(settings),
   };
 }

@@ -1,0 +1,52 @@
+/**
+ * The table of waits between the attempts of a delivery, as the README shows it.
+ * @module
+ */
+import { maxAttempts, type RetryPolicy, waits } from '../domain/retry-policy.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/**
+ * A time in milliseconds as a person writes it, to three digits or to the smaller of two units: `250 ms`, `37.5 s`,
+ * `2 min 7 s`, `15 h 24 min`.
+ */
+export function formatTime(ms: number): string {
+  if (ms < SECOND) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE) return `${Number((ms / SECOND).toFixed(1))} s`;
+  const [unit, name, part, partName] =
+    Math.round(ms / SECOND) * SECOND < HOUR
+      ? ([MINUTE, 'min', SECOND, 's'] as const)
+      : ([HOUR, 'h', MINUTE, 'min'] as const);
+  const parts = Math.round(ms / part);
+  const whole = Math.floor(parts / (unit / part));
+  const rest = parts % (unit / part);
+  return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${partName}`;
+}
+
+/**
+ * The table in Markdown, with the sentence below it. Times are those of a receiver that fails at once each time.
+ * @example policyTable(defaultRetryPolicy).split('\n')[3]; // '| 2 | 25 s | 25 s |'
+ */
+export function policyTable(policy: RetryPolicy): string {
+  const lines = [
+    '| attempt | after a wait of | since the first attempt |',
+    '|--:|--:|--:|',
+    '| 1 | at once | 0 s |',
+  ];
+  let sum = 0;
+  let made = 1;
+  for (const wait of waits(policy)) {
+    if (sum + wait > policy.windowMs) break;
+    sum += wait;
+    made += 1;
+    lines.push(`| ${made} | ${formatTime(wait)} | ${formatTime(sum)} |`);
+  }
+  const planned = maxAttempts(policy);
+  const left =
+    made === planned
+      ? `The ${planned - 1} waits add up to ${(sum / HOUR).toFixed(1)} h, inside the window of ${formatTime(policy.windowMs)}.`
+      : `Attempts ${made + 1} to ${planned} would begin after the window of ${formatTime(policy.windowMs)} and are not made.`;
+  return [...lines, '', left].join('\n');
+}
