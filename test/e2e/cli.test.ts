@@ -1,0 +1,178 @@
+/**
+ * The `waybill` command as an operator runs it: a process of its own on a real database.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { policyTable } from '../../src/cli/policy-table.ts';
+import { findEshopByApiKey } from '../../src/db/eshops.ts';
+import { findUser } from '../../src/db/users.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { openDataDir } from '../../src/embedded/data-dir.ts';
+import { verifyPassword } from '../../src/passwords.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const program = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
+let database: TestDatabase;
+let directory: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  directory = await mkdtemp(join(tmpdir(), 'waybill-cli-'));
+});
+afterAll(async () => {
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command; `env` is all it knows besides PATH. */
+function waybill(args: readonly string[], env: Record<string, string> = { DATABASE_URL: database.url }) {
+  return new Promise<Ended>((resolve) => {
+    const options = { env: { PATH: process.env.PATH ?? '', ...env }, cwd: directory };
+    execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+describe('eshop', () => {
+  it('create --json prints one object whose key and passwords are the stored ones', async () => {
+    const { code, stdout } = await waybill([
+      'eshop',
+      'create',
+      '--name',
+      'Čajovna',
+      '--email',
+      'shop@example.com',
+      '--json',
+    ]);
+    expect(code).toBe(0);
+    const made = JSON.parse(stdout);
+    expect(made).toEqual({
+      eshopId: expect.any(Number),
+      apiKey: expect.any(String),
+      username: expect.any(String),
+      password: expect.any(String),
+      warehouse: { username: expect.any(String), password: expect.any(String) },
+    });
+    expect(await findEshopByApiKey(database.sql, made.apiKey)).toBe(made.eshopId);
+    for (const [user, role] of [
+      [made, 'shop'],
+      [made.warehouse, 'warehouse'],
+    ] as const) {
+      const found = await findUser(database.sql, made.eshopId, user.username);
+      expect(found?.role).toBe(role);
+      expect(await verifyPassword(found?.passwordHash ?? '', user.password)).toBe(true);
+    }
+  });
+
+  it('list shows what was created', async () => {
+    await waybill(['eshop', 'create', '--name', 'Listed', '--email', 'listed@example.com']);
+    const [text, json] = await Promise.all([
+      waybill(['eshop', 'list']),
+      waybill(['eshop', 'list', '--json']),
+    ]);
+    expect(text.stdout).toContain('Listed  <listed@example.com>');
+    expect(JSON.parse(json.stdout)).toContainEqual({
+      eshopId: expect.any(Number),
+      name: 'Listed',
+      email: 'listed@example.com',
+      createdAt: expect.any(String),
+    });
+  });
+
+  it('finds the database of the instance in DATA_DIR', async () => {
+    const dataDir = join(directory, 'instance');
+    await (await openDataDir(dataDir)).writeInstance({ databaseUrl: database.url });
+    const { code, stdout } = await waybill(['eshop', 'list', '--json'], { DATA_DIR: dataDir });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toBeInstanceOf(Array);
+  });
+});
+
+describe('user', () => {
+  it('create adds a user to an e-shop, once per name', async () => {
+    const { eshopId } = JSON.parse(
+      (await waybill(['eshop', 'create', '--name', 'A', '--email', 'a@example.com', '--json'])).stdout,
+    );
+    const args = ['user', 'create', '--eshop', String(eshopId), '--role', 'warehouse', '--username', 'eva'];
+    const made = JSON.parse((await waybill([...args, '--json'])).stdout);
+    expect(made).toEqual({
+      eshopId,
+      userId: expect.any(Number),
+      username: 'eva',
+      role: 'warehouse',
+      password: expect.any(String),
+    });
+    const found = await findUser(database.sql, eshopId, 'eva');
+    expect(await verifyPassword(found?.passwordHash ?? '', made.password)).toBe(true);
+
+    const again = await waybill(args);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toBe(`E-shop ${eshopId} has a user "eva" already; choose another --username.\n`);
+  });
+});
+
+describe('a mistake is one sentence on stderr, with code 1 and nothing on stdout', () => {
+  it.each<[string, string[], RegExp, Record<string, string>?]>([
+    ['a name missing', ['eshop', 'create', '--email', 'a@example.com'], /--name/],
+    [
+      'no address',
+      ['eshop', 'create', '--name', 'A', '--email', 'here'],
+      /^--email must be an e-mail address\.$/,
+    ],
+    [
+      'an unknown role',
+      ['user', 'create', '--eshop', '1', '--role', 'boss'],
+      /^--role must be shop or warehouse\.$/,
+    ],
+    [
+      'an unknown e-shop',
+      ['user', 'create', '--eshop', '999', '--role', 'shop'],
+      /^There is no e-shop 999\.$/,
+    ],
+    ['an unknown command', ['dance'], /unknown command 'dance'/],
+    ['a wrong variable', ['policy'], /^RETRY_MAX must be .+\.$/, { RETRY_MAX: 'many' }],
+    [
+      'no instance',
+      ['eshop', 'list'],
+      /^No Waybill has run with DATA_DIR=nowhere: .+\.$/,
+      { DATA_DIR: 'nowhere' },
+    ],
+    [
+      'a database away',
+      ['eshop', 'list'],
+      /^The database at DATABASE_URL cannot be reached\.$/,
+      { DATABASE_URL: 'postgres://a:b@127.0.0.1:1/a' },
+    ],
+  ])('%s', async (_, args, message, env) => {
+    const { code, stdout, stderr } = await waybill(args, env);
+    expect(stderr.trim()).toMatch(message);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
+    expect(stdout).toBe('');
+  });
+
+  it('asking leaves no folder behind', async () => {
+    await waybill(['eshop', 'list'], { DATA_DIR: 'nowhere' });
+    expect(await readdir(directory)).not.toContain('nowhere');
+  });
+});
+
+describe('policy', () => {
+  it('prints the table of waits with the configured values', async () => {
+    expect((await waybill(['policy'], {})).stdout).toBe(`${policyTable(defaultRetryPolicy)}\n`);
+    const quick = await waybill(['policy'], { RETRY_INITIAL_INTERVAL: '40ms', RETRY_MAX: '2' });
+    expect(quick.stdout).toContain('| 2 | 40 ms | 40 ms |\n| 3 | 60 ms | 100 ms |');
+  });
+});

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, loadConfig, readSettings, variables } from '../../src/config.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+
+const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+const DATABASE_URL = 'postgres://waybill:hidden@db.example:5432/waybill';
+
+function complaint(env: Record<string, string>): string {
+  try {
+    loadConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('with nothing set', () => {
+  const config = loadConfig({});
+
+  it('everything runs here, with receivers on this machine allowed', () => {
+    expect(config.unconfigured).toBe(true);
+    expect(config.deliveryAllowCidrs).toEqual(['127.0.0.0/8', '::1/128']);
+    expect(config.settings).toMatchObject({
+      ROLE: 'all',
+      PORT: 8080,
+      HOST: '127.0.0.1',
+      DATA_DIR: '.waybill',
+    });
+  });
+
+  it('the retry policy is the one the domain calls default', () => {
+    expect(config.retryPolicy).toEqual(defaultRetryPolicy);
+  });
+});
+
+describe('values', () => {
+  it.each([
+    ['15s', 15_000],
+    ['250ms', 250],
+    ['30m', 1_800_000],
+    ['48h', 172_800_000],
+    ['1.5s', 1_500],
+  ])('the duration %s is %d ms', (text, ms) => {
+    expect(loadConfig({ RETRY_INITIAL_INTERVAL: text }).retryPolicy.initialIntervalMs).toBe(ms);
+  });
+
+  it('an empty variable counts as unset', () => {
+    expect(loadConfig({ PORT: '', DATABASE_URL: '' })).toEqual(loadConfig({}));
+  });
+
+  it('address ranges are split at commas', () => {
+    expect(loadConfig({ DELIVERY_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8' }).deliveryAllowCidrs).toEqual([
+      '10.0.0.0/8',
+      'fd00::/8',
+    ]);
+  });
+
+  it('the key is its 32 bytes', () => {
+    expect(readSettings({ SECRET_KEY }).SECRET_KEY).toEqual(Buffer.alloc(32, 1));
+  });
+
+  it('a configured instance exempts no private range by itself', () => {
+    expect(loadConfig({ DATABASE_URL, SECRET_KEY }).deliveryAllowCidrs).toEqual([]);
+  });
+});
+
+describe('a wrong value is one sentence that begins with its variable', () => {
+  const wrong: [string, string][] = [
+    ['ROLE', 'boss'],
+    ['PORT', '70000'],
+    ['PORT', 'http'],
+    ['DATABASE_URL', 'mysql://db'],
+    ['TEMPORAL_ADDRESS', 'https://temporal.example'],
+    ['TEMPORAL_TLS', 'yes'],
+    ['SMTP_URL', 'mail.example'],
+    ['SECRET_KEY', 'short'],
+    ['DELIVERY_TIMEOUT', '15'],
+    ['DELIVERY_TIMEOUT', '0s'],
+    ['RETRY_INITIAL_INTERVAL', '-1s'],
+    ['RETRY_COEFFICIENT', '0.5'],
+    ['RETRY_MAX', '2.5'],
+    ['RETRY_MAX', '-1'],
+    ['RETRY_WINDOW', '2 days'],
+    ['RETRY_WINDOW', '9999h'],
+    ['DELIVERY_ALLOW_CIDRS', '10.0.0.0/33'],
+    ['DELIVERY_ALLOW_CIDRS', 'localhost'],
+    ['LOGIN_LIMIT_PER_ADDRESS', '0'],
+    ['TRUST_PROXY', '1'],
+    ['LOG_LEVEL', 'loud'],
+  ];
+  it.each(wrong)('%s=%s', (name, value) => {
+    const message = complaint({ [name]: value });
+    expect(message).toMatch(new RegExp(`^${name} must .+\\.$`));
+    expect(message).not.toContain('\n');
+  });
+
+  it.each(['SECRET_KEY', 'DATABASE_URL', 'SMTP_URL'])('%s is not repeated in the message', (name) => {
+    expect(complaint({ [name]: 'very-confidential' })).not.toContain('very-confidential');
+  });
+});
+
+describe('values that contradict each other', () => {
+  it.each<[string, Record<string, string>]>([
+    ['SECRET_KEY', { DATABASE_URL }],
+    ['DATABASE_URL', { ROLE: 'api' }],
+    ['TEMPORAL_ADDRESS', { ROLE: 'worker', DATABASE_URL, SECRET_KEY }],
+    ['TEMPORAL_TLS_CERT_FILE', { TEMPORAL_TLS_CERT_FILE: 'client.pem' }],
+    ['DELIVERY_TIMEOUT', { DELIVERY_TIMEOUT: '1h', RETRY_WINDOW: '1m' }],
+  ])('%s is named for %j', (name, env) => {
+    expect(complaint(env)).toMatch(new RegExp(`^${name} `));
+  });
+});
+
+it('every variable says what it means', () => {
+  for (const [name, schema] of Object.entries(variables.entries)) {
+    const { pipe } = schema.wrapped;
+    expect(
+      pipe.some((item) => item.type === 'description' && item.description !== ''),
+      name,
+    ).toBe(true);
+  }
+});

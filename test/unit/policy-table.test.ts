@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { formatTime, policyTable } from '../../src/cli/policy-table.ts';
+import { defaultRetryPolicy, waits } from '../../src/domain/retry-policy.ts';
+
+it.each([
+  [40, '40 ms'],
+  [25_000, '25 s'],
+  [37_500, '37.5 s'],
+  [60_000, '1 min'],
+  [126_563, '2 min 7 s'],
+  [3_599_900, '1 h'],
+  [55_422_851, '15 h 24 min'],
+  [172_800_000, '48 h'],
+])('%d ms is written %s', (ms, text) => {
+  expect(formatTime(ms)).toBe(text);
+});
+
+describe('the table of the default policy', () => {
+  const lines = policyTable(defaultRetryPolicy).split('\n');
+
+  it('has the first attempt and 20 retries', () => {
+    expect(lines.filter((line) => /^\| \d/.test(line))).toHaveLength(21);
+    expect(lines[3]).toBe('| 2 | 25 s | 25 s |');
+  });
+
+  it('ends with their sum, which is less than the window', () => {
+    const sum = waits(defaultRetryPolicy).reduce((total, wait) => total + wait, 0);
+    expect(sum).toBeLessThan(defaultRetryPolicy.windowMs);
+    expect(lines.at(-1)).toBe('The 20 waits add up to 46.2 h, inside the window of 48 h.');
+  });
+});
+
+it('attempts that would begin after the window are left out and said so', () => {
+  const lines = policyTable({ ...defaultRetryPolicy, windowMs: 120_000 }).split('\n');
+  expect(lines.filter((line) => /^\| \d/.test(line))).toHaveLength(4);
+  expect(lines.at(-1)).toBe('Attempts 5 to 21 would begin after the window of 2 min and are not made.');
+});
