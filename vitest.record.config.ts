@@ -1,8 +1,7 @@
-import { defineConfig, mergeConfig } from 'vitest/config';
+import { defineConfig } from 'vitest/config';
 import base from './vitest.config.ts';
 
 /** `npm run record-histories`: the scenarios are lived through again, one after the other. */
-export default mergeConfig(
-  base,
-  defineConfig({ test: { include: ['test/replay/record.ts'], exclude: [], testTimeout: 120_000 } }),
-);
+export default defineConfig({
+  test: { ...base.test, include: ['test/replay/record.ts'], testTimeout: 120_000 },
+});

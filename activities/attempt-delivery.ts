@@ -11,6 +11,7 @@ import {
   type FailedAttempt,
   failureTypes,
 } from '../workflows/delivery-types.ts';
+import { alive } from './alive.ts';
 import { type AttemptDeps, type AttemptOutcome, makeAttempt } from './make-attempt.ts';
 
 /** What the activity receives. */
@@ -19,8 +20,6 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
   readonly signalAttemptFailed: (deliveryId: string, attempt: FailedAttempt) => Promise<void>;
 }
 
-/** Attempts shorter than this send no heartbeat at all, in milliseconds. */
-const HEARTBEAT_INTERVAL_MS = 1_000;
 /**
  * The wait after a failure of ours, in milliseconds. Short and constant: Temporal's count cannot tell ours from the
  * receiver's, and once it is used up the workflow asks the database patiently before it goes on.
@@ -69,25 +68,6 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
 
 function ourOutage(message: string, nextRetryDelay: number): ApplicationFailure {
   return ApplicationFailure.create({ message, type: failureTypes.ourOutage, nextRetryDelay });
-}
-
-/**
- * Runs an attempt with heartbeats. It is aborted when the worker is being stopped, or the server has given it up;
- * a cancellation by the workflow lets the request under way finish, so that a success counts.
- */
-async function alive<T>(context: Context, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const abort = new AbortController();
-  const onCancel = () => {
-    if (context.cancellationDetails?.cancelRequested !== true) abort.abort();
-  };
-  context.cancellationSignal.addEventListener('abort', onCancel);
-  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS);
-  try {
-    return await run(abort.signal);
-  } finally {
-    clearInterval(timer);
-    context.cancellationSignal.removeEventListener('abort', onCancel);
-  }
 }
 
 /** The operator's view is told of every failed attempt; a delivery does not depend on it. */

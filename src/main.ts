@@ -151,11 +151,17 @@ async function temporalTarget({ settings }: Config, address: string) {
   };
 }
 
-let asked = 0;
+/** One Ctrl-C arrives twice under `npm start`: from the terminal, and passed on by npm. In milliseconds. */
+const SAME_KEYSTROKE_MS = 500;
+let askedAt: number | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
-    asked += 1;
-    if (asked > 1 && signal === 'SIGINT') process.exit(130);
+    if (askedAt !== undefined) {
+      // A second Ctrl-C: whoever is in a hurry loses no data, only the order.
+      if (signal === 'SIGINT' && Date.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(130);
+      return;
+    }
+    askedAt = Date.now();
     say('Stopping: attempts under way finish …');
     void stopAll().then(() => process.exit(0));
   });

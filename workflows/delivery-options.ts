@@ -57,12 +57,13 @@ export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
 
 /** Steps on our own database: retried for as long as it takes. */
 export const ownStepOptions: ActivityOptions = {
-  startToCloseTimeout: 30_000,
+  startToCloseTimeout: 15_000,
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 30_000 },
 };
 
 /** The deactivation mail: never none, so patient and without end. */
 export const mailOptions: ActivityOptions = {
-  startToCloseTimeout: 60_000,
+  startToCloseTimeout: 120_000,
+  heartbeatTimeout: 10_000,
   retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15 * 60_000 },
 };

@@ -11,7 +11,7 @@ export type Sql = postgres.Sql | postgres.TransactionSql;
 export type Pool = postgres.Sql;
 
 /** How long a query may take before Postgres ends it, in milliseconds: no request hangs on a lock for ever. */
-const STATEMENT_TIMEOUT_MS = 30_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
  * Opens a pool. Nothing connects until the first query.

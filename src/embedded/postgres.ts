@@ -7,13 +7,14 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import postgres from 'postgres';
 import * as v from 'valibot';
 import { type DataDir, DataDirError } from './data-dir.ts';
 import { freePort } from './ports.ts';
-import { isAlive } from './processes.ts';
+import { isAlive, isListed } from './processes.ts';
 
 const run = promisify(execFile);
 
@@ -34,6 +35,9 @@ const SETTINGS = [
   '-c',
   'listen_addresses=127.0.0.1',
 ];
+
+/** How long a killed server may stay in the process table, in milliseconds. */
+const CORPSE_PATIENCE_MS = 10_000;
 
 const binariesSchema = v.object({ pg_ctl: v.string() });
 
@@ -106,6 +110,20 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
     }
   }
 
+  /**
+   * A killed server stays in the process table until its parent has taken note of it, and as long Postgres holds the
+   * folder to be in use. Its own processes end with it, so the file may go when it is a corpse for good.
+   */
+  async function forgetCorpse(): Promise<void> {
+    const file = `${directory}/postmaster.pid`;
+    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+    for (const end = Date.now() + CORPSE_PATIENCE_MS; pid > 0 && isListed(pid) && !(await isAlive(pid)); ) {
+      if (Date.now() > end) return await rm(file, { force: true });
+      await sleep(100);
+    }
+  }
+
+  await forgetCorpse();
   if ((await postmaster()) !== undefined) {
     say('Stopping the Postgres that an earlier run left behind …');
     await stop();
@@ -120,6 +138,7 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
     url,
     async keepAlive() {
       if ((await postmaster()) !== undefined) return 'alive';
+      await forgetCorpse();
       await start(port);
       return 'restarted';
     },

@@ -7,13 +7,19 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** True while a process of this id lives and is not a zombie. */
-export async function isAlive(pid: number): Promise<boolean> {
+/** True while the system knows a process of this id, be it a zombie. */
+export function isListed(pid: number): boolean {
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** True while a process of this id lives and is not a zombie. */
+export async function isAlive(pid: number): Promise<boolean> {
+  if (!isListed(pid)) return false;
   const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return !/\) Z /.test(state);
 }

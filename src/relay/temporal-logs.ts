@@ -26,7 +26,8 @@ export function routeTemporalLogs(log: Logger): void {
     // The signals are ours to handle: the worker is drained in its turn.
     shutdownSignals: [],
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
-      target?.[levels[level]]({ ...meta }, message);
+      const { error, ...rest } = meta ?? {};
+      target?.[levels[level]](error === undefined ? rest : { ...rest, reason: String(error) }, message);
     }),
   });
 }

@@ -20,6 +20,7 @@ import { createMailer, type Mailer } from '../../src/mail/mailer.ts';
 import { type RunningWorker, startWorker } from '../../src/relay/worker.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { createTestDatabase } from './database.ts';
+import { until } from './until.ts';
 
 /** 21 attempts in about two and a half seconds. */
 export const quickPolicy: RetryPolicy = {
@@ -193,19 +194,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       return row;
     },
 
-    async until<T>(
-      what: string,
-      probe: () => Promise<T | undefined | false>,
-      timeoutMs = 20_000,
-    ): Promise<T> {
-      const end = Date.now() + timeoutMs;
-      for (;;) {
-        const found = await probe();
-        if (found !== undefined && found !== false) return found;
-        if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms for ${what}`);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-      }
-    },
+    until,
 
     /** Waits until the workflow shows the operator that its delivery is held. */
     untilHeld: (id: string): Promise<boolean> =>

@@ -18,8 +18,8 @@ afterAll(async () => {
 
 test('a POST webhook gets the entity in its payload version, a GET webhook its identifier; the workflow completes', async () => {
   receiver.respond({ status: 200 });
-  await stack.createWebhook(`${receiver.url}/v2`);
-  await stack.createWebhook(`${receiver.url}/v21`, { payloadVersion: 'v21' });
+  await stack.createWebhook(`${receiver.url}/strings`);
+  await stack.createWebhook(`${receiver.url}/numbers`, { payloadVersion: 'v21' });
   await stack.createWebhook(`${receiver.url}/read?order=`, { method: 'GET' });
   const entityId = 'č 1/2';
   const ids = await stack.fire(entityId, {
@@ -30,11 +30,11 @@ test('a POST webhook gets the entity in its payload version, a GET webhook its i
   for (const id of ids) expect(await stack.untilClosed(id)).toBe('COMPLETED');
 
   const byPath = (path: string) => receiver.requests.filter((request) => request.path.startsWith(path));
-  expect(JSON.parse(byPath('/v2')[0]?.text ?? '')).toEqual({
+  expect(JSON.parse(byPath('/strings')[0]?.text ?? '')).toEqual({
     eshopOrderId: entityId,
     orderProducts: [{ sku: 'A', quantity: '3', unitPrice: '1249.90' }],
   });
-  expect(JSON.parse(byPath('/v21')[0]?.text ?? '')).toEqual({
+  expect(JSON.parse(byPath('/numbers')[0]?.text ?? '')).toEqual({
     eshopOrderId: entityId,
     orderProducts: [{ sku: 'A', quantity: 3, unitPrice: 1249.9 }],
   });

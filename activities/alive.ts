@@ -1,0 +1,27 @@
+/**
+ * Heartbeats: how Temporal notices within seconds that a worker died in the middle of an activity.
+ * @module
+ */
+import type { Context } from '@temporalio/activity';
+
+/** Activities shorter than this send no heartbeat at all, in milliseconds. */
+const HEARTBEAT_INTERVAL_MS = 1_000;
+
+/**
+ * Runs something with heartbeats. Its signal aborts when the worker is being stopped, or the server has given it up;
+ * a cancellation by the workflow lets the request under way finish, so that a success counts.
+ */
+export async function alive<T>(context: Context, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const abort = new AbortController();
+  const onCancel = () => {
+    if (context.cancellationDetails?.cancelRequested !== true) abort.abort();
+  };
+  context.cancellationSignal.addEventListener('abort', onCancel);
+  const timer = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS);
+  try {
+    return await run(abort.signal);
+  } finally {
+    clearInterval(timer);
+    context.cancellationSignal.removeEventListener('abort', onCancel);
+  }
+}

@@ -1,0 +1,135 @@
+/** The process killed at the worst moments: attempts are still counted right, mails still sent once. */
+
+import { SMTPServer } from 'smtp-server';
+import { afterEach, expect, test } from 'vitest';
+import { type ApiClient, login } from '../support/client.ts';
+import { createInstallation } from '../support/installation.ts';
+import { freePort } from '../support/ports.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function setUp(env: Record<string, string> = {}) {
+  const installation = await createInstallation();
+  cleanups.push(() => installation.remove());
+  const receiver = await createReceiver({ status: 503 });
+  cleanups.push(() => receiver.close());
+  let program: Program | undefined;
+  cleanups.push(async () => program?.kill());
+  const start = async (): Promise<Program> => {
+    program = await startProgram({ ...installation.env, ...env });
+    return program;
+  };
+  const logIn = async (): Promise<ApiClient> => login((await start()).url, installation.credentials);
+  const kill = async () => {
+    await program?.kill();
+  };
+  const subscribe = async (client: ApiClient): Promise<number> => {
+    const { data } = await client.request('POST', '/webhooks', {
+      url: `${receiver.url}/hook`,
+      webhookType: 'CREATE_ORDER',
+      active: true,
+      method: 'POST',
+    });
+    return data.id;
+  };
+  return { installation, receiver, start, logIn, kill, subscribe };
+}
+
+test('killed during an attempt, ten times over: still 21 attempts before the deactivation, and one mail', async () => {
+  const { installation, receiver, start, logIn, kill, subscribe } = await setUp();
+  const client = await logIn();
+  const webhookId = await subscribe(client);
+  let kills = 0;
+  let dying: Promise<void> | undefined;
+  const interrupted = new Set<string>();
+  receiver.respond((request) => {
+    const number = String(request.headers['x-service-attempt']);
+    if (kills === 10 || interrupted.has(number)) return { status: 503 };
+    // The request has arrived and is never answered: the process dies waiting.
+    interrupted.add(number);
+    kills += 1;
+    dying = kill();
+    return { hang: 'headers' };
+  });
+  await client.createOrder('10001');
+  let program: Program | undefined;
+  for (let restarts = 0; restarts < 10; restarts += 1) {
+    await until(`kill ${restarts + 1}`, async () => kills > restarts, 60_000);
+    await dying;
+    program = await start();
+  }
+  const after = await login(program?.url ?? '', installation.credentials);
+  await until(
+    'the deactivation',
+    async () => !(await after.request('GET', `/webhooks/${webhookId}`)).data.active,
+    90_000,
+  );
+  const { data: deliveries } = await after.request('GET', `/webhooks/${webhookId}/deliveries`);
+  expect(deliveries).toHaveLength(1);
+  const { data: delivery } = await after.request('GET', `/deliveries/${deliveries[0].id}`);
+  expect(delivery.attempts.map((attempt: { number: number }) => attempt.number)).toEqual(
+    Array.from({ length: 21 }, (_, index) => index + 1),
+  );
+  expect(delivery.attempts.every((attempt: { status: number }) => attempt.status === 503)).toBe(true);
+  expect(receiver.requests).toHaveLength(31);
+  await until('the mail', async () => (await installation.mails()).length > 0);
+  expect(await installation.mails()).toHaveLength(1);
+}, 240_000);
+
+test('killed between the transaction of the compensation and the mail: exactly one mail after the restart', async () => {
+  const port = await freePort();
+  const mails: string[] = [];
+  let onConnect: (() => Promise<void>) | undefined;
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onConnect(_session, done) {
+      if (onConnect === undefined) return done();
+      // Here the webhook is inactive already, and the mail not yet sent.
+      const die = onConnect;
+      onConnect = undefined;
+      void die().then(() => done(new Error('gone')));
+    },
+    onData(stream, _session, done) {
+      let text = '';
+      stream.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      stream.on('end', () => {
+        mails.push(text);
+        done();
+      });
+    },
+  });
+  await new Promise<void>((resolve) => smtp.listen(port, '127.0.0.1', resolve));
+  cleanups.push(() => new Promise<void>((resolve) => smtp.close(() => resolve())));
+
+  const { installation, start, logIn, kill, subscribe } = await setUp({
+    SMTP_URL: `smtp://127.0.0.1:${port}`,
+    RETRY_MAX: '1',
+  });
+  const client = await logIn();
+  const webhookId = await subscribe(client);
+  const killed = new Promise<void>((resolve) => {
+    onConnect = async () => {
+      await kill();
+      resolve();
+    };
+  });
+  await client.createOrder('10002');
+  await killed;
+  const [webhook] = await installation.sql`select active from webhooks where id = ${webhookId}`;
+  expect(webhook).toEqual({ active: false });
+  expect(mails).toHaveLength(0);
+  await start();
+  await until('the mail', async () => mails.length > 0, 90_000);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(mails).toHaveLength(1);
+  expect(mails[0]).toContain('Subject: Webhook');
+}, 150_000);

@@ -1,0 +1,54 @@
+/**
+ * An e-shop developer's view: a logged-in client of a running Waybill.
+ * @module
+ */
+import type { EshopCredentials } from '../../src/demonstration.ts';
+
+/** The envelope, as far as tests read it. */
+export interface Answer {
+  readonly statusCode: number;
+  readonly message: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into the answers of all endpoints
+  readonly data?: any;
+}
+
+export interface ApiClient {
+  /** @param path below /v21 */
+  request(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Creates an order that is valid against the demonstration's products. */
+  createOrder(eshopOrderId: string): Promise<Answer>;
+}
+
+/** Logs in as the e-shop's own user. */
+export async function login(url: string, credentials: EshopCredentials): Promise<ApiClient> {
+  const { apiKey, username, password } = credentials;
+  const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
+  const send = async (method: string, path: string, token: string, body?: unknown): Promise<Answer> => {
+    const response = await fetch(`${url}/v21${path}`, {
+      method,
+      headers: token === '' ? headers : { ...headers, authorization: `Bearer ${token}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return (await response.json()) as Answer;
+  };
+  const { data } = await send('POST', '/users/login', '', { username, password });
+  const request = (method: string, path: string, body?: unknown) => send(method, path, data.token, body);
+  return {
+    request,
+    createOrder: (eshopOrderId) =>
+      request('POST', '/orders', {
+        eshopOrderId,
+        recipientName: 'Jana Nováková',
+        recipientStreet: 'Dlouhá 1',
+        recipientCity: 'Praha',
+        recipientPostCode: '11000',
+        recipientCountry: 'CZ',
+        shipper: 'PPL',
+        shipperService: 'PPL_PRIVATE',
+        paid: true,
+        paymentType: 1,
+        currency: 'CZK',
+        orderProducts: [{ sku: 'MUG-BLUE', quantity: 1, unitPrice: '249.00', vatRate: 21 }],
+      }),
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * An installation for processes that are killed: a database, an e-shop, and the variables to start Waybill with.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { createProduct } from '../../src/db/products.ts';
+import { createEshopWithUsers } from '../../src/demonstration.ts';
+import { sampleProduct } from '../../src/domain/product-schema.ts';
+import { createTestDatabase } from './database.ts';
+
+export type Installation = Awaited<ReturnType<typeof createInstallation>>;
+
+/** The policy shrunk to milliseconds, with loopback receivers allowed. */
+export const quickEnv = {
+  RETRY_INITIAL_INTERVAL: '40ms',
+  RETRY_COEFFICIENT: '1.1',
+  DELIVERY_TIMEOUT: '2s',
+  DELIVERY_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+};
+
+/** @param temporalAddress default: the run's own Temporal server */
+export async function createInstallation(temporalAddress = inject('temporalAddress')) {
+  const database = await createTestDatabase();
+  const dataDir = await mkdtemp(join(tmpdir(), 'waybill-data-'));
+  const credentials = await createEshopWithUsers(database.sql, { name: 'Shop', email: 'shop@example.test' });
+  await createProduct(database.sql, credentials.eshopId, { ...sampleProduct, sku: 'MUG-BLUE' });
+  return {
+    sql: database.sql,
+    credentials,
+    env: {
+      ...quickEnv,
+      DATABASE_URL: database.url,
+      TEMPORAL_ADDRESS: temporalAddress,
+      TEMPORAL_TASK_QUEUE: `faults-${randomBytes(4).toString('hex')}`,
+      SECRET_KEY: randomBytes(32).toString('base64'),
+      DATA_DIR: dataDir,
+    },
+    mails: async () =>
+      (await readdir(join(dataDir, 'mail')).catch(() => [])).filter((file) => file.endsWith('.eml')),
+    async remove() {
+      await database.drop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

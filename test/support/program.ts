@@ -1,0 +1,76 @@
+/**
+ * Waybill as a process of its own, started as a user starts it: for tests that kill it.
+ * @module
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface Program {
+  /** `http://127.0.0.1:<port>`; empty for ROLE=worker. */
+  readonly url: string;
+  readonly pid: number;
+  /** Everything it has written so far. */
+  output(): string;
+  /** Kills it as a power cut would, and waits until it is gone. */
+  kill(): Promise<void>;
+  /** Asks it to stop, and waits until it has. */
+  stop(): Promise<number | null>;
+}
+
+/**
+ * Starts the program and waits until it says that it is ready.
+ * @throws Error with its output when it ends before that
+ */
+export async function startProgram(
+  env: Readonly<Record<string, string>>,
+  timeoutMs = 60_000,
+): Promise<Program> {
+  const { PATH, HOME, XDG_CACHE_HOME } = process.env;
+  const inherited = Object.fromEntries(
+    Object.entries({ PATH, HOME, XDG_CACHE_HOME }).filter(([, value]) => value !== undefined),
+  );
+  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+    env: { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const exited = once(child, 'exit');
+  await ready(child, () => output, timeoutMs);
+  return {
+    url: /API\s+(http:\S+)\/v21/.exec(output)?.[1] ?? '',
+    pid: child.pid ?? 0,
+    output: () => output,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+      return child.exitCode;
+    },
+  };
+}
+
+async function ready(child: ChildProcess, output: () => string, timeoutMs: number): Promise<void> {
+  for (const end = Date.now() + timeoutMs; ; ) {
+    // The banner is written in one piece.
+    if (output().includes('Waybill is ready.')) return;
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(`The program ended before it was ready:\n${output()}`);
+    }
+    if (Date.now() > end) {
+      child.kill('SIGKILL');
+      throw new Error(`The program was not ready after ${timeoutMs} ms:\n${output()}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
