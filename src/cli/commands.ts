@@ -11,6 +11,7 @@ import { createUser } from '../db/users.ts';
 import { createEshopWithUsers } from '../demonstration.ts';
 import { hashPassword, newPassword } from '../passwords.ts';
 import { version } from '../version.ts';
+import { configurationTable } from './configuration-table.ts';
 import { CommandError, withDatabase } from './open-database.ts';
 import { policyTable } from './policy-table.ts';
 
@@ -144,5 +145,9 @@ export function waybillCommand(context: CommandContext): Command {
     .command('policy')
     .description('the waits between the attempts of a delivery, with the configured values')
     .action(() => context.print(policyTable(retryPolicyOf(readSettings(context.env)))));
+  command
+    .command('variables')
+    .description('all environment variables, with their defaults and meanings')
+    .action(() => context.print(configurationTable()));
   return command;
 }

@@ -1,0 +1,20 @@
+/**
+ * The table of all environment variables, as the README shows it.
+ * @module
+ */
+import { variables } from '../config.ts';
+
+/** What the schema says a variable means. */
+function meaningOf(pipe: readonly { readonly type: string; readonly description?: unknown }[]): string {
+  const found = pipe.find((item) => item.type === 'description')?.description;
+  return typeof found === 'string' ? found : '';
+}
+
+/** One line per variable in Markdown: name, default, meaning. */
+export function configurationTable(): string {
+  const lines = Object.entries(variables.entries).map(([name, schema]) => {
+    const standard = schema.default === undefined || schema.default === '' ? '' : `\`${schema.default}\``;
+    return `| \`${name}\` | ${standard} | ${meaningOf(schema.wrapped.pipe)} |`;
+  });
+  return ['| variable | default | meaning |', '|---|---|---|', ...lines].join('\n');
+}
