@@ -3,7 +3,13 @@
  * an unreachable server would otherwise be retried for a long time.
  * @module
  */
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  type Client,
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import {
@@ -34,6 +40,15 @@ export interface Dispatcher {
   signalAttemptFailed(deliveryId: string, attempt: FailedAttempt): Promise<void>;
   /** Starts the release timer of a pre-order, or tells the running one of a change. */
   signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
+}
+
+/** gRPC status INVALID_ARGUMENT: this very request is refused, and the next one may well be taken. */
+const INVALID_ARGUMENT = 3;
+
+/** True where Temporal answered and refused, false where it is away. */
+export function isRefusal(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
 }
 
 /** @param client on the worker's own connection, so that a workflow's first task runs here without a detour */

@@ -16,7 +16,7 @@ import {
   removeChange,
 } from '../db/outbox.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import { type Dispatcher, isRefusal } from './dispatcher.ts';
 import { eachLimited } from './each-limited.ts';
 
 /** What the relay receives. */
@@ -90,6 +90,11 @@ export function startRelay(options: RelayOptions): Relay {
         await dispatcher.startDelivery(delivery);
         started.push(delivery.id);
       } catch (error) {
+        if (isRefusal(error)) {
+          // It stays leased, and is tried again when the lease ends: it must not stop the others.
+          log.error({ deliveryId: delivery.id, err: error }, 'Temporal refuses to start a delivery');
+          return;
+        }
         failure = error;
         failed.push(delivery.id);
       }
