@@ -1,0 +1,170 @@
+/**
+ * `npm start` with nothing configured, as a person has it: with a terminal's Ctrl-C, with a power cut, twice at once.
+ * @module
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let dataDir: string;
+const groups: ChildProcess[] = [];
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'waybill-start-'));
+  // The embedded Postgres may run as a user of its own, who must be able to enter.
+  await chmod(dataDir, 0o755);
+});
+afterAll(async () => {
+  for (const { pid } of groups) if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+  for (const pid of await processesOfInstance()) process.kill(pid, 'SIGKILL');
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Like a terminal: what is typed there reaches the whole group. */
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is gone.
+  }
+}
+
+/** The living processes whose command line names the instance's folder: its Postgres and its Temporal. */
+async function processesOfInstance(): Promise<number[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return text.includes(dataDir) ? [pid] : [];
+    }),
+  );
+  return found.flat();
+}
+
+interface Started {
+  readonly pid: number;
+  readonly output: () => string;
+  /** Its exit code once it has ended. */
+  readonly ended: Promise<number | null>;
+}
+
+/** `npm start` in a process group of its own, with nothing configured but a folder and a free port. */
+function npmStart(env: Record<string, string> = {}): Started {
+  const { PATH = '', HOME = '', XDG_CACHE_HOME } = process.env;
+  const child = spawn('npm', ['start'], {
+    cwd: root,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH,
+      HOME,
+      ...(XDG_CACHE_HOME === undefined ? {} : { XDG_CACHE_HOME }),
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...env,
+    },
+  });
+  groups.push(child);
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  return {
+    pid: child.pid ?? 0,
+    output: () => text,
+    ended: once(child, 'close').then(() => child.exitCode),
+  };
+}
+
+/** What the banner says, by the name at the beginning of each line. */
+async function banner(started: Started): Promise<Record<string, string>> {
+  let over = false;
+  void started.ended.then(() => {
+    over = true;
+  });
+  for (const end = Date.now() + 90_000; !/Waybill is ready\.\n\n(.+\n)+\n/.test(started.output()); ) {
+    if (over || Date.now() > end) throw new Error(`No banner:\n${started.output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const lines = started.output().split('Waybill is ready.')[1]?.trim().split('\n') ?? [];
+  return Object.fromEntries(lines.map((line) => line.trim().split(/\s{2,}/, 2)));
+}
+
+/** Logs in with what the banner says. */
+async function login(shown: Record<string, string>, user: string): Promise<number> {
+  const [username, password] = (shown[user] ?? '').split(' / ');
+  const response = await fetch(`${shown.API}/users/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': shown['x-api-key'] ?? '' },
+    body: JSON.stringify({ username, password }),
+  });
+  return response.status;
+}
+
+it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again after a kill -9', {
+  timeout: 180_000,
+}, async () => {
+  const first = npmStart();
+  const shown = await banner(first);
+  expect(shown).toMatchObject({
+    API: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v21$/),
+    Docs: expect.stringMatching(/\/docs$/),
+    'Temporal UI': expect.stringMatching(/^http:/),
+    'Private receivers': 'allowed in 127.0.0.0/8, ::1/128',
+  });
+  expect(await login(shown, 'Shop user')).toBe(200);
+  expect(await login(shown, 'Warehouse user')).toBe(200);
+  expect((await fetch(shown.Docs ?? '')).status).toBe(200);
+  expect((await fetch(shown['Temporal UI'] ?? '')).status).toBe(200);
+  for (const secret of ['secret-key', 'postgres-password', 'demonstration.json', 'instance.json']) {
+    expect((await stat(join(dataDir, secret))).mode & 0o777, secret).toBe(0o600);
+  }
+
+  // Somebody starts it once more beside the first.
+  const beside = npmStart();
+  expect(await beside.ended).not.toBe(0);
+  expect(beside.output()).toMatch(/ is in use by process \d+: .+\.\n/);
+  expect(await login(shown, 'Shop user')).toBe(200);
+
+  signalGroup(first.pid, 'SIGINT');
+  await first.ended;
+  expect(await processesOfInstance()).toEqual([]);
+
+  const second = npmStart();
+  const again = await banner(second);
+  expect(again['x-api-key']).toBe(shown['x-api-key']);
+  expect(again['Shop user']).toBe(shown['Shop user']);
+  signalGroup(second.pid, 'SIGKILL');
+  await second.ended;
+  // Its servers live on: nobody could tell them.
+  expect((await processesOfInstance()).length).toBeGreaterThan(0);
+
+  const third = npmStart();
+  expect(await login(await banner(third), 'Shop user')).toBe(200);
+  // Everything dies at once, as in a power cut.
+  signalGroup(third.pid, 'SIGKILL');
+  for (const pid of await processesOfInstance()) process.kill(pid, 'SIGKILL');
+  await third.ended;
+
+  const fourth = npmStart();
+  expect(await login(await banner(fourth), 'Shop user')).toBe(200);
+  signalGroup(fourth.pid, 'SIGTERM');
+  await fourth.ended;
+  expect(await processesOfInstance()).toEqual([]);
+});
+
+it('a wrong value starts nothing', async () => {
+  const wrong = npmStart({ RETRY_WINDOW: '2 days', DATA_DIR: join(dataDir, 'never') });
+  expect(await wrong.ended).not.toBe(0);
+  expect(wrong.output()).toMatch(/^RETRY_WINDOW must .+\.$/m);
+  expect(wrong.output()).not.toContain('Starting');
+  expect(await readdir(dataDir)).not.toContain('never');
+});
