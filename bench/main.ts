@@ -45,10 +45,15 @@ async function bench(options: Options): Promise<void> {
   if (process.platform !== 'linux')
     throw new Error('The bench reads processor times from /proc: Linux only.');
   const started = performance.now();
-  const stack = await startStack((text) => say(`Starting ${text}`));
-  const onSignal = () => void stack.stop().then(() => process.exit(130));
+  const starting = startStack((text) => say(`Starting ${text}`));
+  let interrupted = false;
+  const onSignal = () => {
+    interrupted = true;
+    void starting.then((stack) => stack.stop()).finally(() => process.exit(130));
+  };
   process.once('SIGINT', onSignal);
   process.once('SIGTERM', onSignal);
+  const stack = await starting;
   try {
     const idle = await idleShare(stack);
     const kinds = [
@@ -73,6 +78,9 @@ async function bench(options: Options): Promise<void> {
       }
     }
     console.log(report(kinds, idle));
+  } catch (error) {
+    // The round under way fails when its stack is taken down.
+    if (!interrupted) throw error;
   } finally {
     await stack.stop();
   }

@@ -31,7 +31,10 @@ export async function startReceiver(): Promise<ReceiverProcess> {
     pid,
     async arrivals(deliveries, patienceMs) {
       const answer = next();
-      child.send({ deliveries } satisfies ArrivalsWanted);
+      await new Promise<void>((resolve, reject) => {
+        const asked: ArrivalsWanted = { deliveries };
+        child.send(asked, (error) => (error === null ? resolve() : reject(error)));
+      });
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
         const text = `Not all of ${deliveries} deliveries arrived within ${patienceMs / 1000} s.`;

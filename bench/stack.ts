@@ -34,6 +34,7 @@ export interface Stack {
   arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
   /** When the transactions that accepted these deliveries were committed, in milliseconds since 1970, by id. */
   commitTimes(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Ends everything and removes the folder; any number of calls. */
   stop(): Promise<void>;
 }
 
@@ -44,8 +45,12 @@ export interface Stack {
  */
 export async function startStack(say: (text: string) => void): Promise<Stack> {
   const stops: (() => Promise<unknown>)[] = [];
-  const stop = async () => {
-    for (const each of stops.splice(0).reverse()) await each();
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= (async () => {
+      for (const each of stops.splice(0).reverse()) await each();
+    })();
+    return stopping;
   };
   try {
     const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
@@ -54,7 +59,7 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
     await chmod(directory, 0o755);
 
     say('Postgres …');
-    const postgres = await startDatabase(join(directory, 'database'), say);
+    const postgres = await startDatabase(join(directory, 'database'));
     stops.push(postgres.stop);
     say('Temporal …');
     const temporal = await startTemporal({
@@ -126,14 +131,14 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
 }
 
 /** The embedded server as `npm start` runs it; it only notes the time of every commit besides. */
-async function startDatabase(directory: string, say: (text: string) => void) {
+async function startDatabase(directory: string) {
   const dataDir = await openDataDir(directory);
-  const first = await startPostgres(dataDir, say);
+  const first = await startPostgres(dataDir, () => {});
   const sql = createPool(first.url, 1);
   await sql.unsafe('alter system set track_commit_timestamp = on');
   await sql.end();
   await first.stop();
-  const server = await startPostgres(dataDir, say);
+  const server = await startPostgres(dataDir, () => {});
   const [pid = ''] = (await dataDir.read('postgres/postmaster.pid'))?.split('\n') ?? [];
   return { url: server.url, pid: Number(pid), stop: () => server.stop() };
 }
