@@ -3,7 +3,7 @@
  * @module
  */
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@temporalio/common';
 import { waitAfterAttempt } from '../src/domain/retry-policy.ts';
 import {
   type AttemptInput,
@@ -44,30 +44,38 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     await tell(deps, input.deliveryId, outcome);
     const { number, nextAttemptAt, sentence } = outcome;
     if (nextAttemptAt === null) {
-      throw ApplicationFailure.create({
-        message: sentence,
-        type: failureTypes.retriesSpent,
-        nonRetryable: true,
-        category: ApplicationFailureCategory.BENIGN,
-      });
+      throw receiverFailure(sentence, { type: failureTypes.retriesSpent, nonRetryable: true });
     }
     // The policy's own wait is left to Temporal, unless its count has run ahead of ours by an outage, or the
     // receiver asked for a longer one.
     const due = nextAttemptAt.getTime() - outcome.at.getTime();
-    const engineWait = waitAfterAttempt(input.policy, input.attemptsBefore + engineAttempt);
-    throw ApplicationFailure.create({
-      message: `Attempt ${number}: ${sentence}`,
+    const engineNumber = input.attemptsBefore + engineAttempt;
+    const asPlanned = number === engineNumber && due === waitAfterAttempt(input.policy, engineNumber);
+    throw receiverFailure(`Attempt ${number}: ${sentence}`, {
       type: failureTypes.attemptFailed,
-      category: ApplicationFailureCategory.BENIGN,
-      ...(due === engineWait && number === input.attemptsBefore + engineAttempt
-        ? {}
-        : { nextRetryDelay: due }),
+      ...(asPlanned ? {} : { nextRetryDelay: due }),
     });
   };
 }
 
+/** Expected, and no fault of the code: without a stack trace, and no line in the worker's log. */
+function receiverFailure(
+  message: string,
+  options: Pick<ApplicationFailureOptions, 'type' | 'nonRetryable' | 'nextRetryDelay'>,
+): ApplicationFailure {
+  const failure = ApplicationFailure.create({
+    message,
+    ...options,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+  failure.stack = '';
+  return failure;
+}
+
 function ourOutage(message: string, nextRetryDelay: number): ApplicationFailure {
-  return ApplicationFailure.create({ message, type: failureTypes.ourOutage, nextRetryDelay });
+  const failure = ApplicationFailure.create({ message, type: failureTypes.ourOutage, nextRetryDelay });
+  failure.stack = '';
+  return failure;
 }
 
 /** The operator's view is told of every failed attempt; a delivery does not depend on it. */

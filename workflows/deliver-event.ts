@@ -188,7 +188,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       ? `Expired: the window ended while Waybill was away, and the last attempt failed (${lastError ?? 'no answer'}). The webhook stays active.`
       : 'Expired: the window ended while the webhook was inactive.';
     view.ended(state, why);
-    throw ApplicationFailure.nonRetryable(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
+    throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
   }
 
   async function compensate(): Promise<DeliverEventResult> {
@@ -202,6 +202,13 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         : 'the webhook was deactivated and its e-shop mailed';
     const why = `Failed after ${result.attemptsMade} attempts (${result.lastError ?? 'no answer'}); ${what}.`;
     view.ended('failed', why);
-    throw ApplicationFailure.nonRetryable(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
+    throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
   }
+}
+
+/** The end of a delivery that was not delivered: a sentence, and no stack trace, for no code went wrong. */
+function ended(sentence: string, type: 'DeliveryFailed' | 'DeliveryExpired'): ApplicationFailure {
+  const failure = ApplicationFailure.nonRetryable(sentence, type);
+  failure.stack = '';
+  return failure;
 }

@@ -6,11 +6,15 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { test } from 'vitest';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { scenarios } from './scenarios.ts';
+
+/** Stack traces name it. */
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 for (const scenario of scenarios) {
   const file = new URL(`./histories/${scenario.name}.json`, import.meta.url);
@@ -24,7 +28,9 @@ for (const scenario of scenarios) {
       const workflowId = await scenario.run(stack, receiver);
       const history = await stack.client.workflow.getHandle(workflowId).fetchHistory();
       // Which machine recorded it says nothing about the workflow.
-      const text = historyToJSON(history).replaceAll(`${process.pid}@${hostname()}`, 'recorder');
+      const text = historyToJSON(history)
+        .replaceAll(`${process.pid}@${hostname()}`, 'recorder')
+        .replaceAll(root, '');
       await writeFile(file, `${text}\n`);
     } finally {
       await receiver.close();
