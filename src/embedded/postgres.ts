@@ -10,11 +10,12 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import postgres from 'postgres';
 import * as v from 'valibot';
+import { createDatabase } from '../db/create-database.ts';
 import { type DataDir, DataDirError } from './data-dir.ts';
 import { freePort } from './ports.ts';
-import { isAlive, isListed } from './processes.ts';
+import { commandLine, isAlive, isListed } from './processes.ts';
+import { closedFolder, type User } from './reachable.ts';
 
 const run = promisify(execFile);
 
@@ -49,10 +50,28 @@ async function pgCtlPath(): Promise<string> {
 }
 
 /** Postgres refuses to run as root: there it runs as the user `postgres`. */
-async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
+async function serverUser(): Promise<User | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
   return { uid: await id('-u'), gid: await id('-g') };
+}
+
+/** Says early, in one sentence, what would otherwise fail with a riddle: the server's user cannot enter. */
+async function checkReachable(pgCtl: string, dataDir: DataDir): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  // Before the first start there may be no such user yet: then it will be one that owns nothing.
+  const user = (await serverUser().catch(() => undefined)) ?? { uid: -1, gid: -1 };
+  const why = 'Postgres does not run as root, and the user postgres that it runs as cannot enter';
+  const closed = await closedFolder(pgCtl, user);
+  if (closed !== null) {
+    throw new DataDirError(
+      `${why} ${closed}: run Waybill from a folder open to all, as another user, or set DATABASE_URL.`,
+    );
+  }
+  const closedData = await closedFolder(dataDir.path, user);
+  if (closedData !== null) {
+    throw new DataDirError(`${why} ${closedData}: set DATA_DIR to a folder in a place open to all.`);
+  }
 }
 
 /**
@@ -64,6 +83,7 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
   const directory = dataDir.join('postgres');
   const password = await dataDir.remember('postgres-password', () => randomBytes(18).toString('base64url'));
   const pgCtl = await pgCtlPath();
+  await checkReachable(pgCtl, dataDir);
   if (
     (await dataDir.read('postgres/PG_VERSION')) === undefined ||
     (await dataDir.read('postgres-ready')) === undefined
@@ -92,11 +112,17 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
     );
   }
 
-  /** The id of the running server, from its own file. */
+  /**
+   * The id of the running server, from its own file. After a restart of the machine the id in that file may be any
+   * other process's: that one is left alone, and the file, which would keep Postgres from starting, removed.
+   */
   async function postmaster(): Promise<number | undefined> {
-    const [first] = (await readFile(`${directory}/postmaster.pid`, 'utf8').catch(() => '')).split('\n');
-    const pid = Number(first);
-    return pid > 0 && (await isAlive(pid)) ? pid : undefined;
+    const file = `${directory}/postmaster.pid`;
+    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+    if (!(pid > 0) || !(await isAlive(pid))) return undefined;
+    if ((await commandLine(pid)).includes(directory)) return pid;
+    await rm(file, { force: true });
+    return undefined;
   }
 
   async function start(port: number): Promise<void> {
@@ -133,7 +159,7 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
   await dataDir.write('postgres-port', String(port));
   await start(port);
   const url = `postgres://waybill:${password}@127.0.0.1:${port}/waybill`;
-  await createDatabase(`postgres://waybill:${password}@127.0.0.1:${port}/postgres`);
+  await createDatabase(`postgres://waybill:${password}@127.0.0.1:${port}/postgres`, 'waybill');
   return {
     url,
     async keepAlive() {
@@ -144,18 +170,6 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
     },
     stop: () => stop(),
   };
-}
-
-async function createDatabase(adminUrl: string): Promise<void> {
-  const sql = postgres(adminUrl, { max: 1, onnotice: () => {} });
-  try {
-    await sql`create database waybill`;
-  } catch (error) {
-    // 42P04: it is there from an earlier start.
-    if (!(error instanceof postgres.PostgresError) || error.code !== '42P04') throw error;
-  } finally {
-    await sql.end();
-  }
 }
 
 async function initialise(directory: string, password: string): Promise<void> {
