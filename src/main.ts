@@ -57,8 +57,7 @@ async function main(): Promise<void> {
     pino.destination({ fd: 2, sync: false }),
   );
 
-  const embedded = await startEmbedded(config, say);
-  await started(() => embedded.stop());
+  const embedded = await startEmbedded(config, say, started);
 
   for (const name of await migrate(embedded.databaseUrl)) say(`Database: applied ${name}`);
   const sql = createPool(embedded.databaseUrl, POOL_SIZE);
@@ -153,7 +152,10 @@ async function temporalTarget({ settings }: Config, address: string) {
 
 /** One Ctrl-C arrives twice under `npm start`: from the terminal, and passed on by npm. In milliseconds. */
 const SAME_KEYSTROKE_MS = 500;
+/** What is just being started gets this long to be ready to be stopped, in milliseconds. */
+const HALF_STARTED_MS = 15_000;
 let askedAt: number | undefined;
+let settled: Promise<unknown> = Promise.resolve();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     if (askedAt !== undefined) {
@@ -163,20 +165,19 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     }
     askedAt = Date.now();
     say('Stopping: attempts under way finish …');
-    void stopAll().then(() => process.exit(0));
+    const patience = new Promise((resolve) => setTimeout(resolve, HALF_STARTED_MS));
+    void stopAll()
+      .then(() => Promise.race([settled, patience]))
+      .then(() => process.exit(0));
   });
 }
 
-try {
-  await main();
-} catch (error) {
+settled = main().catch(async (error: unknown) => {
   // Asked to stop while starting: what failed on the way is no news.
-  if (stopping === undefined) {
-    const foreseen = error instanceof Error && ['ConfigError', 'DataDirError', 'Error'].includes(error.name);
-    process.stderr.write(
-      `${foreseen ? (error as Error).message : error instanceof Error ? error.stack : error}\n`,
-    );
-  }
+  if (stopping !== undefined) return;
+  const foreseen = error instanceof Error && ['ConfigError', 'DataDirError', 'Error'].includes(error.name);
+  const text = foreseen ? error.message : error instanceof Error ? error.stack : String(error);
+  process.stderr.write(`${text}\n`);
   await stopAll();
   process.exit(1);
-}
+});

@@ -5,7 +5,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { access, chmod, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -26,6 +26,11 @@ const DOWNLOAD_CONNECT_MS = 5_000;
 const DOWNLOAD_TOTAL_MS = 600_000;
 /** Between two lines that say how far a build is, in milliseconds. */
 const PROGRESS_MS = 10_000;
+
+/** Folders in which the program is being got. */
+const WORK_PREFIX = 'getting-temporal-';
+/** Nobody is at work any more in a folder this old, in milliseconds. */
+const ABANDONED_MS = 6 * 3_600_000;
 
 /** What the search is given. */
 export interface TemporalSearch {
@@ -129,9 +134,13 @@ async function build(into: string, { report, env }: Required<Omit<TemporalSearch
   try {
     await new Promise<void>((resolve, reject) => {
       const child = spawn('go', ['install', '-v', `${MODULE}/cmd/temporal@${VERSION}`], {
-        env: { ...env, GOBIN: into, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' },
+        // Without cgo it needs no C compiler.
+        env: { ...env, GOBIN: into, CGO_ENABLED: '0' },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
+      const abandon = () => child.kill('SIGINT');
+      process.once('exit', abandon);
+      child.once('close', () => process.off('exit', abandon));
       createInterface({ input: child.stderr }).on('line', (line) => {
         if (line.startsWith('go: downloading')) downloaded += 1;
         else if (!line.startsWith('go:') && !line.includes(' ')) compiled += 1;
@@ -147,6 +156,15 @@ async function build(into: string, { report, env }: Required<Omit<TemporalSearch
   }
   report(`  built in ${seconds()} s`);
   return join(into, EXECUTABLE);
+}
+
+/** Removes what a start that was killed while it downloaded or built has left. */
+async function removeAbandoned(cache: string): Promise<void> {
+  for (const name of await readdir(cache)) {
+    const path = join(cache, name);
+    const old = name.startsWith(WORK_PREFIX) && (await stat(path)).mtimeMs < Date.now() - ABANDONED_MS;
+    if (old) await rm(path, { recursive: true, force: true });
+  }
 }
 
 const reason = (error: unknown): string => {
@@ -172,8 +190,9 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
   if (installed !== null) return installed;
 
   await mkdir(join(cache, `temporal-cli-${VERSION}`), { recursive: true });
+  await removeAbandoned(cache);
   // On the same file system as its place, so that the finished program appears there at once or not at all.
-  const work = await mkdtemp(join(cache, 'getting-temporal-'));
+  const work = await mkdtemp(join(cache, WORK_PREFIX));
   const failures: string[] = [];
   try {
     let program: string | undefined;

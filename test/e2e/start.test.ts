@@ -2,12 +2,13 @@
  * `npm start` with nothing configured, as a person has it: with a terminal's Ctrl-C, with a power cut, twice at once.
  * @module
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,6 +37,10 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 
 /** The living processes whose command line names the instance's folder: its Postgres and its Temporal. */
 async function processesOfInstance(): Promise<number[]> {
+  if (process.platform !== 'linux') {
+    const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,args=']);
+    return stdout.split('\n').flatMap((line) => (line.includes(dataDir) ? [Number.parseInt(line, 10)] : []));
+  }
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const found = await Promise.all(
     pids.map(async (pid) => {
@@ -159,6 +164,19 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
   signalGroup(fourth.pid, 'SIGTERM');
   await fourth.ended;
   expect(await processesOfInstance()).toEqual([]);
+});
+
+it('Ctrl-C while it is still starting leaves nothing running', { timeout: 60_000 }, async () => {
+  const early = npmStart();
+  for (const end = Date.now() + 30_000; !early.output().includes('Starting the Temporal'); ) {
+    if (Date.now() > end) throw new Error(early.output());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect((await processesOfInstance()).length).toBeGreaterThan(0);
+  signalGroup(early.pid, 'SIGINT');
+  await early.ended;
+  expect(await processesOfInstance()).toEqual([]);
+  expect(early.output()).not.toContain('Waybill is ready.');
 });
 
 it('a wrong value starts nothing', async () => {
