@@ -2,9 +2,10 @@
  * `npm run bench`: how many deliveries go through per second, what each costs in processor time, and how long one
  * takes from COMMIT to the receiver's first byte. It starts a stack of its own and takes it down again.
  *
- *     npm run bench -- --rounds 5 --orders 300 --clients 16 --rate 10
+ *     npm run bench -- --rounds 5 --orders 200 --clients 16 --rate 10
  * @module
  */
+import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, InvalidArgumentError } from 'commander';
 import { cpuMilliseconds, difference, type Milliseconds } from './cpu.ts';
@@ -35,7 +36,7 @@ interface Options {
 await new Command('bench')
   .description('Measures the delivery of created orders to one POST webhook on this machine.')
   .option('--rounds <n>', 'rounds of each kind; the table shows their medians', positive, 5)
-  .option('--orders <n>', 'orders in a round flat out', positive, 300)
+  .option('--orders <n>', 'orders in a round flat out', positive, 200)
   .option('--clients <n>', 'clients that send them at once', positive, 16)
   .option('--rate <n>', `orders per second in a steady round of ${STEADY_SECONDS} s`, positive, 10)
   .action(bench)
@@ -45,6 +46,7 @@ async function bench(options: Options): Promise<void> {
   if (process.platform !== 'linux')
     throw new Error('The bench reads processor times from /proc: Linux only.');
   const started = performance.now();
+  const [load = 0] = loadavg();
   const starting = startStack((text) => say(`Starting ${text}`));
   let interrupted = false;
   const onSignal = () => {
@@ -77,7 +79,7 @@ async function bench(options: Options): Promise<void> {
         say(`${index === 0 ? 'warm-up' : `round ${index}`}, ${kind.name}: ${oneLine(round)}`);
       }
     }
-    console.log(report(kinds, idle));
+    console.log(report(kinds, idle, load));
   } catch (error) {
     // The round under way fails when its stack is taken down.
     if (!interrupted) throw error;

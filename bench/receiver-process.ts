@@ -12,7 +12,7 @@ export interface ReceiverProcess {
   readonly pid: number;
   /**
    * The deliveries that arrived since the last call, once there are so many.
-   * @throws Error after `patienceMs`
+   * @throws Error after `patienceMs`, saying how many there were
    */
   arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
   stop(): void;
@@ -32,16 +32,15 @@ export async function startReceiver(): Promise<ReceiverProcess> {
     async arrivals(deliveries, patienceMs) {
       const answer = next();
       await new Promise<void>((resolve, reject) => {
-        const asked: ArrivalsWanted = { deliveries };
+        const asked: ArrivalsWanted = { deliveries, patienceMs };
         child.send(asked, (error) => (error === null ? resolve() : reject(error)));
       });
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        const text = `Not all of ${deliveries} deliveries arrived within ${patienceMs / 1000} s.`;
-        timer = setTimeout(() => reject(new Error(text)), patienceMs);
-      });
-      const message = await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+      const message = await answer;
       if (message.kind !== 'arrivals') throw new Error('The receiver did not answer what it was asked.');
+      const { length } = message.arrivals.first;
+      if (length < deliveries) {
+        throw new Error(`${length} of ${deliveries} deliveries arrived within ${patienceMs / 1000} s.`);
+      }
       return message.arrivals;
     },
     stop() {

@@ -4,9 +4,10 @@
  */
 import { createServer } from 'node:http';
 
-/** What the parent asks for: the deliveries that came since it last asked, once there are so many. */
+/** What the parent asks for: the deliveries that came since it last asked, once there are so many or time is up. */
 export interface ArrivalsWanted {
   readonly deliveries: number;
+  readonly patienceMs: number;
 }
 
 /** What it is told: first the port, then arrivals. */
@@ -25,6 +26,7 @@ const seen = new Set<string>();
 let first: (readonly [string, number])[] = [];
 let repeats = 0;
 let wanted: number | null = null;
+let patience: NodeJS.Timeout | undefined;
 
 function tell(message: ReceiverMessage): void {
   process.send?.(message);
@@ -33,6 +35,7 @@ function tell(message: ReceiverMessage): void {
 function answerParent(): void {
   if (wanted === null || first.length < wanted) return;
   wanted = null;
+  clearTimeout(patience);
   tell({ kind: 'arrivals', arrivals: { first, repeats } });
   first = [];
   repeats = 0;
@@ -50,6 +53,10 @@ const server = createServer((request, response) => {
 });
 process.on('message', (message: ArrivalsWanted) => {
   wanted = message.deliveries;
+  patience = setTimeout(() => {
+    wanted = 0;
+    answerParent();
+  }, message.patienceMs);
   answerParent();
 });
 process.on('disconnect', () => process.exit());

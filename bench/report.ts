@@ -44,15 +44,16 @@ export function oneLine({ deliveries, seconds, latencies }: Round): string {
 /**
  * The table of medians, and what its figures mean.
  * @param idle what each process uses while nothing happens, in per cent of one processor
+ * @param load the machine's load average before the start: what else ran here has slowed the rounds down
  */
-export function report(kinds: readonly Kind[], idle: Milliseconds): string {
+export function report(kinds: readonly Kind[], idle: Milliseconds, load: number): string {
   const measured = kinds.filter(({ rounds }) => rounds.length > 0);
   const rows = LINES.map(([title, value]) => [
     title,
     ...measured.map(({ rounds }) => shown(median(rounds.map(value)))),
   ]);
   const rounds = measured.map(({ rounds }) => rounds.length).join(' and ');
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}`;
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, load before the start ${shown(load)}`;
   const idleShares = OWN.map((name) => `${name} ${shown(idle[name] ?? Number.NaN)} %`).join(', ');
   return `
 Medians of ${rounds} rounds; ${machine}
