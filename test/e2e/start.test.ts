@@ -10,6 +10,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { login } from '../support/client.ts';
+import { createReceiver } from '../support/receiver.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let dataDir: string;
@@ -103,15 +105,23 @@ async function banner(started: Started): Promise<Record<string, string>> {
   return Object.fromEntries(lines.map((line) => line.trim().split(/\s{2,}/, 2)));
 }
 
-/** Logs in with what the banner says. */
-async function login(shown: Record<string, string>, user: string): Promise<number> {
-  const [username, password] = (shown[user] ?? '').split(' / ');
-  const response = await fetch(`${shown.API}/users/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-api-key': shown['x-api-key'] ?? '' },
-    body: JSON.stringify({ username, password }),
+/** A client of the user that the banner shows. */
+function logIn(shown: Record<string, string>, user: 'Shop user' | 'Warehouse user' = 'Shop user') {
+  const [username = '', password = ''] = (shown[user] ?? '').split(' / ');
+  const url = (shown.API ?? '').replace(/\/v21$/, '');
+  const nobody = { username: '', password: '' };
+  return login(url, {
+    eshopId: 1,
+    apiKey: shown['x-api-key'] ?? '',
+    username,
+    password,
+    warehouse: nobody,
   });
-  return response.status;
+}
+
+/** True when the instance that the banner belongs to answers a request of a logged-in user. */
+async function serves(shown: Record<string, string>, user?: 'Warehouse user'): Promise<boolean> {
+  return (await (await logIn(shown, user)).request('GET', '/webhooks')).statusCode === 200;
 }
 
 it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again after a kill -9', {
@@ -125,8 +135,8 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
     'Temporal UI': expect.stringMatching(/^http:/),
     'Private receivers': 'allowed in 127.0.0.0/8, ::1/128',
   });
-  expect(await login(shown, 'Shop user')).toBe(200);
-  expect(await login(shown, 'Warehouse user')).toBe(200);
+  expect(await serves(shown)).toBe(true);
+  expect(await serves(shown, 'Warehouse user')).toBe(true);
   expect((await fetch(shown.Docs ?? '')).status).toBe(200);
   expect((await fetch(shown['Temporal UI'] ?? '')).status).toBe(200);
   for (const secret of ['secret-key', 'postgres-password', 'demonstration.json', 'instance.json']) {
@@ -137,8 +147,15 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
   const beside = npmStart();
   expect(await beside.ended).not.toBe(0);
   expect(beside.output()).toMatch(/ is in use by process \d+: .+\.\n/);
-  expect(await login(shown, 'Shop user')).toBe(200);
+  expect(await serves(shown)).toBe(true);
 
+  // Ctrl-C in the middle of an attempt: the receiver takes its time, and what it answers is still recorded.
+  const receiver = await createReceiver({ status: 204, delayMs: 1_500 });
+  const client = await logIn(shown);
+  const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+  await client.request('POST', '/webhooks', webhook);
+  await client.createOrder('in-flight');
+  await receiver.waitFor(1);
   signalGroup(first.pid, 'SIGINT');
   await first.ended;
   expect(await processesOfInstance()).toEqual([]);
@@ -147,20 +164,24 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
   const again = await banner(second);
   expect(again['x-api-key']).toBe(shown['x-api-key']);
   expect(again['Shop user']).toBe(shown['Shop user']);
+  const { data } = await (await logIn(again)).request('GET', '/webhooks/1/deliveries');
+  expect(data).toMatchObject([{ entityId: 'in-flight', state: 'delivered', attemptsMade: 1 }]);
+  expect(receiver.requests).toHaveLength(1);
+  await receiver.close();
   signalGroup(second.pid, 'SIGKILL');
   await second.ended;
   // Its servers live on: nobody could tell them.
   expect((await processesOfInstance()).length).toBeGreaterThan(0);
 
   const third = npmStart();
-  expect(await login(await banner(third), 'Shop user')).toBe(200);
+  expect(await serves(await banner(third))).toBe(true);
   // Everything dies at once, as in a power cut.
   signalGroup(third.pid, 'SIGKILL');
   for (const pid of await processesOfInstance()) process.kill(pid, 'SIGKILL');
   await third.ended;
 
   const fourth = npmStart();
-  expect(await login(await banner(fourth), 'Shop user')).toBe(200);
+  expect(await serves(await banner(fourth))).toBe(true);
   signalGroup(fourth.pid, 'SIGTERM');
   await fourth.ended;
   expect(await processesOfInstance()).toEqual([]);
