@@ -10,6 +10,7 @@ import {
   type DeliveryForAttempt,
   loadForAttempt,
   recordAttempt,
+  spendRetries,
   webhookGeneration,
 } from '../src/db/deliveries.ts';
 import type { Pool } from '../src/db/pool.ts';
@@ -45,6 +46,8 @@ export type AttemptOutcome =
 
 /** Clocks of two machines may differ by this much before an attempt counts as too early, in milliseconds. */
 const CLOCK_TOLERANCE_MS = 1_000;
+/** An attempt later than this, in milliseconds, was missed by an outage of ours rather than by a slow moment. */
+const LATENESS_TOLERANCE_MS = 1_000;
 /** Waits between the tries to record a result: a request was made, so a short outage must not lose its answer. */
 const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200];
 
@@ -65,6 +68,11 @@ export async function makeAttempt(
     if (delivery?.state === 'delivered') {
       // Recorded, and then interrupted before the workflow heard of it.
       return { kind: 'delivered', number: delivery.attemptsMade, status: delivery.lastStatus ?? 200 };
+    }
+    if (delivery !== undefined && refusal === 'windowOver' && justMissed(delivery)) {
+      // Planned inside the window and late by a moment: the retries are spent, and nobody was away.
+      await spendRetries(deps.sql, deliveryId, delivery.attemptsMade);
+      return { kind: 'notAttempted', reason: 'spent' };
     }
     return { kind: 'notAttempted', reason: refusal ?? 'closed' };
   }
@@ -138,6 +146,11 @@ function whyNot(delivery: DeliveryForAttempt, { policy, lastChance }: AttemptInp
     return 'windowOver';
   }
   return null;
+}
+
+/** Whether an attempt comes later than planned by no more than a busy machine may take. */
+function justMissed({ nextAttemptAt }: DeliveryForAttempt): boolean {
+  return nextAttemptAt !== null && Date.now() - nextAttemptAt.getTime() < LATENESS_TOLERANCE_MS;
 }
 
 /** How much too early an attempt comes, in milliseconds: an interrupted one may skip the wait that was recorded. */

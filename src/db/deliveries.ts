@@ -113,6 +113,16 @@ export async function recordAttempt(sql: Sql, record: AttemptRecord): Promise<vo
     from finished where d.id = finished.delivery_id and d.state in ('pending', 'retrying')`;
 }
 
+/**
+ * Records that no attempt follows after all.
+ * @param attemptsMade as read: an attempt recorded in the meantime keeps its own plan
+ */
+export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
+  await sql`
+    update deliveries set next_attempt_at = null
+    where id = ${deliveryId} and attempts_made = ${attemptsMade} and state in ('pending', 'retrying')`;
+}
+
 /** The webhook's generation now; an attempt compares it with the one it was made under. */
 export async function webhookGeneration(sql: Sql, webhookId: number): Promise<number | undefined> {
   const [row] = await sql<{ generation: number }[]>`select generation from webhooks where id = ${webhookId}`;

@@ -78,6 +78,9 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
       // Timers are looked at this often; the default of a second would make every shorter wait a second long.
       '--dynamic-config-value',
       'history.timerProcessorMaxTimeShift="1ms"',
+      // The first attempt starts on the worker that scheduled it, without a way through the task queue.
+      '--dynamic-config-value',
+      'system.enableActivityEagerExecution=true',
       ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [
         '--search-attribute',
         `${name}=${type}`,

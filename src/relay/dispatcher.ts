@@ -26,8 +26,11 @@ import { entityIdKey, eshopIdKey, webhookIdKey, webhookTypeKey } from '../../wor
 import type { ClaimedDelivery } from '../db/outbox.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
-/** Deadline of a call that must not be lost (it is repeated later), in milliseconds. */
-const CALL_DEADLINE_MS = 5_000;
+/**
+ * Deadline of a call that must not be lost (it is repeated later), in milliseconds. Long enough for a busy server: with
+ * the answer to a start its first workflow task would be lost too, and come again only after a task time-out.
+ */
+const CALL_DEADLINE_MS = 10_000;
 /** Deadline of a call made for the operator's view alone, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
 
