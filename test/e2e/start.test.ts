@@ -37,17 +37,24 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The living processes whose command line names the instance's folder: its Postgres and its Temporal. */
-async function processesOfInstance(): Promise<number[]> {
+/**
+ * The living processes whose command line names the instance's folder: its Postgres and its Temporal.
+ * @param having more that it must contain
+ */
+async function processesOfInstance(having = ''): Promise<number[]> {
   if (process.platform !== 'linux') {
     const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,args=']);
-    return stdout.split('\n').flatMap((line) => (line.includes(dataDir) ? [Number.parseInt(line, 10)] : []));
+    return stdout
+      .split('\n')
+      .flatMap((line) =>
+        line.includes(dataDir) && line.includes(having) ? [Number.parseInt(line, 10)] : [],
+      );
   }
   const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
   const found = await Promise.all(
     pids.map(async (pid) => {
       const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      return text.includes(dataDir) ? [pid] : [];
+      return text.includes(dataDir) && text.includes(having) ? [pid] : [];
     }),
   );
   return found.flat();
@@ -159,6 +166,8 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
   signalGroup(first.pid, 'SIGINT');
   await first.ended;
   expect(await processesOfInstance()).toEqual([]);
+  // The keystroke was not meant for the servers: they were stopped in their turn.
+  expect(first.output()).not.toContain('unexpectedly');
 
   const second = npmStart();
   const again = await banner(second);
@@ -175,6 +184,7 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
 
   const third = npmStart();
   expect(await serves(await banner(third))).toBe(true);
+  expect(await processesOfInstance('start-dev')).toHaveLength(1);
   // Everything dies at once, as in a power cut.
   signalGroup(third.pid, 'SIGKILL');
   for (const pid of await processesOfInstance()) process.kill(pid, 'SIGKILL');
