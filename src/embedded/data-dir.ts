@@ -3,7 +3,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { commandLine, isAlive } from './processes.ts';
@@ -82,21 +82,37 @@ export async function openDataDir(directory: string): Promise<DataDir> {
  */
 export async function lockDataDir(dataDir: DataDir): Promise<() => Promise<void>> {
   const file = dataDir.join('lock');
-  for (;;) {
-    const handle = await open(file, 'wx', 0o600).catch(() => undefined);
-    if (handle !== undefined) {
-      await handle.writeFile(String(process.pid));
-      await handle.close();
-      return () => rm(file, { force: true });
-    }
-    const pid = Number(await readFile(file, 'utf8').catch(() => ''));
-    // A number alone could belong to anything by now.
-    const ours = /\bmain\.(ts|js)\b/.test(await commandLine(pid));
-    if (pid > 0 && pid !== process.pid && ours && (await isAlive(pid))) {
-      throw new DataDirError(
-        `${dataDir.path} is in use by process ${pid}: stop that one, or choose another folder with DATA_DIR.`,
-      );
-    }
-    await rm(file, { force: true });
+  // Linked into place with its content, so that nobody ever reads a lock without a process id.
+  const mine = dataDir.join(`.lock.${process.pid}`);
+  await writeFile(mine, String(process.pid), { mode: 0o600 });
+  try {
+    while (!(await linked(mine, file))) await removeStaleLock(dataDir, file);
+  } finally {
+    await rm(mine, { force: true });
   }
+  return () => rm(file, { force: true });
+}
+
+/** Links a file under a second name; false when that name is taken. */
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Removes the lock of a process that is gone. @throws DataDirError when it is not */
+async function removeStaleLock(dataDir: DataDir, file: string): Promise<void> {
+  const pid = Number(await readFile(file, 'utf8').catch(() => ''));
+  // A number alone could belong to anything by now.
+  const ours = /\bmain\.(ts|js)\b/.test(await commandLine(pid));
+  if (pid > 0 && pid !== process.pid && ours && (await isAlive(pid))) {
+    throw new DataDirError(
+      `${dataDir.path} is in use by process ${pid}: stop that one, or choose another folder with DATA_DIR.`,
+    );
+  }
+  await rm(file, { force: true });
 }

@@ -1,0 +1,45 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type DataDir, lockDataDir, openDataDir } from '../../src/embedded/data-dir.ts';
+import { closedFolder } from '../../src/embedded/reachable.ts';
+
+let directory: string;
+let dataDir: DataDir;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'waybill-dir-'));
+  dataDir = await openDataDir(join(directory, 'data'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+it('remembers what was made first, readable by its owner alone', async () => {
+  expect(await dataDir.remember('key', () => 'one')).toBe('one');
+  expect(await dataDir.remember('key', () => 'two')).toBe('one');
+  expect((await stat(dataDir.join('key'))).mode & 0o777).toBe(0o600);
+});
+
+it('an instance is read as it was written, and as empty when the file is damaged', async () => {
+  await dataDir.writeInstance({ databaseUrl: 'postgres://here' });
+  expect(await dataDir.readInstance()).toEqual({ databaseUrl: 'postgres://here' });
+  await dataDir.write('instance.json', '{');
+  expect(await dataDir.readInstance()).toEqual({});
+});
+
+it('the lock of a process that is gone, or is not Waybill, is taken over and given back', async () => {
+  for (const pid of ['', '4194304', String(process.ppid)]) {
+    await writeFile(dataDir.join('lock'), pid);
+    const release = await lockDataDir(dataDir);
+    expect(await readFile(dataDir.join('lock'), 'utf8')).toBe(String(process.pid));
+    await release();
+    expect(await readdir(dataDir.path)).toEqual([]);
+  }
+});
+
+it('the first folder that another user cannot enter is named', async () => {
+  const somebody = { uid: 54_321, gid: 54_321 };
+  // mkdtemp makes a folder for its owner alone.
+  expect(await closedFolder(join(dataDir.path, 'postgres'), somebody)).toBe(directory);
+  const { uid, gid } = await stat(directory);
+  expect(await closedFolder(dataDir.path, { uid, gid })).toBeNull();
+});
