@@ -1,0 +1,155 @@
+/** The main job as an e-shop developer lives it: through HTTP, with the program as a process of its own. */
+import { createHmac } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type ApiClient, login } from '../support/client.ts';
+import { createInstallation, type Installation } from '../support/installation.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+let installation: Installation;
+let program: Program;
+let client: ApiClient;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  program = await startProgram(installation.env);
+  client = await login(program.url, installation.credentials);
+  receiver = await createReceiver();
+});
+afterEach(async () => {
+  for (const { id } of (await client.request('GET', '/webhooks')).data)
+    await client.request('DELETE', `/webhooks/${id}`);
+});
+afterAll(async () => {
+  await receiver?.close();
+  await program?.stop();
+  await installation?.remove();
+});
+
+async function subscribe(path: string, change: object = {}) {
+  const { data } = await client.request('POST', '/webhooks', {
+    url: `${receiver.url}${path}`,
+    webhookType: 'CREATE_ORDER',
+    active: true,
+    method: 'POST',
+    ...change,
+  });
+  return data as {
+    id: number;
+    secret: string;
+    url: string;
+    webhookType: string;
+    active: boolean;
+    method: string;
+  };
+}
+const read = async (id: number) => (await client.request('GET', `/webhooks/${id}`)).data;
+const requestsTo = (path: string) => receiver.requests.filter((request) => request.path.startsWith(path));
+
+/** What the documentation tells a receiver to do. */
+function verifies({ headers, method, path, text }: ReceivedRequest, secret: string): boolean {
+  const header = String(headers['x-service-signature']);
+  const t = /t=(\d+)/.exec(header)?.[1];
+  const content = method === 'GET' ? path : text;
+  return header.includes(`v1=${createHmac('sha256', secret).update(`${t}.${content}`).digest('hex')}`);
+}
+
+test('a POST and a GET webhook get an order whose identifier needs care, and both signatures verify', async () => {
+  receiver.respond({ status: 200 });
+  const post = await subscribe('/post');
+  const get = await subscribe('/get/', { method: 'GET' });
+  const eshopOrderId = 'objednávka 10/1 ž';
+  expect((await client.createOrder(eshopOrderId)).statusCode).toBe(200);
+  await receiver.waitFor(2);
+  const [posted] = requestsTo('/post');
+  const [got] = requestsTo('/get/');
+  if (posted === undefined || got === undefined) throw new Error('not both arrived');
+  expect(decodeURIComponent(got.path)).toBe(`/get/${eshopOrderId}`);
+  expect(got.path).toBe('/get/objedn%C3%A1vka%2010%2F1%20%C5%BE');
+  expect(verifies(posted, post.secret)).toBe(true);
+  expect(verifies(got, get.secret)).toBe(true);
+  const headers = Object.fromEntries(
+    Object.entries(posted.headers).map(([name, value]) => [name, String(value)]),
+  );
+  expect(new Webhook(post.secret).verify(posted.text, headers)).toMatchObject({ eshopOrderId });
+
+  // Byte for byte what the read endpoint of the payload's version answers.
+  const { apiKey, username, password } = installation.credentials;
+  const token = await fetch(`${program.url}/v21/users/login`, {
+    method: 'POST',
+    headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  }).then(async (response) => ((await response.json()) as { data: { token: string } }).data.token);
+  const answer = await fetch(`${program.url}/v2/orders/${encodeURIComponent(eshopOrderId)}`, {
+    headers: { 'x-api-key': apiKey, authorization: token },
+  });
+  expect(await answer.text()).toContain(`"data":${posted.text}`);
+});
+
+test('broken for good: 21 attempts, inactive with its reason, one mail; saved again with the same URL changes nothing', async () => {
+  receiver.clear();
+  const webhook = await subscribe('/broken');
+  receiver.respond(async (request) => {
+    if (request.headers['x-service-attempt'] === '5') {
+      const { id, secret: _, ...record } = webhook;
+      expect((await client.request('PUT', `/webhooks/${id}`, record)).statusCode).toBe(200);
+    }
+    return { status: 503 };
+  });
+  await client.createOrder('10002');
+  const inactive = await until('the deactivation', async () => {
+    const record = await read(webhook.id);
+    return record.active === false && record;
+  });
+  expect(requestsTo('/broken')).toHaveLength(21);
+  expect(inactive).toMatchObject({
+    unregisteredAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    lastDeactivation: { reason: 'retriesExhausted', lastError: expect.stringContaining('HTTP 503') },
+  });
+  await until('the mail', async () => (await installation.mails()).length === 1);
+  const log = await client.request('GET', `/webhooks/${webhook.id}/deliveries?state=failed`);
+  expect(log.data).toMatchObject([{ id: inactive.lastDeactivation.deliveryId, attemptsMade: 21 }]);
+});
+
+test('another URL during the retries: the next attempt goes there, and the old failures deactivate nothing', async () => {
+  receiver.clear();
+  const webhook = await subscribe('/old');
+  receiver.respond(async (request) => {
+    if (request.path.startsWith('/new')) return { status: 200 };
+    if (request.headers['x-service-attempt'] === '3') {
+      const { id, secret: _, ...record } = webhook;
+      await client.request('PUT', `/webhooks/${id}`, { ...record, url: `${receiver.url}/new` });
+    }
+    return { status: 500 };
+  });
+  await client.createOrder('10003');
+  const [moved] = await receiver.waitFor((request) => request.path === '/new');
+  expect(moved?.headers['x-service-attempt']).toBe('4');
+  expect(await read(webhook.id)).toMatchObject({ active: true, lastDeactivation: null });
+});
+
+test('a pre-order is released at its time by a durable timer, and its status change is delivered', async () => {
+  receiver.clear();
+  receiver.respond({ status: 200 });
+  await subscribe('/status', { webhookType: 'UPDATE_ORDER_STATUS' });
+  const { data: order } = await client.createOrder('model');
+  const { eshopOrderId: _, status: __, ...fields } = order;
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString();
+  const create = (eshopOrderId: string, releaseAt: string) =>
+    client.request('POST', '/orders', { ...fields, eshopOrderId, status: 'preOrder', releaseAt });
+  await create('released', at(1_500));
+  await create('moved', at(3_600_000));
+  await create('canceled', at(2_000));
+  expect((await client.request('POST', '/orders/canceled/cancel')).statusCode).toBe(200);
+  expect((await client.request('PATCH', '/orders/moved', { releaseAt: at(1_500) })).statusCode).toBe(200);
+  const seen = () =>
+    requestsTo('/status')
+      .map((request) => JSON.parse(request.text))
+      .map((payload) => `${payload.eshopOrderId} ${payload.status}`);
+  await until('the releases', async () => seen().length >= 3);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(seen().sort()).toEqual(['canceled canceled', 'moved preReceived', 'released preReceived']);
+});
