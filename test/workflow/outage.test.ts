@@ -1,5 +1,6 @@
 /** Our own outages are not the receiver's failures: they use up no attempt and deactivate no webhook. */
 import { afterEach, expect, test } from 'vitest';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 
@@ -92,4 +93,43 @@ test('that last attempt failing ends the delivery as expired and leaves the webh
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
   expect(await stack.mails()).toEqual([]);
+});
+
+test('a delivery handed over with an attempt behind it first waits the wait that is due, then goes on in the policy', async () => {
+  const stack = await start('handed-over', {
+    worker: false,
+    policy: { initialIntervalMs: 800, coefficient: 1.5 },
+  });
+  const receiver = await receiverOf({ status: 503 });
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10043');
+  const failedAt = new Date();
+  const due = new Date(failedAt.getTime() + 800);
+  await stack.sql`
+    insert into attempts (delivery_id, number, generation, started_at, finished_at, outcome, status, error, next_attempt_at)
+    values (${id}, 1, 1, ${failedAt}, ${failedAt}, 'failure', 503, 'HTTP 503', ${due})`;
+  await stack.sql`
+    update deliveries set state = 'retrying', attempts_made = 1, window_started_at = ${failedAt}, last_generation = 1,
+      next_attempt_at = ${due}, dispatched_at = now() where id = ${id}`;
+  const [webhook] = await stack.sql`select webhook_id from deliveries where id = ${id}`;
+  await stack.client.workflow.start('deliverEvent', {
+    workflowId: deliveryWorkflowId(id),
+    taskQueue: stack.taskQueue,
+    args: [
+      {
+        deliveryId: id,
+        eshopId: stack.eshopId,
+        webhookId: webhook?.webhookId,
+        eventType: 'CREATE_ORDER',
+        entityId: '10043',
+        attemptsMade: 1,
+        policy: stack.policy,
+      },
+    ],
+  });
+  await stack.startWorker();
+  const [second, third] = await receiver.waitFor(2);
+  expect(second?.headers['x-service-attempt']).toBe('2');
+  expect(second?.at).toBeGreaterThanOrEqual(due.getTime() - 5);
+  expect((third?.at ?? 0) - (second?.at ?? 0)).toBeGreaterThanOrEqual(1_200 - 5);
 });
