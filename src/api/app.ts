@@ -17,6 +17,7 @@ import { orderReads } from './order-reads.ts';
 import { orderRoutes } from './orders.ts';
 import { productReads, productRoutes } from './products.ts';
 import { shipperServiceRoutes } from './shipper-services.ts';
+import { stockMovementReads, stockMovementRoutes } from './stock-movements.ts';
 import { systemRoutes } from './system.ts';
 import { warehouseOrderRoutes } from './warehouse-orders.ts';
 import { webhookRoutes } from './webhooks.ts';
@@ -76,11 +77,13 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', orderRoutes(deps));
   v21.route('/', warehouseOrderRoutes(deps));
   v21.route('/', productRoutes(deps));
+  v21.route('/', stockMovementRoutes(deps));
   app.route('/v21', v21);
 
   const v2 = new Hono<ApiEnv>();
   v2.route('/', orderReads(deps, 'v2'));
   v2.route('/', productReads(deps, 'v2'));
+  v2.route('/', stockMovementReads(deps, 'v2'));
   v2.route('/', shipperServiceRoutes(deps));
   app.route('/v2', v2);
   return app;

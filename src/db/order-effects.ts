@@ -1,9 +1,10 @@
 /**
  * What a change of an order costs beside its own row, in the same transaction. The one place where such effects hang:
- * the release timer here, stock beside it.
+ * the release timer here, stock in `order-stock.ts`.
  * @module
  */
 import type { OrderRecord } from '../domain/order-schema.ts';
+import { orderMovesStock } from './order-stock.ts';
 import type { Sql } from './pool.ts';
 
 /** A write of an order. */
@@ -22,6 +23,12 @@ export interface OrderChange {
  * @throws Problem 409 when an effect is impossible; the whole write is undone then
  */
 export async function orderFollows(tx: Sql, change: OrderChange): Promise<boolean> {
+  const moved = await orderMovesStock(tx, change.eshopId, change.before, change.after);
+  const told = await tellTimer(tx, change);
+  return moved || told;
+}
+
+async function tellTimer(tx: Sql, change: OrderChange): Promise<boolean> {
   if (change.byTimer || !concernsTimer(change)) return false;
   const { eshopId, after } = change;
   await tx`

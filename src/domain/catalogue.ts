@@ -10,6 +10,14 @@ import { type EntityKind, type EventType, eventTypes } from './event-types.ts';
 import { orderRecordSchema, sampleOrder } from './order-record.ts';
 import { orderResponseOnly } from './order-schema.ts';
 import { productRecordSchema, productResponseOnly, sampleProduct } from './product-schema.ts';
+import {
+  sampleMovementOf,
+  sampleStockMovement,
+  stockMovementEvents,
+  stockMovementRecordSchema,
+  stockMovementResponseOnly,
+  stockMovementTypes,
+} from './stock-movement-schema.ts';
 
 /** What is to be known of a kind of record. */
 export interface CatalogueEntry {
@@ -58,11 +66,29 @@ export const productEntry = {
   events: { created: 'CREATE_PRODUCT', updated: 'UPDATE_PRODUCT', statusChanged: null },
 } as const satisfies CatalogueEntry;
 
+/** The entry of stock movements. */
+export const stockMovementEntry = {
+  kind: 'stockMovement',
+  noun: 'stock movement',
+  path: '/stock-movements',
+  idField: 'id',
+  responseOnly: stockMovementResponseOnly,
+  recordSchema: stockMovementRecordSchema,
+  sample: sampleStockMovement,
+  events: { created: null, updated: null, statusChanged: null },
+} as const satisfies CatalogueEntry;
+
 /** Every kind of record. */
-export const catalogue: readonly CatalogueEntry[] = [orderEntry, productEntry];
+export const catalogue: readonly CatalogueEntry[] = [orderEntry, productEntry, stockMovementEntry];
 
 /** The entry of the records that an event type speaks of; undefined while that kind has none. */
 export function entryOf(type: EventType): CatalogueEntry | undefined {
   const kind = eventTypes[type].entity;
   return catalogue.find((entry) => entry.kind === kind);
+}
+
+/** A record as a delivery of this type carries it; undefined while its kind has no entry. */
+export function sampleOf(type: EventType): object | undefined {
+  const movement = stockMovementTypes.find((name) => stockMovementEvents[name] === type);
+  return movement === undefined ? entryOf(type)?.sample : sampleMovementOf(movement);
 }

@@ -50,11 +50,15 @@ export type ProductInput = v.InferOutput<typeof productInputSchema>;
 /** Fields of the record that are the service's own: ignored in a request. */
 export const productResponseOnly = ['stock', 'createdAt', 'updatedAt'] as const;
 
-/** Units in the warehouse, as decimal strings. */
+/** Units of a product, as decimal strings (see `stock.ts` for how movements change them). */
 export interface Stock {
+  /** What may still be reserved. */
   available: string;
+  /** What orders have reserved and not yet taken away. */
   reserved: string;
+  /** What lies on quality hold. */
   onHold: string;
+  /** What open receivings have announced. */
   awaiting: string;
 }
 
@@ -67,9 +71,19 @@ export interface ProductRecord extends ProductInput {
 
 /** The schema of a product in a payload of this version. */
 export function productRecordSchema(version: PayloadVersion) {
-  const units = writtenDecimal('count', version);
+  const units = (description: string) => v.pipe(writtenDecimal('count', version), v.description(description));
   const record = recordObject(productEntries, version, {
-    stock: v.strictObject({ available: units, reserved: units, onHold: units, awaiting: units }),
+    stock: v.pipe(
+      v.strictObject({
+        available: units('Units that may still be reserved: neither reserved nor on hold. Never below zero.'),
+        reserved: units('Units that orders have reserved and not yet taken away.'),
+        onHold: units('Units on quality hold: the sum of the holds less the sum of the releases.'),
+        awaiting: units('Units that open receivings have announced; not in the warehouse yet.'),
+      }),
+      v.description(
+        '`available + reserved + onHold` is what lies in the warehouse: the sum of the counts of all stock movements but holds and releases, which move units between `available` and `onHold`. A change of stock fires no UPDATE_PRODUCT.',
+      ),
+    ),
     createdAt: writtenTimestamp(),
     updatedAt: writtenTimestamp(),
   });

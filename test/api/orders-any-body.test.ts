@@ -9,13 +9,13 @@ import { orderEntries } from '../../src/domain/order-schema.ts';
 import { productEntries } from '../../src/domain/product-schema.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
-import { fullOrder } from '../support/orders.ts';
+import { fullOrder, stockedProducts } from '../support/orders.ts';
 
 let api: TestApi;
 
 beforeAll(async () => {
   api = await createTestApi();
-  for (const sku of ['TEA', 'CUP']) await api.shop('POST', '/v21/products', { sku, name: sku });
+  await stockedProducts(api.eshop);
 });
 afterAll(() => api.drop());
 

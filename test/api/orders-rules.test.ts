@@ -4,13 +4,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
-import { fullOrder, minimalOrder } from '../support/orders.ts';
+import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
 
 let api: TestApi;
 
 beforeAll(async () => {
   api = await createTestApi();
-  for (const sku of ['TEA', 'CUP']) await api.shop('POST', '/v21/products', { sku, name: sku });
+  await stockedProducts(api.eshop);
 });
 afterAll(() => api.drop());
 

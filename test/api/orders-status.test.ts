@@ -6,13 +6,13 @@ import { readOrderRelease, releasePreOrder } from '../../src/db/order-release.ts
 import { orderStatuses, orderTransitions } from '../../src/domain/order-status.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, firedTypes, insertWebhook, releaseChanges } from '../support/events.ts';
-import { fullOrder, minimalOrder } from '../support/orders.ts';
+import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
 
 let api: TestApi;
 
 beforeAll(async () => {
   api = await createTestApi();
-  for (const sku of ['TEA', 'CUP']) await api.shop('POST', '/v21/products', { sku, name: sku });
+  await stockedProducts(api.eshop);
 });
 afterAll(() => api.drop());
 

@@ -7,13 +7,13 @@ import { orderRecordSchema } from '../../src/domain/order-record.ts';
 import { render } from '../../src/domain/render.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
-import { fullOrder, minimalOrder } from '../support/orders.ts';
+import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';
 
 let api: TestApi;
 
 beforeAll(async () => {
   api = await createTestApi();
-  for (const sku of ['TEA', 'CUP']) await api.shop('POST', '/v21/products', { sku, name: sku });
+  await stockedProducts(api.eshop);
 });
 afterAll(() => api.drop());
 
@@ -162,8 +162,9 @@ describe('identifiers', () => {
 
 describe('the list', () => {
   test('is paged, filtered and in both forms', async () => {
-    const { shop, warehouse } = await api.newEshop();
-    await shop.request('POST', '/v21/products', { sku: 'TEA', name: 'Tea' });
+    const eshop = await api.newEshop();
+    const { shop, warehouse } = eshop;
+    await stockedProducts(eshop);
     for (let index = 0; index < 5; index += 1) {
       await shop.request('POST', '/v21/orders', minimalOrder(`l-${index}`));
     }

@@ -1,7 +1,24 @@
 /**
- * Bodies of orders.
+ * Bodies of orders, and the products they need.
  * @module
  */
+import type { TestEshop } from './api.ts';
+
+/** Makes the products that the orders below contain, with units enough for every test. */
+export async function stockedProducts(eshop: TestEshop): Promise<void> {
+  for (const sku of ['TEA', 'CUP']) {
+    const made = await eshop.shop.request('POST', '/v21/products', { sku, name: sku });
+    if (made.status !== 200) throw new Error(`${sku}: ${made.text}`);
+    await addStock(eshop, sku, '10000');
+  }
+}
+
+/** Brings units of a product into the warehouse. */
+export async function addStock(eshop: TestEshop, sku: string, count: string): Promise<void> {
+  const movement = { type: 'stock_correction', sku, count };
+  const moved = await eshop.warehouse.request('POST', '/v21/warehouse/stock-movements', movement);
+  if (moved.status !== 200) throw new Error(`${sku}: ${moved.text}`);
+}
 
 /** The least an order needs: one product. */
 export function minimalOrder(eshopOrderId: string, more: object = {}) {

@@ -4,6 +4,7 @@ import { compensate } from '../../src/db/deliveries.ts';
 import type { Mailer } from '../../src/mail/mailer.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
 
 let stack: DeliveryStack;
 let receiver: Receiver;
@@ -64,8 +65,18 @@ test('failures of an old URL do not deactivate the webhook that moved', async ()
 test('two deliveries of one webhook exhausted together: one deactivation, one mail', async () => {
   sent.length = 0;
   const webhook = await stack.createWebhook(`${receiver.url}/both`);
+  // Neither last attempt is answered before the other has come: a delivery that was behind would be held instead.
+  let atLast = 0;
+  receiver.respond(async (request) => {
+    if (request.headers['x-service-attempt'] === '3') {
+      atLast += 1;
+      await until('both last attempts', async () => atLast === 2);
+    }
+    return { status: 500 };
+  });
   const ids = [await stack.fireOne('10032'), await stack.fireOne('10033')];
-  for (const id of ids) await stack.untilClosed(id);
+  for (const id of ids) expect(await stack.untilClosed(id)).toBe('FAILED');
+  receiver.respond({ status: 500 });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
   const rows = await stack.sql`select delivery_id from deactivations where webhook_id = ${webhook.id}`;
   expect(rows).toHaveLength(1);

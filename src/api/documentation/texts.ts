@@ -79,4 +79,5 @@ export const tags = [
   { name: 'Deliveries', description: 'The delivery log: what was delivered, what failed, and why.' },
   { name: 'Orders', description: 'Orders of the e-shop.' },
   { name: 'Products', description: 'Products of the e-shop.' },
+  { name: 'Stock movements', description: 'What brought, took or held units of a product.' },
 ] as const;

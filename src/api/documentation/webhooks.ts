@@ -3,7 +3,7 @@
  * catalogue.
  * @module
  */
-import { type CatalogueEntry, entryOf } from '../../domain/catalogue.ts';
+import { type CatalogueEntry, entryOf, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';
 import {
   type EventType,
@@ -51,7 +51,7 @@ function content(entry: CatalogueEntry, type: EventType) {
   const withPackingLists = packingListEventTypes.includes(type);
   const described = payloadVersions.map((version) => describeSchema(entry.recordSchema(version), 'output'));
   const examples = payloadVersions.map((version) => {
-    const value: unknown = JSON.parse(render(JSON.stringify(entry.sample), { version, withPackingLists }));
+    const value: unknown = JSON.parse(render(sampleOf(type) ?? entry.sample, { version, withPackingLists }));
     return [version, { summary: `payloadVersion ${version}`, value }] as const;
   });
   return {
