@@ -1,0 +1,178 @@
+/**
+ * Stock movements through HTTP: what each type does to a product's stock, and what it fires.
+ */
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { render } from '../../src/domain/render.ts';
+import {
+  stockMovementEvents,
+  stockMovementRecordSchema,
+  stockMovementTypes,
+} from '../../src/domain/stock-movement-schema.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { firedEvents, insertWebhook } from '../support/events.ts';
+
+let api: TestApi;
+let made = 0;
+
+beforeAll(async () => {
+  api = await createTestApi();
+});
+afterAll(() => api.drop());
+
+/** A product of its own, with units available. */
+async function product(available: string): Promise<string> {
+  made += 1;
+  const sku = `P-${made}`;
+  await api.shop('POST', '/v21/products', { sku, name: sku });
+  if (available !== '0') await move({ type: 'stock_correction', sku, count: available });
+  return sku;
+}
+const move = (body: object) => api.warehouse('POST', '/v21/warehouse/stock-movements', body);
+const stockOf = async (sku: string) => (await api.shop('GET', `/v2/products/${sku}`)).data.stock;
+
+describe('a movement', () => {
+  test('is answered with id, balance and time, and read in both versions as it was written', async () => {
+    const sku = await product('0.25');
+    const answer = await move({
+      type: 'completition',
+      sku,
+      count: '2.500',
+      lot: 'L1',
+      expirationDate: '2030-01-01T01:00:00+01:00',
+      reference: 'kit 7',
+      note: 'assembled',
+    });
+    expect(answer.body).toMatchObject({ statusCode: 200, message: 'Stock movement recorded.' });
+    expect(answer.data).toMatchObject({
+      type: 'completition',
+      sku,
+      count: 2.5,
+      lot: 'L1',
+      expirationDate: '2030-01-01T00:00:00.000Z',
+      reference: 'kit 7',
+      note: 'assembled',
+      balance: 2.75,
+    });
+    const path = `/stock-movements/${answer.data.id}`;
+    const v21 = await api.shop('GET', `/v21${path}`);
+    expect(v21.data).toEqual(answer.data);
+    expect(v.is(stockMovementRecordSchema('v21'), v21.data)).toBe(true);
+    const v2 = await api.shop('GET', `/v2${path}`);
+    expect(v2.data).toEqual({ ...answer.data, count: '2.5', balance: '2.75' });
+    expect(v.is(stockMovementRecordSchema('v2'), v2.data)).toBe(true);
+  });
+
+  test.each(stockMovementTypes)('%s fires its event, its snapshot being what is read', async (type) => {
+    const sku = await product('10');
+    if (type === 'quality_release') await move({ type: 'quality_hold', sku, count: 5 });
+    const webhook = await insertWebhook(api.sql, api.eshop.eshopId, stockMovementEvents[type]);
+    const woken = api.notified();
+    const { data } = await move({ type, sku, count: 2 });
+    expect(api.notified()).toBe(woken + 1);
+    const fired = await firedEvents(api.sql, api.eshop.eshopId, String(data.id));
+    expect(fired.map((event) => [event.type, event.webhookIds])).toEqual([
+      [stockMovementEvents[type], [webhook]],
+    ]);
+    for (const version of ['v2', 'v21'] as const) {
+      const payload: unknown = JSON.parse(
+        render(fired[0]?.snapshot ?? '', { version, withPackingLists: false }),
+      );
+      expect(payload).toEqual((await api.shop('GET', `/${version}/stock-movements/${data.id}`)).data);
+    }
+  });
+
+  test('fires no UPDATE_PRODUCT', async () => {
+    const sku = await product('10');
+    const types = (await firedEvents(api.sql, api.eshop.eshopId, sku)).map(({ type }) => type);
+    expect(types).toEqual(['CREATE_PRODUCT']);
+  });
+});
+
+describe('what a movement does to stock', () => {
+  test.each(['stock_correction', 'completition', 'order', 'return', 'receiving'])(
+    '%s changes what is available, both ways',
+    async (type) => {
+      const sku = await product('10');
+      expect((await move({ type, sku, count: '0.5' })).data.balance).toBe(10.5);
+      expect((await move({ type, sku, count: -4 })).data.balance).toBe(6.5);
+      expect(await stockOf(sku)).toEqual({ available: '6.5', reserved: '0', onHold: '0', awaiting: '0' });
+    },
+  );
+
+  test('a hold and a release move units between available and onHold', async () => {
+    const sku = await product('10');
+    expect((await move({ type: 'quality_hold', sku, count: 4 })).data.balance).toBe(6);
+    expect(await stockOf(sku)).toMatchObject({ available: '6', onHold: '4' });
+    expect((await move({ type: 'quality_release', sku, count: 1 })).data.balance).toBe(7);
+    expect(await stockOf(sku)).toMatchObject({ available: '7', onHold: '3' });
+  });
+
+  test.each([
+    ['stock_correction', -11, 'has only 10 available'],
+    ['quality_hold', 10.5, 'has only 10 available'],
+    ['quality_release', 1, 'has only 0 on hold'],
+    ['receiving', 999_999_990, 'would reach 1000000000 units'],
+  ])('%s of %s is refused whole', async (type, count, why) => {
+    const sku = await product('10');
+    const refused = await move({ type, sku, count });
+    expect(refused.status).toBe(409);
+    expect(refused.body).toEqual({
+      statusCode: 409,
+      error: 'Conflict',
+      message: `The stock cannot be moved: ${sku} ${why}.`,
+    });
+    expect(await stockOf(sku)).toMatchObject({ available: '10', onHold: '0' });
+    expect((await api.shop('GET', `/v21/stock-movements?sku=${sku}`)).data).toHaveLength(1);
+  });
+});
+
+describe('refusals', () => {
+  test.each<[string, object, string]>([
+    ['of 0', { count: 0 }, 'count: must not be 0'],
+    ['a negative hold', { type: 'quality_hold', count: -1 }, 'count: must be above 0 for quality_hold'],
+    ['an unknown type', { type: 'correction' }, 'type: '],
+    ['an unknown product', { sku: 'NONE' }, 'sku: "NONE" is not a known product'],
+    ['a typo', { cuont: 1 }, 'cuont: unknown field'],
+    ['no count', { count: undefined }, 'count: is required'],
+    ['too many decimals', { count: '0.0000001' }, 'count: has more than 6 decimals'],
+  ])('%s', async (_name, change, message) => {
+    const sku = await product('10');
+    const refused = await move({ type: 'stock_correction', sku, count: 1, ...change });
+    expect(refused.status).toBe(400);
+    expect(refused.body.message).toContain(message);
+  });
+
+  test('a shop cannot move stock, and what another e-shop moved does not exist', async () => {
+    const sku = await product('10');
+    const body = { type: 'stock_correction', sku, count: 1 };
+    expect((await api.shop('POST', '/v21/warehouse/stock-movements', body)).status).toBe(403);
+    const { data } = await move(body);
+    const { shop, warehouse } = await api.newEshop();
+    const path = `/v21/stock-movements/${data.id}`;
+    expect((await shop.request('GET', path)).body.message).toBe(`There is no stock movement ${data.id}.`);
+    expect((await shop.request('GET', '/v21/stock-movements')).data).toEqual([]);
+    const foreign = await warehouse.request('POST', '/v21/warehouse/stock-movements', body);
+    expect(foreign.body.message).toBe(`sku: "${sku}" is not a known product`);
+    for (const id of ['x', '-1', '1.5', '9999999999999999']) {
+      expect((await api.shop('GET', `/v21/stock-movements/${id}`)).status).toBe(400);
+    }
+  });
+});
+
+test('the list: oldest first, paged, filtered by sku, type and time', async () => {
+  const sku = await product('10');
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const hold = (await move({ type: 'quality_hold', sku, count: 1 })).data;
+  const release = (await move({ type: 'quality_release', sku, count: 1 })).data;
+  const ids = async (query: string) =>
+    (await api.shop('GET', `/v2/stock-movements?sku=${sku}&${query}`)).data.map(
+      ({ id }: { id: number }) => id,
+    );
+  expect((await ids('')).slice(1)).toEqual([hold.id, release.id]);
+  expect(await ids('type=quality_hold')).toEqual([hold.id]);
+  expect(await ids(`since=${hold.createdAt}`)).toEqual([hold.id, release.id]);
+  expect(await ids('page=3&items=1')).toEqual([release.id]);
+  expect((await api.shop('GET', '/v2/stock-movements?type=none')).status).toBe(400);
+  expect((await api.shop('GET', '/v2/stock-movements?since=yesterday')).status).toBe(400);
+});
