@@ -11,6 +11,7 @@ import {
 } from '../../src/domain/stock-movement-schema.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, insertWebhook } from '../support/events.ts';
+import { stockedProduct } from '../support/orders.ts';
 
 let api: TestApi;
 let made = 0;
@@ -21,12 +22,9 @@ beforeAll(async () => {
 afterAll(() => api.drop());
 
 /** A product of its own, with units available. */
-async function product(available: string): Promise<string> {
+function product(available: string): Promise<string> {
   made += 1;
-  const sku = `P-${made}`;
-  await api.shop('POST', '/v21/products', { sku, name: sku });
-  if (available !== '0') await move({ type: 'stock_correction', sku, count: available });
-  return sku;
+  return stockedProduct(api.eshop, `P-${made}`, available);
 }
 const move = (body: object) => api.warehouse('POST', '/v21/warehouse/stock-movements', body);
 const stockOf = async (sku: string) => (await api.shop('GET', `/v2/products/${sku}`)).data.stock;

@@ -7,6 +7,7 @@ import { compareDecimals, sumDecimals } from '../../src/domain/decimal.ts';
 import { negated } from '../../src/domain/stock.ts';
 import { type StockMovementRecord, stockMovementTypes } from '../../src/domain/stock-movement-schema.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
+import { stockedProduct } from '../support/orders.ts';
 
 let api: TestApi;
 let runs = 0;
@@ -93,11 +94,7 @@ test('stock equals the sum of its movements, and what is reserved the lines of t
     fc.asyncProperty(operations, async (chosen) => {
       runs += 1;
       const skus = [`A-${runs}`, `B-${runs}`];
-      for (const sku of skus) {
-        await api.shop('POST', '/v21/products', { sku, name: sku });
-        const body = { type: 'stock_correction', sku, count: 8 };
-        await api.warehouse('POST', '/v21/warehouse/stock-movements', body);
-      }
+      for (const sku of skus) await stockedProduct(api.eshop, sku, '8');
       const id = (index: number) => `O-${runs}-${index}`;
       // All at once; the steps of one order follow each other.
       await Promise.all(

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedTypes } from '../support/events.ts';
-import { addStock } from '../support/orders.ts';
+import { stockedProduct } from '../support/orders.ts';
 
 let api: TestApi;
 let made = 0;
@@ -15,12 +15,9 @@ beforeAll(async () => {
 afterAll(() => api.drop());
 
 /** A product of its own, with units available. */
-async function product(available: string): Promise<string> {
+function product(available: string): Promise<string> {
   made += 1;
-  const sku = `P-${made}`;
-  await api.shop('POST', '/v21/products', { sku, name: sku });
-  if (available !== '0') await addStock(api.eshop, sku, available);
-  return sku;
+  return stockedProduct(api.eshop, `P-${made}`, available);
 }
 const lines = (...units: [sku: string, quantity: number | string][]) =>
   units.map(([sku, quantity]) => ({ sku, quantity }));

@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { createWebhook, minimalWebhook, takeToldWebhooks, webhookRow } from '../support/webhooks.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -17,32 +18,11 @@ beforeEach(async () => {
 });
 afterAll(() => api.drop());
 
-const minimal = {
-  url: 'https://shop.example/hooks?order=',
-  webhookType: 'CREATE_ORDER',
-  active: true,
-  method: 'POST',
-};
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-async function create(fields: object = {}) {
-  const answer = await request('POST', '/v21/webhooks', { ...minimal, ...fields });
-  expect(answer.body).toMatchObject({ statusCode: 200 });
-  return answer.data;
-}
-
-async function row(id: number) {
-  const [found] = await api.sql`select * from webhooks where id = ${id}`;
-  return found;
-}
-
-/** The outbox rows of this e-shop so far, and their removal. */
-async function takeOutbox(): Promise<number[]> {
-  const rows = await api.sql<{ kind: string; webhookId: number }[]>`
-    delete from outbox where eshop_id = ${eshop.eshopId} returning kind, webhook_id`;
-  for (const { kind } of rows) expect(kind).toBe('webhookChanged');
-  return rows.map(({ webhookId }) => webhookId);
-}
+const create = (fields?: object) => createWebhook(request, fields);
+const row = (id: number) => webhookRow(api.sql, id);
+const takeOutbox = () => takeToldWebhooks(api.sql, eshop.eshopId);
 
 test('deactivation and activation: times, record, generation, outbox; a second time changes nothing', async () => {
   const { id } = await create();
@@ -86,20 +66,26 @@ test('deactivation and activation: times, record, generation, outbox; a second t
 test('replacing with another `active` takes the same path', async () => {
   const { id } = await create();
   const path = `/v21/webhooks/${id}`;
-  expect((await request('PUT', path, { ...minimal, active: false })).data).toMatchObject({
+  expect((await request('PUT', path, { ...minimalWebhook, active: false })).data).toMatchObject({
     active: false,
     unregisteredAt: time,
     lastDeactivation: { reason: 'user' },
   });
   expect(await takeOutbox()).toEqual([id]);
-  expect((await request('PUT', path, minimal)).data).toMatchObject({ active: true, unregisteredAt: null });
+  expect((await request('PUT', path, minimalWebhook)).data).toMatchObject({
+    active: true,
+    unregisteredAt: null,
+  });
   expect(await takeOutbox()).toEqual([id]);
   expect((await row(id))?.generation).toBe(2);
 });
 
 test('another URL raises the generation and tells open deliveries', async () => {
   const { id } = await create();
-  const answer = await request('PUT', `/v21/webhooks/${id}`, { ...minimal, url: 'https://other.example/' });
+  const answer = await request('PUT', `/v21/webhooks/${id}`, {
+    ...minimalWebhook,
+    url: 'https://other.example/',
+  });
   expect(answer.data).toMatchObject({ url: 'https://other.example/', active: true, lastDeactivation: null });
   expect((await row(id))?.generation).toBe(2);
   expect(await takeOutbox()).toEqual([id]);

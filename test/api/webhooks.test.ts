@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { updateContract } from '../../src/db/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { createWebhook, minimalWebhook, takeToldWebhooks, webhookRow } from '../support/webhooks.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -19,41 +20,20 @@ beforeEach(async () => {
 });
 afterAll(() => api.drop());
 
-const minimal = {
-  url: 'https://shop.example/hooks?order=',
-  webhookType: 'CREATE_ORDER',
-  active: true,
-  method: 'POST',
-};
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-async function create(fields: object = {}) {
-  const answer = await request('POST', '/v21/webhooks', { ...minimal, ...fields });
-  expect(answer.body).toMatchObject({ statusCode: 200 });
-  return answer.data;
-}
-
-async function row(id: number) {
-  const [found] = await api.sql`select * from webhooks where id = ${id}`;
-  return found;
-}
-
-/** The outbox rows of this e-shop so far, and their removal. */
-async function takeOutbox(): Promise<number[]> {
-  const rows = await api.sql<{ kind: string; webhookId: number }[]>`
-    delete from outbox where eshop_id = ${eshop.eshopId} returning kind, webhook_id`;
-  for (const { kind } of rows) expect(kind).toBe('webhookChanged');
-  return rows.map(({ webhookId }) => webhookId);
-}
+const create = (fields?: object) => createWebhook(request, fields);
+const row = (id: number) => webhookRow(api.sql, id);
+const takeOutbox = () => takeToldWebhooks(api.sql, eshop.eshopId);
 
 test('creation answers 200, the record with its defaults, and the secret', async () => {
-  const answer = await request('POST', '/v21/webhooks', minimal);
+  const answer = await request('POST', '/v21/webhooks', minimalWebhook);
   expect(answer.status).toBe(200);
   expect(answer.body).toEqual({
     statusCode: 200,
     message: 'Webhook created.',
     data: {
-      ...minimal,
+      ...minimalWebhook,
       id: expect.any(Number),
       parameters: null,
       payloadVersion: 'v2',
@@ -91,7 +71,7 @@ test('the secret is answered by creation and regeneration only', async () => {
   for (const answer of [
     await request('GET', path),
     await request('GET', '/v21/webhooks'),
-    await request('PUT', path, minimal),
+    await request('PUT', path, minimalWebhook),
     await request('PUT', `${path}/deactivate`),
     await request('PUT', `${path}/activate`),
   ]) {
@@ -141,7 +121,7 @@ test.each([
     ['POST', '/v21/webhooks'],
     ['PUT', `/v21/webhooks/${id}`],
   ] as const) {
-    const answer = await request(method, path, { ...minimal, ...fields });
+    const answer = await request(method, path, { ...minimalWebhook, ...fields });
     expect(answer.body).toEqual({
       statusCode: 400,
       error: 'Bad Request',
@@ -197,7 +177,7 @@ test('replacing sets what was left out to its default', async () => {
     description: 'x',
   });
   const answer = await request('PUT', `/v21/webhooks/${id}`, {
-    ...minimal,
+    ...minimalWebhook,
     webhookType: 'CREATE_PRODUCT',
     method: 'GET',
   });
@@ -226,7 +206,7 @@ test('deletion: a string, then 404 everywhere; the row stays', async () => {
     const answer = await request(
       method,
       path + suffix,
-      method === 'PUT' && suffix === '' ? minimal : undefined,
+      method === 'PUT' && suffix === '' ? minimalWebhook : undefined,
     );
     expect(answer.body, `${method} ${suffix}`).toMatchObject({ statusCode: 404, error: 'Not Found' });
   }
@@ -250,7 +230,8 @@ test("another e-shop's webhook is the same as one that never was", async () => {
   const other = await api.newEshop();
   const before = await row(id);
   for (const [method, suffix] of idOperations) {
-    const body = method === 'PUT' && suffix === '' ? { ...minimal, url: 'https://evil.example' } : undefined;
+    const body =
+      method === 'PUT' && suffix === '' ? { ...minimalWebhook, url: 'https://evil.example' } : undefined;
     const foreign = await other.shop.request(method, `/v21/webhooks/${id}${suffix}`, body);
     const missing = await other.shop.request(method, `/v21/webhooks/999999${suffix}`, body);
     expect(foreign.body).toEqual({
@@ -266,7 +247,7 @@ test("another e-shop's webhook is the same as one that never was", async () => {
 
 test('an id is an integer: of any size 404, anything else 400', async () => {
   for (const [method, suffix] of idOperations) {
-    const body = method === 'PUT' && suffix === '' ? minimal : undefined;
+    const body = method === 'PUT' && suffix === '' ? minimalWebhook : undefined;
     for (const id of ['0', '-1', '2147483648', '999999999999999'])
       expect((await request(method, `/v21/webhooks/${id}${suffix}`, body)).status, id).toBe(404);
     for (const id of ['abc', '1.5', '1e3', '%20', '1%00', "1'--", '9'.repeat(40)])
@@ -285,7 +266,7 @@ test('the contract: types, versions, packing lists, number, deletion', async () 
   });
   await updateContract(api.sql, eshop.eshopId, contract);
   const forbidden = {
-    ...minimal,
+    ...minimalWebhook,
     webhookType: 'UPDATE_ORDER_STATUS',
     payloadVersion: 'v21',
     parameters: { withPackingLists: true },
@@ -309,7 +290,7 @@ test('the contract: types, versions, packing lists, number, deletion', async () 
   expect((await request('DELETE', '/v21/webhooks/999999')).status).toBe(404);
 
   const answers = await Promise.all(
-    Array.from({ length: 6 }, () => request('POST', '/v21/webhooks', minimal)),
+    Array.from({ length: 6 }, () => request('POST', '/v21/webhooks', minimalWebhook)),
   );
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
   expect((await request('GET', '/v21/webhooks')).data).toHaveLength(2);
@@ -320,6 +301,6 @@ test('a hundred webhooks unless agreed otherwise', async () => {
     insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)
     select ${eshop.eshopId}, 'https://shop.example', 'CREATE_ORDER', 'POST', true, 'v2', '' from generate_series(1, 99)`;
   await create();
-  const answer = await request('POST', '/v21/webhooks', minimal);
+  const answer = await request('POST', '/v21/webhooks', minimalWebhook);
   expect(answer.body).toMatchObject({ statusCode: 400, message: expect.stringContaining('100') });
 });

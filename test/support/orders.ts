@@ -6,11 +6,15 @@ import type { TestEshop } from './api.ts';
 
 /** Makes the products that the orders below contain, with units enough for every test. */
 export async function stockedProducts(eshop: TestEshop): Promise<void> {
-  for (const sku of ['TEA', 'CUP']) {
-    const made = await eshop.shop.request('POST', '/v21/products', { sku, name: sku });
-    if (made.status !== 200) throw new Error(`${sku}: ${made.text}`);
-    await addStock(eshop, sku, '10000');
-  }
+  for (const sku of ['TEA', 'CUP']) await stockedProduct(eshop, sku, '10000');
+}
+
+/** Makes a product with units available. */
+export async function stockedProduct(eshop: TestEshop, sku: string, available: string): Promise<string> {
+  const made = await eshop.shop.request('POST', '/v21/products', { sku, name: sku });
+  if (made.status !== 200) throw new Error(`${sku}: ${made.text}`);
+  if (available !== '0') await addStock(eshop, sku, available);
+  return sku;
 }
 
 /** Brings units of a product into the warehouse. */
