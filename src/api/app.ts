@@ -11,6 +11,7 @@ import { deliveryRoutes } from './deliveries.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler } from './errors.ts';
+import { importRoutes } from './import/routes.ts';
 import { knownPaths } from './known-paths.ts';
 import { loginRoutes } from './login.ts';
 import { orderReads } from './order-reads.ts';
@@ -78,6 +79,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', warehouseOrderRoutes(deps));
   v21.route('/', productRoutes(deps));
   v21.route('/', stockMovementRoutes(deps));
+  v21.route('/', importRoutes(deps));
   app.route('/v21', v21);
 
   const v2 = new Hono<ApiEnv>();

@@ -26,24 +26,43 @@ function isTransient(error: unknown): boolean {
   );
 }
 
+/** What is answered to a request that failed, without inner detail. */
+export interface Failure {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** True when it is ours and belongs in the log. */
+  readonly ours: boolean;
+}
+
 /**
- * Makes the error handler. A `Problem` is answered as it says; a database that is away as 503; anything else as
- * 500. The last two carry no inner detail, only the request id under which the log has it.
+ * What a consumer is told of an error. A `Problem` says it itself; a database that is away is 503; anything else
+ * is 500. The last two name the request, under which the log has the rest.
  */
+export function failureOf(error: unknown, requestId: string): Failure {
+  if (error instanceof Problem) {
+    return { status: error.status, message: error.message, headers: error.headers, ours: false };
+  }
+  if (error instanceof HTTPException && error.status < 500) {
+    const message = error.message || (STATUS_CODES[error.status] ?? 'Refused');
+    return { status: error.status, message, headers: {}, ours: false };
+  }
+  if (isTransient(error)) {
+    const message = `The service cannot reach its database. Try again shortly (request ${requestId}).`;
+    return { status: 503, message, headers: { 'retry-after': '2' }, ours: true };
+  }
+  const message = `An unexpected error happened; it has been recorded as request ${requestId}.`;
+  return { status: 500, message, headers: {}, ours: true };
+}
+
+/** Makes the error handler. */
 export function errorHandler(deps: ApiDeps): (error: Error, c: Context<ApiEnv>) => Response {
   return (error, c) => {
     const requestId = c.get('requestId');
-    const id = { 'x-request-id': requestId };
-    if (error instanceof Problem) return answer(error.status, error.message, { ...id, ...error.headers });
-    if (error instanceof HTTPException && error.status < 500) {
-      return answer(error.status, error.message || (STATUS_CODES[error.status] ?? 'Refused'), id);
+    const { status, message, headers, ours } = failureOf(error, requestId);
+    if (ours) {
+      deps.log.error({ err: error, requestId, method: c.req.method, path: c.req.path }, 'request failed');
     }
-    deps.log.error({ err: error, requestId, method: c.req.method, path: c.req.path }, 'request failed');
-    return isTransient(error)
-      ? answer(503, `The service cannot reach its database. Try again shortly (request ${requestId}).`, {
-          ...id,
-          'retry-after': '2',
-        })
-      : answer(500, `An unexpected error happened; it has been recorded as request ${requestId}.`, id);
+    return answer(status, message, { 'x-request-id': requestId, ...headers });
   };
 }

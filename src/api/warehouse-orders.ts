@@ -19,8 +19,8 @@ import { body, params } from './validate.ts';
 
 const tag = 'Warehouse';
 
-/** The body of a change of status, the same for every entity that has one. */
-const statusBody = v.strictObject({
+/** The body of a change of status. */
+export const orderStatusBody = v.strictObject({
   status: oneOf(orderStatuses),
   note: v.pipe(optional(text(4000)), v.description("Kept in the order's `statusHistory`.")),
 });
@@ -28,6 +28,8 @@ const statusBody = v.strictObject({
 const ways = Object.entries(orderTransitions)
   .map(([from, to]) => `- ${from} → ${to.length === 0 ? '(nothing)' : to.join(', ')}`)
   .join('\n');
+
+const stock = `From \`received\` until it leaves, an order has the units of its lines reserved: the move to \`received\` answers 409 naming every SKU that is short (set \`productsNotAvailable\` then). \`canceled\`, \`suspended\` and \`productsNotAvailable\` free them; \`onTheWay\` takes them out of the stock, one \`order\` movement per line.`;
 
 /** Status and packing lists. */
 export function warehouseOrderRoutes(deps: ApiDeps): Hono<ApiEnv> {
@@ -38,14 +40,17 @@ export function warehouseOrderRoutes(deps: ApiDeps): Hono<ApiEnv> {
     '/warehouse/orders/:eshopOrderId/status',
     describe({
       summary: 'Change the status of an order',
-      description: `Fires UPDATE_ORDER_STATUS. Any way that is not in this table answers 409, staying included:\n\n${ways}`,
+      description: `Fires UPDATE_ORDER_STATUS. Any way that is not in this table answers 409, staying included:\n\n${ways}\n\n${stock}`,
       tag,
       data,
       message: 'Order status changed.',
-      errors: { 404: 'no such order.', 409: 'the table of statuses has no such way.' },
+      errors: {
+        404: 'no such order.',
+        409: 'the table of statuses has no such way, or a product is short.',
+      },
     }),
     params(orderParams),
-    body(statusBody),
+    body(orderStatusBody),
     async (c) => {
       const { status, note } = c.req.valid('json');
       const { eshopOrderId } = c.req.valid('param');

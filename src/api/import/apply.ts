@@ -1,0 +1,137 @@
+/**
+ * A line of an import → its result. Every line is a transaction of its own.
+ * @module
+ */
+import { STATUS_CODES } from 'node:http';
+import pLimit from 'p-limit';
+import * as v from 'valibot';
+import { takeImportKey } from '../../db/import-keys.ts';
+import { retryVictims } from '../../db/retry.ts';
+import { identifier, oneOf, said, text } from '../../domain/fields.ts';
+import { badRequest, invalid, Problem } from '../../domain/problem.ts';
+import type { ApiDeps } from '../deps.ts';
+import { failureOf } from '../errors.ts';
+import { parseOrThrow } from '../validate.ts';
+import { createLanes } from './lanes.ts';
+import type { Line } from './lines.ts';
+import { type Applied, type ImportOperation, importOperations, type Prepared } from './operations.ts';
+
+/** The names of the operations. */
+export const operationNames = Object.keys(importOperations) as [
+  keyof typeof importOperations,
+  ...(keyof typeof importOperations)[],
+];
+
+const idempotencyKey = v.optional(
+  said(
+    text(128, 1),
+    'Of your own choice, unique per e-shop: the line is applied once however often it is sent.',
+  ),
+);
+
+/** What every line has around the body of its operation. */
+const lineSchema = v.strictObject({
+  operation: oneOf(operationNames),
+  id: v.optional(identifier()),
+  idempotencyKey,
+  body: v.record(v.string(), v.unknown(), 'must be a JSON object'),
+});
+type ParsedLine = v.InferOutput<typeof lineSchema>;
+
+/** A line of one operation, for the documentation. */
+export function lineSchemaOf(name: (typeof operationNames)[number]): v.GenericSchema {
+  const { named, body }: ImportOperation = importOperations[name];
+  const around = { operation: v.literal(name), idempotencyKey, body };
+  return named
+    ? v.strictObject({ ...around, id: said(identifier(), 'Which record.') })
+    : v.strictObject(around);
+}
+
+/** The schema of a result, one per line of the body. */
+export const lineResultSchema = v.strictObject({
+  line: v.pipe(v.number(), v.integer(), v.description('The number of the line in the body, from 1.')),
+  statusCode: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('What the endpoint of the operation would answer.'),
+  ),
+  error: v.pipe(v.optional(v.string()), v.description('The standard phrase of a status that is not 200.')),
+  message: v.pipe(v.string(), v.description('What was done, or why it was not.')),
+  id: v.pipe(
+    v.optional(v.union([v.string(), v.number()])),
+    v.description('The identifier of the record that was written.'),
+  ),
+  idempotencyKey: v.pipe(v.optional(v.string()), v.description('The key of the line.')),
+  repeated: v.pipe(
+    v.optional(v.boolean()),
+    v.description('True when the line was applied before under its key, and nothing was done now.'),
+  ),
+});
+/** A result. */
+export type LineResult = v.InferOutput<typeof lineResultSchema>;
+
+/** What a line is answered that was applied under its key before. */
+const appliedBefore: Applied = { message: 'Applied before.', repeated: true, wake: false };
+
+/** @throws Problem 400, or 413 for a line that is too long */
+function parseLine({ bytes }: Line): ParsedLine {
+  if (bytes === null) throw new Problem(413, 'The line is longer than 1 MiB.');
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw badRequest('The line is not well-formed JSON in UTF-8.');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badRequest('The line must be a JSON object.');
+  return parseOrThrow(lineSchema, value);
+}
+
+/** @throws Problem 400 */
+function prepare({ operation: name, id, body }: ParsedLine): Prepared {
+  const operation: ImportOperation = importOperations[name];
+  if (operation.named && id === undefined) throw invalid([{ path: 'id', message: 'is required' }]);
+  if (!operation.named && id !== undefined)
+    throw invalid([{ path: 'id', message: `${name} has none: leave it out` }]);
+  return operation.prepare(id ?? '', body);
+}
+
+/** Applies lines in the order in which it is called with them, as far as that makes a difference. Never throws. */
+export type ApplyLine = (line: Line) => Promise<LineResult>;
+
+/** How many lines are written at the same time: the pool has connections left for everybody else. */
+const CONNECTIONS = 4;
+
+/** @param requestId names the request in the log and in the message of a failure of ours */
+export function createApplyLine(deps: ApiDeps, eshopId: number, requestId: string): ApplyLine {
+  const inLanes = createLanes();
+  const limited = pLimit(CONNECTIONS);
+
+  async function write(parsed: ParsedLine, prepared: Prepared): Promise<Applied> {
+    const { operation, id, idempotencyKey: key, body } = parsed;
+    return deps.sql.begin(async (tx) => {
+      const isNew = key === undefined || (await takeImportKey(tx, eshopId, key, [operation, id, body]));
+      return isNew ? prepared.apply(tx, eshopId) : { ...appliedBefore, ...(id === undefined ? {} : { id }) };
+    });
+  }
+
+  return async (line) => {
+    const about: Pick<LineResult, 'line' | 'idempotencyKey'> = { line: line.number };
+    try {
+      const parsed = parseLine(line);
+      const key = parsed.idempotencyKey;
+      if (key !== undefined) about.idempotencyKey = key;
+      const prepared = prepare(parsed);
+      const uses = [...prepared.uses, ...(key === undefined ? [] : [{ lane: `key ${key}`, shared: false }])];
+      const { wake, ...applied } = await inLanes(uses, () =>
+        limited(() => retryVictims(() => write(parsed, prepared))),
+      );
+      if (wake) deps.notifyOutbox();
+      return { ...about, statusCode: 200, ...applied };
+    } catch (error) {
+      const { status: statusCode, message, ours } = failureOf(error, requestId);
+      if (ours) deps.log.error({ err: error, requestId, line: line.number }, 'line of an import failed');
+      return { ...about, statusCode, error: STATUS_CODES[statusCode] ?? 'Error', message };
+    }
+  };
+}

@@ -1,0 +1,53 @@
+/**
+ * Bytes → the lines of an NDJSON body.
+ * @module
+ */
+
+/** The longest line, in bytes: as long as the body of a request of its own may be. */
+export const MAX_LINE_BYTES = 1024 * 1024;
+
+/** A line that is not empty. */
+export interface Line {
+  /** From 1; empty lines are counted. */
+  readonly number: number;
+  /** Without its end; null when it is longer than {@link MAX_LINE_BYTES}. */
+  readonly bytes: Buffer | null;
+}
+
+const LF = 0x0a;
+const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+
+/** Splits at LF or CRLF and keeps no more than one line in memory. A last line needs no end. */
+export function splitLines(): TransformStream<Uint8Array, Line> {
+  let number = 0;
+  let parts: Buffer[] = [];
+  let length = 0;
+
+  function add(part: Buffer): void {
+    length += part.length;
+    if (length <= MAX_LINE_BYTES) parts.push(part);
+    else parts = [];
+  }
+  function end(controller: TransformStreamDefaultController<Line>): void {
+    number += 1;
+    const bytes = length > MAX_LINE_BYTES ? null : Buffer.concat(parts);
+    parts = [];
+    length = 0;
+    if (bytes === null || !isBlank(bytes)) controller.enqueue({ number, bytes });
+  }
+
+  return new TransformStream({
+    transform(chunk, controller) {
+      let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      for (let at = rest.indexOf(LF); at >= 0; at = rest.indexOf(LF)) {
+        add(rest.subarray(0, at));
+        end(controller);
+        rest = rest.subarray(at + 1);
+      }
+      if (rest.length > 0) add(rest);
+    },
+    flush(controller) {
+      if (length > 0) end(controller);
+    },
+  });
+}

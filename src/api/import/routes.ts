@@ -1,0 +1,96 @@
+/**
+ * The import: `/warehouse/events/import`. A warehouse system feeds thousands of changes in one request, as NDJSON in
+ * both directions; memory stays the same however long the body is.
+ * @module
+ */
+import { Hono } from 'hono';
+import { describeRoute } from 'hono-openapi';
+import * as v from 'valibot';
+import { forgetImportKeys, IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
+import { badRequest, Problem } from '../../domain/problem.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describeSchema, resolved } from '../json-schema.ts';
+import { type ApplyLine, createApplyLine, lineResultSchema, lineSchemaOf, operationNames } from './apply.ts';
+import { type Line, splitLines } from './lines.ts';
+import { importOperations } from './operations.ts';
+
+const CONTENT_TYPE = 'application/x-ndjson';
+const ACCEPTED = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:;|$)/i;
+
+/** Lines that are read but not answered: enough to keep the database busy, few enough to forget. */
+const WINDOW = 64;
+/** Results that wait for a client who does not read them yet, in bytes; then reading the body pauses. */
+const UNREAD_BYTES = 8 * 1024 * 1024;
+
+/** Lines → the text of their results, in the order of the lines. */
+function applyLines(apply: ApplyLine): TransformStream<Line, Uint8Array> {
+  const encoder = new TextEncoder();
+  const open: Promise<void>[] = [];
+  let last = Promise.resolve();
+  return new TransformStream(
+    {
+      async transform(line, controller) {
+        const result = apply(line);
+        const before = last;
+        last = (async () => {
+          const text = `${JSON.stringify(await result)}\n`;
+          await before;
+          controller.enqueue(encoder.encode(text));
+        })();
+        // Nobody may be left to hear of it when the client went away.
+        last.catch(() => {});
+        open.push(last);
+        if (open.length >= WINDOW) await open.shift();
+      },
+      flush: () => last,
+    },
+    { highWaterMark: 1 },
+    { highWaterMark: UNREAD_BYTES, size: (chunk) => chunk.byteLength },
+  );
+}
+
+const description = `Each line of the body is a JSON object that does what the endpoint of its operation does; each gets one line of the answer, in the same order, as soon as it and those before it are done.
+
+${operationNames.map((name) => `- \`${name}\`: \`${importOperations[name].endpoint}\``).join('\n')}
+
+- The outcome is that of one line after the other. A line that is refused says why and stops nothing else.
+- Every line is written on its own. When the connection breaks, the lines without an answer may or may not have been applied: send them again with their \`idempotencyKey\`s (remembered for ${IMPORT_KEY_DAYS} days for lines that were applied), and none is applied twice. A key that comes back with another line answers 409.
+- Empty lines are skipped, and counted in \`line\`. A line may have up to 1 MiB; the body has no limit.
+- Read the answer while you send: when 8 MiB of it are unread, the service stops reading the body until you do.
+- The status of the whole is 200 once the body is being read; what became of a line is its own \`statusCode\`, a failure of ours (500, 503) included.`;
+
+/** The route. */
+export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  const line = resolved(describeSchema(v.union(operationNames.map(lineSchemaOf)), 'input'));
+  const result = resolved(describeSchema(lineResultSchema, 'output'));
+
+  app.post(
+    '/warehouse/events/import',
+    describeRoute({
+      summary: 'Import what the warehouse did',
+      description,
+      tags: ['Warehouse'],
+      requestBody: { required: true, content: { [CONTENT_TYPE]: { schema: line } } },
+      responses: {
+        200: {
+          description: 'One result per line.',
+          content: { [CONTENT_TYPE]: { schema: result } },
+        },
+      },
+    }),
+    async (c) => {
+      if (!ACCEPTED.test((c.req.header('content-type') ?? '').trim()))
+        throw new Problem(415, `The body must be NDJSON, sent with "content-type: ${CONTENT_TYPE}".`);
+      const body = c.req.raw.body;
+      if (body === null) throw badRequest('A body is required.');
+      const { eshopId } = c.var.session;
+      await forgetImportKeys(deps.sql);
+      const apply = createApplyLine(deps, eshopId, c.var.requestId);
+      return c.body(body.pipeThrough(splitLines()).pipeThrough(applyLines(apply)), 200, {
+        'content-type': CONTENT_TYPE,
+      });
+    },
+  );
+  return app;
+}

@@ -1,0 +1,264 @@
+/**
+ * The import through HTTP: a result per line, in order, whatever a line is worth.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { firedTypes, insertWebhook } from '../support/events.ts';
+import { minimalOrder, stockedProduct } from '../support/orders.ts';
+
+let api: TestApi;
+let eshop: TestEshop;
+
+beforeAll(async () => {
+  api = await createTestApi();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  await stockedProduct(eshop, 'TEA', '10');
+});
+afterAll(() => api.drop());
+
+const path = '/v21/warehouse/events/import';
+const ndjson = { 'content-type': 'application/x-ndjson' };
+type Result = Record<string, unknown>;
+
+/** Sends lines, texts as they are, and answers their results. */
+async function send(...lines: (object | string)[]): Promise<Result[]> {
+  const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
+  const answer = await eshop.warehouse.request('POST', path, text, ndjson);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+  return answer.text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+const movement = (count: number | string, more: object = {}) => ({
+  operation: 'stockMovement',
+  body: { type: 'stock_correction', sku: 'TEA', count, ...more },
+});
+const status = (id: string, to: string, more: object = {}) => ({
+  operation: 'orderStatus',
+  id,
+  body: { status: to, ...more },
+});
+const stock = async () => (await eshop.shop.request('GET', '/v2/products/TEA')).data.stock;
+const order = async (id: string, quantity = 1) => {
+  const body = { eshopOrderId: id, orderProducts: [{ sku: 'TEA', quantity }] };
+  expect((await eshop.shop.request('POST', '/v21/orders', body)).status).toBe(200);
+};
+
+describe('each operation does what its endpoint does', () => {
+  test('a stock movement answers its id and fires its event', async () => {
+    const webhook = await insertWebhook(api.sql, eshop.eshopId, 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION');
+    const woken = api.notified();
+    const [result] = await send(movement('2.5'));
+    expect(result).toEqual({
+      line: 1,
+      statusCode: 200,
+      message: 'Stock movement recorded.',
+      id: expect.any(Number),
+    });
+    expect(api.notified()).toBe(woken + 1);
+    expect(await stock()).toMatchObject({ available: '12.5' });
+    const rows = await api.sql`select webhook_id from deliveries where entity_id = ${String(result?.id)}`;
+    expect(rows).toEqual([{ webhookId: webhook }]);
+  });
+
+  test('statuses and packing lists of an order, its own note included', async () => {
+    await order('10 / ž');
+    const results = await send(
+      status('10 / ž', 'received'),
+      status('10 / ž', 'processing', { note: 'shelf 4' }),
+      {
+        operation: 'orderPackingLists',
+        id: '10 / ž',
+        body: {
+          orderProducts: [
+            { sku: 'TEA', packingLists: [{ packageNumber: 1, packageType: 'box', quantity: 1 }] },
+          ],
+        },
+      },
+    );
+    expect(results.map(({ message }) => message)).toEqual([
+      'Order status changed.',
+      'Order status changed.',
+      'Packing lists replaced.',
+    ]);
+    expect(await firedTypes(api.sql, eshop.eshopId, '10 / ž')).toEqual([
+      'CREATE_ORDER',
+      'UPDATE_ORDER_STATUS',
+      'UPDATE_ORDER_STATUS',
+      'UPDATE_ORDER',
+    ]);
+    const { data } = await eshop.shop.request('GET', `/v21/orders/${encodeURIComponent('10 / ž')}`);
+    expect(data.statusHistory.at(-1)).toMatchObject({ status: 'processing', note: 'shelf 4' });
+  });
+});
+
+describe('a bad line stops nothing', () => {
+  const bad: [string, object | string, number, string][] = [
+    ['no JSON', '{"operation":', 400, 'The line is not well-formed JSON in UTF-8.'],
+    ['a list', '[]', 400, 'The line must be a JSON object.'],
+    ['an unknown operation', { operation: 'none', body: {} }, 400, 'operation: must be one of stockMovement'],
+    ['a typo', { ...movement(1), key: 'x' }, 400, 'key: unknown field'],
+    ['no body', { operation: 'stockMovement' }, 400, 'body: is required'],
+    ['a body of a list', { operation: 'orderStatus', id: 'x', body: [] }, 400, 'body: must be an object, not a list'],
+    ['no id', { operation: 'orderStatus', body: { status: 'received' } }, 400, 'id: is required'],
+    ['an id too many', { ...movement(1), id: 'x' }, 400, 'id: stockMovement has none'],
+    ['a wrong body', movement(0), 400, 'count: must not be 0'],
+    ['an unknown product', movement(1, { sku: 'NONE' }), 400, 'sku: "NONE" is not a known product'],
+    ['an unknown order', status('none', 'received'), 404, 'There is no order none.'],
+    ['too many units', movement(-100), 409, 'TEA has only'],
+    ['NUL', movement(1, { note: 'a\u0000b' }), 400, 'must not'],
+    ['over 1 MiB', movement(1, { note: 'x'.repeat(1024 * 1024) }), 413, 'The line is longer than 1 MiB.'],
+  ];
+  test.each(bad)('%s', async (_name, line, statusCode, message) => {
+    const [before, refused, after] = await send(movement(1), line, movement(1));
+    expect(before).toMatchObject({ line: 1, statusCode: 200 });
+    expect(refused).toMatchObject({ line: 2, statusCode, message: expect.stringContaining(message) });
+    expect(refused).toHaveProperty('error');
+    expect(after).toMatchObject({ line: 3, statusCode: 200 });
+    expect(await stock()).toMatchObject({ available: '12' });
+  });
+
+  test('bytes that are no UTF-8', async () => {
+    const text = Buffer.concat([
+      Buffer.from('{"operation":"'),
+      Buffer.from([0xff]),
+      Buffer.from(`"}\n${JSON.stringify(movement(1))}`),
+    ]);
+    const results = await sendRaw(text);
+    expect(results.map(({ statusCode }) => statusCode)).toEqual([400, 200]);
+  });
+});
+
+/** Sends bytes in pieces of this size. */
+async function sendRaw(bytes: Buffer, pieces = bytes.length): Promise<Result[]> {
+  const body = new ReadableStream({
+    start(controller) {
+      for (let at = 0; at < bytes.length; at += pieces) controller.enqueue(bytes.subarray(at, at + pieces));
+      controller.close();
+    },
+  });
+  const headers = {
+    ...ndjson,
+    'x-api-key': eshop.apiKey,
+    authorization: `Bearer ${eshop.warehouse.token}`,
+  };
+  const answer = await api.app.request(path, { method: 'POST', headers, body, duplex: 'half' });
+  return (await answer.text())
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+describe('lines', () => {
+  test('end with LF or CRLF, the last with nothing; empty ones are skipped and counted', async () => {
+    const line = JSON.stringify(movement(1, { note: 'ž' }));
+    for (const pieces of [1, 7, 10_000]) {
+      const results = await sendRaw(Buffer.from(`\n${line}\r\n \n\n${line}`), pieces);
+      expect(results.map((result) => [result.line, result.statusCode])).toEqual([
+        [2, 200],
+        [5, 200],
+      ]);
+    }
+  });
+
+  test('none: an empty answer', async () => {
+    expect(await send('')).toEqual([]);
+  });
+});
+
+describe('the outcome is that of one line after the other', () => {
+  test('an order finds the units of the line before it, and takes them from the one after it', async () => {
+    for (const id of ['a', 'b']) await order(id, 15);
+    const results = await send(
+      ...Array.from({ length: 20 }, () => movement('0.25')),
+      status('a', 'received'),
+      status('b', 'received'),
+      movement('15'),
+      status('b', 'received'),
+      movement('-0.25'),
+    );
+    expect(results.slice(20).map(({ statusCode }) => statusCode)).toEqual([200, 409, 200, 200, 409]);
+    expect(await stock()).toMatchObject({ available: '0', reserved: '30' });
+  });
+
+  test('two hundred lines of twenty orders', async () => {
+    const ids = Array.from({ length: 20 }, (_, index) => `way-${index}`);
+    await eshop.warehouse.request('POST', '/v21/warehouse/stock-movements', movement(10).body);
+    for (const id of ids) await eshop.shop.request('POST', '/v21/orders', minimalOrder(id));
+    const way = ['received', 'processing', 'packed', 'waitingForCarrier', 'onTheWay', 'delivered'];
+    const lines = way.flatMap((to) => ids.map((id) => status(id, to)));
+    const results = await send(...lines);
+    expect(results.map(({ statusCode }) => statusCode)).toEqual(lines.map(() => 200));
+    expect(results.map(({ line }) => line)).toEqual(lines.map((_, index) => index + 1));
+    expect(await stock()).toMatchObject({ available: '0', reserved: '0' });
+  });
+});
+
+describe('a key', () => {
+  const keyed = (key: string, line: object) => ({ ...line, idempotencyKey: key });
+
+  test('makes a line sent again change nothing', async () => {
+    const lines = [keyed('k-1', movement(1)), keyed('k-2', movement(2))];
+    const first = await send(...lines);
+    expect(first.map(({ idempotencyKey, repeated }) => [idempotencyKey, repeated])).toEqual([
+      ['k-1', undefined],
+      ['k-2', undefined],
+    ]);
+    const again = await send(...lines, keyed('k-1', movement(1)));
+    expect(again).toEqual(
+      ['k-1', 'k-2', 'k-1'].map((idempotencyKey, index) => ({
+        line: index + 1,
+        statusCode: 200,
+        message: 'Applied before.',
+        idempotencyKey,
+        repeated: true,
+      })),
+    );
+    expect(await stock()).toMatchObject({ available: '13' });
+  });
+
+  test('of another line is refused', async () => {
+    const results = await send(keyed('k', movement(1)), keyed('k', movement(2)), keyed('k', movement(1)));
+    expect(results.map(({ statusCode }) => statusCode)).toEqual([200, 409, 200]);
+    expect(results[1]).toMatchObject({ message: 'The key "k" was used for another line.' });
+    expect(await stock()).toMatchObject({ available: '11' });
+  });
+
+  test('of a line that failed is free', async () => {
+    const line = keyed('k', movement(-20));
+    expect(await send(line)).toMatchObject([{ statusCode: 409, idempotencyKey: 'k' }]);
+    expect(await send(movement(20), line)).toMatchObject([{ statusCode: 200 }, { statusCode: 200, line: 2 }]);
+  });
+
+  test('is another one in another e-shop, and forgotten after 30 days', async () => {
+    await send(keyed('k', movement(1)));
+    eshop = await api.newEshop();
+    await stockedProduct(eshop, 'TEA', '10');
+    expect(await send(keyed('k', movement(1)))).toMatchObject([{ message: 'Stock movement recorded.' }]);
+    await api.sql`update import_keys set created_at = now() - interval '29 days' where eshop_id = ${eshop.eshopId}`;
+    expect(await send(keyed('k', movement(1)))).toMatchObject([{ repeated: true }]);
+    await api.sql`update import_keys set created_at = now() - interval '31 days' where eshop_id = ${eshop.eshopId}`;
+    expect(await send(keyed('k', movement(1)))).toMatchObject([{ message: 'Stock movement recorded.' }]);
+  });
+
+  test('sent twice at once is applied once', async () => {
+    const lines = Array.from({ length: 10 }, (_, index) => keyed(`k-${index}`, movement(1)));
+    const answers = await Promise.all([send(...lines), send(...lines), send(...lines)]);
+    expect(answers.flat().filter(({ repeated }) => repeated === true)).toHaveLength(20);
+    expect(await stock()).toMatchObject({ available: '20' });
+  });
+});
+
+describe('the request itself', () => {
+  test('must be NDJSON, of the warehouse', async () => {
+    const line = JSON.stringify(movement(1));
+    expect((await eshop.warehouse.request('POST', path, line)).status).toBe(415);
+    expect((await eshop.shop.request('POST', path, line, ndjson)).status).toBe(403);
+    expect((await api.anonymous('POST', path, line, ndjson)).status).toBe(401);
+    expect((await eshop.warehouse.request('GET', path)).status).toBe(405);
+  });
+});
