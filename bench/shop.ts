@@ -11,6 +11,7 @@ export const credentialsSchema = v.object({
   apiKey: v.string(),
   username: v.string(),
   password: v.string(),
+  warehouse: v.object({ username: v.string(), password: v.string() }),
 });
 /** Credentials of an e-shop. */
 export type Credentials = v.InferOutput<typeof credentialsSchema>;

@@ -131,7 +131,7 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
 }
 
 /** The embedded server as `npm start` runs it; it only notes the time of every commit besides. */
-async function startDatabase(directory: string) {
+export async function startDatabase(directory: string) {
   const dataDir = await openDataDir(directory);
   const first = await startPostgres(dataDir, () => {});
   const sql = createPool(first.url, 1);
@@ -143,7 +143,7 @@ async function startDatabase(directory: string) {
   return { url: server.url, pid: Number(pid), stop: () => server.stop() };
 }
 
-async function createEshop(env: Readonly<Record<string, string>>) {
+export async function createEshop(env: Readonly<Record<string, string>>) {
   const args = [
     'bin/waybill.js',
     'eshop',

@@ -18,6 +18,12 @@ export interface HttpServer {
 const DRAIN_MS = 10_000;
 
 /**
+ * How long a request may take to arrive whole, in milliseconds: Node's five minutes would cut a long import off. Its
+ * head has Node's 60 seconds.
+ */
+const REQUEST_MS = 60 * 60 * 1000;
+
+/**
  * @throws Error with one sentence when the port is taken
  */
 export async function listen(
@@ -27,6 +33,7 @@ export async function listen(
 ): Promise<HttpServer> {
   const server = createAdaptorServer({
     fetch: (request, env) => app.fetch(request, env as HttpBindings),
+    serverOptions: { requestTimeout: REQUEST_MS },
   }) as Server;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>

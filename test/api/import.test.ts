@@ -103,7 +103,12 @@ describe('a bad line stops nothing', () => {
     ['an unknown operation', { operation: 'none', body: {} }, 400, 'operation: must be one of stockMovement'],
     ['a typo', { ...movement(1), key: 'x' }, 400, 'key: unknown field'],
     ['no body', { operation: 'stockMovement' }, 400, 'body: is required'],
-    ['a body of a list', { operation: 'orderStatus', id: 'x', body: [] }, 400, 'body: must be an object, not a list'],
+    [
+      'a body of a list',
+      { operation: 'orderStatus', id: 'x', body: [] },
+      400,
+      'body: must be an object, not a list',
+    ],
     ['no id', { operation: 'orderStatus', body: { status: 'received' } }, 400, 'id: is required'],
     ['an id too many', { ...movement(1), id: 'x' }, 400, 'id: stockMovement has none'],
     ['a wrong body', movement(0), 400, 'count: must not be 0'],

@@ -13,6 +13,8 @@ export interface Answer {
 }
 
 export interface ApiClient {
+  /** What every request carries: key and token. */
+  readonly headers: Readonly<Record<string, string>>;
   /** @param path below /v21 */
   request(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Creates an order that is valid against the demonstration's products. */
@@ -34,6 +36,7 @@ export async function login(url: string, credentials: EshopCredentials): Promise
   const { data } = await send('POST', '/users/login', '', { username, password });
   const request = (method: string, path: string, body?: unknown) => send(method, path, data.token, body);
   return {
+    headers: { 'x-api-key': apiKey, authorization: data.token },
     request,
     createOrder: (eshopOrderId) =>
       request('POST', '/orders', {

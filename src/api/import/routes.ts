@@ -55,7 +55,7 @@ ${operationNames.map((name) => `- \`${name}\`: \`${importOperations[name].endpoi
 
 - The outcome is that of one line after the other. A line that is refused says why and stops nothing else.
 - Every line is written on its own. When the connection breaks, the lines without an answer may or may not have been applied: send them again with their \`idempotencyKey\`s (remembered for ${IMPORT_KEY_DAYS} days for lines that were applied), and none is applied twice. A key that comes back with another line answers 409.
-- Empty lines are skipped, and counted in \`line\`. A line may have up to 1 MiB; the body has no limit.
+- Empty lines are skipped, and counted in \`line\`. A line may have up to 1 MiB; the body has no limit but an hour.
 - Read the answer while you send: when 8 MiB of it are unread, the service stops reading the body until you do.
 - The status of the whole is 200 once the body is being read; what became of a line is its own \`statusCode\`, a failure of ours (500, 503) included.`;
 

@@ -1,0 +1,62 @@
+/** An import whose API is killed in the middle: sent again, every line is applied once. */
+import { afterEach, expect, test } from 'vitest';
+import { login } from '../support/client.ts';
+import { createInstallation } from '../support/installation.ts';
+import { type Program, startProgram } from '../support/program.ts';
+
+const LINES = 3000;
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const text = Array.from({ length: LINES }, (_, index) => {
+  const body = { type: 'stock_correction', sku: 'MUG-BLUE', count: 1, reference: String(index) };
+  return `${JSON.stringify({ operation: 'stockMovement', idempotencyKey: `line-${index}`, body })}\n`;
+}).join('');
+
+test('killed and sent again, no line is lost and none is applied twice', async () => {
+  const installation = await createInstallation();
+  cleanups.push(() => installation.remove());
+  const { sql, credentials } = installation;
+  const env = { ...installation.env, ROLE: 'api' };
+  const send = async (program: Program, read: (results: string) => Promise<void>) => {
+    const client = await login(program.url, { ...credentials, ...credentials.warehouse });
+    const answer = await fetch(`${program.url}/v21/warehouse/events/import`, {
+      method: 'POST',
+      headers: { ...client.headers, 'content-type': 'application/x-ndjson' },
+      body: text,
+    });
+    let results = '';
+    for await (const chunk of answer.body ?? []) {
+      results += Buffer.from(chunk).toString();
+      await read(results);
+    }
+    return results.split('\n').slice(0, -1);
+  };
+  const movements = async () =>
+    (await sql<{ reference: string }[]>`select reference from stock_movements`).map(
+      ({ reference }) => reference,
+    );
+
+  const first = await startProgram(env);
+  let answered = 0;
+  const broken = send(first, async (results) => {
+    answered = results.split('\n').length - 1;
+    if (answered > LINES / 10) await first.kill();
+  });
+  await expect(broken).rejects.toThrow();
+  const applied = (await movements()).length;
+  expect(applied).toBeGreaterThanOrEqual(answered);
+  expect(applied).toBeLessThan(LINES);
+
+  const second = await startProgram(env);
+  cleanups.push(() => second.stop());
+  const results = (await send(second, async () => {})).map((line) => JSON.parse(line));
+  expect(results).toHaveLength(LINES);
+  expect(results.filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
+  expect(results.filter(({ repeated }) => repeated === true)).toHaveLength(applied);
+  const references = await movements();
+  expect(references).toHaveLength(LINES);
+  expect(new Set(references).size).toBe(LINES);
+}, 120_000);
