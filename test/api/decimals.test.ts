@@ -1,0 +1,52 @@
+/**
+ * Decimals survive the way through Postgres in both versions, and what was read can be written again.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { canonicalCount, canonicalMoney } from '../../src/domain/decimal.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { firedTypes } from '../support/events.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await createTestApi();
+  await stockedProducts(api.eshop);
+  await api.shop('POST', '/v21/orders', minimalOrder('exact'));
+});
+afterAll(() => api.drop());
+
+/** At most 15 digits, at most so many of them decimals; as a request may send it: a string, or a number. */
+const decimal = (decimals: number, most = 10n ** 15n - 1n) =>
+  fc
+    .tuple(fc.bigInt({ min: 1n, max: most }), fc.integer({ min: 0, max: decimals }), fc.boolean())
+    .map(([digits, scale, asNumber]) => {
+      const text = digits.toString().padStart(scale + 1, '0');
+      const cut = text.length - scale;
+      const plain = scale === 0 ? text : `${text.slice(0, cut)}.${text.slice(cut)}`;
+      // Numbers whose text is another form are another test's matter.
+      return asNumber && !String(Number(plain)).includes('e') ? Number(plain) : plain;
+    });
+
+test('any quantity, price and rate is read as it was written, exactly', async () => {
+  await fc.assert(
+    fc.asyncProperty(decimal(6), decimal(4), decimal(0, 100n), async (quantity, unitPrice, vatRate) => {
+      const orderProducts = [{ sku: 'TEA', quantity, unitPrice, vatRate }];
+      const written = await api.shop('PATCH', '/v21/orders/exact', { orderProducts });
+      expect(written.body.message).toBe('Order updated.');
+      const exact = [canonicalCount(quantity), canonicalMoney(unitPrice), canonicalCount(vatRate)];
+      const before = (await firedTypes(api.sql, api.eshop.eshopId, 'exact')).length;
+      for (const version of ['v2', 'v21']) {
+        const { data } = await api.shop('GET', `/${version}/orders/exact`);
+        const [line] = data.orderProducts;
+        const read = [line.quantity, line.unitPrice, line.vatRate];
+        expect(read).toEqual(version === 'v2' ? exact : exact.map(Number));
+        // Put back in either form, it is no change.
+        expect((await api.shop('PUT', '/v21/orders/exact', data)).status).toBe(200);
+      }
+      expect((await firedTypes(api.sql, api.eshop.eshopId, 'exact')).length).toBe(before);
+    }),
+    { numRuns: 60 },
+  );
+});
