@@ -6,8 +6,10 @@ import * as v from 'valibot';
 import { createEshop } from './db/eshops.ts';
 import type { Pool } from './db/pool.ts';
 import { createProduct } from './db/products.ts';
+import { createMovement } from './db/stock-movements.ts';
 import { createUser } from './db/users.ts';
 import { productInputSchema } from './domain/product-schema.ts';
+import { newMovement } from './domain/stock-movement-schema.ts';
 import type { DataDir } from './embedded/data-dir.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 
@@ -45,11 +47,12 @@ export async function createEshopWithUsers(
   });
 }
 
-/** Products that a first order can name. */
+/** Products that a first order can name, and how many units of each are there. */
 const PRODUCTS = [
   { sku: 'TEA-GREEN-100', name: 'Green tea, 100 g', price: '349.90', currency: 'CZK' },
   { sku: 'MUG-BLUE', name: 'Blue mug', price: '249', currency: 'CZK' },
 ];
+const OPENING_STOCK = 100;
 
 /** The demonstration e-shop, made on the first start. */
 export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<EshopCredentials> {
@@ -64,6 +67,8 @@ export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<E
     const none = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
     const record = { ...v.parse(productInputSchema, product), stock: none, createdAt: now, updatedAt: now };
     await createProduct(sql, made.eshopId, record);
+    const opening = { type: 'stock_correction', sku: product.sku, count: OPENING_STOCK, note: 'opening stock' };
+    await createMovement(sql, made.eshopId, newMovement(opening));
   }
   await dataDir.write('demonstration.json', `${JSON.stringify(made, null, 2)}\n`);
   return made;
