@@ -67,7 +67,12 @@ export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<E
     const none = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
     const record = { ...v.parse(productInputSchema, product), stock: none, createdAt: now, updatedAt: now };
     await createProduct(sql, made.eshopId, record);
-    const opening = { type: 'stock_correction', sku: product.sku, count: OPENING_STOCK, note: 'opening stock' };
+    const opening = {
+      type: 'stock_correction',
+      sku: product.sku,
+      count: OPENING_STOCK,
+      note: 'opening stock',
+    };
     await createMovement(sql, made.eshopId, newMovement(opening));
   }
   await dataDir.write('demonstration.json', `${JSON.stringify(made, null, 2)}\n`);
