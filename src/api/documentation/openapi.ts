@@ -120,12 +120,13 @@ const retryAfterHeader = { description: 'Seconds to wait.', schema: { type: 'int
 /** The statuses that an operation shares with others of its kind. */
 function sharedStatuses(path: string, operation: DocumentedOperation): number[] {
   const hasBody = operation.requestBody !== undefined;
+  const hasJson = operation.requestBody?.content['application/json'] !== undefined;
   const isChecked = hasBody || (operation.parameters?.length ?? 0) > 0;
   return [
     ...(isChecked ? [400] : []),
     401,
     ...(path.startsWith('/v21/warehouse/') ? [403] : []),
-    ...(hasBody ? [413, 415] : []),
+    ...(hasJson ? [413, 415] : []),
     500,
     503,
   ];

@@ -126,8 +126,11 @@ function requestOf(operation: DocumentedOperation): string {
   const bodies = Object.entries(operation.requestBody?.content ?? {});
   return bodies
     .map(([type, { schema }]) => {
-      const described = schema?.$ref === undefined ? fieldTable(schema ?? {}) : `<p>${typeOf(schema)}</p>`;
-      return `<h4>Body <span class="quiet">${escapeHtml(type)}</span></h4>${described}`;
+      const variants = schema?.anyOf ?? [schema ?? {}];
+      const described = variants.map((each) =>
+        each.$ref === undefined ? fieldTable(each) : `<p>${typeOf(each)}</p>`,
+      );
+      return `<h4>Body <span class="quiet">${escapeHtml(type)}</span></h4>${described.join('')}`;
     })
     .join('');
 }

@@ -41,10 +41,11 @@ type ParsedLine = v.InferOutput<typeof lineSchema>;
 /** A line of one operation, for the documentation. */
 export function lineSchemaOf(name: (typeof operationNames)[number]): v.GenericSchema {
   const { named, body }: ImportOperation = importOperations[name];
-  const around = { operation: v.literal(name), idempotencyKey, body };
+  const id = said(identifier(), 'Which record.');
+  const operation = v.literal(name);
   return named
-    ? v.strictObject({ ...around, id: said(identifier(), 'Which record.') })
-    : v.strictObject(around);
+    ? v.strictObject({ operation, id, idempotencyKey, body })
+    : v.strictObject({ operation, idempotencyKey, body });
 }
 
 /** The schema of a result, one per line of the body. */

@@ -9,6 +9,7 @@ import * as v from 'valibot';
 import { forgetImportKeys, IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
 import { badRequest, Problem } from '../../domain/problem.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { errorContent } from '../describe.ts';
 import { describeSchema, resolved } from '../json-schema.ts';
 import { type ApplyLine, createApplyLine, lineResultSchema, lineSchemaOf, operationNames } from './apply.ts';
 import { type Line, splitLines } from './lines.ts';
@@ -76,6 +77,11 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
         200: {
           description: 'One result per line.',
           content: { [CONTENT_TYPE]: { schema: result } },
+        },
+        400: { description: 'Bad Request: there is no body.', content: errorContent },
+        415: {
+          description: 'Unsupported Media Type: the body is not declared as NDJSON.',
+          content: errorContent,
         },
       },
     }),
