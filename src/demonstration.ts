@@ -23,6 +23,12 @@ const demonstrationSchema = v.object({
 /** What a person needs to log in: the form that `waybill eshop create --json` prints. */
 export type EshopCredentials = v.InferOutput<typeof demonstrationSchema>;
 
+/** Reads that form. @returns undefined for anything else */
+export function parseCredentials(text: string | undefined): EshopCredentials | undefined {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), demonstrationSchema), text);
+  return result.success ? result.output : undefined;
+}
+
 /**
  * Creates an e-shop with one user of each role.
  * @returns everything that is shown once
@@ -56,11 +62,8 @@ const OPENING_STOCK = 100;
 
 /** The demonstration e-shop, made on the first start. */
 export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<EshopCredentials> {
-  const known = v.safeParse(
-    v.pipe(v.string(), v.parseJson(), demonstrationSchema),
-    await dataDir.read('demonstration.json'),
-  );
-  if (known.success) return known.output;
+  const known = parseCredentials(await dataDir.read('demonstration.json'));
+  if (known !== undefined) return known;
   const made = await createEshopWithUsers(sql, { name: 'Demonstration', email: 'shop@example.com' });
   for (const product of PRODUCTS) {
     const now = new Date().toISOString();

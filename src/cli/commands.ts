@@ -2,7 +2,7 @@
  * The operators' command `waybill`: e-shops, their users, and the retry policy in force.
  * @module
  */
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import postgres from 'postgres';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config.ts';
@@ -12,7 +12,9 @@ import { createEshopWithUsers } from '../demonstration.ts';
 import { hashPassword, newPassword } from '../passwords.ts';
 import { version } from '../version.ts';
 import { configurationTable } from './configuration-table.ts';
+import { demoCommand } from './demo/command.ts';
 import { CommandError, withDatabase } from './open-database.ts';
+import { checked, json, jsonSchema } from './options.ts';
 import { policyTable } from './policy-table.ts';
 
 /** What the command is given from outside. */
@@ -22,8 +24,6 @@ export interface CommandContext {
   readonly print: (line: string) => void;
 }
 
-const json = () => new Option('--json', 'print JSON for a program to read');
-const jsonSchema = v.object({ json: v.optional(v.literal(true)) });
 const name = v.pipe(v.string(), v.trim(), v.minLength(1, '--name must not be empty.'));
 const newEshopSchema = v.object({
   ...jsonSchema.entries,
@@ -40,13 +40,6 @@ const newUserSchema = v.object({
   role: v.picklist(['shop', 'warehouse'], '--role must be shop or warehouse.'),
   username: v.optional(v.pipe(v.string(), v.minLength(1, '--username must not be empty.'))),
 });
-
-/** Checks options; one sentence per command line that is wrong. */
-function checked<const S extends v.GenericSchema>(schema: S, options: unknown): v.InferOutput<S> {
-  const result = v.safeParse(schema, options, { abortEarly: true });
-  if (result.success) return result.output;
-  throw new CommandError(result.issues[0].message);
-}
 
 /** Lines of `name  value`, the values aligned. */
 function pairs(rows: readonly (readonly [string, string | number])[]): string {
@@ -141,6 +134,7 @@ export function waybillCommand(context: CommandContext): Command {
     .version(version);
   command.addCommand(eshopCommand(context));
   command.addCommand(userCommand(context));
+  command.addCommand(demoCommand(context));
   command
     .command('policy')
     .description('the waits between the attempts of a delivery, with the configured values')

@@ -14,5 +14,5 @@ try {
 } catch (error) {
   const foreseen = error instanceof CommandError || error instanceof ConfigError;
   process.stderr.write(`${foreseen ? error.message : error instanceof Error ? error.stack : error}\n`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof CommandError ? error.exitCode : 1;
 }

@@ -11,6 +11,13 @@ import { openDataDir } from '../embedded/data-dir.ts';
 /** What a person did wrong or has to do first: shown as one sentence, without a stack. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
+  readonly exitCode: number;
+
+  /** @param exitCode what the process ends with */
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }
 
 /** What the database's errors mean to the person at the command line. */

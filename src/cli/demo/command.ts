@@ -1,0 +1,117 @@
+/**
+ * `waybill demo`: a day of a small warehouse, played against a running instance through its HTTP API.
+ * @module
+ */
+import { Command } from 'commander';
+import * as v from 'valibot';
+import { readSettings } from '../../config.ts';
+import type { CommandContext } from '../commands.ts';
+import { CommandError } from '../open-database.ts';
+import { checked, json, jsonSchema } from '../options.ts';
+import { createClient } from './client.ts';
+import { runDemo } from './demo.ts';
+import { createProgress } from './progress.ts';
+import { closingSentence, summaryTable } from './summary.ts';
+import { instanceUrl, loginOf } from './target.ts';
+
+/** What a shell expects of a program that Ctrl-C ended. */
+const INTERRUPTED = 130;
+
+const whole = (name: string, most: number) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => /^[1-9]\d*$/.test(text) && Number(text) <= most,
+      `--${name} must be an integer from 1 to ${most}.`,
+    ),
+    v.transform(Number),
+  );
+const webAddress = (name: string) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+      `--${name} must be a URL beginning with http:// or https://.`,
+    ),
+  );
+const optionsSchema = v.pipe(
+  v.object({
+    ...jsonSchema.entries,
+    url: v.optional(webAddress('url')),
+    apiKey: v.optional(v.string()),
+    username: v.optional(v.string()),
+    password: v.optional(v.string()),
+    warehouseUsername: v.optional(v.string()),
+    warehousePassword: v.optional(v.string()),
+    credentials: v.optional(v.string()),
+    rate: whole('rate', 1_000),
+    orders: whole('orders', 10_000),
+    seed: v.optional(v.string()),
+    receive: v.optional(v.literal(true)),
+    webhooks: v.optional(webAddress('webhooks')),
+    keepWebhooks: v.optional(v.literal(true)),
+  }),
+  v.check(
+    ({ receive, webhooks }) => receive === undefined || webhooks === undefined,
+    '--receive and --webhooks exclude each other: the deliveries go to one of the two.',
+  ),
+  v.check(
+    ({ keepWebhooks, webhooks }) => keepWebhooks === undefined || webhooks !== undefined,
+    '--keep-webhooks needs --webhooks.',
+  ),
+);
+
+/** Aborted by Ctrl-C, once; a second one ends the process as if nobody listened. */
+function interruption(): { readonly signal: AbortSignal; done(): void } {
+  const controller = new AbortController();
+  const stop = () => controller.abort(new CommandError('Stopped.', INTERRUPTED));
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const name of signals) process.once(name, stop);
+  return {
+    signal: controller.signal,
+    done() {
+      for (const name of signals) process.off(name, stop);
+    },
+  };
+}
+
+/** The command, to be added to `waybill`. */
+export function demoCommand({ env, print }: CommandContext): Command {
+  return new Command('demo')
+    .description(
+      'play a day of a small warehouse against a running instance: every kind of event within a minute',
+    )
+    .option('--receive', 'count the deliveries with a receiver of its own, on this machine')
+    .option('--webhooks <url>', 'register one webhook per kind of event at <url>/<kind>; removed at the end')
+    .option('--keep-webhooks', 'leave them registered')
+    .option('--orders <n>', 'size of the day', '50')
+    .option('--rate <n>', 'requests per second', '20')
+    .option('--seed <text>', 'makes the same day again')
+    .option('--url <url>', 'the instance; default: the one in DATA_DIR, else the one at HOST and PORT')
+    .option(
+      '--credentials <file>',
+      'what waybill eshop create --json printed; default: the demonstration e-shop',
+    )
+    .option('--api-key <key>', 'instead of the one in there')
+    .option('--username <name>', 'of the shop user')
+    .option('--password <password>', 'of the shop user')
+    .option('--warehouse-username <name>', 'of the warehouse user')
+    .option('--warehouse-password <password>', 'of the warehouse user')
+    .addOption(json())
+    .action(async (written: unknown) => {
+      const options = checked(optionsSchema, written);
+      const settings = readSettings(env);
+      const client = createClient(await instanceUrl(options, settings), await loginOf(options, settings));
+      const progress = createProgress(options.json === true);
+      const warn = (sentence: string) => void process.stderr.write(`${sentence}\n`);
+      const { signal, done } = interruption();
+      try {
+        const { summary, problem } = await runDemo(client, options, { signal, progress, warn });
+        if (options.json) print(JSON.stringify(summary));
+        else print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
+        if (problem !== null) throw new CommandError(problem);
+      } finally {
+        done();
+      }
+    });
+}

@@ -1,0 +1,31 @@
+/**
+ * A day of a small warehouse.
+ * @module
+ */
+import { goods, kit } from './goods.ts';
+import type { Phase } from './steps.ts';
+import type { Day } from './stories/context.ts';
+import { MOST_UNITS } from './stories/order-draft.ts';
+import { orders } from './stories/orders.ts';
+import { listings, priceCuts } from './stories/products.ts';
+import { corrections, kitting, openingStock, qualityChecks } from './stories/stock.ts';
+
+/** Units of each product for everything but orders. */
+const SPARE_UNITS = 50;
+
+/**
+ * The whole day, from the first product to the last price.
+ * @param size how many orders come in, from 1
+ */
+export function planDay(day: Day, size: number): Phase[] {
+  return [
+    { title: `${goods.length + 1} products are listed`, stories: listings(day) },
+    { title: 'Goods arrive', stories: openingStock(day, size * MOST_UNITS + SPARE_UNITS) },
+    {
+      title: `The shelves are checked, ${kit.name.toLowerCase()} is put together`,
+      stories: [...corrections(day), ...qualityChecks(day), ...kitting(day)],
+    },
+    { title: `${size} orders come in and go out`, stories: orders(day, size) },
+    { title: 'Prices for the evening', stories: priceCuts(day) },
+  ];
+}

@@ -1,0 +1,80 @@
+/**
+ * Plays a day: phases in turn, their stories side by side, no more requests in a second than asked for.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import pThrottle from 'p-throttle';
+import * as v from 'valibot';
+import { CommandError } from '../open-database.ts';
+import type { Answer, ApiRequest, Client } from './client.ts';
+import type { Phase, Step, Wait } from './steps.ts';
+
+/** Stories that go on at the same time. */
+const SIDE_BY_SIDE = 8;
+/** How often a wait asks, and when it gives up, in milliseconds. */
+const ASK_EVERY_MS = 300;
+const GIVE_UP_AFTER_MS = 60_000;
+
+const statusSchema = v.object({ status: v.string() });
+
+/** How a day is played. */
+export interface Pace {
+  /** Requests per second, at most. */
+  readonly rate: number;
+  /** Ends the day: nothing is sent any more. */
+  readonly signal: AbortSignal;
+  /** Called after every step. */
+  readonly onStep: (phase: Phase, step: Step) => void;
+}
+
+/**
+ * Resolves when everything has happened. The first refusal ends the day; by then nothing is under way any more.
+ * @throws CommandError with that refusal; the signal's reason when it was aborted
+ * @returns how many requests were sent
+ */
+export async function playDay(client: Client, phases: readonly Phase[], pace: Pace): Promise<number> {
+  const failed = new AbortController();
+  const signal = AbortSignal.any([pace.signal, failed.signal]);
+  let requests = 0;
+  const paced = pThrottle({ limit: 1, interval: 1_000 / pace.rate, signal });
+  const send = paced((request: ApiRequest): Promise<Answer> => {
+    signal.throwIfAborted();
+    requests += 1;
+    return client.send(request, signal);
+  });
+
+  async function play(step: Step): Promise<void> {
+    if ('untilStatus' in step) return await reached(step);
+    const { by, method, path, body } = step;
+    const content = typeof body === 'function' ? body(new Date()) : body;
+    await send({ by, method, path: `/v21${path}`, body: content });
+  }
+  async function reached({ path, untilStatus }: Wait): Promise<void> {
+    for (const end = Date.now() + GIVE_UP_AFTER_MS; ; await sleep(ASK_EVERY_MS, undefined, { signal })) {
+      const { data } = await send({ by: 'shop', method: 'GET', path: `/v21${path}` });
+      const { status } = v.parse(statusSchema, data);
+      if (status === untilStatus) return;
+      if (Date.now() > end) {
+        const waited = `after ${GIVE_UP_AFTER_MS / 1_000} s`;
+        throw new CommandError(`${path} is ${status} and not ${untilStatus} ${waited}: is a worker running?`);
+      }
+    }
+  }
+
+  const limit = pLimit(SIDE_BY_SIDE);
+  for (const phase of phases) {
+    const stories = phase.stories.map((story) =>
+      limit(async () => {
+        for (const step of story) {
+          signal.throwIfAborted();
+          await play(step);
+          pace.onStep(phase, step);
+        }
+      }).catch((error: unknown) => failed.abort(error)),
+    );
+    await Promise.all(stories);
+    signal.throwIfAborted();
+  }
+  return requests;
+}

@@ -1,0 +1,27 @@
+/**
+ * What every story is told with.
+ * @module
+ */
+import type { ShipperCatalogue } from '../../../domain/shipper-services.ts';
+import type { Random } from '../random.ts';
+
+/** The day that a story belongs to. */
+export interface Day {
+  /** Before every identifier of the run, so that a day can be played again on the same instance. */
+  readonly prefix: string;
+  readonly random: Random;
+  /** The carriers of the instance. */
+  readonly shippers: ShipperCatalogue;
+}
+
+const DAY_MS = 86_400_000;
+
+/** A moment so many days away, as the API takes it. */
+export function inDays(now: Date, days: number): string {
+  return new Date(now.getTime() + days * DAY_MS).toISOString();
+}
+
+/** An identifier of this run. @example idOf(day, 'O', 7) // 'MI8K2Z-O-7' */
+export function idOf({ prefix }: Day, ...parts: readonly (string | number)[]): string {
+  return [prefix, ...parts].join('-');
+}

@@ -1,0 +1,124 @@
+/**
+ * The demonstration's own webhooks: one per kind of event, made before the day and removed after it.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
+import { type EventType, eventTypeNames, packingListEventTypes } from '../../domain/event-types.ts';
+import type { Client } from './client.ts';
+
+/** A webhook of the demonstration. */
+export interface Subscription {
+  readonly id: number;
+  readonly kind: EventType;
+  readonly secret: string;
+}
+
+const createdSchema = v.object({ id: v.number(), secret: v.string() });
+const deliverySchema = v.array(v.object({ lastError: v.nullable(v.string()) }));
+
+/**
+ * Registers one webhook per kind at `<base>/<kind>`.
+ * @param made called with each, so that those made before a failure can be removed
+ */
+export async function subscribe(
+  client: Client,
+  base: string,
+  made: (subscription: Subscription) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const kind of eventTypeNames) {
+    signal.throwIfAborted();
+    const body = {
+      url: `${base.replace(/\/+$/, '')}/${kind}`,
+      webhookType: kind,
+      active: true,
+      method: 'POST',
+      payloadVersion: 'v21',
+      description: 'made by waybill demo',
+      ...(packingListEventTypes.includes(kind) ? { parameters: { withPackingLists: true } } : {}),
+    };
+    // Not cut off by the signal: what was made has to be known to be removed.
+    const { data } = await client.send({ by: 'shop', method: 'POST', path: '/v21/webhooks', body });
+    made({ kind, ...v.parse(createdSchema, data) });
+  }
+}
+
+/**
+ * Removes webhooks; open deliveries are canceled with them.
+ * @returns why the first one that is left could not be removed, and how many are left
+ */
+export async function unsubscribe(
+  client: Client,
+  subscriptions: readonly Subscription[],
+): Promise<{ readonly left: number; readonly reason: string }> {
+  const removals = await Promise.allSettled(
+    subscriptions.map(({ id }) => client.send({ by: 'shop', method: 'DELETE', path: `/v21/webhooks/${id}` })),
+  );
+  const refused = removals.filter((removal) => removal.status === 'rejected');
+  return {
+    left: refused.length,
+    reason: refused[0]?.reason instanceof Error ? refused[0].reason.message : '',
+  };
+}
+
+const deliveriesOf = (client: Client, { id }: Subscription, state: string, signal?: AbortSignal) =>
+  client.send(
+    { by: 'shop', method: 'GET', path: `/v21/webhooks/${id}/deliveries?items=1&state=${state}` },
+    signal,
+  );
+
+/** How many deliveries of each kind the delivery log says have been delivered. */
+export async function deliveredByLog(
+  client: Client,
+  subscriptions: readonly Subscription[],
+  signal: AbortSignal,
+): Promise<Map<EventType, number>> {
+  const counts = new Map<EventType, number>();
+  for (const subscription of subscriptions) {
+    const { pagination } = await deliveriesOf(client, subscription, 'delivered', signal);
+    counts.set(subscription.kind, pagination?.totalCount ?? 0);
+  }
+  return counts;
+}
+
+/** What the delivery log says about one of the deliveries that did not arrive. */
+export async function lastError(
+  client: Client,
+  subscriptions: readonly Subscription[],
+): Promise<string | null> {
+  for (const subscription of subscriptions) {
+    const { data } = await deliveriesOf(client, subscription, 'retrying');
+    const error = v.parse(deliverySchema, data)[0]?.lastError;
+    if (error !== undefined && error !== null) return error;
+  }
+  return null;
+}
+
+/** How often it is counted, in milliseconds. */
+const COUNT_EVERY_MS = 250;
+
+/**
+ * Waits until everything that was fired has been delivered, or nothing more has come for `patienceMs`.
+ * @param onCount called with the number delivered so far
+ * @returns what was delivered by then
+ */
+export async function untilDelivered(
+  fired: ReadonlyMap<EventType, number>,
+  count: () => Promise<Map<EventType, number>>,
+  options: {
+    readonly patienceMs: number;
+    readonly signal: AbortSignal;
+    readonly onCount: (count: number) => void;
+  },
+): Promise<Map<EventType, number>> {
+  let most = -1;
+  for (let since = Date.now(); ; await sleep(COUNT_EVERY_MS, undefined, { signal: options.signal })) {
+    const delivered = await count();
+    const total = [...delivered.values()].reduce((sum, each) => sum + each, 0);
+    options.onCount(total);
+    if ([...fired].every(([kind, wanted]) => (delivered.get(kind) ?? 0) >= wanted)) return delivered;
+    if (total > most) [most, since] = [total, Date.now()];
+    if (Date.now() - since > options.patienceMs) return delivered;
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What the day came to: a table for a person, an object for a program.
+ * @module
+ */
+import { type EventType, eventTypeNames } from '../../domain/event-types.ts';
+
+/** The figures of one kind of event. */
+export interface KindFigures {
+  readonly kind: EventType;
+  readonly fired: number;
+  /** Null where nobody counted. */
+  readonly delivered: number | null;
+}
+
+/** A day that is over. */
+export interface Summary {
+  /** Before every identifier of the run. */
+  readonly prefix: string;
+  /** The same seed makes the same day again. */
+  readonly seed: string;
+  readonly requests: number;
+  readonly seconds: number;
+  readonly kinds: readonly KindFigures[];
+  /** Deliveries whose signature did not fit; null where nobody looked. */
+  readonly badSignatures: number | null;
+}
+
+/** One row per kind, in the order of the interface. */
+export function figures(
+  fired: ReadonlyMap<EventType, number>,
+  delivered: ReadonlyMap<EventType, number> | null,
+): KindFigures[] {
+  return eventTypeNames.map((kind) => ({
+    kind,
+    fired: fired.get(kind) ?? 0,
+    delivered: delivered === null ? null : (delivered.get(kind) ?? 0),
+  }));
+}
+
+/** Events that were fired and have not been delivered; 0 where nobody counted. */
+export function missing(kinds: readonly KindFigures[]): number {
+  return kinds.reduce((sum, { fired, delivered }) => sum + Math.max(0, fired - (delivered ?? fired)), 0);
+}
+
+/** The table, with the sum below it. */
+export function summaryTable({ kinds }: Pick<Summary, 'kinds'>): string {
+  const counted = kinds.some(({ delivered }) => delivered !== null);
+  const total = (name: 'fired' | 'delivered') => kinds.reduce((sum, row) => sum + (row[name] ?? 0), 0);
+  const rows: (readonly [string, string | number, string | number])[] = [
+    ['kind', 'fired', 'delivered'],
+    ...kinds.map(({ kind, fired, delivered }) => [kind, fired, delivered ?? ''] as const),
+    ['all', total('fired'), total('delivered')],
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows
+    .map(([name, fired, delivered]) => {
+      const line = `${name.padEnd(width)}  ${String(fired).padStart(6)}`;
+      return counted ? `${line}  ${String(delivered).padStart(9)}` : line;
+    })
+    .join('\n');
+}
+
+/** What is said below the table. */
+export function closingSentence({ requests, seconds, kinds, badSignatures, prefix, seed }: Summary): string {
+  const events = kinds.reduce((sum, { fired }) => sum + fired, 0);
+  const open = missing(kinds);
+  const end =
+    kinds[0]?.delivered === null
+      ? ''
+      : open > 0
+        ? `, ${open} not delivered`
+        : badSignatures === 0
+          ? ', every one delivered with a good signature'
+          : ', every one delivered';
+  return `${requests} requests in ${seconds} s fired ${events} events${end}. Identifiers begin with ${prefix}; --seed ${seed} repeats the day.`;
+}

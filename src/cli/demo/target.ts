@@ -1,0 +1,75 @@
+/**
+ * Which instance the day is played against, and as whom.
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import type { Settings } from '../../config.ts';
+import { parseCredentials } from '../../demonstration.ts';
+import { openDataDir } from '../../embedded/data-dir.ts';
+import { CommandError } from '../open-database.ts';
+import type { DemoCredentials } from './client.ts';
+
+/** What a person may say about it. */
+export interface TargetOptions {
+  readonly url?: string | undefined;
+  readonly credentials?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly warehouseUsername?: string | undefined;
+  readonly warehousePassword?: string | undefined;
+}
+
+/** A file of the instance's folder, which asking must not make. */
+async function dataDirOf({ DATA_DIR }: Settings) {
+  return existsSync(DATA_DIR) ? await openDataDir(DATA_DIR) : undefined;
+}
+
+/** `--url`, else the instance that runs in `DATA_DIR`, else the one that `HOST` and `PORT` speak of. */
+export async function instanceUrl(options: TargetOptions, settings: Settings): Promise<string> {
+  const host = settings.HOST.includes(':') ? `[${settings.HOST}]` : settings.HOST;
+  const known = (await (await dataDirOf(settings))?.readInstance())?.apiUrl;
+  return options.url ?? known ?? `http://${host}:${settings.PORT}`;
+}
+
+/**
+ * Single options go before `--credentials`, which goes before the demonstration e-shop of the instance in `DATA_DIR`.
+ * @throws CommandError naming what is missing
+ */
+export async function loginOf(options: TargetOptions, settings: Settings): Promise<DemoCredentials> {
+  const { credentials: file } = options;
+  const text =
+    file === undefined
+      ? await (await dataDirOf(settings))?.read('demonstration.json')
+      : await readFile(file, 'utf8').catch(() => {
+          throw new CommandError(`--credentials: ${file} cannot be read.`);
+        });
+  const known = parseCredentials(text);
+  if (file !== undefined && known === undefined) {
+    throw new CommandError(`--credentials: ${file} is not what waybill eshop create --json prints.`);
+  }
+  const missing: string[] = [];
+  const need = (option: string, given: string | undefined, standard: string | undefined): string => {
+    const value = given ?? standard;
+    if (value === undefined) missing.push(option);
+    return value ?? '';
+  };
+  const login = {
+    apiKey: need('--api-key', options.apiKey, known?.apiKey),
+    username: need('--username', options.username, known?.username ?? 'shop'),
+    password: need('--password', options.password, known?.password),
+    warehouse: {
+      username: need(
+        '--warehouse-username',
+        options.warehouseUsername,
+        known?.warehouse.username ?? 'warehouse',
+      ),
+      password: need('--warehouse-password', options.warehousePassword, known?.warehouse.password),
+    },
+  };
+  if (missing.length === 0) return login;
+  throw new CommandError(
+    `There is no demonstration e-shop in DATA_DIR=${settings.DATA_DIR}: say ${missing.join(', ')}, or --credentials.`,
+  );
+}
