@@ -61,12 +61,21 @@ const optionsSchema = v.pipe(
   ),
 );
 
-/** Aborted by Ctrl-C, once; a second one ends the process as if nobody listened. */
+/** One Ctrl-C arrives twice under `npx`: from the terminal, and passed on by npm. In milliseconds. */
+const SAME_KEYSTROKE_MS = 500;
+
+/** Aborted by Ctrl-C. A second one ends the process, whatever is left behind. */
 function interruption(): { readonly signal: AbortSignal; done(): void } {
   const controller = new AbortController();
-  const stop = () => controller.abort(new CommandError('Stopped.', INTERRUPTED));
+  let askedAt: number | undefined;
+  const stop = () => {
+    if (askedAt !== undefined && Date.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(INTERRUPTED);
+    askedAt ??= Date.now();
+    controller.abort(new CommandError('Stopped.', INTERRUPTED));
+  };
   const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const name of signals) process.once(name, stop);
+  // Not `once`: whoever shows the cursor again at the end would find nobody listening, and end the process.
+  for (const name of signals) process.on(name, stop);
   return {
     signal: controller.signal,
     done() {

@@ -21,8 +21,11 @@ export function bar(done: number, total: number, width = WIDTH): string {
 
 /** Shows on stderr, where somebody looks: silent when it is no terminal, and when asked to be. */
 export function createProgress(silent: boolean): Progress {
+  const { isTTY, columns } = process.stderr;
+  // A terminal may say that it has no columns at all, and then no line ever fits into it.
+  const isSeen = isTTY && columns > 0 && !silent;
   // A raw terminal would keep Ctrl-C from becoming a signal.
-  const spinner = ora({ discardStdin: false, isSilent: silent || !process.stderr.isTTY });
+  const spinner = ora({ discardStdin: false, isSilent: !isSeen });
   return {
     show(done, total, text) {
       spinner.text = `${bar(done, total)} ${String(done).padStart(String(total).length)}/${total}  ${text}`;
