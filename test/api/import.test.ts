@@ -2,9 +2,11 @@
  * The import through HTTP: a result per line, in order, whatever a line is worth.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { listen } from '../../src/http-server.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { firedTypes, insertWebhook } from '../support/events.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
+import { until } from '../support/until.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -256,6 +258,45 @@ describe('a key', () => {
     expect(answers.flat().filter(({ repeated }) => repeated === true)).toHaveLength(20);
     expect(await stock()).toMatchObject({ available: '20' });
   });
+});
+
+test('a client who goes away in the middle leaves whole lines and a server that serves', async () => {
+  const server = await listen(api.app, '127.0.0.1', 0);
+  const gone = new AbortController();
+  const headers = { ...ndjson, 'x-api-key': eshop.apiKey, authorization: eshop.warehouse.token };
+  let sent = 0;
+  const endless = new ReadableStream({
+    async pull(controller) {
+      await new Promise((resolve) => setImmediate(resolve));
+      sent += 1;
+      controller.enqueue(Buffer.from(`${JSON.stringify(movement(1))}\n{"operation":`));
+      controller.enqueue(Buffer.from('"none"}\n'));
+    },
+  });
+  const answer = await fetch(`${server.url}${path}`, {
+    method: 'POST',
+    headers,
+    body: endless,
+    duplex: 'half',
+    signal: gone.signal,
+  });
+  const reader = answer.body?.getReader();
+  let results = '';
+  while (results.split('\n').length < 200)
+    results += Buffer.from((await reader?.read())?.value ?? []).toString();
+  gone.abort();
+  await reader?.closed.catch(() => {});
+  const moved = async () => Number((await stock()).available) - 10;
+  const afterwards = await until('the lines under way', async () => {
+    const before = await moved();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return (await moved()) === before ? before : false;
+  });
+  expect(afterwards).toBeGreaterThanOrEqual(99);
+  expect(afterwards).toBeLessThanOrEqual(sent);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  expect(await send(movement(1))).toMatchObject([{ statusCode: 200 }]);
+  await server.close();
 });
 
 describe('the request itself', () => {
