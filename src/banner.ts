@@ -2,6 +2,7 @@
  * What a person reads once Waybill is ready.
  * @module
  */
+import { variables } from './config.ts';
 import type { EshopCredentials } from './demonstration.ts';
 
 /** Addresses and, where there is a demonstration e-shop, how to log in. */
@@ -11,6 +12,14 @@ export interface Ready {
   readonly mailDirectory: string | null;
   readonly allowCidrs: readonly string[];
   readonly demonstration: EshopCredentials | null;
+  /** As configured. */
+  readonly dataDir: string;
+}
+
+/** Finds the instance by its folder, so one that is not the default has to be said. */
+function demoCommand(dataDir: string): string {
+  const said = dataDir === variables.entries.DATA_DIR.default ? '' : `DATA_DIR=${dataDir} `;
+  return `${said}npx waybill demo --receive`;
 }
 
 /** The text, without a final newline. */
@@ -28,6 +37,7 @@ export function banner(ready: Ready): string {
       ['x-api-key', apiKey],
       ['Shop user', `${username} / ${password}`],
       ['Warehouse user', `${warehouse.username} / ${warehouse.password}`],
+      ['See it flow', demoCommand(ready.dataDir)],
     );
   }
   const width = Math.max(...lines.map(([name]) => name.length), 0);

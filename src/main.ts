@@ -121,6 +121,7 @@ async function main(): Promise<void> {
         settings.ROLE !== 'api' && settings.SMTP_URL === undefined ? embedded.dataDir.join('mail') : null,
       allowCidrs: config.deliveryAllowCidrs,
       demonstration,
+      dataDir: settings.DATA_DIR,
     }),
   );
 }
