@@ -24,6 +24,8 @@ import { figures, missing, type Summary } from './summary.ts';
 
 /** How long nothing may come before the rest is given up, in milliseconds. */
 const DELIVERY_PATIENCE_MS = 15_000;
+/** How often deliveries are counted, in milliseconds. */
+const COUNT_EVERY_MS = 250;
 
 /** What the day is to be. */
 export interface DemoOptions {
@@ -130,6 +132,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
           async () => receiver?.delivered() ?? (await deliveredByLog(client, subscriptions, signal)),
           {
             patienceMs: DELIVERY_PATIENCE_MS,
+            everyMs: COUNT_EVERY_MS,
             signal,
             onCount: (count) => progress.show(count, expected, 'Deliveries arrive'),
           },

@@ -95,11 +95,8 @@ export async function lastError(
   return null;
 }
 
-/** How often it is counted, in milliseconds. */
-const COUNT_EVERY_MS = 250;
-
 /**
- * Waits until everything that was fired has been delivered, or nothing more has come for `patienceMs`.
+ * Waits until everything that was fired has been delivered, or nothing more has come for `patienceMs` (milliseconds).
  * @param onCount called with the number delivered so far
  * @returns what was delivered by then
  */
@@ -108,12 +105,14 @@ export async function untilDelivered(
   count: () => Promise<Map<EventType, number>>,
   options: {
     readonly patienceMs: number;
+    /** Between one count and the next, in milliseconds. */
+    readonly everyMs: number;
     readonly signal: AbortSignal;
     readonly onCount: (count: number) => void;
   },
 ): Promise<Map<EventType, number>> {
   let most = -1;
-  for (let since = Date.now(); ; await sleep(COUNT_EVERY_MS, undefined, { signal: options.signal })) {
+  for (let since = Date.now(); ; await sleep(options.everyMs, undefined, { signal: options.signal })) {
     const delivered = await count();
     const total = [...delivered.values()].reduce((sum, each) => sum + each, 0);
     options.onCount(total);
