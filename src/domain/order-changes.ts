@@ -16,9 +16,9 @@ import {
   orderResponseOnly,
 } from './order-schema.ts';
 import { type OrderStatus, orderStatuses, orderTransitions } from './order-status.ts';
-import { conflict, invalid } from './problem.ts';
-import { assertMove } from './status.ts';
-import { validate, without } from './validation.ts';
+import { conflict } from './problem.ts';
+import { assertChangeable, assertMove } from './status.ts';
+import { fieldsOf, isObject, validate, without } from './validation.ts';
 
 /** From here on the warehouse has the order in hand, and the e-shop may change only a few fields. */
 const inHand: ReadonlySet<OrderStatus> = new Set([
@@ -39,10 +39,6 @@ export const changeableInHand: readonly string[] = ['note', 'trackingNumbers', '
 
 /** The schema of an update: the status is the record's and not a request's. */
 const updateSchema = v.strictObject({ ...orderEntries, status: oneOf(orderStatuses) });
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The body without what a record has and a request may carry but not write. */
 function writable(body: unknown): unknown {
@@ -103,20 +99,10 @@ function updated(record: OrderRecord, body: unknown, context: OrderContext): Ord
   const before = inputOf(record);
   const input = validate(updateSchema, orderRules, body, { before, context });
   const { orderProducts, ...fields } = withBilling(input);
-  if (inHand.has(record.status)) refuseInHand(record.status, before, { ...fields, orderProducts });
+  if (inHand.has(record.status)) {
+    assertChangeable('order', record.status, changeableInHand, before, { ...fields, orderProducts });
+  }
   return { ...record, ...fields, orderProducts: keepPackingLists(orderProducts, record.orderProducts) };
-}
-
-/** @throws Problem 409 naming the fields that can no longer be changed */
-function refuseInHand(status: OrderStatus, before: Readonly<Record<string, unknown>>, after: object): void {
-  const changed = Object.entries(after)
-    .filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field]))
-    .map(([field]) => field)
-    .filter((field) => !changeableInHand.includes(field));
-  if (changed.length === 0) return;
-  throw conflict(
-    `The order is ${status}: only ${changeableInHand.join(', ')} can be changed now, not ${changed.join(', ')}.`,
-  );
 }
 
 /**
@@ -134,8 +120,7 @@ export function replaceOrder(record: OrderRecord, body: unknown, context: OrderC
  * @throws Problem 400, or 409 when the order is too far on its way for the change
  */
 export function patchOrder(record: OrderRecord, body: unknown, context: OrderContext): OrderRecord {
-  const sent = writable(body);
-  if (!isObject(sent)) throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);
+  const sent = fieldsOf(writable(body));
   // A bill that goes to the recipient follows the recipient, unless the request says where it goes.
   const follows = billsRecipient(record) && !billingFields.some((field) => field in sent);
   const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));

@@ -3,14 +3,13 @@
  * stock movements and orders alone.
  * @module
  */
-import { invalid } from './problem.ts';
 import {
   type ProductInput,
   type ProductRecord,
   productInputSchema,
   productResponseOnly,
 } from './product-schema.ts';
-import { problemIf, rulesOf, validate, without } from './validation.ts';
+import { fieldsOf, problemIf, rulesOf, validate, without } from './validation.ts';
 
 const rule = rulesOf<ProductInput, null>();
 
@@ -37,6 +36,8 @@ export function newProduct(body: unknown, now: Date): ProductRecord {
   };
 }
 
+const sentFields = (body: unknown) => fieldsOf(without(body, productResponseOnly));
+
 function updated(record: ProductRecord, body: unknown): ProductRecord {
   return {
     ...record,
@@ -44,19 +45,12 @@ function updated(record: ProductRecord, body: unknown): ProductRecord {
   };
 }
 
-/** The body without what is the service's own. @throws Problem 400 when it is no object */
-function fieldsOf(body: unknown): object {
-  const sent = without(body, productResponseOnly);
-  if (typeof sent === 'object' && sent !== null && !Array.isArray(sent)) return sent;
-  throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);
-}
-
 /**
  * PUT: every field as sent, what is left out becomes null or its default.
  * @throws Problem 400 naming everything that is wrong
  */
 export function replaceProduct(record: ProductRecord, body: unknown): ProductRecord {
-  return updated(record, { sku: record.sku, ...fieldsOf(body) });
+  return updated(record, { sku: record.sku, ...sentFields(body) });
 }
 
 /**
@@ -65,5 +59,5 @@ export function replaceProduct(record: ProductRecord, body: unknown): ProductRec
  */
 export function patchProduct(record: ProductRecord, body: unknown): ProductRecord {
   const { stock, createdAt, updatedAt, ...fields } = record;
-  return updated(record, { ...fields, ...fieldsOf(body) });
+  return updated(record, { ...fields, ...sentFields(body) });
 }

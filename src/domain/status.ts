@@ -32,3 +32,28 @@ export function assertMove<Status extends string>(
   const rest = ways.length === 0 ? 'no status follows it' : `it can become ${ways.join(', ')}`;
   throw conflict(`The ${noun} is ${from} and cannot become ${to}: ${rest}.`);
 }
+
+/**
+ * Refuses an e-shop's change that comes too late.
+ * @param changeable the fields that can still be changed
+ * @param before the record in the form of a request
+ * @param after what the request makes of it
+ * @throws Problem 409 naming the fields that can no longer be changed
+ */
+export function assertChangeable(
+  noun: string,
+  status: string,
+  changeable: readonly string[],
+  before: object,
+  after: object,
+): void {
+  const known = new Map<string, unknown>(Object.entries(before));
+  const changed = Object.entries(after)
+    .filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(known.get(field)))
+    .map(([field]) => field)
+    .filter((field) => !changeable.includes(field));
+  if (changed.length === 0) return;
+  throw conflict(
+    `The ${noun} is ${status}: only ${changeable.join(', ')} can be changed now, not ${changed.join(', ')}.`,
+  );
+}

@@ -109,8 +109,22 @@ export function strayLists(input: unknown, output: unknown, path: readonly strin
   return Object.entries(input).flatMap(([key, value]) => strayLists(value, made.get(key), [...path, key]));
 }
 
+/** True for a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The body without the fields a request may carry but not write; anything but an object stays as it is. */
 export function without(body: unknown, names: readonly string[]): unknown {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  if (!isObject(body)) return body;
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+}
+
+/**
+ * The body of an update as an object.
+ * @throws Problem 400 when it is no object
+ */
+export function fieldsOf(body: unknown): Record<string, unknown> {
+  if (isObject(body)) return body;
+  throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);
 }

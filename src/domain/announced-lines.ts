@@ -1,0 +1,151 @@
+/**
+ * Lines that an e-shop announces and the warehouse counts: those of receivings and of returns. A line is known by its
+ * SKU and lot, and never disappears: one that an update leaves out stays, marked D (given.md, "Line object").
+ * @module
+ */
+import * as v from 'valibot';
+import { compareDecimals, count, sumDecimals } from './decimal.ts';
+import { type FieldProblem, invalid } from './problem.ts';
+import { isObject } from './validation.ts';
+
+/** E: enabled. D: disabled, left out by an update. */
+export const lineStates = ['E', 'D'] as const;
+
+/** What every such line has. */
+export interface AnnouncedLine {
+  sku: string;
+  /** What was announced; a decimal string. */
+  quantity: string;
+  lot: string | null;
+  /** What the warehouse counted; null where it has not. */
+  received: string | null;
+  lineState: (typeof lineStates)[number];
+}
+
+/** What names a line. */
+export type LineKey = Pick<AnnouncedLine, 'sku' | 'lot'>;
+
+const sameLine = (a: LineKey, b: LineKey) => a.sku === b.sku && a.lot === b.lot;
+
+/** The lines that count. */
+export function enabled<Line extends AnnouncedLine>(lines: readonly Line[]): Line[] {
+  return lines.filter(({ lineState }) => lineState === 'E');
+}
+
+/** What the enabled lines announce in all, as a decimal string. */
+export function unitsOf(lines: readonly AnnouncedLine[]): string {
+  return sumDecimals(enabled(lines).map(({ quantity }) => quantity));
+}
+
+/** What has come: as counted, or as announced where nothing was counted. */
+export function arrivedUnits({ received, quantity }: AnnouncedLine): string {
+  return received ?? quantity;
+}
+
+/**
+ * The lines of a request as an e-shop writes them: without what is the warehouse's, and without those marked D, so
+ * that a record that was read can be put back.
+ * @param lines as they came; anything but a list of objects stays as it is
+ * @param responseOnly the warehouse's fields of a line
+ */
+export function writableLines(lines: unknown, responseOnly: readonly string[]): unknown {
+  if (!Array.isArray(lines)) return lines;
+  const sent: unknown[] = lines;
+  return sent
+    .filter((line) => !isObject(line) || line.lineState !== 'D')
+    .map((line) =>
+      isObject(line)
+        ? Object.fromEntries(Object.entries(line).filter(([name]) => !responseOnly.includes(name)))
+        : line,
+    );
+}
+
+/** The SKUs of lines as they came, to be looked up before the rules are asked. Tolerates anything. */
+export function skusOfLines(lines: unknown): string[] {
+  if (!Array.isArray(lines)) return [];
+  const sent: unknown[] = lines;
+  const skus = sent.map((line) => (isObject(line) ? line.sku : undefined));
+  return [...new Set(skus.filter((sku) => typeof sku === 'string'))];
+}
+
+/** What is wrong with the lines of an announcement. */
+export function lineProblems(
+  path: string,
+  lines: readonly (LineKey & { readonly quantity: string })[],
+  knownSkus: ReadonlySet<string>,
+): FieldProblem[] {
+  const problems = lines.flatMap((line, index): FieldProblem[] => {
+    const at = `${path}.${index}`;
+    const first = lines.findIndex((other) => sameLine(other, line));
+    return [
+      ...(knownSkus.has(line.sku)
+        ? []
+        : [{ path: `${at}.sku`, message: `"${line.sku}" is not a known product` }]),
+      ...(compareDecimals(line.quantity, '0') > 0
+        ? []
+        : [{ path: `${at}.quantity`, message: 'must be greater than 0' }]),
+      ...(first === index
+        ? []
+        : [{ path: at, message: `is the product and lot of ${path}.${first} again: make them one line` }]),
+    ];
+  });
+  if (v.is(count(), sumDecimals(lines.map(({ quantity }) => quantity)))) return problems;
+  return [...problems, { path, message: 'are too many units together: their sum has more than 15 digits' }];
+}
+
+/**
+ * The lines after an e-shop's update: those it sent, with what the warehouse counted; those it left out marked D; in
+ * the order in which they were first sent.
+ * @param fresh makes a line that was not there before
+ */
+export function announce<Line extends AnnouncedLine, Sent extends LineKey>(
+  before: readonly Line[],
+  sent: readonly Sent[],
+  fresh: (sent: Sent) => Line,
+): Line[] {
+  const kept = before.map((line): Line => {
+    const match = sent.find((each) => sameLine(each, line));
+    return match === undefined ? { ...line, lineState: 'D' } : { ...line, ...match, lineState: 'E' };
+  });
+  const added = sent.filter((each) => !before.some((line) => sameLine(line, each)));
+  return [...kept, ...added.map(fresh)];
+}
+
+/**
+ * The lines after the warehouse has counted. An entry belongs to the enabled line of its SKU and lot; else, where one
+ * of the two names no lot, to the next line of its SKU, which then has the lot that is known. A further lot of an announced product becomes a line of its
+ * own, of which nothing was announced. Lines without an entry stay as they are.
+ * @param path of the entries in the body
+ * @throws Problem 400 when a product was not announced, or a line is named twice
+ */
+export function enterCounts<Line extends AnnouncedLine, Entry extends LineKey>(
+  before: readonly Line[],
+  entries: readonly Entry[],
+  path: string,
+): Line[] {
+  const lines = [...before];
+  const entered = new Set<number>();
+  const problems: FieldProblem[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const find = (matches: (line: Line) => boolean) =>
+      lines.findIndex((line, at) => line.lineState === 'E' && !entered.has(at) && matches(line));
+    const at = [
+      find((line) => sameLine(line, entry)),
+      find(({ sku, lot }) => sku === entry.sku && (lot === null || entry.lot === null)),
+    ].find((found) => found >= 0);
+    const line = at === undefined ? undefined : lines[at];
+    const announced = lines.find(({ sku, lineState }) => sku === entry.sku && lineState === 'E');
+    if (at !== undefined && line !== undefined) {
+      lines[at] = { ...line, ...entry, lot: entry.lot ?? line.lot };
+      entered.add(at);
+    } else if (announced === undefined) {
+      problems.push({ path: `${path}.${index}.sku`, message: `"${entry.sku}" was not announced` });
+    } else if (lines.some((each, other) => entered.has(other) && sameLine(each, entry))) {
+      problems.push({ path: `${path}.${index}`, message: 'is named twice: enter the sum' });
+    } else {
+      entered.add(lines.push({ ...announced, quantity: '0', ...entry }) - 1);
+    }
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return lines;
+}
