@@ -24,8 +24,9 @@ import { figures, missing, type Summary } from './summary.ts';
 
 /** How long nothing may come before the rest is given up, in milliseconds. */
 const DELIVERY_PATIENCE_MS = 15_000;
-/** How often deliveries are counted, in milliseconds. */
-const COUNT_EVERY_MS = 250;
+/** How often deliveries are counted, in milliseconds: at our own receiver, and by asking the delivery log. */
+const LOOK_EVERY_MS = 100;
+const ASK_EVERY_MS = 1_000;
 
 /** What the day is to be. */
 export interface DemoOptions {
@@ -132,7 +133,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
           async () => receiver?.delivered() ?? (await deliveredByLog(client, subscriptions, signal)),
           {
             patienceMs: DELIVERY_PATIENCE_MS,
-            everyMs: COUNT_EVERY_MS,
+            everyMs: receiver === null ? ASK_EVERY_MS : LOOK_EVERY_MS,
             signal,
             onCount: (count) => progress.show(count, expected, 'Deliveries arrive'),
           },
