@@ -12,7 +12,7 @@ import { orderStatuses, orderTransitions } from '../domain/order-status.ts';
 import { packingListsSchema, packOrder } from '../domain/packing-lists.ts';
 import { renderValue } from '../domain/render.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { describe } from './describe.ts';
+import { describe, waysOf } from './describe.ts';
 import { ok } from './envelope.ts';
 import { orderParams } from './order-reads.ts';
 import { body, params } from './validate.ts';
@@ -25,10 +25,6 @@ export const orderStatusBody = v.strictObject({
   note: v.pipe(optional(text(4000)), v.description("Kept in the order's `statusHistory`.")),
 });
 
-const ways = Object.entries(orderTransitions)
-  .map(([from, to]) => `- ${from} → ${to.length === 0 ? '(nothing)' : to.join(', ')}`)
-  .join('\n');
-
 const stock = `From \`received\` until it leaves, an order has the units of its lines reserved: the move to \`received\` answers 409 naming every SKU that is short (set \`productsNotAvailable\` then). \`canceled\`, \`suspended\` and \`productsNotAvailable\` free them; \`onTheWay\` takes them out of the stock, one \`order\` movement per line.`;
 
 /** Status and packing lists. */
@@ -40,7 +36,7 @@ export function warehouseOrderRoutes(deps: ApiDeps): Hono<ApiEnv> {
     '/warehouse/orders/:eshopOrderId/status',
     describe({
       summary: 'Change the status of an order',
-      description: `Fires UPDATE_ORDER_STATUS. Any way that is not in this table answers 409, staying included:\n\n${ways}\n\n${stock}`,
+      description: `Fires UPDATE_ORDER_STATUS. Any way that is not in this table answers 409, staying included:\n\n${waysOf(orderTransitions)}\n\n${stock}`,
       tag,
       data,
       message: 'Order status changed.',

@@ -14,3 +14,11 @@ const JSON_OID = 114;
 export function json<T>(sql: Sql, value: T) {
   return sql.typed(value, JSON_OID);
 }
+
+/**
+ * A `timestamptz` inside JSON as records carry it: UTC with milliseconds.
+ * @param column the column as SQL
+ */
+export function asTimestamp(sql: Sql, column: ReturnType<Sql>) {
+  return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}

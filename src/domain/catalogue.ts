@@ -10,6 +10,8 @@ import { type EntityKind, type EventType, eventTypes } from './event-types.ts';
 import { orderRecordSchema, sampleOrder } from './order-record.ts';
 import { orderResponseOnly } from './order-schema.ts';
 import { productRecordSchema, productResponseOnly, sampleProduct } from './product-schema.ts';
+import { receivingRecordSchema, receivingResponseOnly, sampleReceiving } from './receiving-schema.ts';
+import { returnRecordSchema, returnResponseOnly, sampleReturn } from './return-schema.ts';
 import {
   sampleMovementOf,
   sampleStockMovement,
@@ -66,6 +68,34 @@ export const productEntry = {
   events: { created: 'CREATE_PRODUCT', updated: 'UPDATE_PRODUCT', statusChanged: null },
 } as const satisfies CatalogueEntry;
 
+/** The entry of receivings. */
+export const receivingEntry = {
+  kind: 'receiving',
+  noun: 'receiving',
+  path: '/receivings',
+  idField: 'eshopReceivingId',
+  responseOnly: receivingResponseOnly,
+  recordSchema: receivingRecordSchema,
+  sample: sampleReceiving,
+  events: {
+    created: 'CREATE_RECEIVING',
+    updated: 'UPDATE_RECEIVING',
+    statusChanged: 'UPDATE_RECEIVING_STATUS',
+  },
+} as const satisfies CatalogueEntry;
+
+/** The entry of returns. */
+export const returnEntry = {
+  kind: 'return',
+  noun: 'return',
+  path: '/returns',
+  idField: 'eshopReturnId',
+  responseOnly: returnResponseOnly,
+  recordSchema: returnRecordSchema,
+  sample: sampleReturn,
+  events: { created: 'CREATE_RETURN', updated: 'UPDATE_RETURN', statusChanged: 'UPDATE_RETURN_STATUS' },
+} as const satisfies CatalogueEntry;
+
 /** The entry of stock movements. */
 export const stockMovementEntry = {
   kind: 'stockMovement',
@@ -79,7 +109,13 @@ export const stockMovementEntry = {
 } as const satisfies CatalogueEntry;
 
 /** Every kind of record. */
-export const catalogue: readonly CatalogueEntry[] = [orderEntry, productEntry, stockMovementEntry];
+export const catalogue: readonly CatalogueEntry[] = [
+  orderEntry,
+  productEntry,
+  receivingEntry,
+  returnEntry,
+  stockMovementEntry,
+];
 
 /** The entry of the records that an event type speaks of; undefined while that kind has none. */
 export function entryOf(type: EventType): CatalogueEntry | undefined {

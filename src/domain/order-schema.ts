@@ -20,6 +20,7 @@ import {
   webAddress,
 } from './fields.ts';
 import type { OrderStatus } from './order-status.ts';
+import { sscc } from './sscc.ts';
 import { timestamp } from './timestamp.ts';
 
 /** Kinds of order. */
@@ -29,33 +30,11 @@ export const orderFileTypes = ['invoice', 'shippingLabel', 'shippingAddonLabel',
 /** Payment types: 0 cash on delivery, 1 card online, 2 bank transfer. */
 export const CASH_ON_DELIVERY = 0;
 
-/** Sums to a multiple of ten with weights 3, 1, 3, 1 … from the left (GS1 General Specifications, 7.9). */
-export function isSscc(value: string): boolean {
-  if (!/^\d{18}$/.test(value)) return false;
-  const sum = [...value].reduce(
-    (total, digit, index) => total + Number(digit) * (index % 2 === 0 ? 3 : 1),
-    0,
-  );
-  return sum % 10 === 0;
-}
-
 /** One package of one order product, as the warehouse writes it. */
 export const packingListSchema = v.strictObject({
   packageNumber: integer(1, 100_000),
   packageType: optional(text(64)),
-  sscc: optional(
-    v.pipe(
-      v.string('must be 18 digits'),
-      v.check(isSscc, 'must be 18 digits with a valid check digit'),
-      v.metadata({
-        jsonSchema: {
-          type: 'string',
-          pattern: '^\\d{18}$',
-          description: 'Serial Shipping Container Code: 18 digits, the last one the GS1 check digit.',
-        },
-      }),
-    ),
-  ),
+  sscc: optional(sscc()),
   trackingNumber: optional(text(128)),
   weight: v.pipe(optional(integer(0, 1_000_000_000)), v.description('Grams.')),
   quantity: count({ positive: true }),

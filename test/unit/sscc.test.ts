@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSscc } from '../../src/domain/order-schema.ts';
+import { isSscc } from '../../src/domain/sscc.ts';
 
 test.each(['106141411234567897', '340123450000000000', '376104250021234569'])('%s is an SSCC', (code) => {
   expect(isSscc(code)).toBe(true);

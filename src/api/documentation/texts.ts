@@ -79,5 +79,7 @@ export const tags = [
   { name: 'Deliveries', description: 'The delivery log: what was delivered, what failed, and why.' },
   { name: 'Orders', description: 'Orders of the e-shop.' },
   { name: 'Products', description: 'Products of the e-shop.' },
+  { name: 'Receivings', description: 'Goods that are announced, arrive and are stocked.' },
+  { name: 'Returns', description: 'Goods that customers send back.' },
   { name: 'Stock movements', description: 'What brought, took or held units of a product.' },
 ] as const;
