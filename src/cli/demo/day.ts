@@ -8,19 +8,21 @@ import type { Day } from './stories/context.ts';
 import { MOST_UNITS } from './stories/order-draft.ts';
 import { orders } from './stories/orders.ts';
 import { listings, priceCuts } from './stories/products.ts';
-import { corrections, kitting, openingStock, qualityChecks } from './stories/stock.ts';
+import { receivings } from './stories/receivings.ts';
+import { corrections, kitting, qualityChecks } from './stories/stock.ts';
 
 /** Units of each product for everything but orders. */
 const SPARE_UNITS = 50;
 
 /**
- * The whole day, from the first product to the last price.
+ * The whole day, from the first product to the last price. Its steps fire all 18 kinds of event, however few orders
+ * there are.
  * @param size how many orders come in, from 1
  */
 export function planDay(day: Day, size: number): Phase[] {
   return [
     { title: `${goods.length + 1} products are listed`, stories: listings(day) },
-    { title: 'Goods arrive', stories: openingStock(day, size * MOST_UNITS + SPARE_UNITS) },
+    { title: 'Goods arrive', stories: receivings(day, size * MOST_UNITS + SPARE_UNITS) },
     {
       title: `The shelves are checked, ${kit.name.toLowerCase()} is put together`,
       stories: [...corrections(day), ...qualityChecks(day), ...kitting(day)],

@@ -7,6 +7,7 @@ import { type Call, type Story, shop, warehouse } from '../steps.ts';
 import { type Day, idOf, inDays } from './context.ts';
 import { draftOrder, type OrderDraft } from './order-draft.ts';
 import { packed } from './packing.ts';
+import { returned } from './returns.ts';
 
 /** How long the service holds a pre-order that names its moment, in milliseconds. */
 const RELEASED_AFTER_MS = 2_000;
@@ -48,7 +49,7 @@ function delivered(day: Day, order: OrderDraft): Call[] {
 
 /** The ways of an order, by name. */
 const ways = {
-  returned: (day, order) => [created(order), ...delivered(day, order)],
+  returned: (day, order) => [created(order), ...delivered(day, order), ...returned(day, order)],
   preOrder: (day, order) => [
     created(order, (now) => ({
       status: 'preOrder',

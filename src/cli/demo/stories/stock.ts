@@ -12,11 +12,6 @@ function movement(type: StockMovementType, sku: string, count: number, note: str
   return warehouse('POST', '/stock-movements', { type, sku, count, note }, stockMovementEvents[type]);
 }
 
-/** Every product is on its shelf. @param units of each */
-export function openingStock(day: Day, units: number): Story[] {
-  return goods.map(({ code }) => [movement('stock_correction', idOf(day, code), units, 'opening stock')]);
-}
-
 /** A shelf is counted: a unit is missing, or one more is there. */
 export function corrections(day: Day): Story[] {
   return day.random

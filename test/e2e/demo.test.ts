@@ -1,0 +1,164 @@
+/**
+ * `waybill demo` as a person runs it, against a real instance.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { type ApiClient, login } from '../support/client.ts';
+import { createInstallation, type Installation } from '../support/installation.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+const command = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
+let installation: Installation;
+let program: Program;
+let shop: ApiClient;
+let credentialsFile: string;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  program = await startProgram(installation.env);
+  shop = await login(program.url, installation.credentials);
+  credentialsFile = join(installation.env.DATA_DIR, 'eshop.json');
+  await writeFile(credentialsFile, JSON.stringify(installation.credentials));
+});
+afterAll(async () => {
+  await program?.stop();
+  await installation?.remove();
+});
+
+afterEach(async () => {
+  for (const { id } of await webhooks()) await shop.request('DELETE', `/webhooks/${id}`);
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts the demonstration as the installation's e-shop. */
+function start(...more: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+  const target = ['--url', program.url, '--credentials', credentialsFile];
+  const child = spawn(
+    process.execPath,
+    [command, 'demo', ...target, '--orders', '2', '--rate', '200', ...more],
+    {
+      env: { PATH: process.env.PATH ?? '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = once(child, 'close').then(() => ({ code: child.exitCode, stdout, stderr }));
+  return { child, ended };
+}
+const demo = (...more: readonly string[]) => start(...more).ended;
+const webhooks = async () => (await shop.request('GET', '/webhooks')).data;
+
+/** How many events of each kind the database knows of. */
+async function eventCounts(): Promise<Map<string, number>> {
+  const rows = await installation.sql<{ type: string; count: number }[]>`
+    select type, count(*)::int as count from events where eshop_id = ${installation.credentials.eshopId} group by type`;
+  return new Map(rows.map(({ type, count }) => [type, count]));
+}
+
+describe('waybill demo', () => {
+  it('--receive: every kind fires as often as it says, and each is delivered with a good signature', async () => {
+    const before = await eventCounts();
+    const { code, stdout, stderr } = await demo('--receive', '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const summary = JSON.parse(stdout);
+    expect(summary.kinds.map(({ kind }: { kind: string }) => kind)).toEqual(eventTypeNames);
+    for (const { kind, fired, delivered } of summary.kinds) {
+      expect(fired, kind).toBeGreaterThan(0);
+      expect(delivered, kind).toBe(fired);
+    }
+    expect(summary).toMatchObject({
+      badSignatures: 0,
+      requests: expect.any(Number),
+      seed: expect.any(String),
+    });
+    const after = await eventCounts();
+    expect(summary.kinds.map(({ kind, fired }: { kind: string; fired: number }) => [kind, fired])).toEqual(
+      eventTypeNames.map((kind) => [kind, (after.get(kind) ?? 0) - (before.get(kind) ?? 0)]),
+    );
+    expect(await webhooks()).toEqual([]);
+  });
+
+  it('--seed: the same day again on the same instance, told as a table', async () => {
+    const [first, second] = [await demo('--seed', 'again'), await demo('--seed', 'again')];
+    expect([first, second]).toMatchObject([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ]);
+    const table = (text: string) => text.split('\n').slice(0, 20);
+    expect(table(first.stdout)).toEqual(table(second.stdout));
+    expect(table(first.stdout)[1]).toMatch(/^CREATE_ORDER +2$/);
+    expect(first.stdout).toContain('--seed again repeats the day.');
+  });
+
+  it('--webhooks: one per kind at a receiver of somebody else, counted by the delivery log, kept if asked to', async () => {
+    const receiver = await createReceiver();
+    try {
+      const { code, stdout, stderr } = await demo(
+        '--webhooks',
+        `${receiver.url}/in/`,
+        '--keep-webhooks',
+        '--json',
+      );
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const summary = JSON.parse(stdout);
+      for (const { kind, fired, delivered } of summary.kinds) expect(delivered, kind).toBe(fired);
+      expect(summary.badSignatures).toBeNull();
+      expect(new Set(receiver.requests.map(({ path }) => path))).toEqual(
+        new Set(eventTypeNames.map((kind) => `/in/${kind}`)),
+      );
+      const kept = await webhooks();
+      expect(kept.map(({ webhookType }: { webhookType: string }) => webhookType).sort()).toEqual(
+        [...eventTypeNames].sort(),
+      );
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('Ctrl-C in the middle: nothing of it is left, and the shell is told', async () => {
+    const { child, ended } = start('--receive', '--orders', '50', '--rate', '20');
+    await until('its webhooks', async () => (await webhooks()).length === eventTypeNames.length);
+    const before = (await eventCounts()).get('CREATE_PRODUCT');
+    await until('its products', async () => (await eventCounts()).get('CREATE_PRODUCT') !== before);
+    child.kill('SIGINT');
+    expect(await ended).toEqual({ code: 130, stdout: '', stderr: 'Stopped.\n' });
+    expect(await webhooks()).toEqual([]);
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['a wrong password', ['--password', 'x'], /^POST \/v21\/users\/login: 401 The API key, .+\.$/],
+    ['no instance', ['--url', 'http://127.0.0.1:1'], /^No Waybill answers at http:\/\/127\.0\.0\.1:1: .+\.$/],
+    ['a rate of nothing', ['--rate', '0'], /^--rate must be an integer from 1 to 1000\.$/],
+    ['two receivers', ['--receive', '--webhooks', 'http://a.example'], /exclude each other/],
+    ['nothing to keep', ['--keep-webhooks'], /^--keep-webhooks needs --webhooks\.$/],
+    [
+      'a file of something else',
+      ['--credentials', command],
+      /is not what waybill eshop create --json prints\.$/,
+    ],
+    ['a receiver without a scheme', ['--webhooks', 'shop.example'], /^--webhooks must be a URL .+\.$/],
+  ])('%s is one sentence, with code 1', async (_, args, sentence) => {
+    const { code, stdout, stderr } = await demo(...args);
+    expect(stderr.trim()).toMatch(sentence);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+});

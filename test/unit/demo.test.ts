@@ -1,0 +1,188 @@
+/** The demonstration's day as data, its chance, its receiver's signatures, its figures. */
+import { describe, expect, it } from 'vitest';
+import { planDay } from '../../src/cli/demo/day.ts';
+import { bar } from '../../src/cli/demo/progress.ts';
+import { randomFrom } from '../../src/cli/demo/random.ts';
+import { isSigned } from '../../src/cli/demo/receiver.ts';
+import { type Call, firedBy, type Story, stepsOf } from '../../src/cli/demo/steps.ts';
+import { sscc } from '../../src/cli/demo/stories/packing.ts';
+import { untilDelivered } from '../../src/cli/demo/subscriptions.ts';
+import { closingSentence, figures, missing, summaryTable } from '../../src/cli/demo/summary.ts';
+import { serviceSignature } from '../../src/delivery/signature.ts';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { isSscc } from '../../src/domain/sscc.ts';
+import { orderStatuses, orderTransitions } from '../../src/domain/order-status.ts';
+import { shippedCatalogue } from '../../src/domain/shipper-services.ts';
+
+const now = new Date('2026-11-20T08:00:00Z');
+const day = (seed: string, orders: number, prefix = 'D1') =>
+  planDay({ prefix, random: randomFrom(seed), shippers: shippedCatalogue }, orders);
+const bodyOf = ({ body }: Call): object => (typeof body === 'function' ? body(now) : body);
+/** The day as it would be sent. */
+const sent = (seed: string, orders: number, prefix?: string) =>
+  JSON.stringify(
+    stepsOf(day(seed, orders, prefix)).map((step) =>
+      'body' in step ? { ...step, body: bodyOf(step) } : step,
+    ),
+  );
+
+describe('a day', () => {
+  it('is the same from the same seed, and another one from another', () => {
+    expect(sent('monday', 30)).toBe(sent('monday', 30));
+    expect(sent('monday', 30)).not.toBe(sent('tuesday', 30));
+  });
+
+  it('differs between runs in nothing but the prefix of its identifiers', () => {
+    expect(sent('monday', 30, 'D2').replaceAll('"D2-', '"D1-').replaceAll('/D2-', '/D1-')).toBe(
+      sent('monday', 30, 'D1'),
+    );
+  });
+
+  it.each([1, 2, 50])('of %i orders fires every kind of event', (orders) => {
+    expect([...firedBy(stepsOf(day('any', orders))).keys()].sort()).toEqual([...eventTypeNames].sort());
+  });
+
+  it('moves orders along the table of statuses only', () => {
+    for (const story of day('any', 40).flatMap(({ stories }) => stories)) {
+      const way = orderWay(story);
+      for (const [at, status] of way.entries()) {
+        const before = way[at - 1];
+        if (before !== undefined) expect(orderTransitions[before], way.join()).toContain(status);
+      }
+    }
+  });
+});
+
+/** The statuses that an order of this story has, one after another. */
+function orderWay(story: Story): (typeof orderStatuses)[number][] {
+  const said = story.flatMap((step): unknown[] => {
+    if ('untilStatus' in step) return [step.untilStatus];
+    if (step.path === '/orders') return [Reflect.get(bodyOf(step), 'status') ?? 'preReceived'];
+    if (step.path.startsWith('/orders/') && step.path.endsWith('/cancel')) return ['canceled'];
+    if (step.path.startsWith('/orders/') && step.path.endsWith('/release')) return ['preReceived'];
+    const isStatus = step.path.startsWith('/warehouse/orders/') && step.path.endsWith('/status');
+    return isStatus ? [Reflect.get(bodyOf(step), 'status')] : [];
+  });
+  return said.map((status) => {
+    const known = orderStatuses.find((name) => name === status);
+    if (known === undefined) throw new Error(`${status} is no status`);
+    return known;
+  });
+}
+
+describe('chance', () => {
+  it('stays inside its bounds and reaches both', () => {
+    const random = randomFrom('dice');
+    const thrown = Array.from({ length: 300 }, () => random.integer(1, 6));
+    expect([...new Set(thrown)].sort()).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('some: different ones, no more than there are', () => {
+    const random = randomFrom('some');
+    expect(new Set(random.some([1, 2, 3, 4], 3)).size).toBe(3);
+    expect(random.some([1, 2], 5).sort()).toEqual([1, 2]);
+    expect(() => random.pick([])).toThrow(RangeError);
+  });
+});
+
+it('an SSCC has a valid check digit, whatever its serial', () => {
+  for (const serial of [0, 1, 7, 42, 999_999_999]) expect(isSscc(sscc(serial)), sscc(serial)).toBe(true);
+});
+
+describe('the receiver', () => {
+  const t = 1_763_667_180;
+  const signed = (secrets: string[]) => serviceSignature({ secrets, timestamp: t, content: '{"a":1}' });
+
+  it('accepts what the secret signed, beside another secret too', () => {
+    expect(isSigned(signed(['whsec_a']), 'whsec_a', '{"a":1}', t)).toBe(true);
+    expect(isSigned(signed(['whsec_b', 'whsec_a']), 'whsec_a', '{"a":1}', t)).toBe(true);
+  });
+
+  it.each([
+    ['another secret', signed(['whsec_b']), '{"a":1}', t],
+    ['another body', signed(['whsec_a']), '{"a":2}', t],
+    ['an old signature', signed(['whsec_a']), '{"a":1}', t + 301],
+    ['no signature', '', '{"a":1}', t],
+    ['no time', signed(['whsec_a']).replace(/t=\d+/, 't='), '{"a":1}', t],
+  ])('refuses %s', (_, header, body, at) => {
+    expect(isSigned(header, 'whsec_a', body, at)).toBe(false);
+  });
+});
+
+describe('waiting for deliveries', () => {
+  const wanted = new Map([['CREATE_ORDER', 3]] as const);
+  /** Counts up to `most`, one more each time. */
+  const wait = (most: number, signal = new AbortController().signal) => {
+    const seen: number[] = [];
+    let came = 0;
+    const count = async () => {
+      came += 1;
+      return new Map([['CREATE_ORDER', Math.min(came, most)]] as const);
+    };
+    const result = untilDelivered(wanted, count, {
+      patienceMs: 5,
+      everyMs: 20,
+      signal,
+      onCount: (total) => seen.push(total),
+    });
+    return { seen, result };
+  };
+
+  it('ends when everything has come', async () => {
+    const { seen, result } = wait(9);
+    expect(await result).toEqual(wanted);
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it('ends when nothing more comes, with what came', async () => {
+    expect(await wait(2).result).toEqual(new Map([['CREATE_ORDER', 2]]));
+  });
+
+  it('ends when it is told to', async () => {
+    const controller = new AbortController();
+    const { result } = wait(0, controller.signal);
+    controller.abort();
+    await expect(result).rejects.toThrow();
+  });
+});
+
+describe('the figures', () => {
+  const fired = new Map([
+    ['CREATE_ORDER', 3],
+    ['UPDATE_PRODUCT', 2],
+  ] as const);
+  const summary = { prefix: 'D1', seed: 's', requests: 5, seconds: 1.5, badSignatures: 0 };
+
+  it('name every kind, and what is missing', () => {
+    const kinds = figures(fired, new Map([['CREATE_ORDER', 2]]));
+    expect(kinds.map(({ kind }) => kind)).toEqual(eventTypeNames);
+    expect(missing(kinds)).toBe(3);
+    const lines = summaryTable({ kinds }).split('\n');
+    expect(lines).toHaveLength(20);
+    expect(lines[1]?.split(/\s+/)).toEqual(['CREATE_ORDER', '3', '2']);
+    expect(lines.at(-1)?.split(/\s+/)).toEqual(['all', '5', '2']);
+    expect(closingSentence({ ...summary, kinds })).toContain('fired 5 events, 3 not delivered.');
+  });
+
+  it('leave out what nobody counted', () => {
+    const kinds = figures(fired, null);
+    expect(missing(kinds)).toBe(0);
+    expect(summaryTable({ kinds })).not.toContain('delivered');
+    expect(closingSentence({ ...summary, kinds, badSignatures: null })).toContain('fired 5 events.');
+  });
+
+  it('say that every delivery was good only when it was', () => {
+    const kinds = figures(fired, fired);
+    expect(closingSentence({ ...summary, kinds })).toContain('every one delivered with a good signature');
+    expect(closingSentence({ ...summary, kinds, badSignatures: 1 })).not.toContain('good signature');
+  });
+});
+
+it('the bar is as full as the day', () => {
+  expect([bar(0, 4, 4), bar(3, 4, 8), bar(4, 4, 4), bar(0, 0, 2)]).toEqual([
+    '░░░░',
+    '██████░░',
+    '████',
+    '██',
+  ]);
+});
