@@ -6,11 +6,16 @@
 import type * as v from 'valibot';
 import { changeOrderIn } from '../../db/orders.ts';
 import type { Sql } from '../../db/pool.ts';
+import { changeReceivingIn } from '../../db/receivings.ts';
+import { changeReturnIn } from '../../db/returns.ts';
 import { createMovementIn } from '../../db/stock-movements.ts';
+import type { Written } from '../../db/written.ts';
 import { moveOrder } from '../../domain/order-changes.ts';
 import type { OrderStatus } from '../../domain/order-status.ts';
 import { packingListsSchema, packOrder } from '../../domain/packing-lists.ts';
 import { newMovement, stockMovementInputSchema } from '../../domain/stock-movement-schema.ts';
+import { receivingLines, receivingStatus } from '../receivings.ts';
+import { returnLines, returnStatus } from '../returns.ts';
 import { parseOrThrow } from '../validate.ts';
 import { orderStatusBody } from '../warehouse-orders.ts';
 import type { Use } from './lanes.ts';
@@ -77,43 +82,80 @@ const stockMovement: ImportOperation = {
   },
 };
 
-const orderStatus: ImportOperation = {
-  endpoint: 'PUT /v21/warehouse/orders/{id}/status',
-  named: true,
-  body: orderStatusBody,
-  prepare(id, body) {
-    const { status, note } = parseOrThrow(orderStatusBody, body);
-    return {
-      uses: [alone(`order ${id}`), ...(besideStock.has(status) ? [] : [alone(stock)])],
-      async apply(tx, eshopId) {
-        const move = await changeOrderIn(tx, eshopId, id, (order) =>
-          moveOrder(order, status, note, new Date()),
-        );
-        return { message: 'Order status changed.', id, wake: move.wake };
-      },
-    };
-  },
-};
+/** A pure change of a record, with the body of its endpoint. */
+interface Change<Rec, Body extends v.GenericSchema> {
+  readonly endpoint: string;
+  readonly body: Body;
+  readonly message: string;
+  /** True when it may find any product short, or make it so. */
+  movesStock(input: v.InferOutput<Body>): boolean;
+  change(record: Rec, input: v.InferOutput<Body>, now: Date): Rec;
+}
 
-const orderPackingLists: ImportOperation = {
-  endpoint: 'PUT /v21/warehouse/orders/{id}/packing-lists',
-  named: true,
-  body: packingListsSchema,
-  prepare(id, body) {
-    const input = parseOrThrow(packingListsSchema, body);
-    return {
-      uses: [alone(`order ${id}`)],
-      async apply(tx, eshopId) {
-        const { wake } = await changeOrderIn(tx, eshopId, id, (order) => packOrder(order, input));
-        return { message: 'Packing lists replaced.', id, wake };
-      },
-    };
-  },
-};
+/**
+ * Makes the operations of one kind of record.
+ * @param changeIn changes one in the caller's transaction
+ */
+function operationsOn<Rec>(
+  kind: string,
+  changeIn: (tx: Sql, eshopId: number, id: string, change: (before: Rec) => Rec) => Promise<Written<Rec>>,
+) {
+  return <Body extends v.GenericSchema>(of: Change<Rec, Body>): ImportOperation => ({
+    endpoint: of.endpoint,
+    named: true,
+    body: of.body,
+    prepare(id, body) {
+      const input = parseOrThrow(of.body, body);
+      return {
+        uses: [alone(`${kind} ${id}`), ...(of.movesStock(input) ? [alone(stock)] : [])],
+        async apply(tx, eshopId) {
+          const { wake } = await changeIn(tx, eshopId, id, (record) => of.change(record, input, new Date()));
+          return { message: of.message, id, wake };
+        },
+      };
+    },
+  });
+}
+
+const onOrder = operationsOn('order', changeOrderIn);
+const onReceiving = operationsOn('receiving', changeReceivingIn);
+const onReturn = operationsOn('return', changeReturnIn);
 
 /** Every operation by the name a line gives it. */
 export const importOperations = {
   stockMovement,
-  orderStatus,
-  orderPackingLists,
+  orderStatus: onOrder({
+    endpoint: 'PUT /v21/warehouse/orders/{id}/status',
+    body: orderStatusBody,
+    message: 'Order status changed.',
+    movesStock: ({ status }) => !besideStock.has(status),
+    change: (order, { status, note }, now) => moveOrder(order, status, note, now),
+  }),
+  orderPackingLists: onOrder({
+    endpoint: 'PUT /v21/warehouse/orders/{id}/packing-lists',
+    body: packingListsSchema,
+    message: 'Packing lists replaced.',
+    movesStock: () => false,
+    change: packOrder,
+  }),
+  receivingStatus: onReceiving({
+    ...receivingStatus,
+    endpoint: 'PUT /v21/warehouse/receivings/{id}/status',
+    movesStock: ({ status }) => status === 'stocked',
+  }),
+  receivingLines: onReceiving({
+    ...receivingLines,
+    endpoint: 'PUT /v21/warehouse/receivings/{id}/lines',
+    movesStock: () => false,
+  }),
+  returnStatus: onReturn({
+    ...returnStatus,
+    endpoint: 'PUT /v21/warehouse/returns/{id}/status',
+    movesStock: ({ status }) => status === 'completed',
+  }),
+  returnLines: onReturn({
+    ...returnLines,
+    endpoint: 'PUT /v21/warehouse/returns/{id}/lines',
+    movesStock: () => false,
+  }),
 } as const satisfies Record<string, ImportOperation>;
