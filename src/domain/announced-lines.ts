@@ -116,12 +116,14 @@ export function announce<Line extends AnnouncedLine, Sent extends LineKey>(
  * of the two names no lot, to the next line of its SKU, which then has the lot that is known. A further lot of an announced product becomes a line of its
  * own, of which nothing was announced. Lines without an entry stay as they are.
  * @param path of the entries in the body
+ * @param furtherLot what a line of another lot has in common with the line that was announced
  * @throws Problem 400 when a product was not announced, or a line is named twice
  */
 export function enterCounts<Line extends AnnouncedLine, Entry extends LineKey>(
   before: readonly Line[],
   entries: readonly Entry[],
   path: string,
+  furtherLot: (announced: Line) => Line,
 ): Line[] {
   const lines = [...before];
   const entered = new Set<number>();
@@ -143,7 +145,7 @@ export function enterCounts<Line extends AnnouncedLine, Entry extends LineKey>(
     } else if (lines.some((each, other) => entered.has(other) && sameLine(each, entry))) {
       problems.push({ path: `${path}.${index}`, message: 'is named twice: enter the sum' });
     } else {
-      entered.add(lines.push({ ...announced, quantity: '0', ...entry }) - 1);
+      entered.add(lines.push({ ...furtherLot(announced), quantity: '0', ...entry }) - 1);
     }
   }
   if (problems.length > 0) throw invalid(problems);

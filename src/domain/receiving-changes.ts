@@ -147,5 +147,6 @@ export function countReceiving(record: ReceivingRecord, { products }: ReceivingL
   if (record.status !== 'arrived' && record.status !== 'received') {
     throw conflict(`The receiving is ${record.status}: it is counted while it is arrived or received.`);
   }
-  return { ...record, products: enterCounts(record.products, products, 'products') };
+  const furtherLot = (announced: ReceivingLine) => ({ ...announced, expirationDate: null });
+  return { ...record, products: enterCounts(record.products, products, 'products', furtherLot) };
 }

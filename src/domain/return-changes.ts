@@ -145,6 +145,7 @@ export function countReturn(
   if (record.status !== 'arrived' && record.status !== 'processing') {
     throw conflict(`The return is ${record.status}: it is counted while it is arrived or processing.`);
   }
-  const lines = enterCounts(record.returnedOrderProducts, entries, 'returnedOrderProducts');
+  const furtherLot = (announced: ReturnLine) => announced;
+  const lines = enterCounts(record.returnedOrderProducts, entries, 'returnedOrderProducts', furtherLot);
   return { ...record, returnedOrderProducts: lines };
 }
