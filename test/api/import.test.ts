@@ -98,6 +98,42 @@ describe('each operation does what its endpoint does', () => {
   });
 });
 
+test('receivings and returns: statuses, counts, and the movements they end in', async () => {
+  const products = [{ sku: 'TEA', quantity: 4 }];
+  await eshop.shop.request('POST', '/v21/receivings', { eshopReceivingId: 'in', supplier: 'x', products });
+  await eshop.shop.request('POST', '/v21/returns', {
+    eshopReturnId: 'back',
+    returnedOrderProducts: products,
+  });
+  await order('big', 17);
+  const on = (operation: string, id: string, body: object) => ({ operation, id, body });
+  const results = await send(
+    on('receivingStatus', 'in', { status: 'arrived' }),
+    on('returnStatus', 'back', { status: 'arrived', note: 'torn' }),
+    on('receivingLines', 'in', { products: [{ sku: 'TEA', lot: 'A', received: 5 }] }),
+    on('returnLines', 'back', { returnedOrderProducts: [{ sku: 'TEA', received: 2 }] }),
+    on('receivingStatus', 'in', { status: 'received' }),
+    on('receivingStatus', 'in', { status: 'stocked' }),
+    on('returnStatus', 'back', { status: 'processing' }),
+    on('returnStatus', 'back', { status: 'completed' }),
+    on('returnStatus', 'back', { status: 'completed' }),
+    on('orderStatus', 'big', { status: 'received' }),
+  );
+  expect(results.map(({ message }) => message)).toEqual([
+    'Receiving status changed.',
+    'Return status changed.',
+    'Receiving counted.',
+    'Return counted.',
+    'Receiving status changed.',
+    'Receiving status changed.',
+    'Return status changed.',
+    'Return status changed.',
+    'The return is completed and cannot become completed: no status follows it.',
+    'Order status changed.',
+  ]);
+  expect(await stock()).toMatchObject({ available: '0', reserved: '17', awaiting: '0' });
+});
+
 describe('a bad line stops nothing', () => {
   const bad: [string, object | string, number, string][] = [
     ['no JSON', '{"operation":', 400, 'The line is not well-formed JSON in UTF-8.'],

@@ -32,6 +32,21 @@ const order = fc.record({
   lines: fc.array(fc.tuple(which, units), { minLength: 1, maxLength: 3 }),
   ends: fc.constantFrom('received', 'productsNotAvailable', 'canceled', 'onTheWay'),
 });
+/** A receiving or return of some units, counted or not, and how far it gets. */
+const announced = fc.record({
+  kind: fc.constantFrom('receivings' as const, 'returns' as const),
+  lines: fc.array(fc.tuple(which, units), { minLength: 1, maxLength: 2 }),
+  counted: fc.option(units, { nil: null }),
+  ends: fc.constantFrom('awaiting', 'arrived', 'canceled', 'done'),
+});
+const ways = {
+  receivings: { done: ['arrived', 'received', 'stocked'], id: 'eshopReceivingId', lines: 'products' },
+  returns: {
+    done: ['arrived', 'processing', 'completed'],
+    id: 'eshopReturnId',
+    lines: 'returnedOrderProducts',
+  },
+};
 const leaving = ['received', 'processing', 'packed', 'waitingForCarrier', 'onTheWay'];
 
 /** What an arbitrary makes. */
@@ -40,7 +55,7 @@ type Chosen<Made> = Made extends fc.Arbitrary<infer Value> ? Value : never;
 type Operation = { readonly step: () => Promise<number> }[];
 
 function operationOf(
-  what: Chosen<typeof movement> | Chosen<typeof order>,
+  what: Chosen<typeof movement> | Chosen<typeof order> | Chosen<typeof announced>,
   skus: readonly string[],
   id: string,
 ): Operation {
@@ -52,6 +67,7 @@ function operationOf(
       { step: async () => (await api.warehouse('POST', '/v21/warehouse/stock-movements', body)).status },
     ];
   }
+  if (what.kind !== 'order') return announcementOf(what, skus, id);
   const orderProducts = what.lines.map(([product, quantity]) => ({ sku: skus[product], quantity }));
   const statuses = what.ends === 'onTheWay' ? leaving : [...new Set(['received', what.ends])];
   return [
@@ -62,9 +78,39 @@ function operationOf(
   ];
 }
 
+function announcementOf(
+  { kind, lines, counted, ends }: Chosen<typeof announced>,
+  skus: readonly string[],
+  id: string,
+): Operation {
+  const { done, id: idField, lines: field } = ways[kind];
+  // One line per product: the last of several.
+  const quantities = new Map(lines.map(([product, quantity]) => [skus[product], quantity]));
+  const announcement = [...quantities].map(([sku, quantity]) => ({ sku, quantity }));
+  const body = { [idField]: id, [field]: announcement, ...(kind === 'receivings' ? { supplier: 'x' } : {}) };
+  const statuses = ends === 'done' ? done : ends === 'awaiting' ? [] : [ends];
+  const path = `/v21/warehouse/${kind}/${id}`;
+  const steps = statuses.map((status) => ({
+    step: async () => (await api.warehouse('PUT', `${path}/status`, { status })).status,
+  }));
+  const [first] = announcement;
+  const count = { [field]: [{ sku: first?.sku, received: counted }] };
+  if (counted !== null && ends === 'done') {
+    steps.splice(1, 0, { step: async () => (await api.warehouse('PUT', `${path}/lines`, count)).status });
+  }
+  return [{ step: async () => (await api.shop('POST', `/v21/${kind}`, body)).status }, ...steps];
+}
+
 const isHold = ({ type }: StockMovementRecord) => type === 'quality_hold' || type === 'quality_release';
 
-async function consistent(sku: string, open: readonly { sku: string; quantity: string }[]): Promise<void> {
+interface Line {
+  readonly sku: string;
+  readonly quantity: string;
+}
+const sumOf = (lines: readonly Line[], sku: string) =>
+  sumDecimals(lines.filter((line) => line.sku === sku).map(({ quantity }) => quantity));
+
+async function consistent(sku: string, reserved: readonly Line[], awaited: readonly Line[]): Promise<void> {
   const { stock } = (await api.shop('GET', `/v2/products/${sku}`)).data;
   const movements: StockMovementRecord[] = [];
   for (let page = 1; ; page += 1) {
@@ -79,16 +125,15 @@ async function consistent(sku: string, open: readonly { sku: string; quantity: s
   const held = counts(movements.filter(({ type }) => type === 'quality_hold'));
   const released = counts(movements.filter(({ type }) => type === 'quality_release'));
   expect(stock.onHold).toBe(sumDecimals([held, negated(released)]));
-  expect(stock.reserved).toBe(
-    sumDecimals(open.filter((line) => line.sku === sku).map(({ quantity }) => quantity)),
-  );
+  expect(stock.reserved).toBe(sumOf(reserved, sku));
+  expect(stock.awaiting).toBe(sumOf(awaited, sku));
   for (const place of Object.values<string>(stock))
     expect(compareDecimals(place, '0')).toBeGreaterThanOrEqual(0);
   for (const { balance } of movements) expect(compareDecimals(balance, '0')).toBeGreaterThanOrEqual(0);
 }
 
-test('stock equals the sum of its movements, and what is reserved the lines of the orders in hand', async () => {
-  const operations = fc.array(fc.oneof(movement, order), { minLength: 4, maxLength: 16 });
+test('stock is the sum of its movements; reserved and awaiting are the lines of what is open', async () => {
+  const operations = fc.array(fc.oneof(movement, order, announced), { minLength: 4, maxLength: 16 });
   let refused = 0;
   await fc.assert(
     fc.asyncProperty(operations, async (chosen) => {
@@ -106,14 +151,18 @@ test('stock equals the sum of its movements, and what is reserved the lines of t
           }
         }),
       );
-      const inHand: { sku: string; quantity: string }[] = [];
+      const [inHand, awaited]: [Line[], Line[]] = [[], []];
       for (const [index, what] of chosen.entries()) {
+        if (what.kind === 'receivings') {
+          const { data } = await api.shop('GET', `/v2/receivings/${id(index)}`);
+          if (data.status === 'awaiting' || data.status === 'arrived') awaited.push(...data.products);
+        }
         if (what.kind !== 'order') continue;
         const { data } = await api.shop('GET', `/v2/orders/${id(index)}`);
         if (['received', 'processing', 'packed', 'waitingForCarrier'].includes(data.status))
           inHand.push(...data.orderProducts);
       }
-      for (const sku of skus) await consistent(sku, inHand);
+      for (const sku of skus) await consistent(sku, inHand, awaited);
     }),
     { numRuns: 40 },
   );
