@@ -1,5 +1,5 @@
 /**
- * The operators' command `waybill`: e-shops, their users, and the retry policy in force.
+ * The operators' command `waybill`: e-shops, their users, the demonstration, and the retry policy in force.
  * @module
  */
 import { Command } from 'commander';

@@ -10,9 +10,9 @@ import { untilDelivered } from '../../src/cli/demo/subscriptions.ts';
 import { closingSentence, figures, missing, summaryTable } from '../../src/cli/demo/summary.ts';
 import { serviceSignature } from '../../src/delivery/signature.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { isSscc } from '../../src/domain/sscc.ts';
 import { orderStatuses, orderTransitions } from '../../src/domain/order-status.ts';
 import { shippedCatalogue } from '../../src/domain/shipper-services.ts';
+import { isSscc } from '../../src/domain/sscc.ts';
 
 const now = new Date('2026-11-20T08:00:00Z');
 const day = (seed: string, orders: number, prefix = 'D1') =>
@@ -141,8 +141,8 @@ describe('waiting for deliveries', () => {
   it('ends when it is told to', async () => {
     const controller = new AbortController();
     const { result } = wait(0, controller.signal);
-    controller.abort();
-    await expect(result).rejects.toThrow();
+    controller.abort(new Error('Stopped.'));
+    await expect(result).rejects.toThrow('Stopped.');
   });
 });
 

@@ -65,6 +65,7 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
       );
     });
     const answer = v.safeParse(answerSchema, await response.json().catch(() => undefined));
+    signal?.throwIfAborted();
     if (!answer.success)
       throw new CommandError(`${base} is not a Waybill: ${method} ${path} answered no JSON of it.`);
     if (!response.ok)

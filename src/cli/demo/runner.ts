@@ -2,12 +2,12 @@
  * Plays a day: phases in turn, their stories side by side, no more requests in a second than asked for.
  * @module
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import pThrottle from 'p-throttle';
 import * as v from 'valibot';
 import { CommandError } from '../open-database.ts';
 import type { Answer, ApiRequest, Client } from './client.ts';
+import { pause } from './pause.ts';
 import type { Phase, Step, Wait } from './steps.ts';
 
 /** Stories that go on at the same time. */
@@ -51,7 +51,7 @@ export async function playDay(client: Client, phases: readonly Phase[], pace: Pa
     await send({ by, method, path: `/v21${path}`, body: content });
   }
   async function reached({ path, untilStatus }: Wait): Promise<void> {
-    for (const end = Date.now() + GIVE_UP_AFTER_MS; ; await sleep(ASK_EVERY_MS, undefined, { signal })) {
+    for (const end = Date.now() + GIVE_UP_AFTER_MS; ; await pause(ASK_EVERY_MS, signal)) {
       const { data } = await send({ by: 'shop', method: 'GET', path: `/v21${path}` });
       const { status } = v.parse(statusSchema, data);
       if (status === untilStatus) return;

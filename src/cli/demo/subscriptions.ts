@@ -2,10 +2,10 @@
  * The demonstration's own webhooks: one per kind of event, made before the day and removed after it.
  * @module
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, packingListEventTypes } from '../../domain/event-types.ts';
 import type { Client } from './client.ts';
+import { pause } from './pause.ts';
 
 /** A webhook of the demonstration. */
 export interface Subscription {
@@ -98,6 +98,7 @@ export async function lastError(
 /**
  * Waits until everything that was fired has been delivered, or nothing more has come for `patienceMs` (milliseconds).
  * @param onCount called with the number delivered so far
+ * @throws the signal's reason when it is aborted
  * @returns what was delivered by then
  */
 export async function untilDelivered(
@@ -112,7 +113,7 @@ export async function untilDelivered(
   },
 ): Promise<Map<EventType, number>> {
   let most = -1;
-  for (let since = Date.now(); ; await sleep(options.everyMs, undefined, { signal: options.signal })) {
+  for (let since = Date.now(); ; await pause(options.everyMs, options.signal)) {
     const delivered = await count();
     const total = [...delivered.values()].reduce((sum, each) => sum + each, 0);
     options.onCount(total);
