@@ -1,0 +1,59 @@
+/** Types generated from `/openapi.json` compile with an e-shop's script, and the script runs. */
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type HttpServer, listen } from '../../src/http-server.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+
+let api: TestApi;
+let server: HttpServer;
+const consumer = fileURLToPath(new URL('./consumer/', import.meta.url));
+
+beforeAll(async () => {
+  api = await createTestApi();
+  server = await listen(api.app, '127.0.0.1', 0);
+});
+afterAll(async () => {
+  await server?.close();
+  await api?.drop();
+});
+
+/** Runs a program of the consumer's own project. @throws Error with its output when it fails */
+async function run(program: string, ...args: string[]): Promise<string> {
+  try {
+    return (await promisify(execFile)(program, args, { cwd: consumer })).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = Object(error);
+    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+  }
+}
+
+test('an e-shop generates its types, compiles its script with them, and runs it', async () => {
+  const document = await (await fetch(`${server.url}/openapi.json`)).text();
+  await writeFile(`${consumer}openapi.generated.json`, document);
+  await run(
+    'npx',
+    '--no-install',
+    'openapi-typescript',
+    'openapi.generated.json',
+    '-o',
+    'api.generated.ts',
+    '--default-non-nullable',
+    'false',
+  );
+  await run('npx', '--no-install', 'tsc', '-p', '.');
+  const { apiKey, shop } = api.eshop;
+  const args = [server.url, apiKey, shop.username, shop.password];
+  const seen = JSON.parse(await run(process.execPath, '--import', 'tsx', 'client.ts', ...args));
+  expect(seen).toEqual({
+    secret: expect.stringMatching(/^whsec_/),
+    quantity: 1.5,
+    asText: '1.5',
+    total: 1,
+    refused: 'There is no order none.',
+    handled: 'order 10/1 ž is preReceived',
+    handledV2: 'order 10/1 ž is preReceived',
+  });
+}, 120_000);

@@ -1,0 +1,72 @@
+/** `/openapi.json` as a tool meets it: valid OpenAPI 3.1, every kind of delivery with its payload, headers, examples. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entryOf } from '../../src/domain/catalogue.ts';
+import { payloadVersions } from '../../src/domain/decimal.ts';
+import { eventTypeNames, eventTypes, packingListEventTypes } from '../../src/domain/event-types.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+
+let api: TestApi;
+// biome-ignore lint/suspicious/noExplicitAny: the test looks at the document as any tool would
+let document: any;
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+
+beforeAll(async () => {
+  api = await createTestApi();
+  document = JSON.parse((await api.anonymous('GET', '/openapi.json')).text);
+  ajv.addSchema(document, 'openapi.json');
+});
+afterAll(() => api.drop());
+
+const schemaOf = (name: string) => ajv.compile({ $ref: `openapi.json#/components/schemas/${name}` });
+
+test('it is valid OpenAPI 3.1', async () => {
+  const result = await new Validator().validate(structuredClone(document));
+  expect(result.errors).toBeUndefined();
+  expect(result.valid).toBe(true);
+  expect(document.openapi).toMatch(/^3\.1\./);
+});
+
+test('its webhooks are the 18 kinds', () => {
+  expect(Object.keys(document.webhooks)).toEqual(eventTypeNames);
+});
+
+describe.each(eventTypeNames)('%s', (type) => {
+  test('says when it fires, what it carries and in which headers, for POST and GET', () => {
+    const { post, get } = document.webhooks[type];
+    for (const { summary, parameters } of [post, get]) {
+      expect(summary).toContain(eventTypes[type].firesWhen);
+      expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
+        'X-Service-Signature',
+        'X-Service-Event',
+        'X-Service-Delivery',
+        'X-Service-Attempt',
+        'webhook-id',
+        'webhook-timestamp',
+        'webhook-signature',
+      ]);
+    }
+    expect(get.description).toContain(`\`${entryOf(type)?.idField}\``);
+    const refs = post.requestBody.content['application/json'].schema.anyOf.map(({ $ref }: { $ref: string }) =>
+      $ref.split('/').at(-1),
+    );
+    expect(refs[0]).toBe(`${refs[1]}V2`);
+  });
+
+  test.each(payloadVersions)('its example of %s is a payload of that version and of no other', (version) => {
+    const { schema, examples } = document.webhooks[type].post.requestBody.content['application/json'];
+    const [v2, v21] = schema.anyOf.map(({ $ref }: { $ref: string }) =>
+      schemaOf($ref.split('/').at(-1) ?? ''),
+    );
+    const [mine, other] = version === 'v2' ? [v2, v21] : [v21, v2];
+    const { value } = examples[version];
+    expect(mine(value), JSON.stringify(mine.errors)).toBe(true);
+    expect(other(value)).toBe(false);
+    const hasLists = JSON.stringify(value).includes('packingLists');
+    expect(hasLists).toBe(packingListEventTypes.includes(type));
+    if (entryOf(type)?.kind === 'stockMovement') {
+      expect(`CREATE_STOCK_MOVEMENT_${value.type.toUpperCase()}`).toBe(type);
+    }
+  });
+});
