@@ -1,0 +1,109 @@
+/**
+ * `npm run fuzz`: the whole API against its own `/openapi.json`, with requests made up from the schemas by Schemathesis
+ * (https://schemathesis.io, from PyPI; needs Python 3.10 or later). It starts a Postgres and an API of its own, and
+ * ends with exit code 1 when an answer is a 5xx, has an undocumented status or breaks its schema.
+ *
+ *     npm run fuzz -- --seconds 120 --seed 7
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { createPool } from '../../src/db/pool.ts';
+import { createEshopWithUsers } from '../../src/demonstration.ts';
+import { openDataDir } from '../../src/embedded/data-dir.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import { login } from '../support/client.ts';
+import { startProgram } from '../support/program.ts';
+import { seedRecords } from './records.ts';
+import { findSchemathesis, runSchemathesis } from './schemathesis.ts';
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1)
+    throw new InvalidArgumentError('must be a whole number above 0.');
+  return value;
+}
+
+const options = new Command('fuzz')
+  .description('Sends made-up requests to every operation and holds the answers against /openapi.json.')
+  .option('--seconds <n>', 'the longest the requests may take', wholeNumber, 100)
+  .option('--examples <n>', 'made-up requests per operation', wholeNumber, 25)
+  .option('--seed <n>', 'makes the same requests again', wholeNumber, 1)
+  .parse()
+  .opts<{ readonly seconds: number; readonly examples: number; readonly seed: number }>();
+
+const stops: (() => Promise<unknown>)[] = [];
+let stopping: Promise<void> | undefined;
+function stop(): Promise<void> {
+  stopping ??= (async () => {
+    for (const each of stops.splice(0).reverse()) await each();
+  })();
+  return stopping;
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void stop().finally(() => process.exit(130)));
+}
+
+try {
+  process.exitCode = await fuzz();
+} finally {
+  await stop();
+}
+
+/** @returns the exit code */
+async function fuzz(): Promise<number> {
+  const schemathesis = await findSchemathesis((text) => console.error(text));
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-fuzz-'));
+  stops.push(() => rm(directory, { recursive: true, force: true }));
+  // As root, Postgres runs as a user of its own, who has to enter the folder.
+  await chmod(directory, 0o755);
+  const postgres = await startPostgres(await openDataDir(join(directory, 'database')), () => {});
+  stops.push(() => postgres.stop());
+  const program = await startProgram({
+    DATABASE_URL: postgres.url,
+    // Nobody listens there: an API accepts without Temporal.
+    TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: join(directory, 'data'),
+    ROLE: 'api',
+  });
+  stops.push(() => program.stop());
+  const sql = createPool(postgres.url, 1);
+  const credentials = await createEshopWithUsers(sql, { name: 'Fuzz', email: 'fuzz@shop.example' });
+  await sql.end();
+  const shop = await login(program.url, credentials);
+  const warehouse = await login(program.url, { ...credentials, ...credentials.warehouse });
+  const records = await seedRecords(shop, warehouse);
+
+  const url = `${program.url}/openapi.json`;
+  // The warehouse's user may do everything; the e-shop's own one is refused by the warehouse's operations.
+  const everything = await runSchemathesis(schemathesis, {
+    ...options,
+    url,
+    headers: warehouse.headers,
+    records,
+  });
+  const refused = await runSchemathesis(schemathesis, {
+    ...options,
+    url,
+    headers: shop.headers,
+    records,
+    examples: 5,
+    seconds: 15,
+    only: '^/v21/warehouse/',
+  });
+  const log = program
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"level":50'));
+  for (const line of log) console.error(line);
+  const failed = everything !== 0 || refused !== 0 || log.length > 0;
+  console.log(
+    failed ? 'fuzz: failed' : 'fuzz: no 5xx, no undocumented status, no answer that breaks its schema',
+  );
+  return failed ? 1 : 0;
+}
