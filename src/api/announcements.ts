@@ -10,6 +10,7 @@ import { knownSkus } from '../db/products.ts';
 import type { Listed, Written } from '../db/written.ts';
 import type { CatalogueEntry } from '../domain/catalogue.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
+import { eventOn, type Occasion } from '../domain/event-types.ts';
 import { identifier, oneOf } from '../domain/fields.ts';
 import { notFound } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
@@ -121,7 +122,7 @@ export function announcementRoutes<const Status extends string, Rec extends obje
 ): Hono<ApiEnv> {
   const { entry, tag, inputSchema, rules, changeable, cancelable } = announcement;
   const { noun, path, idField, responseOnly } = entry;
-  const { created, updated, statusChanged } = entry.events;
+  const fires = (on: Occasion) => `Fires ${eventOn(entry.kind, on)}`;
   const app = new Hono<ApiEnv>();
   app.route('/', announcementReads(deps, 'v21', announcement));
   const data = entry.recordSchema('v21');
@@ -141,7 +142,7 @@ export function announcementRoutes<const Status extends string, Rec extends obje
     path,
     describe({
       summary: `Announce a ${noun}`,
-      description: `Fires ${created}.\n${rules}`,
+      description: `${fires('created')}.\n${rules}`,
       tag,
       data,
       message: messages.created,
@@ -177,7 +178,7 @@ export function announcementRoutes<const Status extends string, Rec extends obje
       `${path}/:id`,
       describe({
         summary,
-        description: `${how} ${late} Fires ${updated}, and nothing when nothing changed.\n${rules}`,
+        description: `${how} ${late} ${fires('updated')}, and nothing when nothing changed.\n${rules}`,
         tag,
         data,
         message: messages.updated,
@@ -202,7 +203,7 @@ export function announcementRoutes<const Status extends string, Rec extends obje
     `${path}/:id/cancel`,
     describe({
       summary: `Cancel a ${noun}`,
-      description: `Possible ${cancelable}. Fires ${statusChanged}. No body.`,
+      description: `Possible ${cancelable}. ${fires('statusChanged')}. No body.`,
       tag,
       data,
       message: `${capital(noun)} canceled.`,

@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { createMovement, listMovements, readMovement } from '../db/stock-movements.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
+import { stockMovementTypes } from '../domain/event-types.ts';
 import { identifier, oneOf } from '../domain/fields.ts';
 import { notFound } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
@@ -15,7 +16,6 @@ import {
   stockMovementInputSchema,
   stockMovementRecordSchema,
   stockMovementResponseOnly,
-  stockMovementTypes,
 } from '../domain/stock-movement-schema.ts';
 import { timestamp } from '../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';

@@ -2,7 +2,8 @@
  * Stock movements: recorded by the warehouse one at a time, and read.
  * @module
  */
-import type { NewMovement, StockMovementRecord, StockMovementType } from '../domain/stock-movement-schema.ts';
+import type { StockMovementType } from '../domain/event-types.ts';
+import type { NewMovement, StockMovementRecord } from '../domain/stock-movement-schema.ts';
 import { written } from '../domain/timestamp.ts';
 import type { Pool, Sql } from './pool.ts';
 import { moveStock } from './stock.ts';

@@ -8,6 +8,7 @@
  */
 import { stockMovementEntry } from '../domain/catalogue.ts';
 import { compareDecimals, sumDecimals } from '../domain/decimal.ts';
+import { eventOfMovement } from '../domain/event-types.ts';
 import { conflict, invalid } from '../domain/problem.ts';
 import type { Stock } from '../domain/product-schema.ts';
 import {
@@ -19,11 +20,7 @@ import {
   UNITS_LIMIT,
   unitsBySku,
 } from '../domain/stock.ts';
-import {
-  type NewMovement,
-  type StockMovementRecord,
-  stockMovementEvents,
-} from '../domain/stock-movement-schema.ts';
+import type { NewMovement, StockMovementRecord } from '../domain/stock-movement-schema.ts';
 import { recordEvent } from './events.ts';
 import type { Sql } from './pool.ts';
 
@@ -100,7 +97,7 @@ async function writeMovements(
     records.map((record) =>
       recordEvent(tx, {
         eshopId,
-        type: stockMovementEvents[record.type],
+        type: eventOfMovement(record.type),
         entityId: String(record[stockMovementEntry.idField]),
         record,
       }),

@@ -6,7 +6,7 @@
  */
 import type * as v from 'valibot';
 import type { PayloadVersion } from './decimal.ts';
-import { type EntityKind, type EventType, eventTypes } from './event-types.ts';
+import { type EntityKind, type EventType, eventTypes, movementOf } from './event-types.ts';
 import { orderRecordSchema, sampleOrder } from './order-record.ts';
 import { orderResponseOnly } from './order-schema.ts';
 import { productRecordSchema, productResponseOnly, sampleProduct } from './product-schema.ts';
@@ -15,10 +15,8 @@ import { returnRecordSchema, returnResponseOnly, sampleReturn } from './return-s
 import {
   sampleMovementOf,
   sampleStockMovement,
-  stockMovementEvents,
   stockMovementRecordSchema,
   stockMovementResponseOnly,
-  stockMovementTypes,
 } from './stock-movement-schema.ts';
 
 /** What is to be known of a kind of record. */
@@ -36,12 +34,6 @@ export interface CatalogueEntry {
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
   /** A record in its v2 form, with everything in it. */
   readonly sample: object;
-  /** What its writes fire (docs: "Which write fires what"). Stock movements name theirs by type instead. */
-  readonly events: {
-    readonly created: EventType | null;
-    readonly updated: EventType | null;
-    readonly statusChanged: EventType | null;
-  };
 }
 
 /** The entry of orders. */
@@ -53,7 +45,6 @@ export const orderEntry = {
   responseOnly: orderResponseOnly,
   recordSchema: orderRecordSchema,
   sample: sampleOrder,
-  events: { created: 'CREATE_ORDER', updated: 'UPDATE_ORDER', statusChanged: 'UPDATE_ORDER_STATUS' },
 } as const satisfies CatalogueEntry;
 
 /** The entry of products. */
@@ -65,7 +56,6 @@ export const productEntry = {
   responseOnly: productResponseOnly,
   recordSchema: productRecordSchema,
   sample: sampleProduct,
-  events: { created: 'CREATE_PRODUCT', updated: 'UPDATE_PRODUCT', statusChanged: null },
 } as const satisfies CatalogueEntry;
 
 /** The entry of receivings. */
@@ -77,11 +67,6 @@ export const receivingEntry = {
   responseOnly: receivingResponseOnly,
   recordSchema: receivingRecordSchema,
   sample: sampleReceiving,
-  events: {
-    created: 'CREATE_RECEIVING',
-    updated: 'UPDATE_RECEIVING',
-    statusChanged: 'UPDATE_RECEIVING_STATUS',
-  },
 } as const satisfies CatalogueEntry;
 
 /** The entry of returns. */
@@ -93,7 +78,6 @@ export const returnEntry = {
   responseOnly: returnResponseOnly,
   recordSchema: returnRecordSchema,
   sample: sampleReturn,
-  events: { created: 'CREATE_RETURN', updated: 'UPDATE_RETURN', statusChanged: 'UPDATE_RETURN_STATUS' },
 } as const satisfies CatalogueEntry;
 
 /** The entry of stock movements. */
@@ -105,26 +89,24 @@ export const stockMovementEntry = {
   responseOnly: stockMovementResponseOnly,
   recordSchema: stockMovementRecordSchema,
   sample: sampleStockMovement,
-  events: { created: null, updated: null, statusChanged: null },
 } as const satisfies CatalogueEntry;
 
 /** Every kind of record. */
-export const catalogue: readonly CatalogueEntry[] = [
-  orderEntry,
-  productEntry,
-  receivingEntry,
-  returnEntry,
-  stockMovementEntry,
-];
+export const catalogue: Readonly<Record<EntityKind, CatalogueEntry>> = {
+  order: orderEntry,
+  product: productEntry,
+  receiving: receivingEntry,
+  return: returnEntry,
+  stockMovement: stockMovementEntry,
+};
 
-/** The entry of the records that an event type speaks of; undefined while that kind has none. */
-export function entryOf(type: EventType): CatalogueEntry | undefined {
-  const kind = eventTypes[type].entity;
-  return catalogue.find((entry) => entry.kind === kind);
+/** The entry of the records that an event type speaks of. */
+export function entryOf(type: EventType): CatalogueEntry {
+  return catalogue[eventTypes[type].entity];
 }
 
-/** A record as a delivery of this type carries it; undefined while its kind has no entry. */
-export function sampleOf(type: EventType): object | undefined {
-  const movement = stockMovementTypes.find((name) => stockMovementEvents[name] === type);
-  return movement === undefined ? entryOf(type)?.sample : sampleMovementOf(movement);
+/** A record as a delivery of this type carries it, in its v2 form. */
+export function sampleOf(type: EventType): object {
+  const movement = movementOf(type);
+  return movement === null ? entryOf(type).sample : sampleMovementOf(movement);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { CatalogueEntry } from './catalogue.ts';
-import type { EventType } from './event-types.ts';
+import { type EventType, eventOn, type Occasion } from './event-types.ts';
 
 /** True when two records differ in a field that requests may write, `status` aside. */
 function differs(entry: CatalogueEntry, before: object, after: object): boolean {
@@ -24,13 +24,14 @@ function statusOf(record: object): unknown {
  * @param before null on creation
  */
 export function eventsOf(entry: CatalogueEntry, before: object | null, after: object): EventType[] {
-  const { created, updated, statusChanged } = entry.events;
-  const fired =
+  const occasions: (Occasion | null)[] =
     before === null
-      ? [created]
+      ? ['created']
       : [
-          differs(entry, before, after) ? updated : null,
-          statusOf(before) === statusOf(after) ? null : statusChanged,
+          differs(entry, before, after) ? 'updated' : null,
+          statusOf(before) === statusOf(after) ? null : 'statusChanged',
         ];
-  return fired.filter((type) => type !== null);
+  return occasions
+    .map((on) => (on === null ? null : eventOn(entry.kind, on)))
+    .filter((type) => type !== null);
 }

@@ -4,31 +4,11 @@
  */
 import * as v from 'valibot';
 import { compareDecimals, count, type PayloadVersion, writtenDecimal } from './decimal.ts';
-import type { EventType } from './event-types.ts';
+import { type StockMovementType, stockMovementTypes } from './event-types.ts';
 import { identifier, oneOf, optional, said, text } from './fields.ts';
 import { named, recordObject, writtenTimestamp } from './record-schema.ts';
 import { timestamp } from './timestamp.ts';
 import { problemIf, rulesOf, validate, without } from './validation.ts';
-
-/** Each type of movement and what it fires (given.md, "Webhook types"; `completition` is spelled as given). */
-export const stockMovementEvents = {
-  stock_correction: 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION',
-  completition: 'CREATE_STOCK_MOVEMENT_COMPLETITION',
-  order: 'CREATE_STOCK_MOVEMENT_ORDER',
-  return: 'CREATE_STOCK_MOVEMENT_RETURN',
-  receiving: 'CREATE_STOCK_MOVEMENT_RECEIVING',
-  quality_hold: 'CREATE_STOCK_MOVEMENT_QUALITY_HOLD',
-  quality_release: 'CREATE_STOCK_MOVEMENT_QUALITY_RELEASE',
-} as const satisfies Record<string, EventType>;
-
-/** A type of movement. */
-export type StockMovementType = keyof typeof stockMovementEvents;
-
-/** All types of movement. */
-export const stockMovementTypes = Object.keys(stockMovementEvents) as [
-  StockMovementType,
-  ...StockMovementType[],
-];
 
 /** What the warehouse may write. */
 export const stockMovementEntries = {

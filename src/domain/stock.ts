@@ -10,8 +10,8 @@
  * @module
  */
 import { compareDecimals, sumDecimals } from './decimal.ts';
+import type { StockMovementType } from './event-types.ts';
 import type { Stock } from './product-schema.ts';
-import type { StockMovementType } from './stock-movement-schema.ts';
 
 /**
  * Units of one product stay below this, so that none of its stock figures ever has more than the 15 digits a JSON

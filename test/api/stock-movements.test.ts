@@ -3,12 +3,9 @@
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventOfMovement, stockMovementTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
-import {
-  stockMovementEvents,
-  stockMovementRecordSchema,
-  stockMovementTypes,
-} from '../../src/domain/stock-movement-schema.ts';
+import { stockMovementRecordSchema } from '../../src/domain/stock-movement-schema.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, insertWebhook } from '../support/events.ts';
 import { stockedProduct } from '../support/orders.ts';
@@ -64,13 +61,13 @@ describe('a movement', () => {
   test.each(stockMovementTypes)('%s fires its event, its snapshot being what is read', async (type) => {
     const sku = await product('10');
     if (type === 'quality_release') await move({ type: 'quality_hold', sku, count: 5 });
-    const webhook = await insertWebhook(api.sql, api.eshop.eshopId, stockMovementEvents[type]);
+    const webhook = await insertWebhook(api.sql, api.eshop.eshopId, eventOfMovement(type));
     const woken = api.notified();
     const { data } = await move({ type, sku, count: 2 });
     expect(api.notified()).toBe(woken + 1);
     const fired = await firedEvents(api.sql, api.eshop.eshopId, String(data.id));
     expect(fired.map((event) => [event.type, event.webhookIds])).toEqual([
-      [stockMovementEvents[type], [webhook]],
+      [eventOfMovement(type), [webhook]],
     ]);
     for (const version of ['v2', 'v21'] as const) {
       const payload: unknown = JSON.parse(

@@ -4,8 +4,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compareDecimals, sumDecimals } from '../../src/domain/decimal.ts';
+import { stockMovementTypes } from '../../src/domain/event-types.ts';
 import { negated } from '../../src/domain/stock.ts';
-import { type StockMovementRecord, stockMovementTypes } from '../../src/domain/stock-movement-schema.ts';
+import type { StockMovementRecord } from '../../src/domain/stock-movement-schema.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { stockedProduct } from '../support/orders.ts';
 

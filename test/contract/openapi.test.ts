@@ -47,7 +47,7 @@ describe.each(eventTypeNames)('%s', (type) => {
         'webhook-signature',
       ]);
     }
-    expect(get.description).toContain(`\`${entryOf(type)?.idField}\``);
+    expect(get.description).toContain(`\`${entryOf(type).idField}\``);
     const refs = post.requestBody.content['application/json'].schema.anyOf.map(({ $ref }: { $ref: string }) =>
       $ref.split('/').at(-1),
     );
@@ -65,7 +65,7 @@ describe.each(eventTypeNames)('%s', (type) => {
     expect(other(value)).toBe(false);
     const hasLists = JSON.stringify(value).includes('packingLists');
     expect(hasLists).toBe(packingListEventTypes.includes(type));
-    if (entryOf(type)?.kind === 'stockMovement') {
+    if (entryOf(type).kind === 'stockMovement') {
       expect(`CREATE_STOCK_MOVEMENT_${value.type.toUpperCase()}`).toBe(type);
     }
   });

@@ -155,7 +155,7 @@ const flows: Record<EventType, () => Promise<string>> = {
 
 /** What the read endpoint of a version answers: the text of `data`, and its value. */
 async function readAs(version: string, type: EventType, id: string) {
-  const url = `${program.url}/${version}${entryOf(type)?.path}/${at(id)}`;
+  const url = `${program.url}/${version}${entryOf(type).path}/${at(id)}`;
   const text = await (await fetch(url, { headers: shop.headers })).text();
   const data: unknown = JSON.parse(text).data;
   return { text: JSON.stringify(data), data };
@@ -172,7 +172,7 @@ describe.each(eventTypeNames)('%s', (type) => {
     const mine = (request: ReceivedRequest) =>
       method === 'GET'
         ? request.path === `${path}${at(id)}`
-        : request.path === path && String(JSON.parse(request.text)[entryOf(type)?.idField ?? '']) === id;
+        : request.path === path && String(JSON.parse(request.text)[entryOf(type).idField]) === id;
     await receiver.waitFor(() => receiver.requests.some(mine));
     const arrived = receiver.requests.filter(mine);
     expect(arrived).toHaveLength(1);

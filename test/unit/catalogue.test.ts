@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { catalogue } from '../../src/domain/catalogue.ts';
+import { catalogue, entryOf, sampleOf } from '../../src/domain/catalogue.ts';
 import { eventsOf } from '../../src/domain/changes.ts';
 import { payloadVersions } from '../../src/domain/decimal.ts';
-import { eventTypes } from '../../src/domain/event-types.ts';
+import { eventOfMovement, eventTypeNames, eventTypes, movementOf } from '../../src/domain/event-types.ts';
 import { renderValue } from '../../src/domain/render.ts';
 
-describe.each(catalogue.map((entry) => [entry.kind, entry] as const))('%s', (_kind, entry) => {
+describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as const))('%s', (_kind, entry) => {
   test.each(payloadVersions)('its sample is a record of the %s form and of no other', (version) => {
     const options = { version, withPackingLists: true };
     const result = v.safeParse(entry.recordSchema(version), renderValue(entry.sample, options));
@@ -15,11 +15,8 @@ describe.each(catalogue.map((entry) => [entry.kind, entry] as const))('%s', (_ki
     expect(v.is(entry.recordSchema(other), renderValue(entry.sample, options))).toBe(false);
   });
 
-  test('its identifier and its own fields are fields of the sample, its events are of its kind', () => {
+  test('its identifier and its own fields are fields of the sample', () => {
     expect(Object.keys(entry.sample)).toEqual(expect.arrayContaining([entry.idField, ...entry.responseOnly]));
-    for (const type of Object.values(entry.events)) {
-      if (type !== null) expect(eventTypes[type].entity).toBe(entry.kind);
-    }
   });
 
   test('a change of its own fields alone fires nothing', () => {
@@ -28,4 +25,28 @@ describe.each(catalogue.map((entry) => [entry.kind, entry] as const))('%s', (_ki
     expect(eventsOf(entry, entry.sample, entry.sample)).toEqual([]);
     expect(eventsOf(entry, entry.sample, changed)).toEqual([]);
   });
+});
+
+test.each(eventTypeNames)('%s is fired by what its entry says, and has a sample of its own', (type) => {
+  const entry = entryOf(type);
+  const { entity, on } = eventTypes[type];
+  expect(entry.kind).toBe(entity);
+  expect(v.is(entry.recordSchema('v2'), sampleOf(type))).toBe(true);
+  const movement = movementOf(type);
+  if (movement !== null) {
+    expect(eventOfMovement(movement)).toBe(type);
+    expect(sampleOf(type)).toMatchObject({ type: movement });
+    expect(eventsOf(entry, null, entry.sample)).toEqual([]);
+    return;
+  }
+  const [field = ''] = Object.keys(entry.sample).filter(
+    (name) => name !== 'status' && !entry.responseOnly.includes(name),
+  );
+  const writes = {
+    created: [null, entry.sample],
+    updated: [entry.sample, { ...entry.sample, [field]: 'another' }],
+    statusChanged: [entry.sample, { ...entry.sample, status: 'another' }],
+  } as const;
+  const [before, after] = writes[on];
+  expect(eventsOf(entry, before, after)).toEqual([type]);
 });

@@ -51,7 +51,7 @@ function content(entry: CatalogueEntry, type: EventType) {
   const withPackingLists = packingListEventTypes.includes(type);
   const described = payloadVersions.map((version) => describeSchema(entry.recordSchema(version), 'output'));
   const examples = payloadVersions.map((version) => {
-    const value: unknown = JSON.parse(render(sampleOf(type) ?? entry.sample, { version, withPackingLists }));
+    const value: unknown = JSON.parse(render(sampleOf(type), { version, withPackingLists }));
     return [version, { summary: `payloadVersion ${version}`, value }] as const;
   });
   return {
@@ -73,26 +73,21 @@ export function describeWebhooks(): { webhooks: Record<string, object>; componen
     const entry = entryOf(type);
     const common = { tags: ['Events'], parameters: headers(type), responses, security: [] };
     const summary = `When ${eventTypes[type].firesWhen}`;
-    const payload = entry === undefined ? undefined : content(entry, type);
-    Object.assign(components, payload?.components);
+    const payload = content(entry, type);
+    Object.assign(components, payload.components);
     webhooks[type] = {
       post: {
         ...common,
         operationId: `${type}_POST`,
         summary,
         description: 'As a webhook with the method POST receives it: `v2` or `v21` by its `payloadVersion`.',
-        requestBody: {
-          required: true,
-          content: payload?.media ?? { 'application/json': { schema: { type: 'object' } } },
-        },
+        requestBody: { required: true, content: payload.media },
       },
       get: {
         ...common,
         operationId: `${type}_GET`,
         summary,
-        description: `As a webhook with the method GET receives it: no body, ${
-          entry === undefined ? 'the identifier' : `the \`${entry.idField}\``
-        } at the end of the URL, percent-encoded.`,
+        description: `As a webhook with the method GET receives it: no body, the \`${entry.idField}\` at the end of the URL, percent-encoded.`,
       },
     };
   }

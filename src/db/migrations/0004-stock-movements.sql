@@ -4,8 +4,7 @@
 create table stock_movements (
   id bigint generated always as identity primary key,
   eshop_id integer not null,
-  type text not null check (type in (
-    'stock_correction', 'completition', 'order', 'return', 'receiving', 'quality_hold', 'quality_release')),
+  type text not null,
   sku text not null,
   count numeric not null check (count <> 0),
   lot text,

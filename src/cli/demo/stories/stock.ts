@@ -3,13 +3,13 @@
  * @module
  */
 
-import { type StockMovementType, stockMovementEvents } from '../../../domain/stock-movement-schema.ts';
+import { eventOfMovement, type StockMovementType } from '../../../domain/event-types.ts';
 import { goods, kit } from '../goods.ts';
 import { type Call, type Story, warehouse } from '../steps.ts';
 import { type Day, idOf } from './context.ts';
 
 function movement(type: StockMovementType, sku: string, count: number, note: string): Call {
-  return warehouse('POST', '/stock-movements', { type, sku, count, note }, stockMovementEvents[type]);
+  return warehouse('POST', '/stock-movements', { type, sku, count, note }, eventOfMovement(type));
 }
 
 /** A shelf is counted: a unit is missing, or one more is there. */
