@@ -17,6 +17,7 @@ import { request } from 'undici';
 import * as v from 'valibot';
 import { createPool } from '../src/db/pool.ts';
 import { freePort } from '../src/embedded/ports.ts';
+import { stopsOnSignal } from '../test/support/stops.ts';
 import { startChild } from './children.ts';
 import { residentMiB } from './memory.ts';
 import { createEshop, startDatabase } from './stack.ts';
@@ -40,22 +41,12 @@ const { lines } = new Command('bench:import')
   .parse()
   .opts<{ readonly lines: number }>();
 
-const stops: (() => Promise<unknown>)[] = [];
-let stopping: Promise<void> | undefined;
-function stop(): Promise<void> {
-  stopping ??= (async () => {
-    for (const each of stops.splice(0).reverse()) await each();
-  })();
-  return stopping;
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void stop().finally(() => process.exit(130)));
-}
+const stops = stopsOnSignal();
 
 try {
   await measure();
 } finally {
-  await stop();
+  await stops.stop();
 }
 
 async function measure(): Promise<void> {

@@ -7,6 +7,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Pool } from '../db/pool.ts';
 import { knownSkus } from '../db/products.ts';
+import type { StatusFilter } from '../db/status-list.ts';
 import type { Listed, Written } from '../db/written.ts';
 import type { CatalogueEntry } from '../domain/catalogue.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
@@ -21,13 +22,6 @@ import { ok } from './envelope.ts';
 import { type Page, pageOf, pageQuery, paginationOf } from './pagination.ts';
 import { rawBody } from './raw-body.ts';
 import { body, params, query } from './validate.ts';
-
-/** Which records a list holds; times are ISO 8601, themselves included. */
-export interface StatusFilter<Status> {
-  readonly status?: Status | undefined;
-  readonly createdSince?: string | undefined;
-  readonly updatedSince?: string | undefined;
-}
 
 /** What a body's rules know beside it: which of its SKUs are products of the e-shop. */
 export interface AnnouncementContext {

@@ -10,6 +10,7 @@ import { recordChange } from './events.ts';
 import { orderFollows } from './order-effects.ts';
 import { type OrderRow, orderColumns, toLineRows, toOrderRecord, toOrderRow } from './order-rows.ts';
 import type { Pool, Sql } from './pool.ts';
+import { listByStatus, type StatusFilter } from './status-list.ts';
 import { type Listed, unchanged, type Written } from './written.ts';
 
 /** Who makes a change matters in one respect only. */
@@ -121,6 +122,11 @@ function linesInOne(sql: Sql) {
     where p.eshop_id = orders.eshop_id and p.eshop_order_id = orders.eshop_order_id)`;
 }
 
+/** A whole record in one row. */
+function allOf(sql: Sql) {
+  return sql`${sql(orderColumns)}, ${linesInOne(sql)} as lines`;
+}
+
 function fullRecord({ lines, ...row }: FullRow): OrderRecord {
   return toOrderRecord(row, lines);
 }
@@ -132,38 +138,19 @@ export async function readOrder(
   eshopOrderId: string,
 ): Promise<OrderRecord | null> {
   const [row] = await sql<FullRow[]>`
-    select ${sql(orderColumns)}, ${linesInOne(sql)} as lines from orders
+    select ${allOf(sql)} from orders
     where eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId}`;
   return row === undefined ? null : fullRecord(row);
-}
-
-/** Which orders a list holds. */
-export interface OrderFilter {
-  readonly status?: OrderStatus | undefined;
-  /** ISO 8601; the time itself included. */
-  readonly createdSince?: string | undefined;
-  /** ISO 8601; the time itself included. */
-  readonly updatedSince?: string | undefined;
 }
 
 /** A page of the orders that pass the filter, oldest first. */
 export async function listOrders(
   sql: Sql,
   eshopId: number,
-  filter: OrderFilter,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  filter: StatusFilter<OrderStatus>,
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<OrderRecord>> {
-  const { status, createdSince, updatedSince } = filter;
-  const where = sql`
-    where eshop_id = ${eshopId}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${createdSince === undefined ? sql`` : sql`and created_at >= ${createdSince}`}
-      ${updatedSince === undefined ? sql`` : sql`and updated_at >= ${updatedSince}`}`;
-  const [rows, counted] = await Promise.all([
-    sql<FullRow[]>`
-      select ${sql(orderColumns)}, ${linesInOne(sql)} as lines from orders ${where}
-      order by created_at, eshop_order_id limit ${limit} offset ${offset}`,
-    sql<{ total: string }[]>`select count(*) as total from orders ${where}`,
-  ]);
-  return { records: rows.map(fullRecord), totalCount: Number(counted[0]?.total ?? 0) };
+  const from = { table: 'orders', key: 'eshop_order_id', select: allOf(sql) };
+  const { rows, totalCount } = await listByStatus<FullRow>(sql, from, eshopId, filter, page);
+  return { records: rows.map(fullRecord), totalCount };
 }

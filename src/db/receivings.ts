@@ -12,6 +12,7 @@ import { recordChange } from './events.ts';
 import { asTimestamp, json } from './json.ts';
 import type { Pool, Sql } from './pool.ts';
 import { receivingMovesStock } from './receiving-stock.ts';
+import { listByStatus, type StatusFilter } from './status-list.ts';
 import { type Listed, unchanged, type Written } from './written.ts';
 
 /** The columns; the lines stand in a table of their own, and their sum is the domain's. */
@@ -42,6 +43,11 @@ function linesInOne(sql: Sql) {
       'expirationDate', ${asTimestamp(sql, sql`expiration_date`)}, 'lineState', line_state) order by position)
     from receiving_products p
     where p.eshop_id = receivings.eshop_id and p.eshop_receiving_id = receivings.eshop_receiving_id)`;
+}
+
+/** A whole record in one row. */
+function allOf(sql: Sql) {
+  return sql`${sql(columns)}, ${linesInOne(sql)} as lines`;
 }
 
 /**
@@ -117,37 +123,19 @@ async function follow(
 /** The receiving, or null. */
 export async function readReceiving(sql: Sql, eshopId: number, id: string): Promise<ReceivingRecord | null> {
   const [row] = await sql<ReceivingRow[]>`
-    select ${sql(columns)}, ${linesInOne(sql)} as lines from receivings
+    select ${allOf(sql)} from receivings
     where eshop_id = ${eshopId} and eshop_receiving_id = ${id}`;
   return row === undefined ? null : toRecord(row);
-}
-
-/** Which receivings a list holds. */
-export interface ReceivingFilter {
-  readonly status?: ReceivingStatus | undefined;
-  /** ISO 8601; the time itself included. */
-  readonly createdSince?: string | undefined;
-  /** ISO 8601; the time itself included. */
-  readonly updatedSince?: string | undefined;
 }
 
 /** A page of the receivings that pass the filter, oldest first. */
 export async function listReceivings(
   sql: Sql,
   eshopId: number,
-  { status, createdSince, updatedSince }: ReceivingFilter,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  filter: StatusFilter<ReceivingStatus>,
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<ReceivingRecord>> {
-  const where = sql`
-    where eshop_id = ${eshopId}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${createdSince === undefined ? sql`` : sql`and created_at >= ${createdSince}`}
-      ${updatedSince === undefined ? sql`` : sql`and updated_at >= ${updatedSince}`}`;
-  const [rows, counted] = await Promise.all([
-    sql<ReceivingRow[]>`
-      select ${sql(columns)}, ${linesInOne(sql)} as lines from receivings ${where}
-      order by created_at, eshop_receiving_id limit ${limit} offset ${offset}`,
-    sql<{ total: string }[]>`select count(*) as total from receivings ${where}`,
-  ]);
-  return { records: rows.map(toRecord), totalCount: Number(counted[0]?.total ?? 0) };
+  const from = { table: 'receivings', key: 'eshop_receiving_id', select: allOf(sql) };
+  const { rows, totalCount } = await listByStatus<ReceivingRow>(sql, from, eshopId, filter, page);
+  return { records: rows.map(toRecord), totalCount };
 }

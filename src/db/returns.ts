@@ -15,6 +15,7 @@ import { written } from '../domain/timestamp.ts';
 import { recordChange } from './events.ts';
 import type { Pool, Sql } from './pool.ts';
 import { returnMovesStock } from './return-stock.ts';
+import { listByStatus, type StatusFilter } from './status-list.ts';
 import { type Listed, unchanged, type Written } from './written.ts';
 
 const LINES = 'returnedOrderProducts';
@@ -59,6 +60,11 @@ function linesInOne(sql: Sql) {
       'resolution', resolution, 'lot', lot, 'lineState', line_state) order by position)
     from returned_order_products p
     where p.eshop_id = returns.eshop_id and p.eshop_return_id = returns.eshop_return_id)`;
+}
+
+/** A whole record in one row. */
+function allOf(sql: Sql) {
+  return sql`${sql(columns)}, ${linesInOne(sql)} as lines`;
 }
 
 /**
@@ -135,37 +141,19 @@ async function follow(
 /** The return, or null. */
 export async function readReturn(sql: Sql, eshopId: number, id: string): Promise<ReturnRecord | null> {
   const [row] = await sql<ReturnRow[]>`
-    select ${sql(columns)}, ${linesInOne(sql)} as lines from returns
+    select ${allOf(sql)} from returns
     where eshop_id = ${eshopId} and eshop_return_id = ${id}`;
   return row === undefined ? null : toRecord(row);
-}
-
-/** Which returns a list holds. */
-export interface ReturnFilter {
-  readonly status?: ReturnStatus | undefined;
-  /** ISO 8601; the time itself included. */
-  readonly createdSince?: string | undefined;
-  /** ISO 8601; the time itself included. */
-  readonly updatedSince?: string | undefined;
 }
 
 /** A page of the returns that pass the filter, oldest first. */
 export async function listReturns(
   sql: Sql,
   eshopId: number,
-  { status, createdSince, updatedSince }: ReturnFilter,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  filter: StatusFilter<ReturnStatus>,
+  page: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<ReturnRecord>> {
-  const where = sql`
-    where eshop_id = ${eshopId}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${createdSince === undefined ? sql`` : sql`and created_at >= ${createdSince}`}
-      ${updatedSince === undefined ? sql`` : sql`and updated_at >= ${updatedSince}`}`;
-  const [rows, counted] = await Promise.all([
-    sql<ReturnRow[]>`
-      select ${sql(columns)}, ${linesInOne(sql)} as lines from returns ${where}
-      order by created_at, eshop_return_id limit ${limit} offset ${offset}`,
-    sql<{ total: string }[]>`select count(*) as total from returns ${where}`,
-  ]);
-  return { records: rows.map(toRecord), totalCount: Number(counted[0]?.total ?? 0) };
+  const from = { table: 'returns', key: 'eshop_return_id', select: allOf(sql) };
+  const { rows, totalCount } = await listByStatus<ReturnRow>(sql, from, eshopId, filter, page);
+  return { records: rows.map(toRecord), totalCount };
 }

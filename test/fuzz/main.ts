@@ -18,6 +18,7 @@ import { freePort } from '../../src/embedded/ports.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { login } from '../support/client.ts';
 import { startProgram } from '../support/program.ts';
+import { stopsOnSignal } from '../support/stops.ts';
 import { seedRecords } from './records.ts';
 import { findSchemathesis, runSchemathesis } from './schemathesis.ts';
 
@@ -36,22 +37,12 @@ const options = new Command('fuzz')
   .parse()
   .opts<{ readonly seconds: number; readonly examples: number; readonly seed: number }>();
 
-const stops: (() => Promise<unknown>)[] = [];
-let stopping: Promise<void> | undefined;
-function stop(): Promise<void> {
-  stopping ??= (async () => {
-    for (const each of stops.splice(0).reverse()) await each();
-  })();
-  return stopping;
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void stop().finally(() => process.exit(130)));
-}
+const stops = stopsOnSignal();
 
 try {
   process.exitCode = await fuzz();
 } finally {
-  await stop();
+  await stops.stop();
 }
 
 /** @returns the exit code */
