@@ -35,11 +35,19 @@ function typeOf(schema: DocumentedSchema | undefined): string {
   return escapeHtml(schema.format === undefined ? type : `${type} (${schema.format})`);
 }
 
+function shortestOf(minLength: number): string {
+  if (minLength === 0) return '';
+  return minLength === 1 ? 'Not empty.' : `At least ${minLength} characters.`;
+}
+
 function limitsOf(schema: DocumentedSchema): string {
   const limits = [
     schema.enum === undefined ? '' : `One of ${schema.enum.map((value) => `\`${value}\``).join(', ')}.`,
-    schema.default === undefined ? '' : `Default \`${JSON.stringify(schema.default)}\`.`,
-    schema.minLength === undefined ? '' : `At least ${schema.minLength} characters.`,
+    // That an optional field is null where it is left out goes without saying.
+    schema.default === undefined || schema.default === null
+      ? ''
+      : `Default \`${JSON.stringify(schema.default)}\`.`,
+    shortestOf(schema.minLength ?? 0),
     schema.maxLength === undefined ? '' : `At most ${schema.maxLength} characters.`,
     schema.minimum === undefined ? '' : `At least ${schema.minimum}.`,
     schema.maximum === undefined ? '' : `At most ${schema.maximum}.`,
@@ -189,7 +197,7 @@ export function makePage(document: OpenApiDocument): string {
     const links = operationsOf(document, name).map(([method, path, { summary = path }]) =>
       link(
         operationId(method, path),
-        `<span class="method ${method}">${method.toUpperCase()}</span>${escapeHtml(summary)}`,
+        `<span class="method ${method}">${method.toUpperCase()}</span>${escapeHtml(summary)}${path.startsWith('/v2/') ? ' <span class="quiet">v2</span>' : ''}`,
       ),
     );
     return `<strong>${escapeHtml(name)}</strong><ul>${links.join('')}</ul>`;
