@@ -27,6 +27,19 @@ export type LineKey = Pick<AnnouncedLine, 'sku' | 'lot'>;
 
 const sameLine = (a: LineKey, b: LineKey) => a.sku === b.sku && a.lot === b.lot;
 
+/** A field of a line that the warehouse's count may carry and not change: what was read can be sent. */
+export function ignored() {
+  return v.pipe(v.optional(v.unknown()), v.description('Ignored, so that lines that were read can be sent.'));
+}
+
+/** The state of a counted line: one marked D counts as left out. */
+export function countedState() {
+  return v.pipe(
+    v.optional(v.picklist(lineStates, 'must be E or D')),
+    v.description('A line sent with D is left as it is.'),
+  );
+}
+
 /** The lines that count. */
 export function enabled<Line extends AnnouncedLine>(lines: readonly Line[]): Line[] {
   return lines.filter(({ lineState }) => lineState === 'E');

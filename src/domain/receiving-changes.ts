@@ -148,5 +148,11 @@ export function countReceiving(record: ReceivingRecord, { products }: ReceivingL
     throw conflict(`The receiving is ${record.status}: it is counted while it is arrived or received.`);
   }
   const furtherLot = (announced: ReceivingLine) => ({ ...announced, expirationDate: null });
-  return { ...record, products: enterCounts(record.products, products, 'products', furtherLot) };
+  const entries = products
+    .filter(({ lineState }) => lineState !== 'D')
+    .map(({ sku, lot, received, expirationDate }) => ({
+      ...{ sku, lot, received },
+      ...(expirationDate === null ? {} : { expirationDate }),
+    }));
+  return { ...record, products: enterCounts(record.products, entries, 'products', furtherLot) };
 }

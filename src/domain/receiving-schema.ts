@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from 'valibot';
-import { type AnnouncedLine, lineStates } from './announced-lines.ts';
+import { type AnnouncedLine, countedState, ignored, lineStates } from './announced-lines.ts';
 import { count, type PayloadVersion } from './decimal.ts';
 import { flag, identifier, list, oneOf, optional, said, text } from './fields.ts';
 import { type ReceivingStatus, receivingStatuses } from './receiving-status.ts';
@@ -110,7 +110,9 @@ export const receivingLinesSchema = v.strictObject({
         sku: said(identifier(), 'A product that was announced.'),
         lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
         received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
-        expirationDate: said(v.optional(timestamp()), 'Left out: as announced.'),
+        expirationDate: said(optional(timestamp()), 'Left out: as announced.'),
+        quantity: ignored(),
+        lineState: countedState(),
       }),
       'must be a list of products',
     ),

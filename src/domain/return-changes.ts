@@ -138,14 +138,14 @@ export function moveReturn(
  * The warehouse enters what it counted, and what becomes of it.
  * @throws Problem 400 for a product that was not announced, 409 unless the goods are there and not done with
  */
-export function countReturn(
-  record: ReturnRecord,
-  { returnedOrderProducts: entries }: ReturnLinesInput,
-): ReturnRecord {
+export function countReturn(record: ReturnRecord, { returnedOrderProducts }: ReturnLinesInput): ReturnRecord {
   if (record.status !== 'arrived' && record.status !== 'processing') {
     throw conflict(`The return is ${record.status}: it is counted while it is arrived or processing.`);
   }
   const furtherLot = (announced: ReturnLine) => announced;
+  const entries = returnedOrderProducts
+    .filter(({ lineState }) => lineState !== 'D')
+    .map(({ sku, lot, received, resolution }) => ({ sku, lot, received, resolution }));
   const lines = enterCounts(record.returnedOrderProducts, entries, 'returnedOrderProducts', furtherLot);
   return { ...record, returnedOrderProducts: lines };
 }

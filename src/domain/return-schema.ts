@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from 'valibot';
-import { type AnnouncedLine, lineStates } from './announced-lines.ts';
+import { type AnnouncedLine, countedState, ignored, lineStates } from './announced-lines.ts';
 import { count, type PayloadVersion } from './decimal.ts';
 import { identifier, oneOf, optional, said, text } from './fields.ts';
 import { orderTypes } from './order-schema.ts';
@@ -134,6 +134,9 @@ export const returnLinesSchema = v.strictObject({
         lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
         received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
         resolution: said(optional(oneOf(resolutions)), 'What becomes of the units.'),
+        quantity: ignored(),
+        returnReason: ignored(),
+        lineState: countedState(),
       }),
       'must be a list of products',
     ),

@@ -392,6 +392,20 @@ describe('the warehouse', () => {
     expect((await fired(id)).length).toBe(events);
   });
 
+  test('lines that were read can be sent, with what was counted', async () => {
+    const [tea, cup] = [await product(), await product()];
+    const expirationDate = '2031-01-01T00:00:00.000Z';
+    const id = await announced({ sku: tea, quantity: 10, expirationDate }, { sku: cup, quantity: 1 });
+    await shop('PATCH', id, { products: [{ sku: tea, quantity: 10, expirationDate }] });
+    await way(id, 'arrived');
+    const read = (await api.shop('GET', `/v2/receivings/${id}`)).data.products;
+    expect((await count(id, ...read)).data.products[0]).toMatchObject({ received: null, expirationDate });
+    const [line, left] = (await count(id, { ...read[0], received: 4, expirationDate: null })).data.products;
+    expect(line).toEqual({ sku: tea, quantity: 10, lot: null, received: 4, expirationDate, lineState: 'E' });
+    expect(left).toMatchObject({ sku: cup, lineState: 'D', received: null });
+    expect((await count(id, { ...read[0], lineState: 'X' })).status).toBe(400);
+  });
+
   test('stocked twice at once: once', async () => {
     const sku = await product();
     const id = await announced({ sku, quantity: 3 });

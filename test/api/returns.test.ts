@@ -256,6 +256,16 @@ describe('the warehouse', () => {
     expect(await stockOf(sku)).toMatchObject({ available: '0' });
   });
 
+  test('lines that were read can be sent, with what was decided', async () => {
+    const sku = await product();
+    const id = await announced({ sku, quantity: 3, returnReason: 'other' });
+    await way(id, 'arrived');
+    const [read] = (await shop('GET', id)).data.returnedOrderProducts;
+    const [line] = (await count(id, { ...read, received: 3, resolution: 'dispose' })).data
+      .returnedOrderProducts;
+    expect(line).toEqual({ ...read, received: 3, resolution: 'dispose' });
+  });
+
   test('completed twice at once: once', async () => {
     const sku = await product();
     const id = await announced({ sku, quantity: 3 });
