@@ -1,0 +1,67 @@
+/**
+ * Receivings and returns through HTTP: what their tests do over and over.
+ * @module
+ */
+import { expect } from 'vitest';
+import type { TestApi } from './api.ts';
+import { firedTypes } from './events.ts';
+import { stockedProduct } from './orders.ts';
+
+const kinds = {
+  receivings: { idField: 'eshopReceivingId', linesField: 'products', more: { supplier: 'Tea Ltd' } },
+  returns: { idField: 'eshopReturnId', linesField: 'returnedOrderProducts', more: {} },
+} as const;
+
+let made = 0;
+
+/** The calls on one of the two resources, by the first e-shop of the API. */
+export function announcementCalls(api: TestApi, kind: keyof typeof kinds) {
+  const { idField, linesField, more } = kinds[kind];
+  const warehousePath = (id: string) => `/v21/warehouse/${kind}/${encodeURIComponent(id)}`;
+  const calls = {
+    /** A product of its own. */
+    product(available = '0'): Promise<string> {
+      made += 1;
+      return stockedProduct(api.eshop, `P-${made}`, available);
+    },
+    /** The least body with these lines. */
+    minimal(lines: object[]): Record<string, unknown> {
+      made += 1;
+      return { [idField]: `A-${made}`, ...more, [linesField]: lines };
+    },
+    /** Announces; answers the identifier. */
+    async announced(...lines: object[]): Promise<string> {
+      const created = await api.shop('POST', `/v21/${kind}`, calls.minimal(lines));
+      expect(created.body.statusCode, created.text).toBe(200);
+      return created.data[idField];
+    },
+    /** A request of the e-shop for one record. */
+    shop: (method: string, id: string, body?: object) =>
+      api.shop(method, `/v21/${kind}/${encodeURIComponent(id)}`, body),
+    move: (id: string, status: string, more: object = {}) =>
+      api.warehouse('PUT', `${warehousePath(id)}/status`, { status, ...more }),
+    count: (id: string, ...lines: object[]) =>
+      api.warehouse('PUT', `${warehousePath(id)}/lines`, { [linesField]: lines }),
+    /** Moves along these statuses, each answered 200. */
+    async way(id: string, ...statuses: readonly string[]): Promise<void> {
+      for (const status of statuses) expect((await calls.move(id, status)).status, status).toBe(200);
+    },
+    stockOf: async (sku: string) => (await api.shop('GET', `/v2/products/${sku}`)).data.stock,
+    /** What has fired for a record. */
+    fired: (id: string) => firedTypes(api.sql, api.eshop.eshopId, id),
+    /** Every pair of statuses is allowed or 409 exactly as the table says. */
+    async followsTable(table: Readonly<Record<string, readonly string[]>>, ways: Record<string, string[]>) {
+      const sku = await calls.product();
+      for (const [from, allowed] of Object.entries(table)) {
+        for (const to of Object.keys(table)) {
+          const id = await calls.announced({ sku, quantity: 1 });
+          await calls.way(id, ...(ways[from] ?? []));
+          const { status, body } = await calls.move(id, to);
+          expect(status, `${from} → ${to}`).toBe(allowed.includes(to) ? 200 : 409);
+          if (status === 409) expect(body.error).toBe('Conflict');
+        }
+      }
+    },
+  };
+  return calls;
+}
