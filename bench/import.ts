@@ -18,9 +18,8 @@ import * as v from 'valibot';
 import { createPool } from '../src/db/pool.ts';
 import { freePort } from '../src/embedded/ports.ts';
 import { stopsOnSignal } from '../test/support/stops.ts';
-import { startChild } from './children.ts';
 import { residentMiB } from './memory.ts';
-import { createEshop, startDatabase } from './stack.ts';
+import { createEshop, startApi, startDatabase } from './stack.ts';
 
 const SKUS = 100;
 const skuOf = (index: number) => `THING-${index}`;
@@ -65,13 +64,8 @@ async function measure(): Promise<void> {
     LOG_LEVEL: 'error',
   };
   const apiUrl = `http://127.0.0.1:${port}`;
-  const api = startChild(
-    'src/main.ts',
-    { ...env, ROLE: 'api', PORT: String(port) },
-    join(directory, 'api.log'),
-  );
+  const api = await startApi(env, port, directory);
   stops.push(() => api.stop());
-  await api.waitUntil(async () => (await fetch(`${apiUrl}/readyz`)).ok);
   const credentials = await createEshop(env);
   const sql = createPool(postgres.url, 1);
   stops.push(() => sql.end());

@@ -82,13 +82,8 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
       DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
       LOG_LEVEL: 'warn',
     };
-    const api = startChild(
-      'src/main.ts',
-      { ...env, ROLE: 'api', PORT: String(port) },
-      join(directory, 'api.log'),
-    );
+    const api = await startApi(env, port, directory);
     stops.push(() => api.stop());
-    await api.waitUntil(async () => (await fetch(`${apiUrl}/readyz`)).ok);
     const workerEnv = { ...env, ROLE: 'worker', PORT: String(await freePort()) };
     const worker = startChild('src/main.ts', workerEnv, join(directory, 'worker.log'));
     stops.push(() => worker.stop());
@@ -128,6 +123,14 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
     await stop();
     throw error;
   }
+}
+
+/** The API as a process of its own; answers once it serves. */
+export async function startApi(env: Readonly<Record<string, string>>, port: number, directory: string) {
+  const log = join(directory, 'api.log');
+  const api = startChild('src/main.ts', { ...env, ROLE: 'api', PORT: String(port) }, log);
+  await api.waitUntil(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
+  return api;
 }
 
 /** The embedded server as `npm start` runs it; it only notes the time of every commit besides. */

@@ -117,7 +117,10 @@ export const orderEntries = {
   ),
   invoiceNumber: said(optional(text(64)), 'Number of the invoice.'),
   invoicePrint: said(flag(), 'Prints the order file of type invoice, which must be there.'),
-  pickFromQuality: said(flag(), 'Picks from the units on quality hold.'),
+  pickFromQuality: said(
+    flag(),
+    'Tells the warehouse to pick from quality; units are reserved from `stock.available` all the same.',
+  ),
   trackingNumbers: said(v.optional(list(text(128, 1), 1000), []), 'Tracking numbers of the packages.'),
   sanction: said(flag(), 'Only for b2b.'),
   priority: v.pipe(

@@ -47,6 +47,7 @@ describe.each(eventTypeNames)('%s', (type) => {
         'webhook-signature',
       ]);
     }
+    expect(get).not.toHaveProperty('requestBody');
     expect(get.description).toContain(`\`${entryOf(type).idField}\``);
     const refs = post.requestBody.content['application/json'].schema.anyOf.map(({ $ref }: { $ref: string }) =>
       $ref.split('/').at(-1),
