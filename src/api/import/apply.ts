@@ -3,7 +3,7 @@
  * @module
  */
 import { STATUS_CODES } from 'node:http';
-import pLimit from 'p-limit';
+import type { LimitFunction } from 'p-limit';
 import * as v from 'valibot';
 import { takeImportKey } from '../../db/import-keys.ts';
 import { retryVictims } from '../../db/retry.ts';
@@ -100,13 +100,17 @@ function prepare({ operation: name, id, body }: ParsedLine): Prepared {
 /** Applies lines in the order in which it is called with them, as far as that makes a difference. Never throws. */
 export type ApplyLine = (line: Line) => Promise<LineResult>;
 
-/** How many lines are written at the same time: the pool has connections left for everybody else. */
-const CONNECTIONS = 4;
-
-/** @param requestId names the request in the log and in the message of a failure of ours */
-export function createApplyLine(deps: ApiDeps, eshopId: number, requestId: string): ApplyLine {
+/**
+ * @param requestId names the request in the log and in the message of a failure of ours
+ * @param limited shared by all imports: how many lines are written at the same time
+ */
+export function createApplyLine(
+  deps: ApiDeps,
+  eshopId: number,
+  requestId: string,
+  limited: LimitFunction,
+): ApplyLine {
   const inLanes = createLanes();
-  const limited = pLimit(CONNECTIONS);
 
   async function write(parsed: ParsedLine, prepared: Prepared): Promise<Applied> {
     const { operation, id, idempotencyKey: key, body } = parsed;

@@ -5,6 +5,7 @@
  */
 import { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
+import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { forgetImportKeys, IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
 import { badRequest, Problem } from '../../domain/problem.ts';
@@ -20,6 +21,8 @@ const ACCEPTED = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:;|$)/
 
 /** Lines that are read but not answered: enough to keep the database busy, few enough to forget. */
 const WINDOW = 64;
+/** Lines of all imports that are written at the same time: the pool has connections left for everybody else. */
+const CONNECTIONS = 4;
 /** Results that wait for a client who does not read them yet, in bytes; then reading the body pauses. */
 const UNREAD_BYTES = 8 * 1024 * 1024;
 
@@ -64,6 +67,7 @@ ${operationNames.map((name) => `- \`${name}\`: \`${importOperations[name].endpoi
 /** The route. */
 export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
+  const limited = pLimit(CONNECTIONS);
   const line = resolved(describeSchema(v.union(operationNames.map(lineSchemaOf)), 'input'));
   const result = resolved(describeSchema(lineResultSchema, 'output'));
 
@@ -93,7 +97,7 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       if (body === null) throw badRequest('A body is required.');
       const { eshopId } = c.var.session;
       await forgetImportKeys(deps.sql);
-      const apply = createApplyLine(deps, eshopId, c.var.requestId);
+      const apply = createApplyLine(deps, eshopId, c.var.requestId, limited);
       return c.body(body.pipeThrough(splitLines()).pipeThrough(applyLines(apply)), 200, {
         'content-type': CONTENT_TYPE,
       });
