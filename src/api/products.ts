@@ -3,6 +3,7 @@
  * @module
  */
 import { Hono } from 'hono';
+import * as v from 'valibot';
 import { changeProduct, createProduct, listProducts, readProduct } from '../db/products.ts';
 import type { Written } from '../db/written.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
@@ -16,12 +17,13 @@ import {
   productResponseOnly,
 } from '../domain/product-schema.ts';
 import { renderValue } from '../domain/render.ts';
+import { timestamp } from '../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describe } from './describe.ts';
 import { ok } from './envelope.ts';
 import { pageOf, pageQuery, paginationOf } from './pagination.ts';
 import { rawBody } from './raw-body.ts';
-import { params, query } from './validate.ts';
+import { booleanText, params, query } from './validate.ts';
 
 const tag = 'Products';
 const skuParams = { sku: identifier() };
@@ -36,11 +38,24 @@ export function productReads(deps: ApiDeps, version: PayloadVersion): Hono<ApiEn
 
   app.get(
     '/products',
-    describe({ summary: 'List products', tag, data, list: true, message: 'Products found.' }),
-    query(pageQuery),
+    describe({
+      summary: 'List products',
+      description: 'Oldest first. A change of `stock` is no update of the product.',
+      tag,
+      data,
+      list: true,
+      message: 'Products found.',
+    }),
+    query({
+      ...pageQuery,
+      active: v.optional(booleanText),
+      createdSince: v.optional(timestamp()),
+      updatedSince: v.optional(timestamp()),
+    }),
     async (c) => {
+      const { page: _page, items: _items, ...filter } = c.req.valid('query');
       const page = pageOf(c.req.valid('query'));
-      const { records, totalCount } = await listProducts(deps.sql, c.var.session.eshopId, page);
+      const { records, totalCount } = await listProducts(deps.sql, c.var.session.eshopId, filter, page);
       return ok(c, 'Products found.', records.map(shown), paginationOf(page, totalCount));
     },
   );

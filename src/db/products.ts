@@ -85,17 +85,30 @@ export async function readProduct(sql: Sql, eshopId: number, sku: string): Promi
   return row === undefined ? null : toRecord(row);
 }
 
-/** A page of the products, oldest first. */
+/** Which products a list holds. Times are ISO 8601, themselves included. */
+export interface ProductFilter {
+  readonly active?: boolean | undefined;
+  readonly createdSince?: string | undefined;
+  readonly updatedSince?: string | undefined;
+}
+
+/** A page of the products that pass the filter, oldest first. */
 export async function listProducts(
   sql: Sql,
   eshopId: number,
+  { active, createdSince, updatedSince }: ProductFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<ProductRecord>> {
+  const where = sql`
+    where eshop_id = ${eshopId}
+      ${active === undefined ? sql`` : sql`and active = ${active}`}
+      ${createdSince === undefined ? sql`` : sql`and created_at >= ${createdSince}`}
+      ${updatedSince === undefined ? sql`` : sql`and updated_at >= ${updatedSince}`}`;
   const [rows, counted] = await Promise.all([
     sql<ProductRow[]>`
-      select ${sql(columns)} from products where eshop_id = ${eshopId}
+      select ${sql(columns)} from products ${where}
       order by created_at, sku limit ${limit} offset ${offset}`,
-    sql<{ total: string }[]>`select count(*) as total from products where eshop_id = ${eshopId}`,
+    sql<{ total: string }[]>`select count(*) as total from products ${where}`,
   ]);
   return { records: rows.map(toRecord), totalCount: Number(counted[0]?.total ?? 0) };
 }

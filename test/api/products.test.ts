@@ -142,6 +142,22 @@ test('what is not there is 404, on every operation', async () => {
   }
 });
 
+test('the list is filtered by active and by time; a change of stock is no update', async () => {
+  const { shop, warehouse } = await api.newEshop();
+  for (const sku of ['a', 'b', 'c']) await shop.request('POST', '/v21/products', { sku, name: sku });
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  const { data: off } = await shop.request('PATCH', '/v21/products/b', { active: false });
+  const movement = { type: 'stock_correction', sku: 'c', count: 1 };
+  expect((await warehouse.request('POST', '/v21/warehouse/stock-movements', movement)).status).toBe(200);
+  const skus = async (query: string) =>
+    (await shop.request('GET', `/v2/products?${query}`)).data.map(({ sku }: { sku: string }) => sku);
+  expect(await skus('active=true')).toEqual(['a', 'c']);
+  expect(await skus('active=false')).toEqual(['b']);
+  expect(await skus(`updatedSince=${off.updatedAt}`)).toEqual(['b']);
+  expect(await skus(`createdSince=${off.updatedAt}`)).toEqual([]);
+  expect((await shop.request('GET', '/v2/products?active=maybe')).status).toBe(400);
+});
+
 test('the list is paged, oldest first', async () => {
   const { shop } = await api.newEshop();
   for (const sku of ['C', 'A', 'B']) await shop.request('POST', '/v21/products', { sku, name: sku });
