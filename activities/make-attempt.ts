@@ -89,6 +89,8 @@ export async function makeAttempt(
   if (windowStart === undefined) return { kind: 'notDue', waitMs: CLOCK_TOLERANCE_MS };
 
   const result = await deps.sender.send(requestFor(deps, delivery, number), signal);
+  // The attempt stays begun and without a result: the same number is made again.
+  if (result.outcome === 'ours') throw new OwnFault(sentenceOf(result));
   const finishedAt = new Date();
   // 410 speaks for the address that was asked: after a change of URL it is a failure like any other.
   const gone = result.outcome === 'gone' && (await persist(() => stillCurrent(deps.sql, delivery)));
@@ -126,6 +128,11 @@ export async function makeAttempt(
     at: finishedAt,
     nextAttemptAt: nextAt,
   };
+}
+
+/** A failure of ours in the middle of an attempt, as a sentence: it does not count against the receiver. */
+export class OwnFault extends Error {
+  override readonly name = 'OwnFault';
 }
 
 function sentenceOf(result: AttemptResult): string {

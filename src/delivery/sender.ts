@@ -22,8 +22,11 @@ export type { AttemptRequest } from './request.ts';
 
 /** What came of an attempt. */
 export interface AttemptResult {
-  /** `gone`: the receiver answered 410 and wants no more. */
-  readonly outcome: 'success' | 'failure' | 'gone';
+  /**
+   * `gone`: the receiver answered 410 and wants no more. `ours`: something of ours failed (resolver, file descriptors,
+   * no route at all), which says nothing about the receiver and uses up no attempt.
+   */
+  readonly outcome: 'success' | 'failure' | 'gone' | 'ours';
   /** The HTTP status; null when none arrived. */
   readonly status: number | null;
   /** A sentence, null after a success; names no path, query or secret of the URL. */
