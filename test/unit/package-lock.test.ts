@@ -1,0 +1,39 @@
+/**
+ * What `npm ci` installs is what was looked at: every package has a hash that npm holds its archive against.
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import * as v from 'valibot';
+import { expect, it } from 'vitest';
+
+const schema = v.object({
+  packages: v.record(
+    v.string(),
+    v.object({
+      integrity: v.optional(v.string()),
+      resolved: v.optional(v.string()),
+      link: v.optional(v.boolean()),
+    }),
+  ),
+});
+const { packages } = v.parse(
+  schema,
+  JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')),
+);
+/** The root and the workspaces are folders of this repository, and a link leads to one. */
+const installed = Object.entries(packages).filter(
+  ([path, { link }]) => path.includes('node_modules/') && link !== true,
+);
+
+it('every package of the lock file has a SHA-512', () => {
+  const without = installed.filter(([, { integrity = '' }]) => !/(^|\s)sha512-/.test(integrity));
+  expect(without.map(([path]) => path)).toEqual([]);
+  expect(installed.length).toBeGreaterThan(100);
+});
+
+it('every package of the lock file comes from the public registry', () => {
+  const elsewhere = installed.filter(
+    ([, { resolved = '' }]) => resolved !== '' && !resolved.startsWith('https://registry.npmjs.org/'),
+  );
+  expect(elsewhere.map(([path]) => path)).toEqual([]);
+});
