@@ -1,0 +1,155 @@
+/**
+ * A TCP proxy for tests, whose links can go bad in the ways that real ones do.
+ *
+ * @example
+ * const proxy = await startTcpProxy({ port: postgresPort });
+ * // … connect to proxy.host …
+ * proxy.silence();  // packets vanish: nobody is told
+ * proxy.pass();     // as before; links that were silenced stay dead
+ * await proxy.close();
+ * @module
+ */
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** Where links lead. */
+export interface ProxyTarget {
+  readonly port: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+}
+
+/** A running proxy. */
+export interface TcpProxy {
+  readonly port: number;
+  /** `127.0.0.1:<port>` */
+  readonly host: string;
+  /** Links accepted so far. */
+  readonly accepted: number;
+  /** Links that stand now. */
+  readonly open: number;
+  /** Links made from now on pass everything. Those silenced before stay silent, for what was swallowed cannot come back. */
+  pass(): void;
+  /** Resets every link that stands; new ones are passed or silenced as before. */
+  cut(): void;
+  /** Every link, standing or new, swallows everything in both directions, its end included. */
+  silence(): void;
+  /** Every link is reset, and so is every new one as soon as it is accepted. */
+  refuse(): void;
+  /** The next link that answers is reset once `bytes` of that answer have been passed on. */
+  cutInAnswer(bytes: number): void;
+  /** As `cutInAnswer`, but the link falls silent there. */
+  silenceInAnswer(bytes: number): void;
+  close(): Promise<void>;
+}
+
+interface Link {
+  readonly inner: Socket;
+  readonly outer: Socket;
+  silent: boolean;
+}
+
+/** Starts a proxy on a free port of 127.0.0.1, passing everything. */
+export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
+  let mode: 'pass' | 'silent' | 'refuse' = 'pass';
+  let inAnswer: { left: number; ending: 'cut' | 'silence' } | null = null;
+  let accepted = 0;
+  const links = new Set<Link>();
+
+  const reset = ({ inner, outer }: Link) => {
+    inner.resetAndDestroy();
+    outer.resetAndDestroy();
+  };
+
+  /** Passes a piece of an answer on, up to the point where the link is to go bad. */
+  function answer(link: Link, piece: Buffer): void {
+    if (inAnswer === null || piece.length < inAnswer.left) {
+      if (inAnswer !== null) inAnswer.left -= piece.length;
+      pass(link.outer, link.inner, piece);
+      return;
+    }
+    const { left, ending } = inAnswer;
+    inAnswer = null;
+    if (ending === 'silence') link.silent = true;
+    link.outer.write(piece.subarray(0, left), () => {
+      if (ending === 'cut') reset(link);
+    });
+  }
+
+  function pass(to: Socket, from: Socket, piece: Buffer): void {
+    if (!to.write(piece)) {
+      from.pause();
+      to.once('drain', () => from.resume());
+    }
+  }
+
+  const server = createServer({ allowHalfOpen: true }, (outer) => {
+    accepted += 1;
+    outer.on('error', () => {});
+    if (mode === 'refuse') return void outer.resetAndDestroy();
+    const inner = connect({ port: target.port, host: target.host ?? '127.0.0.1', allowHalfOpen: true });
+    inner.on('error', () => {});
+    const link: Link = { inner, outer, silent: mode === 'silent' };
+    links.add(link);
+    outer.on('data', (piece) => {
+      if (!link.silent) pass(inner, outer, piece);
+    });
+    inner.on('data', (piece) => {
+      if (!link.silent) answer(link, piece);
+    });
+    outer.on('end', () => {
+      if (!link.silent) inner.end();
+    });
+    inner.on('end', () => {
+      if (!link.silent) outer.end();
+    });
+    outer.on('close', () => {
+      links.delete(link);
+      inner.destroy();
+    });
+    inner.on('close', () => {
+      if (!link.silent) outer.destroy();
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The proxy has no port.');
+  const { port } = address;
+
+  return {
+    port,
+    host: `127.0.0.1:${port}`,
+    get accepted() {
+      return accepted;
+    },
+    get open() {
+      return links.size;
+    },
+    pass() {
+      mode = 'pass';
+    },
+    cut() {
+      for (const link of links) reset(link);
+    },
+    silence() {
+      mode = 'silent';
+      for (const link of links) link.silent = true;
+    },
+    refuse() {
+      mode = 'refuse';
+      for (const link of links) reset(link);
+    },
+    cutInAnswer(bytes) {
+      inAnswer = { left: bytes, ending: 'cut' };
+    },
+    silenceInAnswer(bytes) {
+      inAnswer = { left: bytes, ending: 'silence' };
+    },
+    async close() {
+      for (const link of links) reset(link);
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
