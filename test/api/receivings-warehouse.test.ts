@@ -2,9 +2,9 @@
  * Receivings in the warehouse: moved on, counted, stocked.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { receivingTransitions } from '../../src/domain/receiving-status.ts';
 import { announcementCalls } from '../support/announcements.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
+import { receivingWays } from '../support/status-tables.ts';
 
 let api: TestApi;
 let calls: ReturnType<typeof announcementCalls>;
@@ -17,7 +17,7 @@ afterAll(() => api.drop());
 
 describe('the warehouse', () => {
   test('every pair of statuses is allowed or 409 exactly as the table says', () =>
-    calls.followsTable(receivingTransitions, {
+    calls.followsTable(receivingWays, {
       arrived: ['arrived'],
       received: ['arrived', 'received'],
       stocked: ['arrived', 'received', 'stocked'],

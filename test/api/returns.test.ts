@@ -5,10 +5,10 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { render } from '../../src/domain/render.ts';
 import { returnRecordSchema } from '../../src/domain/return-schema.ts';
-import { returnTransitions } from '../../src/domain/return-status.ts';
 import { announcementCalls } from '../support/announcements.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
+import { returnWays } from '../support/status-tables.ts';
 
 let api: TestApi;
 let calls: ReturnType<typeof announcementCalls>;
@@ -148,7 +148,7 @@ describe('an update', () => {
 
 describe('the warehouse', () => {
   test('every pair of statuses is allowed or 409 exactly as the table says', () =>
-    calls.followsTable(returnTransitions, {
+    calls.followsTable(returnWays, {
       arrived: ['arrived'],
       processing: ['arrived', 'processing'],
       completed: ['arrived', 'processing', 'completed'],

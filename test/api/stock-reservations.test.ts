@@ -79,6 +79,33 @@ describe('an order that becomes received', () => {
   });
 });
 
+describe('units that are reserved are sold to nobody else', () => {
+  test.each([
+    ['received', []],
+    ['processing', ['processing']],
+    ['packed', ['processing', 'packed']],
+    ['waitingForCarrier', ['processing', 'packed', 'waitingForCarrier']],
+  ])('while their order is %s', async (_status, statuses) => {
+    const sku = await product('1');
+    const [first, second] = [await order(lines([sku, 1])), await order(lines([sku, 1]))];
+    await way(first, 'received', ...statuses);
+    expect(await stockOf(sku)).toMatchObject({ available: '0', reserved: '1' });
+    const refused = await move(second, 'received');
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toContain(`${sku} has only 0 available`);
+    expect(await statusOf(first)).toBe(statuses.at(-1) ?? 'received');
+  });
+
+  test('and an order that waits for its carrier cannot be canceled any more, by nobody', async () => {
+    const sku = await product('1');
+    const id = await order(lines([sku, 1]));
+    await way(id, 'received', 'processing', 'packed', 'waitingForCarrier');
+    expect((await move(id, 'canceled')).status).toBe(409);
+    expect((await api.shop('POST', `/v21/orders/${id}/cancel`)).status).toBe(409);
+    expect(await stockOf(sku)).toMatchObject({ available: '0', reserved: '1' });
+  });
+});
+
 describe('an order that does not go on frees its units', () => {
   test.each([
     ['canceled by the e-shop', [], 'cancel'],

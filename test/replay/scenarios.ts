@@ -5,7 +5,7 @@
 
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mailer.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { deliveryWorkflowId, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import type { Receiver } from '../support/receiver.ts';
@@ -164,8 +164,8 @@ export const scenarios: readonly Scenario[] = [
     closes: 'completed',
     options: { policy: { initialIntervalMs: 2_000 } },
     async run(stack, receiver) {
-      const { webhook, id } = await waiting(stack, receiver);
-      await stack.changeWebhook(webhook.id, {});
+      const { id } = await waiting(stack, receiver);
+      await stack.workflow(id).signal(webhookChangedSignal);
       receiver.respond({ status: 200 });
       return closed(stack, id);
     },
@@ -187,7 +187,7 @@ export const scenarios: readonly Scenario[] = [
     options: { policy: longWait },
     async run(stack, receiver) {
       const { webhook, id } = await waiting(stack, receiver);
-      await stack.changeWebhook(webhook.id, { active: false, deleted: true });
+      await stack.changeWebhook(webhook.id, { deleted: true });
       return closed(stack, id);
     },
   },

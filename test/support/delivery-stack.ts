@@ -9,9 +9,12 @@ import { join } from 'node:path';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import pino from 'pino';
 import { inject } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/events.ts';
 import { createNotifier } from '../../src/db/notify.ts';
+import * as webhooks from '../../src/db/webhooks.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
+import type { PayloadVersion } from '../../src/domain/decimal.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -52,6 +55,14 @@ export interface AttemptRow {
   readonly nextAttemptAt: Date | null;
 }
 
+/** A line of the log, as JSON. */
+export interface LogLine {
+  /** pino's: 30 info, 40 warn, 50 error. */
+  readonly level: number;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
 export interface StackOptions {
   readonly policy?: Partial<RetryPolicy>;
   /** Replaces the mailer, e.g. by one whose server is away. */
@@ -77,15 +88,22 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const taskQueue = `${name}-${Math.random().toString(36).slice(2, 8)}`;
   const notifier = createNotifier(sql);
   const mailer = options.mailer ?? createMailer({ from: 'waybill@example.test', directory: mailDirectory });
-  const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
+  const logged: LogLine[] = [];
+  const log = pino(
+    { level: 'debug' },
+    {
+      write(text: string) {
+        logged.push(JSON.parse(text));
+        if (process.env.TEST_LOG_LEVEL !== undefined) process.stdout.write(text);
+      },
+    },
+  );
   const connection = await Connection.connect({ address });
   const client = new Client({ connection });
   const senders: Sender[] = [];
   let worker: RunningWorker | undefined;
 
-  const [eshop] = await sql<{ id: number }[]>`
-    insert into eshops (name, email, api_key_hash) values ('Shop', 'shop@example.test', ${Buffer.from(taskQueue)}) returning id`;
-  const eshopId = eshop?.id ?? 0;
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
 
   const stack = {
     sql,
@@ -94,6 +112,9 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     taskQueue,
     eshopId,
     mailDirectory,
+    keys,
+    /** What the worker has logged so far. */
+    logged,
     notify: () => notifier.notify(),
 
     async startWorker(overrides: Partial<RetryPolicy> = {}): Promise<void> {
@@ -120,41 +141,59 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       worker = undefined;
     },
 
+    /** Registers one as the API does. */
     async createWebhook(
       url: string,
-      webhook: { method?: 'POST' | 'GET'; type?: EventType; active?: boolean; payloadVersion?: string } = {},
+      webhook: {
+        method?: 'POST' | 'GET';
+        type?: EventType;
+        active?: boolean;
+        payloadVersion?: PayloadVersion;
+      } = {},
     ): Promise<{ id: number; secret: string }> {
       const secret = newWebhookSecret();
-      const [row] = await sql<{ id: number }[]>`
-        insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)
-        values (${eshopId}, ${url}, ${webhook.type ?? 'CREATE_ORDER'}, ${webhook.method ?? 'POST'}, ${webhook.active ?? true},
-                ${webhook.payloadVersion ?? 'v2'}, ${keys.encryptSecret(secret)})
-        returning id`;
-      return { id: row?.id ?? 0, secret };
+      const input = {
+        url,
+        webhookType: webhook.type ?? 'CREATE_ORDER',
+        method: webhook.method ?? 'POST',
+        active: webhook.active ?? true,
+        payloadVersion: webhook.payloadVersion ?? 'v2',
+        parameters: null,
+        description: null,
+      } as const;
+      const row = await webhooks.createWebhook(sql, eshopId, input, keys.encryptSecret(secret), 1_000);
+      if (row === null) throw new Error('too many webhooks');
+      return { id: row.id, secret };
     },
 
-    /** What a PUT, an activation or a deletion does, with its outbox row. */
+    /** An activation, a deactivation, a PUT with another URL, or a deletion. */
     async changeWebhook(
       id: number,
-      change: { active?: boolean; url?: string; deleted?: boolean },
+      change: { readonly active: boolean } | { readonly url: string } | { readonly deleted: true },
     ): Promise<void> {
-      await sql.begin(async (tx) => {
-        const rises = change.active === true || change.url !== undefined;
-        await tx`
-          update webhooks set
-            active = ${change.active ?? tx`active`}, url = ${change.url ?? tx`url`},
-            deleted_at = ${change.deleted === true ? new Date() : null},
-            generation = generation + ${rises ? 1 : 0},
-            unregistered_at = case when ${change.active === false} then now() when ${change.active === true} then null else unregistered_at end
-          where id = ${id}`;
-        await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${id})`;
-      });
+      if ('deleted' in change) await webhooks.deleteWebhook(sql, eshopId, id);
+      else if ('active' in change) await webhooks.setActive(sql, eshopId, id, change.active);
+      else {
+        const before = await webhooks.findWebhook(sql, eshopId, id);
+        if (before === null) throw new Error(`no webhook ${id}`);
+        await webhooks.replaceWebhook(sql, eshopId, id, { ...before, ...change });
+      }
       notifier.notify();
+    },
+
+    /** Another secret; the one before goes on signing beside it, unless told otherwise. */
+    async replaceSecret(id: number, overlap = true): Promise<string> {
+      const secret = newWebhookSecret();
+      await webhooks.replaceSecret(sql, eshopId, id, keys.encryptSecret(secret), overlap);
+      return secret;
     },
 
     /** Ends the part of all webhooks so far, so that the next test's events reach only its own. */
     async retireWebhooks(): Promise<void> {
-      await sql`update webhooks set active = false, deleted_at = now() where deleted_at is null`;
+      for (const { id } of await webhooks.listWebhooks(sql, eshopId, null)) {
+        await webhooks.deleteWebhook(sql, eshopId, id);
+      }
+      notifier.notify();
     },
 
     /** Fires an event; answers the ids of its deliveries. */

@@ -3,6 +3,8 @@
  * @module
  */
 import type { Pool } from '../../src/db/pool.ts';
+import { createWebhook, deleteWebhook } from '../../src/db/webhooks.ts';
+import type { EventType } from '../../src/domain/event-types.ts';
 
 /** One event with its deliveries. */
 export interface FiredEvent {
@@ -25,20 +27,26 @@ export async function firedTypes(sql: Pool, eshopId: number, entityId: string): 
   return (await firedEvents(sql, eshopId, entityId)).map((event) => event.type);
 }
 
-/** Registers a webhook in the database: its own endpoints are not what is under test. */
+/** Registers a webhook without the API: its own endpoints are not what is under test. */
 export async function insertWebhook(
   sql: Pool,
   eshopId: number,
-  type: string,
+  webhookType: EventType,
   state: { readonly active?: boolean; readonly deleted?: boolean } = {},
 ): Promise<number> {
-  const [row] = await sql<{ id: number }[]>`
-    insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret, deleted_at)
-    values (${eshopId}, 'https://shop.example/hook', ${type}, 'POST', ${state.active ?? true}, 'v2',
-      ${Buffer.from('sealed')}, ${state.deleted === true ? new Date() : null})
-    returning id`;
-  if (row === undefined) throw new Error('no webhook');
-  return row.id;
+  const input = {
+    url: 'https://shop.example/hook',
+    webhookType,
+    method: 'POST',
+    active: state.active ?? true,
+    payloadVersion: 'v2',
+    parameters: null,
+    description: null,
+  } as const;
+  const webhook = await createWebhook(sql, eshopId, input, Buffer.from('sealed'), 1_000);
+  if (webhook === null) throw new Error('too many webhooks');
+  if (state.deleted === true) await deleteWebhook(sql, eshopId, webhook.id);
+  return webhook.id;
 }
 
 /** Changes for the release timer of an order, oldest first. */

@@ -2,32 +2,115 @@
 
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { claimDeliveries, markDispatched } from '../../src/db/outbox.ts';
-import type { Dispatcher } from '../../src/relay/dispatcher.ts';
-import { isRefusal } from '../../src/relay/dispatcher.ts';
+import { recordEvent } from '../../src/db/events.ts';
+import { claimChanges, claimDeliveries, markDispatched } from '../../src/db/outbox.ts';
+import type { Sql } from '../../src/db/pool.ts';
+import { type Dispatcher, isRefusal } from '../../src/relay/dispatcher.ts';
 import { startRelay } from '../../src/relay/relay.ts';
-import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-async function start(worker: boolean): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack('relay', { worker });
+async function start(worker: boolean, options: StackOptions = {}): Promise<DeliveryStack> {
+  const stack = await startDeliveryStack('relay', { worker, ...options });
   cleanups.push(() => stack.stop());
   return stack;
 }
+async function startReceiver(...args: Parameters<typeof createReceiver>) {
+  const receiver = await createReceiver(...args);
+  cleanups.push(() => receiver.close());
+  return receiver;
+}
 
-test('two claims at the same moment share the deliveries between them', async () => {
+/** A relay of its own, with a Temporal that notes what it is told and fails where the test says so. */
+function relayTo(stack: DeliveryStack, failing: Partial<Dispatcher> = {}) {
+  const started: string[] = [];
+  const told: string[] = [];
+  const dispatcher: Dispatcher = {
+    async startDelivery(delivery) {
+      await failing.startDelivery?.(delivery);
+      started.push(delivery.id);
+    },
+    async signalWebhookChanged(id) {
+      await failing.signalWebhookChanged?.(id);
+      told.push(id);
+    },
+    async signalAttemptFailed() {},
+    async signalReleaseChanged(eshopId, id) {
+      await failing.signalReleaseChanged?.(eshopId, id);
+      told.push(id);
+    },
+  };
+  const relay = startRelay({ sql: stack.sql, dispatcher, log: pino({ level: 'silent' }), onTemporal() {} });
+  cleanups.push(() => relay.stop());
+  return { relay, started, told };
+}
+/** What a call says to a server that is not there. */
+const away = () => new Error('14 UNAVAILABLE');
+
+/** As many events, in a single transaction. */
+async function fireMany(stack: DeliveryStack, count: number): Promise<void> {
+  await stack.sql.begin(async (tx) => {
+    for (let index = 0; index < count; index += 1) {
+      const entityId = `order ${index}`;
+      await recordEvent(tx, {
+        eshopId: stack.eshopId,
+        type: 'CREATE_ORDER',
+        entityId,
+        record: { eshopOrderId: entityId },
+      });
+    }
+  });
+}
+
+/** Holds what `claim` takes in an open transaction while `meanwhile` runs. */
+async function whileHeld<T>(
+  stack: DeliveryStack,
+  claim: (sql: Sql) => Promise<T>,
+  meanwhile: () => Promise<T>,
+): Promise<[first: T, second: T]> {
+  const tx = await stack.sql.reserve();
+  try {
+    await tx`begin`;
+    const first = await claim(tx);
+    const second = await meanwhile();
+    await tx`commit`;
+    return [first, second];
+  } finally {
+    tx.release();
+  }
+}
+
+test('a second claim passes over the deliveries that a first one is still taking', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
-  for (let index = 0; index < 40; index += 1) await stack.fire(`order ${index}`);
-  const [one, two] = await Promise.all([claimDeliveries(stack.sql, 30), claimDeliveries(stack.sql, 30)]);
-  const ids = [...one, ...two].map((delivery) => delivery.id);
-  expect(ids).toHaveLength(40);
-  expect(new Set(ids).size).toBe(40);
+  await fireMany(stack, 40);
+  const [one, two] = await whileHeld(
+    stack,
+    (sql) => claimDeliveries(sql, 30),
+    () => claimDeliveries(stack.sql, 30),
+  );
+  expect([one.length, two.length]).toEqual([30, 10]);
+  expect(new Set([...one, ...two].map((delivery) => delivery.id)).size).toBe(40);
   expect(await claimDeliveries(stack.sql, 30)).toEqual([]);
+});
+
+test('a second claim passes over the changes that a first one is still taking', async () => {
+  const stack = await start(false);
+  for (let index = 0; index < 3; index += 1) {
+    const { id } = await stack.createWebhook('http://127.0.0.1:9/');
+    await stack.changeWebhook(id, { active: false });
+  }
+  const [one, two] = await whileHeld(
+    stack,
+    (sql) => claimChanges(sql, 2),
+    () => claimChanges(stack.sql, 2),
+  );
+  expect([one.length, two.length]).toEqual([2, 1]);
+  expect(new Set([...one, ...two].map((change) => change.id)).size).toBe(3);
 });
 
 test('a claim that nobody finished is claimed again once its lease is over; a dispatched one never', async () => {
@@ -59,27 +142,85 @@ test('a delivery started twice is delivered once', async () => {
   expect(receiver.requests).toHaveLength(1);
 });
 
-test('one that Temporal refuses does not stop the others', async () => {
+test('a whole batch that Temporal refuses does not stop the others', async () => {
+  const stack = await start(false);
+  // Longer than an identifier may be: Temporal answers INVALID_ARGUMENT to each of them.
+  const refused = 'x'.repeat(3_000);
+  for (let index = 0; index < 110; index += 1) await stack.createWebhook('http://127.0.0.1:9/');
+  expect(await stack.fire(refused)).toHaveLength(110);
+  await stack.retireWebhooks();
+  const receiver = await startReceiver();
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('accepted');
+  await stack.startWorker();
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(stack.logged.filter(({ msg }) => msg === 'Temporal refuses to start a delivery')).toHaveLength(110);
+});
+
+test('a start that failed is given back at once: another relay need not wait for the lease', async () => {
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
-  await stack.fire('refused');
-  await stack.fire('accepted');
-  const started: string[] = [];
-  const refusal = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
-  const dispatcher: Dispatcher = {
+  await fireMany(stack, 3);
+  const { relay } = relayTo(stack, {
     async startDelivery(delivery) {
-      if (delivery.entityId === 'refused') throw refusal;
-      started.push(delivery.entityId);
+      if (delivery.entityId !== 'order 0') throw away();
     },
-    async signalWebhookChanged() {},
-    async signalAttemptFailed() {},
-    async signalReleaseChanged() {},
-  };
-  const relay = startRelay({ sql: stack.sql, dispatcher, log: pino({ level: 'silent' }), onTemporal() {} });
-  cleanups.push(() => relay.stop());
-  await stack.until('the other', async () => started.includes('accepted'));
+  });
+  await stack.until('the start that succeeds', async () => {
+    const [row] =
+      await stack.sql`select count(*)::int as dispatched from deliveries where dispatched_at is not null`;
+    return row?.dispatched === 1;
+  });
+  await relay.stop();
+  const left = await claimDeliveries(stack.sql, 10);
+  expect(left.map((delivery) => delivery.entityId).sort()).toEqual(['order 1', 'order 2']);
+});
+
+test('a change whose signal failed is made known again', async () => {
+  const stack = await start(false);
+  const webhook = await stack.createWebhook('http://127.0.0.1:9/');
+  const id = await stack.fireOne('10052');
+  let failures = 0;
+  const { started, told } = relayTo(stack, {
+    async signalWebhookChanged() {
+      failures += 1;
+      if (failures === 1) throw away();
+    },
+  });
+  await stack.until('the start', async () => started.includes(id));
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.until('the signal', async () => told.includes(id));
+  expect(failures).toBe(2);
+});
+
+test('every open delivery of a webhook is told of a change, however many there are', async () => {
+  const stack = await start(false);
+  const webhook = await stack.createWebhook('http://127.0.0.1:9/');
+  await fireMany(stack, 1_010);
+  const { started, told } = relayTo(stack);
+  await stack.until('all starts', async () => started.length === 1_010);
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.until('the end of the change', async () => {
+    const [row] = await stack.sql`select count(*)::int as changes from outbox`;
+    return row?.changes === 0;
+  });
+  expect(new Set(told)).toEqual(new Set(started));
+});
+
+test('a workflow that was terminated does not stand between the others and a change of their webhook', async () => {
+  const stack = await start(true, { policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 } });
+  const receiver = await startReceiver({ status: 503 });
+  const webhook = await stack.createWebhook(`${receiver.url}/old`);
+  const terminated = await stack.fireOne('10053');
+  const other = await stack.fireOne('10054');
+  for (const id of [terminated, other]) await stack.untilState(id, 'retrying');
+  await stack.workflow(terminated).terminate();
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { url: `${receiver.url}/new` });
+  expect(await stack.untilClosed(other)).toBe('COMPLETED');
+  await stack.until('the end of the change', async () => (await claimChanges(stack.sql, 1)).length === 0);
 });
 
 test('only an answer that refuses is a refusal', () => {
-  expect(isRefusal(new Error('14 UNAVAILABLE'))).toBe(false);
+  expect(isRefusal(away())).toBe(false);
 });

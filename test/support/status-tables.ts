@@ -1,0 +1,45 @@
+/**
+ * The ways between statuses as the interface decided them (decided.md, "Entities"), written out a second time: a test
+ * that read the program's own table would only compare it with itself.
+ * @module
+ */
+
+/** From each status of an order to those that may follow. */
+export const orderWays: Readonly<Record<string, readonly string[]>> = {
+  preOrder: ['preReceived', 'canceled'],
+  preReceived: ['received', 'suspended', 'waitingForPayment', 'incorrect', 'canceled'],
+  suspended: ['preReceived', 'received', 'canceled'],
+  waitingForPayment: ['preReceived', 'received', 'canceled'],
+  incorrect: ['preReceived', 'received', 'canceled'],
+  received: ['processing', 'productsNotAvailable', 'suspended', 'canceled'],
+  productsNotAvailable: ['received', 'canceled'],
+  processing: ['packed', 'suspended', 'canceled'],
+  packed: ['waitingForCarrier', 'canceled'],
+  waitingForCarrier: ['onTheWay'],
+  onTheWay: ['delivered', 'lost', 'returningBack'],
+  delivered: [],
+  lost: [],
+  returningBack: ['returnedBack'],
+  returnedBack: ['receivedBack'],
+  receivedBack: [],
+  canceled: [],
+};
+
+/** Of a receiving. */
+export const receivingWays: Readonly<Record<string, readonly string[]>> = {
+  awaiting: ['arrived', 'canceled'],
+  arrived: ['received', 'canceled'],
+  received: ['stocked'],
+  stocked: [],
+  canceled: [],
+};
+
+/** Of a return. */
+export const returnWays: Readonly<Record<string, readonly string[]>> = {
+  awaiting: ['arrived', 'canceled'],
+  arrived: ['processing', 'rejected'],
+  processing: ['completed', 'rejected'],
+  completed: [],
+  rejected: [],
+  canceled: [],
+};

@@ -1,0 +1,78 @@
+/** While a secret is being replaced: who signs, as a receiver sees it (decided.md, "Webhooks"). */
+import { createHmac } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startDeliveryStack('rotation');
+  receiver = await createReceiver();
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+/** The secrets that made each `v1=` of the request, in their order; '?' for one that none of them made. */
+function signers(request: ReceivedRequest, secrets: Record<string, string>): string[] {
+  const header = String(request.headers['x-service-signature']);
+  const time = /^t=(\d+),/.exec(header)?.[1];
+  const made = (secret: string) =>
+    createHmac('sha256', secret).update(`${time}.`).update(request.body).digest('hex');
+  return [...header.matchAll(/,v1=([0-9a-f]{64})(?=,|$)/g)].map(
+    ([, value]) => Object.entries(secrets).find(([, secret]) => made(secret) === value)?.[0] ?? '?',
+  );
+}
+
+/** Whether the published library of Standard Webhooks takes the request with this secret. */
+function verifies(request: ReceivedRequest, secret: string): boolean {
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
+  try {
+    new Webhook(secret).verify(request.text, Object.fromEntries(headers));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The request of an order that is created now. */
+async function delivered(entityId: string): Promise<ReceivedRequest> {
+  const id = await stack.fireOne(entityId);
+  await stack.untilClosed(id);
+  const [request] = await receiver.waitFor(({ headers }) => headers['x-service-delivery'] === id);
+  if (request === undefined) throw new Error('nothing arrived');
+  return request;
+}
+
+test('for 24 hours the old secret signs beside the new one, the newest first; then it signs no more', async () => {
+  const { id, secret: old } = await stack.createWebhook(receiver.url);
+  const secrets = { old, new: await stack.replaceSecret(id) };
+
+  const during = await delivered('10060');
+  expect(signers(during, secrets)).toEqual(['new', 'old']);
+  expect([verifies(during, secrets.new), verifies(during, secrets.old)]).toEqual([true, true]);
+
+  // A minute before the end of the overlap, and a minute after it.
+  const later = (interval: string) =>
+    stack.sql`update webhooks set previous_secret_until = previous_secret_until - ${interval}::interval where id = ${id}`;
+  await later('23 hours 59 minutes');
+  expect(signers(await delivered('10061'), secrets)).toEqual(['new', 'old']);
+  await later('2 minutes');
+  const after = await delivered('10062');
+  expect(signers(after, secrets)).toEqual(['new']);
+  expect([verifies(after, secrets.new), verifies(after, secrets.old)]).toEqual([true, false]);
+});
+
+test('a second rotation ends the oldest secret; one without overlap ends the one before at once', async () => {
+  const { id, secret: first } = await stack.createWebhook(receiver.url);
+  const second = await stack.replaceSecret(id);
+  const third = await stack.replaceSecret(id);
+  const secrets = { first, second, third };
+  expect(signers(await delivered('10063'), secrets)).toEqual(['third', 'second']);
+  const fourth = await stack.replaceSecret(id, false);
+  expect(signers(await delivered('10064'), { ...secrets, fourth })).toEqual(['fourth']);
+});
