@@ -6,7 +6,9 @@ import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import { readDeactivation, recordMailed } from '../src/db/deliveries.ts';
 import type { Pool } from '../src/db/pool.ts';
+import { recordMailRefused } from '../src/db/refused-mails.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
+import { MailError } from '../src/mail/mail-error.ts';
 import type { Mailer } from '../src/mail/mailer.ts';
 import { alive } from './alive.ts';
 
@@ -18,15 +20,35 @@ export interface MailDeps {
 }
 
 /**
+ * How long after the deactivation a mail is tried that the server refuses for good, in milliseconds: many a 5xx is
+ * a mail server set up wrongly, and mended within a day. A server that is away, or asks for patience, is tried for ever.
+ */
+const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
+
+/**
  * Makes the activity `mailDeactivation`. Recorded once the mail server took it: sent twice only if we die between
  * its answer and the record, and then under the same Message-ID.
  */
 export function createMailDeactivation(deps: MailDeps) {
+  const { sql, mailer, log } = deps;
   return async function mailDeactivation(input: { webhookId: number; generation: number }): Promise<void> {
-    const notice = await readDeactivation(deps.sql, input.webhookId, input.generation);
+    const { webhookId, generation } = input;
+    const notice = await readDeactivation(sql, webhookId, generation);
     if (notice === undefined || notice.mailedAt !== null) return;
-    await alive(Context.current(), () => deps.mailer.send(deactivationMail(notice)));
-    await recordMailed(deps.sql, input.webhookId, input.generation, new Date());
-    deps.log.info({ webhookId: input.webhookId, deliveryId: notice.deliveryId }, 'deactivation mailed');
+    const { deliveryId } = notice;
+    try {
+      await alive(Context.current(), (signal) => mailer.send(deactivationMail(notice), signal));
+    } catch (error) {
+      if (!(error instanceof MailError) || !error.refused) throw error;
+      const refusal = { webhookId, generation, error: error.message, patienceMs: REFUSED_PATIENCE_MS };
+      if (!(await recordMailRefused(sql, refusal))) throw error;
+      log.error(
+        { webhookId, deliveryId, alarm: 'mailRefused', reason: error.message },
+        'a deactivation could not be mailed: the mail server refuses the mail',
+      );
+      return;
+    }
+    await recordMailed(sql, webhookId, generation, new Date());
+    log.info({ webhookId, deliveryId }, 'deactivation mailed');
   };
 }

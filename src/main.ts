@@ -80,7 +80,6 @@ async function main(): Promise<void> {
       directory: embedded.dataDir.join('mail'),
       ...(settings.SMTP_URL === undefined ? {} : { smtpUrl: settings.SMTP_URL }),
     });
-    await started(async () => mailer.close());
     const running = await startWorker({
       sql,
       temporal: await temporalTarget(config, embedded.temporalAddress),

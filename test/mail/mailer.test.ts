@@ -2,10 +2,11 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
-import { SMTPServer } from 'smtp-server';
 import { afterEach, expect, test } from 'vitest';
 import { type Deactivation, deactivationMail } from '../../src/mail/deactivation-mail.ts';
-import { createMailer, MailError } from '../../src/mail/mailer.ts';
+import { MailError } from '../../src/mail/mail-error.ts';
+import { createMailer } from '../../src/mail/mailer.ts';
+import { type MailServer, type MailServerBehaviour, startMailServer } from '../support/mail-server.ts';
 
 const FROM = 'Waybill <waybill@warehouse.example>';
 
@@ -34,51 +35,10 @@ async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-interface ReceivedMail {
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly content: Buffer;
-}
-
-interface TestServer {
-  readonly url: string;
-  readonly mails: readonly ReceivedMail[];
-}
-
-/** A mail server that refuses recipients called nobody@ and messages while it is said to. */
-async function startServer(behaviour: { refuseMessages?: boolean } = {}): Promise<TestServer> {
-  const mails: ReceivedMail[] = [];
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onRcptTo({ address }, _session, callback) {
-      if (!address.startsWith('nobody@')) return callback();
-      callback(Object.assign(new Error(`No such person: ${address}`), { responseCode: 550 }));
-    },
-    onData(stream, session, callback) {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        if (behaviour.refuseMessages === true) {
-          return callback(Object.assign(new Error('Try again later'), { responseCode: 451 }));
-        }
-        const { mailFrom, rcptTo } = session.envelope;
-        mails.push({
-          from: mailFrom === false ? '' : mailFrom.address,
-          to: rcptTo.map(({ address }) => address),
-          content: Buffer.concat(chunks),
-        });
-        callback();
-      });
-    },
-  });
-  server.on('error', () => {});
-  const listening = server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => listening.once('listening', resolve));
-  const address = listening.address();
-  if (address === null || typeof address === 'string') throw new Error('The mail server has no port.');
-  cleanUps.push(() => new Promise((resolve) => server.close(() => resolve())));
-  return { url: `smtp://127.0.0.1:${address.port}`, mails };
+async function startServer(behaviour: MailServerBehaviour = {}): Promise<MailServer> {
+  const server = await startMailServer(behaviour);
+  cleanUps.push(() => server.close());
+  return server;
 }
 
 test('a deactivation reaches the e-shop through the mail server with everything it has to say', async () => {
@@ -86,7 +46,6 @@ test('a deactivation reaches the e-shop through the mail server with everything 
   const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
 
   await mailer.send(deactivationMail(deactivation));
-  mailer.close();
 
   const [received] = server.mails;
   expect(server.mails).toHaveLength(1);
@@ -119,16 +78,16 @@ test('a mail after 410 says that the receiver asked for it', () => {
 });
 
 test('a refused recipient is an error that names no address', async () => {
-  const server = await startServer();
+  const server = await startServer({ refuseRecipient: 550 });
   const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
-  const mail = { ...deactivationMail(deactivation), to: 'nobody@shop.example' };
 
-  const error = await mailer.send(mail).catch((reason: unknown) => reason);
+  const error = await mailer.send(deactivationMail(deactivation)).catch((reason: unknown) => reason);
 
   expect(error).toBeInstanceOf(MailError);
   expect(error).toMatchObject({
     message: 'the mail server refused the recipient or the sender (EENVELOPE, 550)',
     responseCode: 550,
+    refused: true,
   });
   expect(error).not.toHaveProperty('cause');
   expect(server.mails).toHaveLength(0);
@@ -146,12 +105,14 @@ test('a comma in an address does not make two recipients of it', async () => {
 });
 
 test('a message that the server puts off is an error, and can be sent again', async () => {
-  const behaviour = { refuseMessages: true };
-  const server = await startServer(behaviour);
+  const server = await startServer({ refuseText: 451 });
   const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
 
-  await expect(mailer.send(deactivationMail(deactivation))).rejects.toMatchObject({ responseCode: 451 });
-  behaviour.refuseMessages = false;
+  await expect(mailer.send(deactivationMail(deactivation))).rejects.toMatchObject({
+    responseCode: 451,
+    refused: false,
+  });
+  delete server.behaviour.refuseText;
   await mailer.send(deactivationMail(deactivation));
 
   expect(server.mails).toHaveLength(1);

@@ -67,7 +67,6 @@ function refusingMailer(): Mailer {
     async send() {
       if (refusals-- > 0) throw new Error('connect ECONNREFUSED');
     },
-    close() {},
   };
 }
 

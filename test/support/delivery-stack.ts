@@ -286,7 +286,6 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       await worker?.stop();
       await notifier.close();
       await Promise.all(senders.map((sender) => sender.close()));
-      mailer.close();
       await connection.close();
       await database.drop();
       await rm(mailDirectory, { recursive: true, force: true });

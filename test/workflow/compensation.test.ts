@@ -19,7 +19,6 @@ const mailer: Mailer = {
     }
     sent.push(mail);
   },
-  close() {},
 };
 beforeAll(async () => {
   stack = await startDeliveryStack('compensation', { mailer, policy: { maxRetries: 2 } });

@@ -1,0 +1,26 @@
+/**
+ * Mails into `.eml` files.
+ * @module
+ */
+import { createTransport } from 'nodemailer';
+import { createEmlDirectory } from './eml-directory.ts';
+import { codeOf, MailError } from './mail-error.ts';
+import type { Mailer } from './mailer.ts';
+import { mailMessage } from './message.ts';
+
+/** Creates the mailer; the folder is created with the first mail. */
+export function createFileMailer(from: string, directory: string): Mailer {
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const files = createEmlDirectory(directory);
+  return {
+    async send(mail) {
+      const { message: content } = await transport.sendMail(mailMessage(from, mail));
+      if (!Buffer.isBuffer(content)) throw new TypeError('The message is not a buffer.');
+      try {
+        await files.write(mail.messageId, content);
+      } catch (error) {
+        throw new MailError(`the mail could not be written to the folder of mails (${codeOf(error)})`, null);
+      }
+    },
+  };
+}

@@ -1,0 +1,13 @@
+/**
+ * A mail as the library takes it.
+ * @module
+ */
+import type { Mail } from './mailer.ts';
+
+const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' };
+
+/** @param from the sender, as `Waybill <waybill@example.com>` */
+export function mailMessage(from: string, { to, subject, text, messageId }: Mail) {
+  // An address as an object is one recipient, whatever commas it holds.
+  return { from, to: { name: '', address: to }, subject, text, messageId, headers: AUTOMATIC };
+}

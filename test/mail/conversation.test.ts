@@ -1,0 +1,205 @@
+/** How long a conversation with a mail server may last, and what its end means for the mail. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { MailError } from '../../src/mail/mail-error.ts';
+import type { Mail } from '../../src/mail/mailer.ts';
+import { type ConversationLimits, conversationLimits, createSmtpMailer } from '../../src/mail/smtp-mailer.ts';
+import { mailOptions } from '../../workflows/delivery-options.ts';
+import {
+  linkTo,
+  type MailServer,
+  type MailServerBehaviour,
+  startMailServer,
+} from '../support/mail-server.ts';
+
+const mail: Mail = {
+  to: 'orders@shop.example',
+  subject: 'Webhook 7 (CREATE_ORDER) was deactivated',
+  text: 'It receives nothing until it is activated again.\n',
+  messageId: '<webhook-7-3@waybill.local>',
+};
+const TIMED_OUT = 'the mail server did not answer in time (EABORT)';
+
+const cleanUps: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+async function startServer(behaviour: MailServerBehaviour = {}): Promise<MailServer> {
+  const server = await startMailServer(behaviour);
+  cleanUps.push(() => server.close());
+  return server;
+}
+
+async function startLink(...[server, answer]: Parameters<typeof linkTo>): Promise<string> {
+  const link = await linkTo(server, answer);
+  cleanUps.push(() => link.close());
+  return link.url;
+}
+
+function mailerTo(url: string, limits: ConversationLimits) {
+  return createSmtpMailer('Waybill <waybill@warehouse.example>', url, limits);
+}
+
+/** A promise that somebody else resolves. */
+function event() {
+  let happened = () => {};
+  const happens = new Promise<void>((resolve) => {
+    happened = resolve;
+  });
+  return { happens, happened };
+}
+
+test('a conversation ends before the activity that mails would be repeated', () => {
+  const { startToCloseTimeout } = mailOptions;
+
+  // Room to read the deactivation before, and to record the mail after.
+  expect(conversationLimits.wholeMs + 20_000).toBeLessThanOrEqual(Number(startToCloseTimeout));
+  // A server that thinks for a minute before it takes a text is waited for.
+  expect(conversationLimits.wholeMs - conversationLimits.beforeTextMs).toBeGreaterThanOrEqual(60_000);
+});
+
+test('a server that answers its steps in drips is left before the text, and has no mail', async () => {
+  const server = await startServer();
+  const url = await startLink(server, async (bytes, client) => {
+    for (const byte of bytes) {
+      await sleep(50);
+      client.write(Buffer.of(byte));
+    }
+  });
+
+  await expect(mailerTo(url, { beforeTextMs: 700, wholeMs: 60_000 }).send(mail)).rejects.toThrow(TIMED_OUT);
+  await server.left();
+
+  expect(server.mails).toHaveLength(0);
+});
+
+test('a server that falls silent in the middle of its steps is left, and has no mail', async () => {
+  const release = event();
+  const server = await startServer({ beforeRecipient: () => release.happens });
+
+  const error = await mailerTo(server.url, { beforeTextMs: 700, wholeMs: 60_000 })
+    .send(mail)
+    .catch((reason: unknown) => reason);
+  release.happened();
+  await server.left();
+
+  expect(error).toBeInstanceOf(MailError);
+  expect(error).toMatchObject({ message: TIMED_OUT, responseCode: null, refused: false });
+  expect(server.mails).toHaveLength(0);
+});
+
+test('a server that takes the text late, but does, is waited for: one mail', async () => {
+  const beforeTextMs = 3_000;
+  // Once the text is there, only the limit of the whole conversation counts.
+  const server = await startServer({ beforeTaking: () => sleep(beforeTextMs + 200) });
+
+  await mailerTo(server.url, { beforeTextMs, wholeMs: 60_000 }).send(mail);
+
+  expect(server.mails).toHaveLength(1);
+  expect(server.conversations()).toBe(1);
+});
+
+test('a server that never answers the text is left in the end', async () => {
+  const release = event();
+  const server = await startServer({ beforeTaking: () => release.happens });
+
+  await expect(mailerTo(server.url, { beforeTextMs: 700, wholeMs: 1_500 }).send(mail)).rejects.toThrow(
+    TIMED_OUT,
+  );
+  release.happened();
+  await server.left();
+});
+
+test('a connection that dies right after the 250 is a mail taken', async () => {
+  const server = await startServer();
+  const url = await startLink(server, (bytes, client, said) => {
+    const taken = said.endsWith('\r\n.\r\n') && bytes.toString().startsWith('250');
+    client.write(bytes, () => taken && client.destroy());
+  });
+
+  await mailerTo(url, conversationLimits).send(mail);
+
+  expect(server.mails).toHaveLength(1);
+});
+
+test('a connection that dies before the 250 arrives is an error: sent again, the mail is recognised by its Message-ID', async () => {
+  const server = await startServer();
+  let dying = true;
+  const url = await startLink(server, (bytes, client, said) => {
+    if (dying && said.endsWith('\r\n.\r\n')) client.destroy();
+    else client.write(bytes);
+  });
+  const mailer = mailerTo(url, conversationLimits);
+
+  await expect(mailer.send(mail)).rejects.toMatchObject({ refused: false });
+  dying = false;
+  await mailer.send(mail);
+
+  const ids = server.mails.map(({ content }) => /^message-id: (.*)$/im.exec(content.toString())?.[1]?.trim());
+  expect(ids).toEqual([mail.messageId, mail.messageId]);
+});
+
+test.each([
+  ['its recipient with 550', { refuseRecipient: 550 }, true],
+  ['its recipient with 450 (greylisting)', { refuseRecipient: 450 }, false],
+  ['its recipient with 503, which speaks of the conversation', { refuseRecipient: 503 }, false],
+  ['its text with 554', { refuseText: 554 }, true],
+  ['its text with 451', { refuseText: 451 }, false],
+] as const)('a mail refused for %s: for good is %s', async (_what, behaviour, refused) => {
+  const server = await startServer({ ...behaviour });
+
+  const error = await mailerTo(server.url, conversationLimits)
+    .send(mail)
+    .catch((reason: unknown) => reason);
+
+  expect(error).toBeInstanceOf(MailError);
+  expect(error).toMatchObject({ refused });
+  expect(server.mails).toHaveLength(0);
+});
+
+test('a server that refuses our password speaks of us, and not of the mail', async () => {
+  const server = await startServer();
+  const url = server.url.replace('smtp://', 'smtp://waybill:wrong@');
+
+  const error = await mailerTo(url, conversationLimits)
+    .send(mail)
+    .catch((reason: unknown) => reason);
+
+  expect(error).toMatchObject({ responseCode: 535, refused: false });
+});
+
+test('given up before the text left, nothing is sent; afterwards the answer is waited for', async () => {
+  const before = event();
+  const release = event();
+  const server = await startServer({
+    beforeRecipient: async () => {
+      before.happened();
+      await release.happens;
+    },
+  });
+  const stop = new AbortController();
+  const given = mailerTo(server.url, conversationLimits).send(mail, stop.signal);
+  await before.happens;
+  stop.abort();
+  await expect(given).rejects.toThrow('the mail was interrupted');
+  release.happened();
+  await server.left();
+  expect(server.mails).toHaveLength(0);
+
+  const late = new AbortController();
+  delete server.behaviour.beforeRecipient;
+  server.behaviour.beforeTaking = async () => late.abort();
+  await mailerTo(server.url, conversationLimits).send(mail, late.signal);
+  expect(server.mails).toHaveLength(1);
+});
+
+test('a mail given up before it began is not sent', async () => {
+  const server = await startServer();
+
+  await expect(mailerTo(server.url, conversationLimits).send(mail, AbortSignal.abort())).rejects.toThrow(
+    'the mail was interrupted',
+  );
+
+  expect(server.conversations()).toBe(0);
+});
