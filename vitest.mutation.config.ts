@@ -1,29 +1,20 @@
-/** The tests that decide about mutants: pure ones, without servers. */
+/** The tests that decide about mutants: pure ones, without servers, processes or files. */
 import { defineConfig } from 'vitest/config';
+
+const pure = [
+  'announced-lines',
+  'catalogue',
+  'decimal',
+  'order-status',
+  'render',
+  'retry-policy',
+  'sscc',
+  'timestamp',
+];
 
 export default defineConfig({
   test: {
-    include: ['test/unit/**/*.test.ts'],
-    // They read the repository or start processes.
-    exclude: [
-      'architecture',
-      'bench-figures',
-      'compose',
-      'data-dir',
-      'data-files',
-      'demo',
-      'demo-runner',
-      'readme',
-      'temporal-binary',
-      'package-lock',
-      'tcp-proxy',
-      'policy-table',
-      'keys',
-      'config',
-      'address-guard',
-      'signature',
-      'delivery-request',
-      'next-step',
-    ].map((name) => `test/unit/${name}.test.ts`),
+    include: [...pure.map((name) => `test/unit/${name}.test.ts`), 'test/unit/domain/*.test.ts'],
+    setupFiles: ['test/support/few-runs.ts'],
   },
 });

@@ -1,0 +1,16 @@
+/**
+ * What a pure function refuses.
+ * @module
+ */
+import { Problem } from '../../src/domain/problem.ts';
+
+/** "400 message" of the problem that is thrown, or "nothing" where none is. */
+export function refusal(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Problem) return `${error.status} ${error.message}`;
+    throw error;
+  }
+  return 'nothing';
+}

@@ -1,0 +1,78 @@
+/** Which write fires what (given.md, "Webhook types"), and the states of a delivery. */
+import { describe, expect, test } from 'vitest';
+import { catalogue } from '../../../src/domain/catalogue.ts';
+import { eventsOf } from '../../../src/domain/changes.ts';
+import { isOpen, storedStates } from '../../../src/domain/delivery-state.ts';
+import {
+  eventOfMovement,
+  eventOn,
+  eventTypeNames,
+  movementOf,
+  packingListEventTypes,
+  stockMovementTypes,
+} from '../../../src/domain/event-types.ts';
+
+const { order, product, receiving, stockMovement } = catalogue;
+
+describe('a write of a record', () => {
+  test('creates, updates and changes the status of it, or nothing', () => {
+    const before = order.sample;
+    expect(eventsOf(order, null, before)).toEqual(['CREATE_ORDER']);
+    expect(eventsOf(order, before, { ...before })).toEqual([]);
+    expect(eventsOf(order, before, { ...before, note: 'x' })).toEqual(['UPDATE_ORDER']);
+    expect(eventsOf(order, before, { ...before, status: 'x' })).toEqual(['UPDATE_ORDER_STATUS']);
+    expect(eventsOf(order, before, { ...before, note: 'x', status: 'x' })).toEqual([
+      'UPDATE_ORDER',
+      'UPDATE_ORDER_STATUS',
+    ]);
+  });
+
+  test("a change of what is the service's own fires nothing", () => {
+    const own = { updatedAt: 'x', deliveredAt: 'x', statusHistory: [] };
+    expect(eventsOf(order, order.sample, { ...order.sample, ...own })).toEqual([]);
+    const counted = { ...receiving.sample, unitsAmount: '7' };
+    expect(eventsOf(receiving, receiving.sample, counted)).toEqual([]);
+  });
+
+  test('products have no status, and movements no event of their own here', () => {
+    expect(eventsOf(product, null, product.sample)).toEqual(['CREATE_PRODUCT']);
+    expect(eventsOf(product, product.sample, { ...product.sample, name: 'x' })).toEqual(['UPDATE_PRODUCT']);
+    expect(eventsOf(product, product.sample, { ...product.sample, status: 'x' })).toEqual([]);
+    expect(eventsOf(stockMovement, null, stockMovement.sample)).toEqual([]);
+  });
+
+  test('of each kind', () => {
+    const table = (['order', 'product', 'receiving', 'return', 'stockMovement'] as const).map((entity) =>
+      (['created', 'updated', 'statusChanged'] as const).map((on) => eventOn(entity, on)),
+    );
+    expect(table).toEqual([
+      ['CREATE_ORDER', 'UPDATE_ORDER', 'UPDATE_ORDER_STATUS'],
+      ['CREATE_PRODUCT', 'UPDATE_PRODUCT', null],
+      ['CREATE_RECEIVING', 'UPDATE_RECEIVING', 'UPDATE_RECEIVING_STATUS'],
+      ['CREATE_RETURN', 'UPDATE_RETURN', 'UPDATE_RETURN_STATUS'],
+      [null, null, null],
+    ]);
+  });
+});
+
+test('each type of movement has an event, and each of those events its type', () => {
+  expect(stockMovementTypes.map((type) => [type, eventOfMovement(type)])).toEqual([
+    ['stock_correction', 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION'],
+    ['completition', 'CREATE_STOCK_MOVEMENT_COMPLETITION'],
+    ['order', 'CREATE_STOCK_MOVEMENT_ORDER'],
+    ['return', 'CREATE_STOCK_MOVEMENT_RETURN'],
+    ['receiving', 'CREATE_STOCK_MOVEMENT_RECEIVING'],
+    ['quality_hold', 'CREATE_STOCK_MOVEMENT_QUALITY_HOLD'],
+    ['quality_release', 'CREATE_STOCK_MOVEMENT_QUALITY_RELEASE'],
+  ]);
+  for (const type of stockMovementTypes) expect(movementOf(eventOfMovement(type))).toBe(type);
+  expect(eventTypeNames.filter((name) => movementOf(name) === null)).toHaveLength(11);
+});
+
+test('packing lists go with the updates of orders', () => {
+  expect(packingListEventTypes).toEqual(['UPDATE_ORDER', 'UPDATE_ORDER_STATUS']);
+});
+
+test('a delivery may be attempted while it is pending or retrying', () => {
+  expect(storedStates.filter(isOpen)).toEqual(['pending', 'retrying']);
+});

@@ -1,0 +1,236 @@
+/** The fields that several entities share: what each takes, and the words in which it refuses. */
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import {
+  country,
+  currency,
+  email,
+  flag,
+  identifier,
+  integer,
+  list,
+  oneOf,
+  optional,
+  said,
+  text,
+  webAddress,
+} from '../../../src/domain/fields.ts';
+import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/marketplaces.ts';
+import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/shipper-services.ts';
+import { sscc } from '../../../src/domain/sscc.ts';
+import { timestamp, written } from '../../../src/domain/timestamp.ts';
+import { refusal } from '../../support/refusal.ts';
+
+function told(schema: v.GenericSchema, value: unknown): string | null {
+  const result = v.safeParse(schema, value);
+  return result.success ? null : result.issues.map(({ message }) => message).join('; ');
+}
+
+const ISO_COUNTRY = 'must be a country code of two capital letters (ISO 3166-1 alpha-2)';
+const ISO_CURRENCY = 'must be a currency code of three capital letters (ISO 4217)';
+const UNSTORABLE = 'must not contain NUL or half a surrogate pair';
+const URL_MESSAGE = 'must be an absolute http or https URL';
+const NO_PATH = 'must not be "." or "..": no path can name it';
+const whole = 'must be a whole number from 2 to 4';
+const moment = 'must be an ISO 8601 date-time with an offset';
+
+describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
+  [
+    'text',
+    text(3),
+    [
+      ['', null],
+      ['abc', null],
+      ['abcd', 'must have at most 3 characters'],
+      ['a\0', UNSTORABLE],
+      ['\ud800', UNSTORABLE],
+      ['😀', null],
+      [7, 'must be a string'],
+    ],
+  ],
+  [
+    'text that must not be empty',
+    text(3, 1),
+    [
+      ['', 'must not be empty'],
+      ['a', null],
+    ],
+  ],
+  [
+    'text of a least length',
+    text(3, 2),
+    [
+      ['a', 'must have at least 2 characters'],
+      ['ab', null],
+    ],
+  ],
+  [
+    'an identifier',
+    identifier(),
+    [
+      ['.', NO_PATH],
+      ['..', NO_PATH],
+      ['...', null],
+      ['a/b', null],
+      ['', 'must not be empty'],
+      ['x'.repeat(64), null],
+      ['x'.repeat(65), 'must have at most 64 characters'],
+    ],
+  ],
+  [
+    'a flag',
+    flag(),
+    [
+      [true, null],
+      [false, null],
+      ['true', 'must be true or false'],
+    ],
+  ],
+  [
+    'one of some',
+    oneOf(['a', 'b']),
+    [
+      ['b', null],
+      ['c', 'must be one of a, b'],
+    ],
+  ],
+  [
+    'a whole number',
+    integer(2, 4),
+    [
+      [2, null],
+      [4, null],
+      [1, whole],
+      [5, whole],
+      [2.5, whole],
+      ['2', whole],
+    ],
+  ],
+  [
+    'a country',
+    country(),
+    [
+      ['CZ', null],
+      ['cz', ISO_COUNTRY],
+      ['XX', ISO_COUNTRY],
+      [7, 'must be a country code of two letters (ISO 3166-1 alpha-2)'],
+    ],
+  ],
+  [
+    'a currency',
+    currency(),
+    [
+      ['EUR', null],
+      ['eur', ISO_CURRENCY],
+      ['ABC', ISO_CURRENCY],
+      [7, 'must be a currency code of three letters (ISO 4217)'],
+    ],
+  ],
+  [
+    'an e-mail address',
+    email(),
+    [
+      ['zoe@shop.example', null],
+      ['zoe', 'must be an e-mail address'],
+      [`${'x'.repeat(250)}@a.cz`, 'must have at most 254 characters'],
+    ],
+  ],
+  [
+    'a web address',
+    webAddress(),
+    [
+      ['https://shop.example/x', null],
+      ['HTTP://shop.example', null],
+      ['ftp://shop.example', URL_MESSAGE],
+      ['https://', URL_MESSAGE],
+      ['see https://shop.example', URL_MESSAGE],
+      ['', `must not be empty; ${URL_MESSAGE}`],
+      [`https://a.cz/${'x'.repeat(2035)}`, null],
+      [`https://a.cz/${'x'.repeat(2036)}`, 'must have at most 2048 characters'],
+    ],
+  ],
+  [
+    'a list',
+    list(text(1), 2),
+    [
+      [[], null],
+      [['a', 'b'], null],
+      [['a', 'b', 'c'], 'must have at most 2 items'],
+      ['a', 'must be a list'],
+    ],
+  ],
+  [
+    'an SSCC',
+    sscc(),
+    [
+      ['185912345678901236', null],
+      ['185912345678901237', 'must be 18 digits with a valid check digit'],
+      [7, 'must be 18 digits'],
+    ],
+  ],
+  [
+    'a timestamp',
+    timestamp(),
+    [
+      ['2026-11-20T19:33:00Z', null],
+      ['2026-11-20', `${moment}, such as 2026-11-20T19:33:00Z`],
+      [7, moment],
+    ],
+  ],
+])('%s', (_name, schema, cases) => {
+  test.each(cases)('%j: %s', (value, problem) => {
+    expect(told(schema, value)).toBe(problem);
+  });
+});
+
+test('absent is null, or a default', () => {
+  expect([undefined, null, 'a'].map((value) => v.parse(optional(text(1)), value))).toEqual([null, null, 'a']);
+  expect([v.parse(flag(), undefined), v.parse(flag(true), undefined)]).toEqual([false, true]);
+});
+
+test('a sentence for the documentation stays with its schema', () => {
+  expect(v.getDescription(said(text(1), 'Why.'))).toBe('Why.');
+});
+
+test('a time is written in UTC with milliseconds', () => {
+  expect(written(new Date(0))).toBe('1970-01-01T00:00:00.000Z');
+  expect(written(null)).toBeNull();
+  expect(v.parse(timestamp(), '2026-11-20T19:33:00+01:00')).toBe('2026-11-20T18:33:00.000Z');
+});
+
+describe("the operator's files", () => {
+  test('marketplaces are added to the known ones, each once', () => {
+    expect(extendMarketplaces(['bazaar', 'allegro', 'bazaar'])).toEqual([...shippedMarketplaces, 'bazaar']);
+    expect(refusal(() => extendMarketplaces('bazaar'))).toBe('400 must be a list of names');
+    expect(refusal(() => extendMarketplaces(['', 'x'.repeat(65)]))).toBe(
+      '400 0: must not be empty; 1: must have at most 64 characters',
+    );
+  });
+
+  test('carriers take the place of the known ones', () => {
+    const service = { value: 'A', name: 'a', countries: ['CZ'], pickupPoint: true, cashOnDelivery: false };
+    const catalogue = [{ shipper: 'S', name: 's', services: [service] }];
+    expect(parseShipperCatalogue(catalogue)).toEqual(catalogue);
+    expect(shippedCatalogue.length).toBeGreaterThan(3);
+    expect(refusal(() => parseShipperCatalogue([{ shipper: '', name: 's', services: [] }]))).toMatch(
+      /^400 0\.shipper: must not be empty; 0\.services: /,
+    );
+    for (const part of [{ value: '' }, { name: '' }, { countries: ['XX'] }, { countries: 'CZ' }]) {
+      const services = [{ ...service, ...part }];
+      expect(refusal(() => parseShipperCatalogue([{ shipper: 'S', name: 's', services }]))).toMatch(/^400 /);
+    }
+    const lengths = [
+      {
+        shipper: 'x'.repeat(65),
+        name: 'y'.repeat(256),
+        services: [{ ...service, value: 'x'.repeat(65), name: 'y'.repeat(256) }],
+      },
+    ];
+    expect(refusal(() => parseShipperCatalogue(lengths))).toBe(
+      '400 0.shipper: must have at most 64 characters; 0.name: must have at most 255 characters; 0.services.0.value: must have at most 64 characters; 0.services.0.name: must have at most 255 characters',
+    );
+    expect(refusal(() => parseShipperCatalogue([{ shipper: 'S', name: '', services: [service] }]))).toBe(
+      '400 0.name: must not be empty',
+    );
+  });
+});

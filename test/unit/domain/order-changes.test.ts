@@ -1,0 +1,303 @@
+/** What can be done to an order: from the record before to the record after. */
+import { describe, expect, test } from 'vitest';
+import {
+  changeableInHand,
+  moveOrder,
+  newOrder,
+  patchOrder,
+  releaseOrder,
+  replaceOrder,
+  skusIn,
+} from '../../../src/domain/order-changes.ts';
+import type { OrderContext } from '../../../src/domain/order-rules.ts';
+import type { OrderRecord, PackingList } from '../../../src/domain/order-schema.ts';
+import { shippedCatalogue } from '../../../src/domain/shipper-services.ts';
+import { refusal } from '../../support/refusal.ts';
+
+const created = '2026-11-20T12:00:00.000Z';
+const context: OrderContext = {
+  now: new Date(created),
+  shipperCatalogue: shippedCatalogue,
+  marketplaces: [],
+  knownSkus: new Set(['TEA', 'CUP']),
+};
+const body = { eshopOrderId: '1', orderProducts: [{ sku: 'TEA', quantity: '1' }] };
+const packed = (packageNumber: number): PackingList => ({
+  packageNumber,
+  packageType: null,
+  sscc: null,
+  trackingNumber: null,
+  weight: null,
+  quantity: '1',
+  lot: null,
+  expirationDate: null,
+  serialNumbers: [],
+});
+const address = {
+  recipientName: 'Zoë',
+  recipientCompanyName: 'Čaj',
+  recipientEmail: 'zoe@customer.example',
+  recipientPhone: '+420',
+  recipientStreet: 'Dlouhá 12',
+  recipientCity: 'Praha',
+  recipientPostCode: '110 00',
+  recipientCountry: 'CZ',
+};
+const bill = {
+  billingName: 'Zoë',
+  billingCompanyName: 'Čaj',
+  billingEmail: 'zoe@customer.example',
+  billingPhone: '+420',
+  billingStreet: 'Dlouhá 12',
+  billingCity: 'Praha',
+  billingPostCode: '110 00',
+  billingCountry: 'CZ',
+};
+const noBill = Object.fromEntries(Object.keys(bill).map((name) => [name, null]));
+
+describe('a new order', () => {
+  test('the least of a body becomes the whole record', () => {
+    expect(newOrder(body, context)).toEqual({
+      eshopOrderId: '1',
+      status: 'preReceived',
+      releaseAt: null,
+      requiredExpeditionDate: null,
+      orderType: 'b2c',
+      transferCompany: null,
+      ...Object.fromEntries(Object.keys(address).map((name) => [name, null])),
+      ...noBill,
+      shipper: null,
+      shipperService: null,
+      pickupPoint: null,
+      paid: false,
+      paymentType: null,
+      cashOnDelivery: null,
+      currency: null,
+      note: null,
+      branch: null,
+      invoiceNumber: null,
+      invoicePrint: false,
+      pickFromQuality: false,
+      trackingNumbers: [],
+      sanction: false,
+      priority: 0,
+      disableShippingReorder: false,
+      marketplace: null,
+      orderFiles: [],
+      orderProducts: [
+        { sku: 'TEA', quantity: '1', unitPrice: null, vatRate: null, lot: null, packingLists: [] },
+      ],
+      createdAt: created,
+      updatedAt: created,
+      deliveredAt: null,
+      canceledAt: null,
+      statusHistory: [{ status: 'preReceived', at: created, note: null }],
+    });
+  });
+
+  test('what a record has and a request may not write is ignored', () => {
+    const record = newOrder(body, context);
+    const moved = {
+      ...record,
+      createdAt: 'long ago',
+      updatedAt: 'never',
+      deliveredAt: created,
+      canceledAt: created,
+      statusHistory: [],
+      orderProducts: record.orderProducts.map((line) => ({ ...line, packingLists: [packed(1)] })),
+    };
+    expect(newOrder(moved, context)).toEqual(record);
+  });
+
+  test('left out, the bill goes to the recipient; one field of it is a bill of its own', () => {
+    expect(newOrder({ ...body, ...address }, context)).toMatchObject(bill);
+    expect(newOrder({ ...body, ...address, billingCity: 'Brno' }, context)).toMatchObject({
+      ...noBill,
+      billingCity: 'Brno',
+    });
+  });
+
+  test.each([
+    ['a text', 'order'],
+    ['a list', []],
+    ['nothing', null],
+    ['lines that are none', { ...body, orderProducts: 'TEA' }],
+    ['a line that is none', { ...body, orderProducts: ['TEA'] }],
+  ])('%s is refused, and not taken apart', (_what, sent) => {
+    expect(refusal(() => newOrder(sent, context))).toMatch(/^400 /);
+  });
+});
+
+describe('the SKUs of a body', () => {
+  test('each once, of lines alone that name one', () => {
+    const lines = [{ sku: 'TEA' }, { sku: 'CUP' }, { sku: 'TEA' }, {}, { sku: 7 }, { sku: '' }, 'POT', null];
+    expect(skusIn({ orderProducts: lines })).toEqual(['TEA', 'CUP']);
+  });
+
+  test.each([[null], ['text'], [[]], [{}], [{ orderProducts: 'TEA' }]])('none in %j', (sent) => {
+    expect(skusIn(sent)).toEqual([]);
+  });
+});
+
+describe('an update', () => {
+  const order = newOrder({ ...body, ...address, note: 'first', priority: 1 }, context);
+
+  test('PUT replaces: what is left out becomes its default; identifier and status stay', () => {
+    const replaced = replaceOrder(
+      order,
+      { orderProducts: [{ sku: 'CUP', quantity: 2 }], status: 'packed' },
+      context,
+    );
+    expect(replaced).toEqual({
+      ...newOrder({ eshopOrderId: '1', orderProducts: [{ sku: 'CUP', quantity: '2' }] }, context),
+      createdAt: order.createdAt,
+    });
+  });
+
+  test('PUT of something that is no object is refused', () => {
+    expect(refusal(() => replaceOrder(order, 'text', context))).toMatch(/^400 /);
+    expect(refusal(() => replaceOrder(order, [], context))).toMatch(/^400 /);
+  });
+
+  test('PATCH changes what is sent and nothing else; a status is ignored', () => {
+    expect(patchOrder(order, { note: 'second', status: 'packed' }, context)).toEqual({
+      ...order,
+      note: 'second',
+    });
+    expect(patchOrder(order, {}, context)).toEqual(order);
+    expect(refusal(() => patchOrder(order, [], context))).toBe('400 The body must be a JSON object.');
+  });
+
+  test('PATCH: a bill that goes to the recipient follows the recipient', () => {
+    expect(patchOrder(order, { recipientCity: 'Plzeň' }, context)).toMatchObject({
+      recipientCity: 'Plzeň',
+      billingCity: 'Plzeň',
+      billingName: 'Zoë',
+    });
+  });
+
+  test('PATCH: a bill that the request speaks of, or that goes elsewhere, does not follow', () => {
+    expect(patchOrder(order, { recipientCity: 'Plzeň', billingName: 'Zoë' }, context)).toMatchObject({
+      billingCity: 'Praha',
+    });
+    const elsewhere = patchOrder(order, { billingCity: 'Brno' }, context);
+    expect(patchOrder(elsewhere, { recipientCity: 'Plzeň' }, context)).toMatchObject({
+      billingCity: 'Brno',
+      billingStreet: 'Dlouhá 12',
+    });
+  });
+
+  test('packing lists stay with the lines of the same product and lot, in their order', () => {
+    const line = (sku: string, lot: string | null, packingLists: PackingList[] = []) => ({
+      ...{ sku, quantity: '1', unitPrice: null, vatRate: null, lot },
+      packingLists,
+    });
+    const withLists: OrderRecord = {
+      ...order,
+      orderProducts: [
+        line('TEA', null, [packed(1)]),
+        line('TEA', 'A', [packed(2)]),
+        line('TEA', null, [packed(3)]),
+        line('CUP', null, [packed(4)]),
+      ],
+    };
+    const sent = ['TEA', 'TEA', 'TEA'].map((sku) => ({ sku, quantity: 1 }));
+    const { orderProducts } = patchOrder(
+      withLists,
+      { orderProducts: [...sent, { sku: 'CUP', lot: 'A', quantity: 1 }] },
+      context,
+    );
+    expect(orderProducts.map(({ packingLists }) => packingLists.map((list) => list.packageNumber))).toEqual([
+      [1],
+      [3],
+      [],
+      [],
+    ]);
+  });
+
+  test.each([
+    'preOrder',
+    'preReceived',
+    'suspended',
+    'waitingForPayment',
+    'incorrect',
+    'received',
+    'productsNotAvailable',
+  ] as const)('everything may be changed while the order is %s', (status) => {
+    expect(patchOrder({ ...order, status }, { recipientCity: 'Plzeň' }, context)).toMatchObject({
+      recipientCity: 'Plzeň',
+      status,
+    });
+  });
+
+  test.each([
+    'processing',
+    'packed',
+    'waitingForCarrier',
+    'onTheWay',
+    'delivered',
+    'lost',
+    'returningBack',
+    'returnedBack',
+    'receivedBack',
+    'canceled',
+  ] as const)('the order being %s, only a few fields may be changed', (status) => {
+    const inHand: OrderRecord = { ...order, status };
+    const few = { note: 'n', trackingNumbers: ['1'], orderFiles: [], paid: true };
+    expect(Object.keys(few)).toEqual(changeableInHand);
+    expect(patchOrder(inHand, few, context)).toMatchObject(few);
+    expect(patchOrder(inHand, { recipientCity: order.recipientCity }, context)).toEqual(inHand);
+    expect(
+      refusal(() => patchOrder(inHand, { recipientCity: 'Plzeň', priority: 0, note: 'n' }, context)),
+    ).toBe(
+      `409 The order is ${status}: only note, trackingNumbers, orderFiles, paid can be changed now, not recipientCity, billingCity, priority.`,
+    );
+    expect(
+      refusal(() =>
+        replaceOrder(inHand, { ...inHand, orderProducts: [{ sku: 'TEA', quantity: 2 }] }, context),
+      ),
+    ).toMatch(/^409 .*not orderProducts\.$/);
+  });
+});
+
+describe('a move', () => {
+  const order: OrderRecord = { ...newOrder(body, context), status: 'onTheWay' };
+  const later = new Date('2026-11-21T00:00:00.000Z');
+
+  test('is kept in the history with its note, and in the times of what it leads to', () => {
+    expect(moveOrder(order, 'delivered', 'at the door', later)).toEqual({
+      ...order,
+      status: 'delivered',
+      deliveredAt: later.toISOString(),
+      statusHistory: [
+        ...order.statusHistory,
+        { status: 'delivered', at: later.toISOString(), note: 'at the door' },
+      ],
+    });
+    expect(moveOrder({ ...order, status: 'packed' }, 'canceled', null, later)).toMatchObject({
+      canceledAt: later.toISOString(),
+      deliveredAt: null,
+    });
+    const known = { deliveredAt: created, canceledAt: created };
+    expect(moveOrder({ ...order, ...known }, 'lost', null, later)).toMatchObject(known);
+  });
+
+  test('off the table is refused, with the ways there are', () => {
+    expect(refusal(() => moveOrder(order, 'canceled', null, later))).toBe(
+      '409 The order is onTheWay and cannot become canceled: it can become delivered, lost, returningBack.',
+    );
+    expect(refusal(() => moveOrder({ ...order, status: 'lost' }, 'lost', null, later))).toBe(
+      '409 The order is lost and cannot become lost: no status follows it.',
+    );
+  });
+
+  test('only a pre-order is released', () => {
+    expect(releaseOrder({ ...order, status: 'preOrder' }, later)).toMatchObject({
+      status: 'preReceived',
+      statusHistory: [expect.anything(), { status: 'preReceived', at: later.toISOString(), note: null }],
+    });
+    expect(refusal(() => releaseOrder({ ...order, status: 'suspended' }, later))).toBe(
+      '409 The order is suspended: only a preOrder can be released.',
+    );
+  });
+});

@@ -1,0 +1,207 @@
+/** The rules over several fields of an order: each with the message it has, and where it does not apply. */
+import { describe, expect, test } from 'vitest';
+import { newOrder, patchOrder } from '../../../src/domain/order-changes.ts';
+import type { OrderContext } from '../../../src/domain/order-rules.ts';
+import type { ShipperCatalogue } from '../../../src/domain/shipper-services.ts';
+import { refusal } from '../../support/refusal.ts';
+
+const service = { countries: ['CZ'], cashOnDelivery: false, pickupPoint: false };
+const shipperCatalogue: ShipperCatalogue = [
+  {
+    shipper: 'PPL',
+    name: 'PPL',
+    services: [
+      { ...service, value: 'PPL_PRIVATE', name: 'home', cashOnDelivery: true },
+      { ...service, value: 'PPL_PICKUP', name: 'pickup', pickupPoint: true },
+    ],
+  },
+  { shipper: 'DHL', name: 'DHL', services: [{ ...service, value: 'DHL_EXPRESS', name: 'express' }] },
+];
+const now = new Date('2026-11-20T12:00:00.000Z');
+const context: OrderContext = {
+  now,
+  shipperCatalogue,
+  marketplaces: ['allegro', 'ebay'],
+  knownSkus: new Set(['TEA', 'CUP']),
+};
+const invoice = { type: 'invoice', fileName: 'i.pdf', url: 'https://shop.example/i.pdf' };
+const addon = { type: 'shippingAddonLabel', fileName: 'l.pdf', url: 'https://shop.example/l.pdf' };
+const order = (fields: object) => ({
+  eshopOrderId: '1',
+  orderProducts: [{ sku: 'TEA', quantity: 1 }],
+  ...fields,
+});
+const refused = (fields: object) => refusal(() => newOrder(order(fields), context));
+
+const pickup = { shipper: 'PPL', shipperService: 'PPL_PICKUP', pickupPoint: '79' };
+const home = { shipper: 'PPL', shipperService: 'PPL_PRIVATE' };
+const later = '2026-11-20T12:00:00.001Z';
+
+describe('allowed', () => {
+  test.each([
+    ['a pre-order that is released later', { status: 'preOrder', releaseAt: later }],
+    ['a pre-order without a time of release', { status: 'preOrder' }],
+    ['an expedition date of a b2b order', { orderType: 'b2b', requiredExpeditionDate: later }],
+    ['a sanctioned b2b order', { orderType: 'b2b', sanction: true }],
+    ['a transfer order with its company', { orderType: 'transfer', transferCompany: 'Trans' }],
+    ['a company of an order that is no transfer', { orderType: 'b2c', transferCompany: 'Trans' }],
+    ['a service of its shipper', home],
+    ['a pickup point of a service that delivers to one', pickup],
+    ['cash on delivery with the amount', { ...home, paymentType: 0, cashOnDelivery: '0.01' }],
+    ['cash on delivery that is paid', { ...home, paymentType: 0, paid: true }],
+    ['another payment type without any service', { paymentType: 1 }],
+    ['a marketplace of the list', { marketplace: 'ebay' }],
+    [
+      'shipping by the marketplace, with its label',
+      { disableShippingReorder: true, marketplace: 'ebay', orderFiles: [invoice, addon] },
+    ],
+    ['an invoice to print', { invoicePrint: true, orderFiles: [addon, invoice] }],
+    ['an invoice that is not printed', { orderFiles: [invoice] }],
+  ])('%s', (_what, fields) => {
+    expect(refused(fields)).toBe('nothing');
+  });
+});
+
+describe('refused', () => {
+  test.each([
+    ['a time of release of no pre-order', { releaseAt: later }, 'releaseAt: allowed only for a preOrder'],
+    [
+      'a release now',
+      { status: 'preOrder', releaseAt: now.toISOString() },
+      'releaseAt: must be in the future',
+    ],
+    [
+      'an expedition date of a b2c order',
+      { requiredExpeditionDate: later },
+      'requiredExpeditionDate: allowed only for b2b orders',
+    ],
+    [
+      'a transfer without its company',
+      { orderType: 'transfer' },
+      'transferCompany: is required for transfer orders',
+    ],
+    [
+      'a transfer with an empty company',
+      { orderType: 'transfer', transferCompany: '' },
+      'transferCompany: is required for transfer orders',
+    ],
+    ['a sanctioned b2c order', { sanction: true }, 'sanction: allowed only for b2b orders'],
+    [
+      'a service without its shipper',
+      { shipperService: 'PPL_PRIVATE' },
+      'shipper: is required with shipperService',
+    ],
+    ['a shipper without a service', { shipper: 'PPL' }, 'shipperService: is required with shipper'],
+    [
+      'an unknown shipper',
+      { shipper: 'XYZ', shipperService: 'PPL_PRIVATE' },
+      'shipper: "XYZ" is not a shipper of GET /v2/shipper-service-codes',
+    ],
+    [
+      'a service of another shipper',
+      { shipper: 'DHL', shipperService: 'PPL_PRIVATE' },
+      'shipperService: "PPL_PRIVATE" is not a service of DHL, see GET /v2/shipper-service-codes',
+    ],
+    [
+      'a service of another shipper, with a pickup point and cash on delivery: told once',
+      { shipper: 'DHL', shipperService: 'PPL_PICKUP', pickupPoint: '79', paymentType: 0, paid: true },
+      'shipperService: "PPL_PICKUP" is not a service of DHL, see GET /v2/shipper-service-codes',
+    ],
+    [
+      'a missing pickup point',
+      { ...pickup, pickupPoint: null },
+      'pickupPoint: is required by the service PPL_PICKUP',
+    ],
+    [
+      'a pickup point for a service to the door',
+      { ...home, pickupPoint: '79' },
+      'pickupPoint: is not used by the service PPL_PRIVATE',
+    ],
+    [
+      'a pickup point without a service',
+      { pickupPoint: '79' },
+      'pickupPoint: allowed only with a service that delivers to pickup points',
+    ],
+    [
+      'cash on delivery that the service does not offer',
+      { ...pickup, paymentType: 0, cashOnDelivery: '5' },
+      'paymentType: 0 (cash on delivery) is not offered by the service PPL_PICKUP',
+    ],
+    [
+      'cash on delivery without a service',
+      { paymentType: 0, cashOnDelivery: '5' },
+      'paymentType: 0 (cash on delivery) needs a shipperService that offers it',
+    ],
+    [
+      'cash on delivery of nothing',
+      { ...home, paymentType: 0, cashOnDelivery: '0' },
+      'cashOnDelivery: must be greater than 0 for cash on delivery, unless the order is paid',
+    ],
+    [
+      'cash on delivery without an amount',
+      { ...home, paymentType: 0 },
+      'cashOnDelivery: must be greater than 0 for cash on delivery, unless the order is paid',
+    ],
+    ['an unknown marketplace', { marketplace: 'bazaar' }, 'marketplace: must be one of allegro, ebay'],
+    [
+      'shipping by no marketplace',
+      { disableShippingReorder: true, orderFiles: [addon] },
+      'marketplace: is required when disableShippingReorder is true',
+    ],
+    [
+      'shipping by the marketplace without its label',
+      { disableShippingReorder: true, marketplace: 'ebay', orderFiles: [invoice] },
+      'orderFiles: must hold a file of type shippingAddonLabel when disableShippingReorder is true',
+    ],
+    [
+      'no invoice to print',
+      { invoicePrint: true, orderFiles: [addon] },
+      'orderFiles: must hold a file of type invoice when invoicePrint is true',
+    ],
+    [
+      'products that are not known',
+      { orderProducts: ['TEA', 'POT', 'CUP', 'PAN'].map((sku) => ({ sku, quantity: 1 })) },
+      'orderProducts.1.sku: "POT" is not a known product; orderProducts.3.sku: "PAN" is not a known product',
+    ],
+  ])('%s', (_what, fields, message) => {
+    expect(refused(fields)).toBe(`400 ${message}`);
+  });
+
+  test('everything at once', () => {
+    expect(refused({ sanction: true, marketplace: 'bazaar', shipper: 'PPL' })).toBe(
+      '400 sanction: allowed only for b2b orders; shipperService: is required with shipper; marketplace: must be one of allegro, ebay',
+    );
+  });
+});
+
+describe('on an update', () => {
+  const before = newOrder(order({ status: 'preOrder', releaseAt: later, ...pickup }), context);
+  const afterwards = {
+    ...context,
+    now: new Date('2026-12-01T00:00:00.000Z'),
+    shipperCatalogue: [],
+    knownSkus: new Set<string>(),
+  };
+
+  test('what was accepted is not refused because the world moved on', () => {
+    expect(refusal(() => patchOrder(before, { note: 'later' }, afterwards))).toBe('nothing');
+  });
+
+  test('what is changed is held against the world of now', () => {
+    expect(refusal(() => patchOrder(before, { pickupPoint: '80', shipper: 'DHL' }, afterwards))).toBe(
+      '400 shipper: "DHL" is not a shipper of GET /v2/shipper-service-codes',
+    );
+    expect(refusal(() => patchOrder(before, { releaseAt: '2026-11-30T00:00:00Z' }, afterwards))).toBe(
+      '400 releaseAt: must be in the future (POST …/release releases at once)',
+    );
+    expect(
+      refusal(() => patchOrder(before, { orderProducts: [{ sku: 'TEA', quantity: 2 }] }, afterwards)),
+    ).toBe('400 orderProducts.0.sku: "TEA" is not a known product');
+  });
+
+  test('the identifier stays', () => {
+    expect(refusal(() => patchOrder(before, { eshopOrderId: '2' }, context))).toBe(
+      '400 eshopOrderId: must be the identifier in the path: it cannot be changed',
+    );
+  });
+});

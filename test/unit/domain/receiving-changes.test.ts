@@ -1,0 +1,283 @@
+/** What can be done to a receiving: from the record before to the record after. */
+import { describe, expect, test } from 'vitest';
+import {
+  changeableOnArrival,
+  countReceiving,
+  moveReceiving,
+  newReceiving,
+  patchReceiving,
+  type ReceivingContext,
+  replaceReceiving,
+  skusInReceiving,
+} from '../../../src/domain/receiving-changes.ts';
+import {
+  type ReceivingLine,
+  type ReceivingLinesInput,
+  type ReceivingRecord,
+  sampleReceiving,
+} from '../../../src/domain/receiving-schema.ts';
+import { refusal } from '../../support/refusal.ts';
+
+const context: ReceivingContext = { knownSkus: new Set(['TEA', 'CUP', 'POT']) };
+const body = {
+  eshopReceivingId: 'IN-1',
+  supplier: 'Gardens',
+  products: [
+    { sku: 'TEA', quantity: 5 },
+    { sku: 'CUP', quantity: '2.5', lot: 'A', expirationDate: '2027-01-01T00:00:00Z' },
+  ],
+};
+const tea: ReceivingLine = {
+  sku: 'TEA',
+  quantity: '5',
+  lot: null,
+  received: null,
+  expirationDate: null,
+  lineState: 'E',
+};
+const cup: ReceivingLine = {
+  sku: 'CUP',
+  quantity: '2.5',
+  lot: 'A',
+  received: null,
+  expirationDate: '2027-01-01T00:00:00.000Z',
+  lineState: 'E',
+};
+const record = newReceiving(body, context);
+
+describe('a new receiving', () => {
+  test('the least of a body becomes the whole record, in the order of the interface', () => {
+    expect(record).toEqual({
+      eshopReceivingId: 'IN-1',
+      carrierInfo: null,
+      deliveryNoteNumber: null,
+      deliveryType: null,
+      description: null,
+      driverCompany: null,
+      driverDispatcherContact: null,
+      driverName: null,
+      driverPhone: null,
+      driverTrailerLicensePlate: null,
+      duty: false,
+      estimatedDelivery: null,
+      handlingUnits: record.handlingUnits,
+      packagings: [],
+      products: [tea, cup],
+      status: 'awaiting',
+      supplier: 'Gardens',
+      trackingNumber: null,
+      unitsAmount: '7.5',
+      urgent: null,
+    });
+    expect(Object.keys(record)).toEqual(Object.keys(sampleReceiving));
+  });
+
+  test("what is the warehouse's is ignored, and lines marked D are left out", () => {
+    const sent = {
+      ...body,
+      status: 'stocked',
+      unitsAmount: '99',
+      products: [
+        ...body.products.map((line) => ({ ...line, received: '9', lineState: 'E' })),
+        { sku: 'POT', quantity: 1, lineState: 'D' },
+      ],
+    };
+    expect(newReceiving(sent, context)).toEqual(record);
+  });
+
+  test.each([
+    ['a text', 'receiving'],
+    ['a list', []],
+    ['nothing', null],
+    ['lines that are none', { ...body, products: 'TEA' }],
+    ['a line that is none', { ...body, products: ['TEA'] }],
+    ['no lines', { eshopReceivingId: 'IN-1', supplier: 'Gardens' }],
+  ])('%s is refused, and not taken apart', (_what, sent) => {
+    expect(refusal(() => newReceiving(sent, context))).toMatch(/^400 /);
+  });
+
+  test('its lines must be known products, once each, and something of them', () => {
+    const products = [
+      { sku: 'TEA', quantity: 0 },
+      { sku: 'PAN', quantity: 1 },
+      { sku: 'TEA', quantity: 1 },
+      { sku: 'TEA', quantity: 1, lot: 'A' },
+    ];
+    expect(refusal(() => newReceiving({ ...body, products }, context))).toBe(
+      '400 products.0.quantity: must be greater than 0; products.1.sku: "PAN" is not a known product; products.2: is the product and lot of products.0 again: make them one line',
+    );
+  });
+
+  test('together they must not be more units than a number can carry', () => {
+    const products = ['TEA', 'CUP'].map((sku) => ({ sku, quantity: '999999999.999999' }));
+    expect(refusal(() => newReceiving({ ...body, products }, context))).toBe(
+      '400 products: are too many units together: their sum has more than 15 digits',
+    );
+  });
+});
+
+test('the SKUs of a body: each once, of lines alone that name one', () => {
+  const products = [{ sku: 'TEA' }, { sku: 'CUP' }, { sku: 'TEA' }, {}, { sku: 7 }, 'POT', null];
+  expect(skusInReceiving({ products })).toEqual(['TEA', 'CUP']);
+  for (const sent of [null, 'text', [], {}, { products: 'TEA' }]) expect(skusInReceiving(sent)).toEqual([]);
+});
+
+describe('an update', () => {
+  test('PUT replaces: what is left out becomes its default; lines left out are marked D; the identifier stays', () => {
+    const before = { ...record, urgent: true, status: 'awaiting' as const };
+    const after = replaceReceiving(
+      before,
+      { supplier: 'Hills', products: [{ sku: 'TEA', quantity: 1 }] },
+      context,
+    );
+    expect(after).toEqual({
+      ...record,
+      supplier: 'Hills',
+      products: [
+        { ...tea, quantity: '1' },
+        { ...cup, lineState: 'D' },
+      ],
+      unitsAmount: '1',
+    });
+    expect(refusal(() => replaceReceiving(record, 'text', context))).toBe(
+      '400 The body must be a JSON object.',
+    );
+  });
+
+  test('PATCH changes what is sent and nothing else', () => {
+    expect(patchReceiving(record, { urgent: true }, context)).toEqual({ ...record, urgent: true });
+    expect(patchReceiving(record, record, context)).toEqual(record);
+    expect(refusal(() => patchReceiving(record, [], context))).toBe('400 The body must be a JSON object.');
+  });
+
+  test('what was counted stays, and a line that was left out can come back', () => {
+    const counted = {
+      ...record,
+      products: [
+        { ...tea, received: '4' },
+        { ...cup, lineState: 'D' as const },
+      ],
+    };
+    expect(patchReceiving(counted, { products: body.products }, context).products).toEqual([
+      { ...tea, received: '4' },
+      cup,
+    ]);
+    expect(patchReceiving(counted, { urgent: true }, context).products).toEqual(counted.products);
+  });
+
+  test('a further line goes behind the others', () => {
+    const products = [{ sku: 'POT', quantity: 1 }, ...body.products];
+    expect(patchReceiving(record, { products }, context).products.map(({ sku }) => sku)).toEqual([
+      'TEA',
+      'CUP',
+      'POT',
+    ]);
+  });
+
+  test('the identifier cannot be changed', () => {
+    expect(refusal(() => patchReceiving(record, { eshopReceivingId: 'IN-2' }, context))).toBe(
+      '400 eshopReceivingId: must be the one in the path: it cannot be changed',
+    );
+  });
+
+  test.each(['arrived', 'received', 'stocked', 'canceled'] as const)(
+    'the receiving being %s, only a few fields may be changed',
+    (status) => {
+      const there: ReceivingRecord = { ...record, status };
+      const few = {
+        carrierInfo: 'c',
+        deliveryNoteNumber: 'n',
+        description: 'd',
+        duty: true,
+        trackingNumber: 't',
+        urgent: true,
+      };
+      expect(Object.keys(few)).toEqual(changeableOnArrival);
+      expect(patchReceiving(there, few, context)).toEqual({ ...there, ...few });
+      expect(
+        refusal(() => patchReceiving(there, { supplier: 'Hills', driverName: 'Jan', duty: true }, context)),
+      ).toBe(
+        `409 The receiving is ${status}: only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can be changed now, not driverName, supplier.`,
+      );
+    },
+  );
+});
+
+test('a move: along the table alone', () => {
+  expect(moveReceiving(record, 'arrived')).toEqual({ ...record, status: 'arrived' });
+  expect(refusal(() => moveReceiving(record, 'stocked'))).toBe(
+    '409 The receiving is awaiting and cannot become stocked: it can become arrived, canceled.',
+  );
+});
+
+describe('the count', () => {
+  const arrived: ReceivingRecord = { ...record, status: 'arrived' };
+  type Entry = ReceivingLinesInput['products'][number];
+  const entry = (more: Partial<Entry>): Entry => ({
+    ...{ sku: 'TEA', lot: null, received: '5', expirationDate: null },
+    ...{ quantity: undefined, lineState: undefined },
+    ...more,
+  });
+  const count = (...entries: Partial<Entry>[]) =>
+    countReceiving(arrived, { products: entries.map(entry) }).products;
+
+  test('is entered with the lot and the expiry that came', () => {
+    const expirationDate = '2028-01-01T00:00:00.000Z';
+    expect(count({ lot: 'L', expirationDate })).toEqual([
+      { ...tea, lot: 'L', received: '5', expirationDate },
+      cup,
+    ]);
+    expect(count({ sku: 'CUP', received: null })).toEqual([tea, cup]);
+    expect(count({ sku: 'CUP', received: '2' })).toEqual([tea, { ...cup, received: '2' }]);
+  });
+
+  test('of a further lot makes a line of which nothing was announced', () => {
+    expect(count({ sku: 'CUP', lot: 'B', received: '1' })).toEqual([
+      tea,
+      cup,
+      { ...cup, lot: 'B', quantity: '0', received: '1', expirationDate: null },
+    ]);
+  });
+
+  test('of a line sent as left out is left out', () => {
+    expect(count({ lineState: 'D' }, { sku: 'CUP', lot: 'A', lineState: 'E', received: '1' })).toEqual([
+      tea,
+      { ...cup, received: '1' },
+    ]);
+  });
+
+  test('goes to the line of its lot rather than to one without a lot', () => {
+    const lines = [tea, { ...tea, lot: 'A' }];
+    const counted = countReceiving({ ...arrived, products: lines }, { products: [entry({ lot: 'A' })] });
+    expect(counted.products).toEqual([tea, { ...tea, lot: 'A', received: '5' }]);
+  });
+
+  test('of two entries without a lot goes to the lines in their order, and no further', () => {
+    const lines = [tea, { ...tea, lot: 'A' }];
+    const enter = (times: number) => () =>
+      countReceiving(
+        { ...arrived, products: lines },
+        { products: Array.from({ length: times }, () => entry({})) },
+      );
+    expect(enter(2)().products.map(({ received }) => received)).toEqual(['5', '5']);
+    expect(refusal(enter(3))).toBe('400 products.2: is named twice: enter the sum');
+  });
+
+  test('of what was not announced, or left out, is refused', () => {
+    const left = { ...arrived, products: [{ ...tea, lineState: 'D' as const }, cup] };
+    const entries = [entry({}), entry({ sku: 'PAN' })];
+    expect(refusal(() => countReceiving(left, { products: entries }))).toBe(
+      '400 products.0.sku: "TEA" was not announced; products.1.sku: "PAN" was not announced',
+    );
+  });
+
+  test.each(['arrived', 'received'] as const)('is taken while the receiving is %s', (status) => {
+    expect(countReceiving({ ...record, status }, { products: [entry({})] }).products[0]?.received).toBe('5');
+  });
+
+  test.each(['awaiting', 'stocked', 'canceled'] as const)('is refused while it is %s', (status) => {
+    expect(refusal(() => countReceiving({ ...record, status }, { products: [] }))).toBe(
+      `409 The receiving is ${status}: it is counted while it is arrived or received.`,
+    );
+  });
+});

@@ -1,0 +1,236 @@
+/** What can be done to a return: from the record before to the record after. */
+import { describe, expect, test } from 'vitest';
+import {
+  countReturn,
+  moveReturn,
+  newReturn,
+  patchReturn,
+  type ReturnContext,
+  replaceReturn,
+  returnChangeableOnArrival,
+  skusInReturn,
+} from '../../../src/domain/return-changes.ts';
+import {
+  type ReturnLine,
+  type ReturnLinesInput,
+  type ReturnRecord,
+  sampleReturn,
+} from '../../../src/domain/return-schema.ts';
+import { refusal } from '../../support/refusal.ts';
+
+const created = '2026-11-20T12:00:00.000Z';
+const context: ReturnContext = { now: new Date(created), knownSkus: new Set(['TEA', 'CUP']) };
+const body = {
+  eshopReturnId: 'R-1',
+  returnedOrderProducts: [{ sku: 'TEA', quantity: 2, returnReason: 'unwanted' }],
+};
+const tea: ReturnLine = {
+  sku: 'TEA',
+  quantity: '2',
+  received: null,
+  returnReason: 'unwanted',
+  resolution: null,
+  lot: null,
+  lineState: 'E',
+};
+const record = newReturn(body, context);
+const later = new Date('2026-11-21T00:00:00.000Z');
+const at = later.toISOString();
+
+describe('a new return', () => {
+  test('the least of a body becomes the whole record', () => {
+    expect(record).toEqual({
+      eshopReturnId: 'R-1',
+      eshopOrderId: null,
+      orderType: null,
+      description: null,
+      shipper: null,
+      shipperServiceCode: null,
+      trackingNumber: null,
+      eshopNote: null,
+      returnedOrderProducts: [tea],
+      rma: null,
+      note: null,
+      status: 'awaiting',
+      createdAt: created,
+      updatedAt: created,
+      confirmedAt: null,
+      receivedAt: null,
+      canceledAt: null,
+    });
+    expect(Object.keys(record).sort()).toEqual(Object.keys(sampleReturn).sort());
+  });
+
+  test("what is the warehouse's is ignored, and lines marked D are left out", () => {
+    const sent = {
+      ...record,
+      note: 'mine',
+      status: 'completed',
+      createdAt: 'x',
+      updatedAt: 'x',
+      confirmedAt: 'x',
+      receivedAt: 'x',
+      canceledAt: 'x',
+      returnedOrderProducts: [
+        { ...tea, received: '9', resolution: 'dispose', lineState: 'E' },
+        { ...tea, sku: 'CUP', lineState: 'D' },
+      ],
+    };
+    expect(newReturn(sent, context)).toEqual(record);
+  });
+
+  test.each([
+    ['a text', 'return'],
+    ['a list', []],
+    ['nothing', null],
+    ['lines that are none', { ...body, returnedOrderProducts: 'TEA' }],
+    ['no lines', { eshopReturnId: 'R-1' }],
+  ])('%s is refused, and not taken apart', (_what, sent) => {
+    expect(refusal(() => newReturn(sent, context))).toMatch(/^400 /);
+  });
+
+  test('its lines must be known products, once each', () => {
+    const returnedOrderProducts = [
+      { sku: 'PAN', quantity: 1 },
+      { sku: 'TEA', quantity: 1 },
+      { sku: 'TEA', quantity: 1 },
+    ];
+    expect(refusal(() => newReturn({ ...body, returnedOrderProducts }, context))).toBe(
+      '400 returnedOrderProducts.0.sku: "PAN" is not a known product; returnedOrderProducts.2: is the product and lot of returnedOrderProducts.1 again: make them one line',
+    );
+  });
+});
+
+test('the SKUs of a body: each once, of lines alone that name one', () => {
+  const returnedOrderProducts = [{ sku: 'TEA' }, { sku: 'CUP' }, { sku: 'TEA' }, {}, { sku: 7 }, null];
+  expect(skusInReturn({ returnedOrderProducts })).toEqual(['TEA', 'CUP']);
+  for (const sent of [null, 'text', [], {}]) expect(skusInReturn(sent)).toEqual([]);
+});
+
+describe('an update', () => {
+  test('PUT replaces: what is left out becomes its default; lines left out are marked D; the rest is kept', () => {
+    const before: ReturnRecord = { ...record, description: 'd', note: 'ours' };
+    expect(replaceReturn(before, { returnedOrderProducts: [{ sku: 'CUP', quantity: 1 }] }, context)).toEqual({
+      ...record,
+      note: 'ours',
+      returnedOrderProducts: [
+        { ...tea, lineState: 'D' },
+        { ...tea, sku: 'CUP', quantity: '1', returnReason: null },
+      ],
+    });
+    expect(refusal(() => replaceReturn(record, 'text', context))).toBe('400 The body must be a JSON object.');
+  });
+
+  test('PATCH changes what is sent and nothing else; what was counted stays', () => {
+    const counted: ReturnRecord = {
+      ...record,
+      returnedOrderProducts: [{ ...tea, received: '1', resolution: 'dispose' }],
+    };
+    expect(patchReturn(counted, { rma: '5' }, context)).toEqual({ ...counted, rma: '5' });
+    expect(patchReturn(counted, counted, context)).toEqual(counted);
+    expect(patchReturn(counted, { returnedOrderProducts: [{ sku: 'TEA', quantity: 9 }] }, context)).toEqual({
+      ...counted,
+      returnedOrderProducts: [
+        { ...tea, quantity: '9', returnReason: null, received: '1', resolution: 'dispose' },
+      ],
+    });
+    expect(refusal(() => patchReturn(record, [], context))).toBe('400 The body must be a JSON object.');
+  });
+
+  test('the identifier cannot be changed', () => {
+    expect(refusal(() => patchReturn(record, { eshopReturnId: 'R-2' }, context))).toBe(
+      '400 eshopReturnId: must be the one in the path: it cannot be changed',
+    );
+  });
+
+  test.each(['arrived', 'processing', 'completed', 'rejected', 'canceled'] as const)(
+    'the return being %s, only a few fields may be changed',
+    (status) => {
+      const there: ReturnRecord = { ...record, status };
+      const few = { description: 'd', eshopNote: 'n', rma: '5' };
+      expect(Object.keys(few)).toEqual(returnChangeableOnArrival);
+      expect(patchReturn(there, few, context)).toEqual({ ...there, ...few });
+      expect(refusal(() => patchReturn(there, { shipper: 'PPL', rma: '5' }, context))).toBe(
+        `409 The return is ${status}: only description, eshopNote, rma can be changed now, not shipper.`,
+      );
+    },
+  );
+});
+
+describe('a move', () => {
+  const processing: ReturnRecord = { ...record, status: 'processing', note: 'before' };
+
+  test.each([
+    ['awaiting', 'arrived', { receivedAt: at }],
+    ['processing', 'completed', { confirmedAt: at }],
+    ['awaiting', 'canceled', { canceledAt: at }],
+    ['arrived', 'processing', {}],
+    ['processing', 'rejected', {}],
+  ] as const)('from %s to %s keeps the time of what it leads to', (from, to, times) => {
+    const before: ReturnRecord = { ...record, status: from };
+    expect(moveReturn(before, to, null, later)).toEqual({ ...before, status: to, ...times });
+    const known = { confirmedAt: created, receivedAt: created, canceledAt: created };
+    expect(moveReturn({ ...before, ...known }, to, null, later)).toMatchObject({ ...known, ...times });
+  });
+
+  test("takes the warehouse's note, or keeps the one before", () => {
+    expect(moveReturn(processing, 'completed', 'opened', later).note).toBe('opened');
+    expect(moveReturn(processing, 'completed', null, later).note).toBe('before');
+  });
+
+  test('off the table is refused', () => {
+    expect(refusal(() => moveReturn(processing, 'canceled', null, later))).toBe(
+      '409 The return is processing and cannot become canceled: it can become completed, rejected.',
+    );
+  });
+});
+
+describe('the count', () => {
+  type Entry = ReturnLinesInput['returnedOrderProducts'][number];
+  const entry = (more: Partial<Entry>): Entry => ({
+    ...{ sku: 'TEA', lot: null, received: '1', resolution: 'qualityHold' },
+    ...{ quantity: undefined, returnReason: undefined, lineState: undefined },
+    ...more,
+  });
+  const arrived: ReturnRecord = { ...record, status: 'arrived' };
+  const count = (...entries: Partial<Entry>[]) =>
+    countReturn(arrived, { returnedOrderProducts: entries.map(entry) }).returnedOrderProducts;
+  const counted = { ...tea, received: '1', resolution: 'qualityHold' };
+
+  test('is entered with what becomes of the units', () => {
+    expect(count({})).toEqual([counted]);
+    expect(count({ lineState: 'E' })).toEqual([counted]);
+    expect(count({ lineState: 'D' })).toEqual([tea]);
+  });
+
+  test('of a further lot makes a line of which nothing was announced', () => {
+    expect(count({ lot: 'A' }, { lot: 'B' })).toEqual([
+      { ...counted, lot: 'A' },
+      { ...counted, lot: 'B', quantity: '0' },
+    ]);
+  });
+
+  test('of what was not announced is refused', () => {
+    expect(refusal(() => count({ sku: 'CUP' }))).toBe(
+      '400 returnedOrderProducts.0.sku: "CUP" was not announced',
+    );
+    expect(refusal(() => count({ lot: 'A' }, { lot: 'A' }))).toBe(
+      '400 returnedOrderProducts.1: is named twice: enter the sum',
+    );
+  });
+
+  test.each(['arrived', 'processing'] as const)('is taken while the return is %s', (status) => {
+    expect(countReturn({ ...record, status }, { returnedOrderProducts: [entry({})] })).toMatchObject({
+      status,
+    });
+  });
+
+  test.each(['awaiting', 'completed', 'rejected', 'canceled'] as const)(
+    'is refused while it is %s',
+    (status) => {
+      expect(refusal(() => countReturn({ ...record, status }, { returnedOrderProducts: [] }))).toBe(
+        `409 The return is ${status}: it is counted while it is arrived or processing.`,
+      );
+    },
+  );
+});

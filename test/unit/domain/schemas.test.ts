@@ -1,0 +1,248 @@
+/** The schemas of all records: what they say, the values they list, and the forms a record has. */
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { catalogue } from '../../../src/domain/catalogue.ts';
+import { contractSchema } from '../../../src/domain/contract.ts';
+import { count, money, payloadVersions, writtenDecimal } from '../../../src/domain/decimal.ts';
+import { eventTypeNames, eventTypes, stockMovementTypes } from '../../../src/domain/event-types.ts';
+import {
+  country,
+  currency,
+  flag,
+  identifier,
+  list,
+  oneOf,
+  optional,
+  text,
+} from '../../../src/domain/fields.ts';
+import { shippedMarketplaces } from '../../../src/domain/marketplaces.ts';
+import { orderInputSchema } from '../../../src/domain/order-schema.ts';
+import { orderStatuses } from '../../../src/domain/order-status.ts';
+import { packingListsSchema } from '../../../src/domain/packing-lists.ts';
+import { productInputSchema } from '../../../src/domain/product-schema.ts';
+import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving-schema.ts';
+import { receivingStatuses } from '../../../src/domain/receiving-status.ts';
+import { recordForm, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
+import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return-schema.ts';
+import { returnStatuses } from '../../../src/domain/return-status.ts';
+import { roles } from '../../../src/domain/role.ts';
+import { shipperSchema } from '../../../src/domain/shipper-services.ts';
+import { stockMovementInputSchema } from '../../../src/domain/stock-movement-schema.ts';
+import { timestamp } from '../../../src/domain/timestamp.ts';
+import {
+  deactivationReasons,
+  webhookInputSchema,
+  webhookRecordSchema,
+  webhookWithSecretSchema,
+} from '../../../src/domain/webhook.ts';
+
+const inputs = {
+  order: orderInputSchema,
+  packingLists: packingListsSchema,
+  product: productInputSchema,
+  receiving: receivingInputSchema,
+  receivingLines: receivingLinesSchema,
+  return: returnInputSchema,
+  returnLines: returnLinesSchema,
+  stockMovement: stockMovementInputSchema,
+  webhook: webhookInputSchema,
+  webhookRecord: webhookRecordSchema,
+  webhookWithSecret: webhookWithSecretSchema,
+  contract: contractSchema,
+  shipper: shipperSchema,
+};
+const records = Object.values(catalogue).flatMap((entry) =>
+  payloadVersions.map((version) => [`${entry.kind} ${version}`, entry.recordSchema(version)] as const),
+);
+const schemas: (readonly [string, v.GenericSchema])[] = [...Object.entries(inputs), ...records];
+
+/** Everything inside a schema that is an empty text or list, with where it stands. Defaults may be empty. */
+function emptyIn(value: unknown, path: string, seen = new Set<unknown>()): string[] {
+  if (value === '') return [path];
+  if (typeof value !== 'object' || value === null || seen.has(value)) return [];
+  seen.add(value);
+  const entries = Object.entries(value);
+  if (Array.isArray(value) && entries.length === 0) return [path];
+  return entries
+    .filter(([name]) => name !== 'default' && name !== 'fallback')
+    .flatMap(([name, inner]) => emptyIn(inner, `${path}.${name}`, seen));
+}
+
+test.each(schemas)('%s: no sentence, no value of a list, no pattern is empty', (name, schema) => {
+  expect(emptyIn(schema, name)).toEqual([]);
+});
+
+/** The values of every enumeration in a schema, with the name of its field. */
+function enumerations(schema: unknown, name = ''): [string, unknown][] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  if ('type' in schema && schema.type === 'picklist' && 'options' in schema) return [[name, schema.options]];
+  return Object.entries(schema)
+    .filter(([key]) => ['entries', 'item', 'wrapped', 'pipe'].includes(key))
+    .flatMap(([key, inner]): [string, unknown][] => {
+      if (typeof inner !== 'object' || inner === null) return [];
+      if (key === 'entries')
+        return Object.entries(inner).flatMap(([field, each]) => enumerations(each, field));
+      return key === 'pipe'
+        ? Object.values(inner).flatMap((each) => enumerations(each, name))
+        : enumerations(inner, name);
+    });
+}
+
+test('the values of every enumeration', () => {
+  const orderTypes = ['b2c', 'b2b', 'transfer'];
+  const resolution = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'];
+  const of = (schema: v.GenericSchema) => Object.fromEntries(enumerations(schema));
+  expect(of(orderInputSchema)).toEqual({
+    status: ['preReceived', 'preOrder'],
+    orderType: orderTypes,
+    paymentType: [0, 1, 2],
+    priority: [0, 1],
+    type: ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other'],
+  });
+  expect(of(productInputSchema)).toEqual({
+    batteryType: ['no', 'device', 'package'],
+    expMethod: ['FIFO', 'FEFO'],
+    productType: ['finalProduct', 'semiProduct', 'packagingMaterial', 'promoMaterial', 'virtual'],
+  });
+  expect(of(receivingInputSchema)).toEqual({
+    deliveryType: ['courier', 'transportCompany', 'truckingCompany', 'container'],
+    handlingUnits: ['pallet', 'carton', 'box_loose', 'piece', 'container'],
+  });
+  expect(of(receivingLinesSchema)).toEqual({ lineState: ['E', 'D'] });
+  expect(of(returnInputSchema)).toEqual({
+    orderType: orderTypes,
+    returnReason: [
+      'exchange',
+      'defective',
+      'wrongItem',
+      'wrongSize',
+      'notAsDescribed',
+      'unwanted',
+      'undeliverable',
+      'other',
+    ],
+  });
+  expect(of(returnLinesSchema)).toEqual({ resolution, lineState: ['E', 'D'] });
+  expect(of(stockMovementInputSchema)).toEqual({ type: stockMovementTypes });
+  expect(of(webhookInputSchema)).toEqual({
+    webhookType: eventTypeNames,
+    method: ['POST', 'GET'],
+    payloadVersion: ['v2', 'v21'],
+  });
+  expect(deactivationReasons).toEqual(['user', 'retriesExhausted', 'gone']);
+  expect(roles).toEqual(['shop', 'warehouse']);
+  expect(of(catalogue.order.recordSchema('v2')).status).toEqual(orderStatuses);
+  expect(of(catalogue.receiving.recordSchema('v2')).status).toEqual(receivingStatuses);
+  expect(of(catalogue.return.recordSchema('v2'))).toMatchObject({ status: returnStatuses, resolution });
+  expect(shippedMarketplaces.length).toBeGreaterThan(10);
+});
+
+test('what each event says of itself', () => {
+  for (const { firesWhen } of Object.values(eventTypes)) expect(firesWhen).toMatch(/^(an?|the) .+ /);
+});
+
+test('each kind of record: noun, path, identifier, and the fields that are not the requests’', () => {
+  const table = Object.values(catalogue).map(({ kind, noun, path, idField, responseOnly }) => [
+    ...[kind, noun, path, idField],
+    [...responseOnly],
+  ]);
+  expect(table).toEqual([
+    [
+      'order',
+      'order',
+      '/orders',
+      'eshopOrderId',
+      ['createdAt', 'updatedAt', 'deliveredAt', 'canceledAt', 'statusHistory'],
+    ],
+    ['product', 'product', '/products', 'sku', ['stock', 'createdAt', 'updatedAt']],
+    ['receiving', 'receiving', '/receivings', 'eshopReceivingId', ['status', 'unitsAmount']],
+    [
+      ...['return', 'return', '/returns', 'eshopReturnId'],
+      ['note', 'status', 'createdAt', 'updatedAt', 'confirmedAt', 'receivedAt', 'canceledAt'],
+    ],
+    ['stockMovement', 'stock movement', '/stock-movements', 'id', ['id', 'balance', 'createdAt']],
+  ]);
+});
+
+test('a record has a name in the documentation, and another in the v2 form', () => {
+  const names = records.map(([, schema]) => v.getMetadata(schema).ref);
+  expect(names).toEqual(
+    ['Order', 'Product', 'Receiving', 'Return', 'StockMovement'].flatMap((name) => [`${name}V2`, name]),
+  );
+});
+
+describe('the record’s form of a field', () => {
+  const accepts = (schema: v.GenericSchema, version: 'v2' | 'v21', ...values: unknown[]) =>
+    values.map((value) => v.is(recordForm(schema, version), value));
+
+  test('decimals take the form of the version, wherever they stand', () => {
+    expect(accepts(money(), 'v2', '1.00', '1', 1)).toEqual([true, false, false]);
+    expect(accepts(money(), 'v21', '1.00', 1)).toEqual([false, true]);
+    expect(accepts(count(), 'v2', '1', '1.50', 1)).toEqual([true, false, false]);
+    expect(
+      accepts(list(v.object({ a: optional(money()) }), 9), 'v2', [{ a: '1.00' }], [{ a: null }], [{ a: 1 }]),
+    ).toEqual([true, true, false]);
+  });
+
+  test('what is optional in a request is there in a record: null, or its default', () => {
+    expect(accepts(optional(text(1)), 'v2', null, 'a', undefined)).toEqual([true, true, false]);
+    expect(accepts(flag(), 'v2', true, null, undefined)).toEqual([true, false, false]);
+    expect(accepts(v.nullable(text(1)), 'v2', null, 'a')).toEqual([true, true]);
+  });
+
+  test('timestamps are written in UTC', () => {
+    // As it is written: nothing is made of it any more.
+    const form = recordForm(timestamp(), 'v2');
+    expect(v.parse(form, '2026-11-20T19:33:00.000+01:00')).toBe('2026-11-20T19:33:00.000+01:00');
+    expect(v.is(form, 'today')).toBe(false);
+    expect(v.getExamples(writtenTimestamp())).toEqual(['2026-11-20T19:33:00.000Z']);
+  });
+
+  test('everything else stays as it is', () => {
+    for (const schema of [identifier(), country(), currency(), oneOf(['a'])]) {
+      expect(recordForm(schema, 'v2')).toBe(schema);
+    }
+  });
+
+  test('a description goes with it, unless the form has one of its own', () => {
+    const described = (schema: v.GenericSchema) =>
+      v.getDescription(recordForm(v.pipe(schema, v.description('Why.')), 'v2'));
+    expect(described(optional(text(1)))).toBe('Why.');
+    expect(described(money())).toBe(v.getDescription(writtenDecimal('money', 'v2')));
+    expect(v.getDescription(recordForm(optional(text(1)), 'v2'))).toBeUndefined();
+  });
+
+  test('an object has the same fields, then its own; one of the same name takes the place', () => {
+    const form = recordObject({ a: optional(text(1)), b: money(), none: 7 }, 'v2', {
+      b: v.number(),
+      c: v.null(),
+    });
+    expect(Object.keys(form.entries)).toEqual(['a', 'b', 'c']);
+    expect(v.is(form, { a: null, b: 1, c: null })).toBe(true);
+    expect(v.is(form, { a: null, b: 1, c: null, d: 1 })).toBe(false);
+  });
+});
+
+describe('the documentation of decimals', () => {
+  const documented = (schema: v.GenericSchema) => v.getMetadata(schema).jsonSchema;
+
+  test('says the bounds and the digits', () => {
+    expect(documented(money())).toEqual({
+      description: 'A number or a decimal string; at most 4 decimals and 15 digits.',
+      anyOf: [
+        { type: 'number', minimum: 0 },
+        { type: 'string', pattern: '^\\d{1,11}(\\.\\d{1,4})?$' },
+      ],
+    });
+    expect(documented(count({}))).toEqual({
+      description: 'A number or a decimal string; at most 6 decimals and 15 digits.',
+      anyOf: [{ type: 'number' }, { type: 'string', pattern: '^-?\\d{1,9}(\\.\\d{1,6})?$' }],
+    });
+    expect(documented(count({ positive: true }))).toMatchObject({
+      anyOf: [{ type: 'number', exclusiveMinimum: 0 }, { pattern: '^\\d{1,9}(\\.\\d{1,6})?$' }],
+    });
+    expect(documented(count({ min: '0', max: '100' }))).toMatchObject({
+      anyOf: [{ type: 'number', minimum: 0, maximum: 100 }, {}],
+    });
+  });
+});

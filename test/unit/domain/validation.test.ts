@@ -1,0 +1,154 @@
+/** Schema and rules together, and the refusals of a request. */
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import {
+  badRequest,
+  conflict,
+  forbidden,
+  invalid,
+  notFound,
+  Problem,
+  tooManyRequests,
+  unauthorized,
+} from '../../../src/domain/problem.ts';
+import {
+  fieldsOf,
+  isObject,
+  problemIf,
+  rulesOf,
+  strayLists,
+  validate,
+  without,
+} from '../../../src/domain/validation.ts';
+import { refusal } from '../../support/refusal.ts';
+
+const schema = v.strictObject({
+  from: v.number('must be a number'),
+  to: v.number('must be a number'),
+  note: v.optional(v.string('must be a string'), ''),
+  more: v.optional(v.object({ deep: v.optional(v.array(v.object({ a: v.optional(v.number()) }))) })),
+});
+type Span = v.InferOutput<typeof schema>;
+const asked: (object | null)[] = [];
+const rule = rulesOf<Span, { readonly longest: number }>();
+const rules = [
+  rule(['from', 'to'], ({ from, to }, { longest }, before) => {
+    asked.push(before);
+    return [
+      ...problemIf(to < from, 'to', 'must not be before from'),
+      ...problemIf(to - from > longest, '', 'is too long'),
+    ];
+  }),
+  rule(['note'], ({ note }) => problemIf(note === 'bad', 'note', 'must not be bad')),
+];
+const check = (body: unknown, before: object | null = null) =>
+  validate(schema, rules, body, { before, context: { longest: 10 } });
+
+describe('a body is held against schema and rules', () => {
+  test('valid, it comes back with its defaults', () => {
+    expect(check({ from: 1, to: 2 })).toEqual({ from: 1, to: 2, note: '' });
+  });
+
+  test.each([
+    [
+      'every problem of both at once',
+      { from: 3, to: 2, note: 7 },
+      'note: must be a string; to: must not be before from',
+    ],
+    [
+      'every problem of the rules',
+      { from: 3, to: 2, note: 'bad' },
+      'to: must not be before from; note: must not be bad',
+    ],
+    ['a problem of the whole', { from: 0, to: 11 }, 'is too long'],
+    [
+      'no rule over a field that the schema refused',
+      { from: 'x', to: 2, note: 'bad' },
+      'from: must be a number; note: must not be bad',
+    ],
+    ['a field that is missing', { from: 1, note: 'x' }, 'to: is required'],
+    ['a field too many', { from: 1, to: 2, till: 3 }, 'till: unknown field'],
+    ['a list where an object belongs', { from: 1, to: 2, more: [] }, 'more: must be an object, not a list'],
+    [
+      'a list where an object belongs, and what the rules say of the rest',
+      { from: 3, to: 2, more: { deep: [{}, []] } },
+      'more.deep.1: must be an object, not a list; to: must not be before from',
+    ],
+  ])('%s', (_what, body, message) => {
+    expect(refusal(() => check(body))).toBe(`400 ${message}`);
+  });
+
+  test('a body that is none leaves no field to ask about', () => {
+    asked.length = 0;
+    expect(refusal(() => check('text'))).toBe('400 Invalid type: Expected Object but received "text"');
+    expect(refusal(() => check(null))).toBe('400 Invalid type: Expected Object but received null');
+    expect(asked).toEqual([]);
+  });
+
+  test('on an update a rule is asked only when one of its fields changed', () => {
+    const before = { from: 5, to: 1, note: 'bad' };
+    asked.length = 0;
+    expect(refusal(() => check({ ...before }, before))).toBe('nothing');
+    expect(asked).toEqual([]);
+    expect(refusal(() => check({ ...before, to: 2 }, before))).toBe('400 to: must not be before from');
+    expect(asked).toEqual([before]);
+    expect(refusal(() => check({ from: 1, to: 2, note: 'bad' }, { from: 1, to: 2 }))).toBe(
+      '400 note: must not be bad',
+    );
+  });
+});
+
+test('lists are objects nowhere, and objects may stand where the schema makes of them what it likes', () => {
+  expect(strayLists([], {})).toEqual([{ path: '', message: 'must be an object, not a list' }]);
+  expect(strayLists([[]], [[]])).toEqual([]);
+  expect(strayLists({ a: [1] }, { a: '1' })).toEqual([]);
+  expect(strayLists({ a: [1] }, { a: null })).toEqual([]);
+  expect(strayLists('text', {})).toEqual([]);
+  expect(strayLists(null, {})).toEqual([]);
+  expect(strayLists({ a: { b: [] } }, { a: { b: {} } })).toEqual([
+    { path: 'a.b', message: 'must be an object, not a list' },
+  ]);
+});
+
+test('a JSON object is neither a list nor null', () => {
+  expect([{}, { a: 1 }].map(isObject)).toEqual([true, true]);
+  expect([null, [], 'text', 7, true, undefined].map(isObject)).toEqual(Array(6).fill(false));
+});
+
+test('a body without some of its fields; anything but an object stays as it is', () => {
+  expect(without({ a: 1, b: 2, c: 3 }, ['a', 'c', 'd'])).toEqual({ b: 2 });
+  expect(without([1], ['0'])).toEqual([1]);
+  expect(without('text', [])).toBe('text');
+});
+
+test('the fields of an update', () => {
+  expect(fieldsOf({ a: 1 })).toEqual({ a: 1 });
+  expect(refusal(() => fieldsOf([]))).toBe('400 The body must be a JSON object.');
+});
+
+describe('refusals', () => {
+  test.each([
+    [badRequest('m'), 400, {}],
+    [unauthorized('m'), 401, { 'www-authenticate': 'Bearer' }],
+    [forbidden('m'), 403, {}],
+    [notFound('m'), 404, {}],
+    [conflict('m'), 409, {}],
+    [tooManyRequests('m', 1), 429, { 'retry-after': '1' }],
+    [tooManyRequests('m', 0), 429, { 'retry-after': '1' }],
+    [tooManyRequests('m', 1001), 429, { 'retry-after': '2' }],
+    [tooManyRequests('m', 60_000), 429, { 'retry-after': '60' }],
+    [new Problem(503, 'm'), 503, {}],
+  ])('%s is answered with %i and %j', (problem, status, headers) => {
+    expect(problem).toBeInstanceOf(Problem);
+    expect(problem).toMatchObject({ name: 'Problem', status, message: 'm' });
+    expect(problem.headers).toEqual(headers);
+  });
+
+  test('every problem is named with the path of its field', () => {
+    const problems = [
+      { path: 'a.0', message: 'is bad' },
+      { path: '', message: 'is worse' },
+    ];
+    expect(invalid(problems)).toMatchObject({ status: 400, message: 'a.0: is bad; is worse' });
+  });
+});

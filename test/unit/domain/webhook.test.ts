@@ -1,0 +1,131 @@
+/** What a webhook is, and what the contract of an e-shop forbids. */
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { contractOf, contractProblems } from '../../../src/domain/contract.ts';
+import { eventTypeNames } from '../../../src/domain/event-types.ts';
+import { urlProblem, webhookInputSchema } from '../../../src/domain/webhook.ts';
+
+const body = { url: 'https://shop.example/h', webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
+
+function told(more: object): (string | null)[][] | 'nothing' {
+  const result = v.safeParse(webhookInputSchema, { ...body, ...more });
+  return result.success ? 'nothing' : result.issues.map((issue) => [v.getDotPath(issue), issue.message]);
+}
+
+const CHARACTERS = 'must not contain spaces, control characters or backslashes';
+const ABSOLUTE = 'must be an absolute http: or https: URL';
+
+test.each([
+  ['https://shop.example/hooks?order=', null],
+  ['HTTP://shop.example', null],
+  ['http://user@shop.example', 'must not contain a user name or password'],
+  ['http://shop.example/@', null],
+  ['http://shop.example?@', null],
+  ['http://shop.example/#', 'must not contain a fragment'],
+  ['http://shop.example/a b', CHARACTERS],
+  ['http:\\\\shop.example', CHARACTERS],
+  ['http://shop.example/\u0000', CHARACTERS],
+  ['http://shop.example/\u001f', CHARACTERS],
+  ['http://shop.example/\u007f', CHARACTERS],
+  ['ftp://shop.example', ABSOLUTE],
+  ['http:shop.example', ABSOLUTE],
+  ['http:///shop.example', ABSOLUTE],
+  ['xhttp://shop.example', ABSOLUTE],
+  ['http://[', ABSOLUTE],
+  ['/hooks', ABSOLUTE],
+  [`http://a.cz/${'x'.repeat(2036)}`, null],
+  [`http://a.cz/${'x'.repeat(2037)}`, 'must be at most 2048 characters long'],
+])('the address %j: %s', (url, problem) => {
+  expect(urlProblem(url)).toBe(problem);
+});
+
+describe('the body', () => {
+  test('what is left out has its default', () => {
+    expect(v.parse(webhookInputSchema, body)).toEqual({
+      ...body,
+      parameters: null,
+      payloadVersion: 'v2',
+      description: null,
+    });
+  });
+
+  test.each([
+    [{ url: 7 }, [['url', 'must be a string']]],
+    [{ url: '' }, [['url', 'must not be empty']]],
+    [{ url: 'shop' }, [['url', ABSOLUTE]]],
+    [{ webhookType: 'X' }, [['webhookType', `must be one of ${eventTypeNames.join(', ')}`]]],
+    [{ active: 1 }, [['active', 'must be true or false']]],
+    [{ method: 'PUT' }, [['method', 'must be POST or GET']]],
+    [{ method: 'GET' }, 'nothing'],
+    [{ payloadVersion: 'v3' }, [['payloadVersion', 'must be v2 or v21']]],
+    [{ payloadVersion: 'v21' }, 'nothing'],
+    [{ description: 'x'.repeat(1000) }, 'nothing'],
+    [{ description: 'x'.repeat(1001) }, [['description', 'must be at most 1000 characters long']]],
+    [{ description: 7 }, [['description', 'must be a string']]],
+    [{ parameters: {} }, 'nothing'],
+    [{ parameters: { withPackingLists: true } }, 'nothing'],
+    [{ parameters: { withPackingLists: 1 } }, [['parameters.withPackingLists', 'must be true or false']]],
+    [{ webhookType: 'UPDATE_ORDER_STATUS', parameters: { withPackingLists: true } }, 'nothing'],
+    [{ webhookType: 'CREATE_ORDER', parameters: { withPackingLists: false } }, 'nothing'],
+    [{ webhookType: 'CREATE_ORDER', parameters: null }, 'nothing'],
+    [
+      { webhookType: 'CREATE_ORDER', parameters: { withPackingLists: true } },
+      [['parameters.withPackingLists', 'allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS']],
+    ],
+  ])('with %j: %j', (more, problems) => {
+    expect(told(more)).toEqual(problems);
+  });
+
+  test('a field that is none is refused', () => {
+    expect(v.is(webhookInputSchema, { ...body, events: [] })).toBe(false);
+    expect(v.is(webhookInputSchema, { ...body, parameters: { packingLists: true } })).toBe(false);
+  });
+});
+
+describe('the contract', () => {
+  const wanted = v.parse(webhookInputSchema, { ...body, parameters: { withPackingLists: true } });
+  const all = {
+    webhookTypes: null,
+    payloadVersions: null,
+    withPackingLists: true,
+    maxWebhooks: 100,
+    deleteWebhooks: true,
+  };
+
+  test('what is left out is allowed', () => {
+    expect(contractOf(null)).toEqual(all);
+    expect(contractOf({ webhookTypes: null, maxWebhooks: 0 })).toEqual({ ...all, maxWebhooks: 0 });
+    expect(contractProblems(contractOf({}), wanted)).toEqual([]);
+  });
+
+  test.each([
+    [{ maxWebhooks: -1 }],
+    [{ maxWebhooks: 1.5 }],
+    [{ webhookTypes: ['X'] }],
+    [{ payloadVersions: ['v3'] }],
+    [{ other: 1 }],
+  ])('is no contract: %j', (stored) => {
+    expect(() => contractOf(stored)).toThrow();
+  });
+
+  test('what it forbids is told, everything at once', () => {
+    const contract = contractOf({
+      webhookTypes: ['CREATE_ORDER'],
+      payloadVersions: ['v21'],
+      withPackingLists: false,
+    });
+    expect(contractProblems(contract, wanted)).toEqual([
+      { path: 'webhookType', message: 'the contract does not allow UPDATE_ORDER' },
+      { path: 'payloadVersion', message: 'the contract does not allow v2' },
+      { path: 'parameters.withPackingLists', message: 'the contract does not allow packing lists' },
+    ]);
+  });
+
+  test('what it allows is not told', () => {
+    const contract = contractOf({ webhookTypes: ['UPDATE_ORDER'], payloadVersions: ['v2'] });
+    expect(contractProblems(contract, wanted)).toEqual([]);
+    const without = contractOf({ withPackingLists: false });
+    expect(contractProblems(without, { ...wanted, parameters: null })).toEqual([]);
+    expect(contractProblems(without, { ...wanted, parameters: { withPackingLists: false } })).toEqual([]);
+  });
+});
