@@ -7,6 +7,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** How it is started from its sources. */
+const fromSources = ['--import', 'tsx', main];
 
 export interface Program {
   /** `http://127.0.0.1:<port>`; empty for ROLE=worker. */
@@ -22,17 +24,19 @@ export interface Program {
 
 /**
  * Starts the program and waits until it says that it is ready.
+ * @param program Node's arguments: its sources, or what `npm run build` made of them
  * @throws Error with its output when it ends before that
  */
 export async function startProgram(
   env: Readonly<Record<string, string>>,
   timeoutMs = 60_000,
+  program: readonly string[] = fromSources,
 ): Promise<Program> {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   const inherited = Object.fromEntries(
     Object.entries({ PATH, HOME, XDG_CACHE_HOME }).filter(([, value]) => value !== undefined),
   );
-  const child = spawn(process.execPath, ['--import', 'tsx', main], {
+  const child = spawn(process.execPath, program, {
     env: { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,0 +1,95 @@
+/**
+ * The attempts of a delivery come in their order, each once unless a fault met it in flight, none too early, and none
+ * later than planned by more than our outage and a grace.
+ * @module
+ */
+import { maxAttempts, type RetryPolicy, waitAfterAttempt } from '../../src/domain/retry-policy.ts';
+import type { DeliveryRow, Evidence } from '../evidence.ts';
+import type { Ledger, Outage } from '../ledger.ts';
+import type { Arrival } from '../receivers.ts';
+import { arrivalsOf, title } from './outcomes.ts';
+import { type Violation, violation } from './violation.ts';
+
+/** From the answer to its record; within it a fault still makes us send again. In milliseconds. */
+const RECORDING_MS = 1_000;
+/** Two clocks, and a receiver's own time to notice a request, in milliseconds. */
+const EARLY_MS = 1_000;
+
+/** Goes through the requests of one delivery. */
+export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evidence, row: DeliveryRow) {
+  const violations: Violation[] = [];
+  let repeated = 0;
+  let latestMs = 0;
+  const receiver = evidence.receivers.find(({ webhookId }) => webhookId === row.webhookId);
+  if (receiver === undefined) return { repeated, latestMs, violations };
+  const arrivals = arrivalsOf(receiver, row.id);
+  const name = title(receiver, row);
+  const wrong = (text: string) => violations.push(violation('wrong', `${name}: ${text}`));
+  const windowEndsAt = (arrivals[0]?.at ?? 0) + policy.windowMs;
+
+  let previous: Arrival | undefined;
+  for (const arrival of arrivals) {
+    const { number } = arrival;
+    const before = previous?.number ?? 0;
+    if (number > maxAttempts(policy)) wrong(`attempt ${number} of at most ${maxAttempts(policy)}`);
+    if (number !== before && number !== before + 1) wrong(`attempt ${number} after attempt ${before}`);
+    if (number === before && previous !== undefined) {
+      repeated += 1;
+      if (!ledger.repeatsForgiven || !inFlight(previous, ledger.outages))
+        wrong(`attempt ${number} made again, and no fault met it`);
+    }
+    const planned = plan(policy, ledger, row, previous, number);
+    const ordered = ledger.ordered.get(row.id);
+    const wasOrdered = ordered !== undefined && ordered <= arrival.at && ordered >= (previous?.at ?? 0);
+    const due = wasOrdered ? ordered : planned;
+    if (due !== null) {
+      latestMs = Math.max(latestMs, arrival.at - due);
+      const late = arrival.at - withOutages(due, previous, arrival, ledger.outages);
+      if (late > ledger.graceMs)
+        wrong(`attempt ${number} came ${Math.round(late)} ms beyond plan and outage`);
+      // Towards the window's end a wait may be shortened.
+      const shortened = due > windowEndsAt - policy.attemptTimeoutMs;
+      if (arrival.at < due - EARLY_MS && number !== before && !shortened)
+        wrong(`attempt ${number} came ${Math.round(due - arrival.at)} ms before its time`);
+    }
+    previous = arrival;
+  }
+  return { repeated, latestMs, violations };
+}
+
+/** When this attempt should come if nothing were ever away; null where nobody can tell. */
+function plan(
+  policy: RetryPolicy,
+  ledger: Ledger,
+  row: DeliveryRow,
+  previous: Arrival | undefined,
+  number: number,
+) {
+  if (previous === undefined) {
+    const { eventType, entityId } = row;
+    return ledger.accepted.find((each) => each.type === eventType && each.entityId === entityId)?.at ?? null;
+  }
+  if (number === previous.number) return previous.at;
+  const endedAt = Math.min(previous.endedAt, previous.at + policy.attemptTimeoutMs);
+  return endedAt + waitAfterAttempt(policy, previous.number);
+}
+
+/** The plan, put off by the outages in which it could not be kept. */
+function withOutages(
+  due: number,
+  previous: Arrival | undefined,
+  { at }: Arrival,
+  outages: readonly Outage[],
+): number {
+  let until = due;
+  for (const { from, to } of outages) {
+    if (to < (previous?.at ?? due) || from > at) continue;
+    until = Math.max(until + (to - from), to);
+  }
+  return until;
+}
+
+/** Whether a fault met the attempt before its result was recorded. */
+function inFlight({ at, endedAt }: Arrival, outages: readonly Outage[]): boolean {
+  return outages.some(({ from, to }) => at <= to && endedAt + RECORDING_MS >= from);
+}

@@ -1,0 +1,44 @@
+/**
+ * The checker: holds what was seen against what was promised. "Answered 200" means delivered, or its failure recorded
+ * and mailed; 21 attempts, each after its wait; an outage of ours is never the receiver's failure.
+ * @module
+ */
+import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { Evidence } from '../evidence.ts';
+import type { Ledger } from '../ledger.ts';
+import { checkAttempts } from './attempts.ts';
+import { checkDeactivations } from './deactivations.ts';
+import { checkOutcomes } from './outcomes.ts';
+import { type Violation, violation } from './violation.ts';
+
+export type { Violation } from './violation.ts';
+
+/** What came of a round. */
+export interface Verdict {
+  /** Deliveries owed: accepted changes × their webhooks. */
+  readonly accepted: number;
+  readonly delivered: number;
+  /** Requests of an attempt that had been seen before, all of them in flight at a fault. */
+  readonly repeated: number;
+  /** The latest attempt beyond its plan, in milliseconds. */
+  readonly latestMs: number;
+  readonly violations: readonly Violation[];
+}
+
+/** Judges a round; pure. */
+export function check(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): Verdict {
+  const outcomes = checkOutcomes(policy, ledger, evidence);
+  const attempts = evidence.deliveries.map((delivery) => checkAttempts(policy, ledger, evidence, delivery));
+  return {
+    accepted: outcomes.accepted,
+    delivered: outcomes.delivered,
+    repeated: attempts.reduce((sum, { repeated }) => sum + repeated, 0),
+    latestMs: Math.max(0, ...attempts.map(({ latestMs }) => latestMs)),
+    violations: [
+      ...outcomes.violations,
+      ...attempts.flatMap(({ violations }) => violations),
+      ...checkDeactivations(ledger, evidence),
+      ...ledger.complaints.map((text) => violation('wrong', text)),
+    ],
+  };
+}

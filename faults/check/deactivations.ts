@@ -1,0 +1,43 @@
+/**
+ * A webhook is deactivated when a delivery of it failed for good, and at no other time; each deactivation is mailed
+ * once.
+ * @module
+ */
+import type { Evidence, WebhookRow } from '../evidence.ts';
+import type { Ledger } from '../ledger.ts';
+import type { Receiver } from '../receivers.ts';
+import { type Violation, violation } from './violation.ts';
+
+/** Goes through the webhooks. */
+export function checkDeactivations(ledger: Ledger, evidence: Evidence): Violation[] {
+  return evidence.receivers.flatMap((receiver) => {
+    const row = evidence.webhooks.find(({ id }) => id === receiver.webhookId);
+    if (row === undefined) return [violation('lost', `the webhook of the ${receiver.kind} receiver is gone`)];
+    return checkWebhook(ledger, evidence, receiver, row).map((text) =>
+      violation('wrong', `${receiver.kind} receiver: ${text}`),
+    );
+  });
+}
+
+function checkWebhook(ledger: Ledger, evidence: Evidence, receiver: Receiver, row: WebhookRow): string[] {
+  const problems: string[] = [];
+  const failed = evidence.deliveries.some(
+    ({ webhookId, state }) => webhookId === receiver.webhookId && state === 'failed',
+  );
+  if (failed === row.active) {
+    problems.push(
+      row.active ? 'a delivery failed, and the webhook is active' : 'deactivated without a reason',
+    );
+  }
+  const deactivations = failed ? 1 : 0;
+  if (row.deactivations !== deactivations)
+    problems.push(`${row.deactivations} deactivations recorded, not ${deactivations}`);
+  if (row.mailed !== deactivations) problems.push(`${row.mailed} mails recorded, not ${deactivations}`);
+
+  const mails = evidence.mails.filter(({ messageId }) => messageId.startsWith(`<webhook-${row.id}-`));
+  const enough = mails.length === deactivations || (ledger.mailsMayRepeat && mails.length === 2);
+  if (!enough) problems.push(`${mails.length} mails, not ${deactivations}`);
+  if (new Set(mails.map(({ messageId }) => messageId)).size > 1)
+    problems.push('a mail was repeated under another Message-ID');
+  return problems;
+}

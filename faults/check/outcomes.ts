@@ -1,0 +1,90 @@
+/**
+ * Every accepted change has reached every webhook, or its failure is recorded; nothing is left open.
+ * @module
+ */
+import { maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { DeliveryRow, Evidence } from '../evidence.ts';
+import type { Ledger, Outcome } from '../ledger.ts';
+import type { Receiver } from '../receivers.ts';
+import { type Violation, violation } from './violation.ts';
+
+/** The requests of one delivery, as they came. */
+export function arrivalsOf({ arrivals }: Receiver, deliveryId: string) {
+  return arrivals.filter((arrival) => arrival.deliveryId === deliveryId).sort((a, b) => a.at - b.at);
+}
+
+/** For sentences: "slow receiver, order-3 (…a1b2)". */
+export function title(receiver: Receiver, { id, entityId }: DeliveryRow): string {
+  return `${receiver.kind} receiver, ${entityId} (delivery …${id.slice(-6)})`;
+}
+
+/** Goes through everything owed. */
+export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evidence) {
+  const violations: Violation[] = [];
+  let accepted = 0;
+  let delivered = 0;
+  for (const receiver of evidence.receivers) {
+    const owed = ledger.accepted.filter(({ type }) => type === receiver.type);
+    accepted += owed.length;
+    const rows = evidence.deliveries.filter(({ webhookId }) => webhookId === receiver.webhookId);
+    for (const { entityId } of owed) {
+      const found = rows.filter((row) => row.entityId === entityId);
+      if (found.length !== 1) {
+        const text = `${receiver.kind} receiver, ${entityId}: ${found.length} deliveries instead of one`;
+        violations.push(violation(found.length === 0 ? 'lost' : 'wrong', text));
+      }
+    }
+    for (const row of rows) {
+      if (row.state === 'delivered') delivered += 1;
+      violations.push(...checkDelivery(policy, ledger, receiver, row));
+    }
+    const known = new Set(rows.map(({ id }) => id));
+    const strange = receiver.arrivals.filter(({ deliveryId }) => !known.has(deliveryId));
+    if (strange.length > 0)
+      violations.push(
+        violation('wrong', `${receiver.kind} receiver: ${strange.length} requests of no delivery`),
+      );
+  }
+  return { accepted, delivered, violations };
+}
+
+function checkDelivery(
+  policy: RetryPolicy,
+  ledger: Ledger,
+  receiver: Receiver,
+  row: DeliveryRow,
+): Violation[] {
+  const allowed = ledger.exceptions.get(row.id) ??
+    ledger.webhookExceptions.get(receiver.webhookId) ?? [receiver.outcome];
+  const arrivals = arrivalsOf(receiver, row.id);
+  const name = title(receiver, row);
+  if (row.state === 'pending' || row.state === 'retrying') {
+    const plan =
+      row.overdueMs === null
+        ? 'nothing planned'
+        : row.overdueMs > 0
+          ? `its attempt overdue by ${Math.round(row.overdueMs)} ms`
+          : `its next attempt planned in ${Math.round(-row.overdueMs)} ms`;
+    return [violation('stuck', `${name}: still open after ${row.attemptsMade} attempts, ${plan}`)];
+  }
+  const outcome: Outcome = row.state === 'failed' && arrivals.at(-1)?.status === 410 ? 'gone' : row.state;
+  if (!allowed.includes(outcome)) {
+    const expected = allowed.join(' or ');
+    const text = `${name}: ${outcome} after ${row.attemptsMade} attempts, not ${expected} (${row.lastError ?? 'no error'})`;
+    // What its receiver would have taken is lost.
+    return [violation(receiver.outcome === 'delivered' ? 'lost' : 'wrong', text)];
+  }
+  const taken = arrivals.some(({ status }) => status !== null && status >= 200 && status < 300);
+  if (outcome === 'delivered' && !taken)
+    return [violation('lost', `${name}: recorded as delivered, and its receiver took nothing`)];
+  if (outcome !== 'failed') return [];
+  const numbers = new Set(arrivals.map(({ number }) => number));
+  const most = maxAttempts(policy);
+  if (numbers.size === most && row.attemptsMade === most) return [];
+  return [
+    violation(
+      'wrong',
+      `${name}: failed after ${numbers.size} attempts (recorded: ${row.attemptsMade}), not ${most}`,
+    ),
+  ];
+}

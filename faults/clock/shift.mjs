@@ -1,0 +1,33 @@
+/**
+ * Loaded into a Waybill process before everything else (`NODE_OPTIONS=--import`): its calendar clock runs apart from
+ * the machine's by as many milliseconds as the file CLOCK_SHIFT_FILE says, which may change at any time. Timers and
+ * the monotonic clock are left alone, as when an operator or NTP sets the clock of a machine.
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+
+const { CLOCK_SHIFT_FILE } = process.env;
+const RealDate = Date;
+let shiftMs = 0;
+
+function read() {
+  try {
+    shiftMs = Number(readFileSync(CLOCK_SHIFT_FILE, 'utf8')) || 0;
+  } catch {
+    shiftMs = 0;
+  }
+}
+
+if (CLOCK_SHIFT_FILE !== undefined) {
+  read();
+  setInterval(read, 50).unref();
+  globalThis.Date = class ShiftedDate extends RealDate {
+    constructor(...args) {
+      if (args.length === 0) super(RealDate.now() + shiftMs);
+      else super(...args);
+    }
+    static now() {
+      return RealDate.now() + shiftMs;
+    }
+  };
+}

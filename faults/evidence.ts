@@ -1,0 +1,57 @@
+/**
+ * What the database says about a round.
+ * @module
+ */
+import type { Pool } from '../src/db/pool.ts';
+import type { StoredState } from '../src/domain/delivery-state.ts';
+import type { EventType } from '../src/domain/event-types.ts';
+import type { Receiver } from './receivers.ts';
+import type { TakenMail } from './stack/mail-server.ts';
+
+/** A delivery's row. */
+export interface DeliveryRow {
+  readonly id: string;
+  readonly webhookId: number;
+  readonly eventType: EventType;
+  readonly entityId: string;
+  readonly state: StoredState;
+  readonly attemptsMade: number;
+  /** Whether something is planned, and how long ago it was due, in milliseconds; null where nothing is. */
+  readonly overdueMs: number | null;
+  readonly lastError: string | null;
+}
+
+/** A webhook's row, with the deactivations that were ours. */
+export interface WebhookRow {
+  readonly id: number;
+  readonly active: boolean;
+  readonly deactivations: number;
+  /** Of these, how many are recorded as mailed. */
+  readonly mailed: number;
+}
+
+/** All that is known of a round at its end. */
+export interface Evidence {
+  /** When it was gathered, in milliseconds since 1970. */
+  readonly at: number;
+  readonly receivers: readonly Receiver[];
+  readonly deliveries: readonly DeliveryRow[];
+  readonly webhooks: readonly WebhookRow[];
+  readonly mails: readonly TakenMail[];
+}
+
+/** Reads an e-shop's deliveries and webhooks. */
+export async function readRows(
+  sql: Pool,
+  eshopId: number,
+): Promise<Pick<Evidence, 'deliveries' | 'webhooks'>> {
+  const deliveries = await sql<DeliveryRow[]>`
+    select id, webhook_id, event_type, entity_id, state, attempts_made, last_error,
+      (extract(epoch from now() - next_attempt_at) * 1000)::float8 as overdue_ms
+    from deliveries where eshop_id = ${eshopId} order by id`;
+  const webhooks = await sql<WebhookRow[]>`
+    select w.id, w.active, count(x.*)::integer as deactivations, count(x.mailed_at)::integer as mailed
+    from webhooks w left join deactivations x on x.webhook_id = w.id and x.reason <> 'user'
+    where w.eshop_id = ${eshopId} group by w.id order by w.id`;
+  return { deliveries, webhooks };
+}

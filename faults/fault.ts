@@ -1,0 +1,61 @@
+/**
+ * What a fault is, and the scene it is done to.
+ * @module
+ */
+import type { Random } from '../src/cli/demo/random.ts';
+import type { Ledger } from './ledger.ts';
+import type { PolicyName } from './policies.ts';
+import type { Receivers } from './receivers.ts';
+import type { Shop } from './shop.ts';
+import type { Stack } from './stack/stack.ts';
+
+/** All groups, in the order of the table. */
+export const groupNames = [
+  'kill',
+  'link',
+  'postgres',
+  'temporal',
+  'operator',
+  'receiver',
+  'mail',
+  'clock',
+  'stop',
+] as const;
+/** The name of a group. */
+export type GroupName = (typeof groupNames)[number];
+
+/** When it happens, besides while orders come in. */
+export type Moment =
+  /** The e-shop is in the middle of sending its orders. */
+  | 'orders'
+  /** A receiver that takes its time has a request before it. */
+  | 'slow'
+  /** This attempt at the receiver that always fails is in flight. */
+  | number;
+
+/** Everything of one round. */
+export interface Scene {
+  readonly stack: Stack;
+  readonly random: Random;
+  readonly shop: Shop;
+  readonly receivers: Receivers;
+  /** What must come of it; a fault adds what it changes. */
+  readonly ledger: Ledger;
+}
+
+/** One fault. */
+export interface Fault {
+  readonly group: GroupName;
+  readonly name: string;
+  /** The policies that it shows something under; the seed chooses. */
+  readonly policies: readonly PolicyName[];
+  /** The moments that it may come at; the seed chooses. */
+  readonly moments: readonly Moment[];
+  /** How long it lasts, in milliseconds, at least and at most. */
+  readonly lasts: readonly [number, number];
+  /** Before the first order: receivers of its own. */
+  prepare?(scene: Scene): Promise<void>;
+  inject(scene: Scene): Promise<void>;
+  /** Brings everything back; what is a Waybill process serves again when it resolves. */
+  heal(scene: Scene): Promise<void>;
+}

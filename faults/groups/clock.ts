@@ -1,0 +1,47 @@
+/**
+ * Clocks that disagree: the worker's stands apart from the database's by a minute, or jumps by an hour.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../fault.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The worker looks at its clock's setting this often at the latest, in milliseconds. */
+const TAKES_EFFECT_MS = 200;
+
+function apart(name: string, shiftMs: number): Fault {
+  return {
+    group: 'clock',
+    name: `worker's clock ${name}`,
+    policies: ['scaled', 'short'],
+    moments: [],
+    lasts: [0, 0],
+    // Before the first order, and for the rest of the round.
+    prepare: ({ stack }) => stack.shiftWorkerClock(shiftMs),
+    inject: async () => {},
+    heal: async () => {},
+  };
+}
+
+function steps(name: string, shiftMs: number): Fault {
+  return {
+    group: 'clock',
+    name: `worker's clock steps ${name}`,
+    policies: ['scaled'],
+    moments: ['orders', 12, 19, 20],
+    lasts: [1_000, 6_000],
+    async inject({ stack }) {
+      await stack.shiftWorkerClock(shiftMs);
+      await sleep(TAKES_EFFECT_MS);
+    },
+    heal: ({ stack }) => stack.shiftWorkerClock(0),
+  };
+}
+
+export const clockFaults: readonly Fault[] = [
+  apart('a minute behind', -MINUTE_MS),
+  apart('a minute ahead', MINUTE_MS),
+  steps('back an hour', -HOUR_MS),
+  steps('ahead an hour', HOUR_MS),
+];

@@ -1,0 +1,25 @@
+/**
+ * All faults.
+ * @module
+ */
+import type { Fault } from '../fault.ts';
+import { clockFaults } from './clock.ts';
+import { killFaults } from './kill.ts';
+import { linkFaults } from './link.ts';
+import { mailFaults } from './mail.ts';
+import { operatorFaults } from './operator.ts';
+import { postgresFaults } from './postgres.ts';
+import { stopFaults } from './stop.ts';
+import { temporalFaults } from './temporal.ts';
+
+/** In the order of their groups. */
+export const faults: readonly Fault[] = [
+  ...killFaults,
+  ...linkFaults,
+  ...postgresFaults,
+  ...temporalFaults,
+  ...operatorFaults,
+  ...mailFaults,
+  ...clockFaults,
+  ...stopFaults,
+];

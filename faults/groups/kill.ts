@@ -1,0 +1,53 @@
+/**
+ * Processes that die or stand still: each part alone, several, all.
+ * @module
+ */
+import type { Fault, Moment, Scene } from '../fault.ts';
+import type { Part } from '../stack/part.ts';
+import type { Stack } from '../stack/stack.ts';
+
+/** First attempts, one in the middle, and those that the longest waits follow. */
+const MOMENTS: readonly Moment[] = ['orders', 'slow', 1, 12, 19, 20, 21];
+
+function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+  return {
+    group: 'kill',
+    name: `${name} killed`,
+    policies: ['scaled', 'hours'],
+    moments: MOMENTS,
+    lasts: [0, 3_000],
+    async inject({ stack }) {
+      await Promise.all(parts(stack).map((part) => part.kill()));
+    },
+    async heal({ stack }) {
+      // Servers first: Waybill needs them to start.
+      for (const part of parts(stack)) await part.start();
+    },
+  };
+}
+
+function frozen(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+  const each = (visit: (part: Part) => void) => async (scene: Scene) => parts(scene.stack).forEach(visit);
+  return {
+    group: 'kill',
+    name: `${name} stopped for a while`,
+    policies: ['scaled', 'hours'],
+    moments: MOMENTS,
+    lasts: [1_000, 6_000],
+    inject: each((part) => part.freeze()),
+    heal: each((part) => part.thaw()),
+  };
+}
+
+export const killFaults: readonly Fault[] = [
+  killed('API', ({ api }) => [api]),
+  killed('worker', ({ worker }) => [worker]),
+  killed('Postgres', ({ postgres }) => [postgres]),
+  killed('Temporal', ({ temporal }) => [temporal]),
+  killed('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
+  frozen('API', ({ api }) => [api]),
+  frozen('worker', ({ worker }) => [worker]),
+  frozen('Postgres', ({ postgres }) => [postgres]),
+  frozen('Temporal', ({ temporal }) => [temporal]),
+  frozen('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
+];

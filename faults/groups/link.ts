@@ -1,0 +1,51 @@
+/**
+ * The ways between Waybill and its servers: cut, silent, cut in the middle of an answer.
+ * @module
+ */
+import type { TcpProxy } from '../../test/support/tcp-proxy.ts';
+import type { Fault } from '../fault.ts';
+import type { Stack } from '../stack/stack.ts';
+
+type LinkName = keyof Stack['links'];
+
+const LINKS: Readonly<Record<LinkName, string>> = {
+  apiToPostgres: 'API to Postgres',
+  workerToPostgres: 'worker to Postgres',
+  workerToTemporal: 'worker to Temporal',
+};
+
+/** Early in an answer, and somewhere within a long one, in bytes. */
+const CUTS = [1, 40, 400, 4_000];
+
+function faultsOf(link: LinkName): Fault[] {
+  const fault = (
+    what: string,
+    lasts: readonly [number, number],
+    inject: (proxy: TcpProxy, bytes: number) => void,
+  ) =>
+    ({
+      group: 'link' as const,
+      name: `${LINKS[link]} ${what}`,
+      policies: ['scaled', 'hours'] as const,
+      moments: ['orders', 'slow', 19, 20] as const,
+      lasts,
+      inject: async ({ stack, random }) => inject(stack.links[link], random.pick(CUTS)),
+      heal: async ({ stack }) => {
+        const proxy = stack.links[link];
+        // What was silenced stays dead, as with a firewall that forgot its connections: nobody is told.
+        proxy.pass();
+      },
+    }) satisfies Fault;
+  return [
+    fault('cut', [0, 4_000], (proxy) => proxy.refuse()),
+    fault('silent', [1_000, 6_000], (proxy) => proxy.silence()),
+    fault('cut within an answer', [500, 1_000], (proxy, bytes) => proxy.cutInAnswer(bytes)),
+    fault('silent within an answer', [500, 1_000], (proxy, bytes) => proxy.silenceInAnswer(bytes)),
+  ];
+}
+
+export const linkFaults: readonly Fault[] = [
+  ...faultsOf('apiToPostgres'),
+  ...faultsOf('workerToPostgres'),
+  ...faultsOf('workerToTemporal'),
+];

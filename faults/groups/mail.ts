@@ -1,0 +1,62 @@
+/**
+ * Mail servers as they are: away, putting off, refusing, gone after they took the mail.
+ * @module
+ */
+import type { Fault } from '../fault.ts';
+import type { MailBehaviour } from '../stack/mail-server.ts';
+
+const POLICIES = ['hours', 'scaled'] as const;
+
+function behaving(name: string, behaviour: MailBehaviour): Fault {
+  return {
+    group: 'mail',
+    name,
+    policies: POLICIES,
+    moments: [],
+    lasts: [0, 1_000],
+    async prepare({ stack }) {
+      stack.mail.behave(behaviour);
+    },
+    inject: async () => {},
+    heal: async () => {},
+  };
+}
+
+const away: Fault = {
+  group: 'mail',
+  name: 'server away',
+  policies: POLICIES,
+  moments: ['orders', 21],
+  lasts: [1_000, 5_000],
+  prepare: ({ stack }) => stack.mail.stop(),
+  inject: async () => {},
+  heal: ({ stack }) => stack.mail.start(),
+};
+
+const workerDies: Fault = {
+  group: 'mail',
+  name: 'worker killed with the mail on its way',
+  policies: POLICIES,
+  moments: ['orders'],
+  lasts: [0, 1_000],
+  async prepare({ stack, ledger }) {
+    ledger.mailsMayRepeat = true;
+    // Taken slowly enough to be met.
+    stack.mail.behave(() => 'takeSlowly');
+  },
+  async inject({ stack, shop }) {
+    await stack.mail.mailUnderWay(shop.email);
+    await stack.worker.kill();
+  },
+  async heal({ stack }) {
+    stack.mail.behave(() => 'take');
+    await stack.worker.start();
+  },
+};
+
+export const mailFaults: readonly Fault[] = [
+  away,
+  behaving('server puts off twice (451)', (_to, attempt) => (attempt <= 2 ? 451 : 'take')),
+  behaving('server dies after its 250', () => 'takeAndDie'),
+  workerDies,
+];

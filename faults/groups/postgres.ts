@@ -1,0 +1,138 @@
+/**
+ * A Postgres that is there, and does not do what is asked of it.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import type { Fault, Scene } from '../fault.ts';
+
+const POLICIES = ['scaled', 'hours'] as const;
+const MOMENTS = ['orders', 'slow', 1, 19, 20] as const;
+
+/** What ends a fault that somebody must let go of, by the scene it was done to. */
+const releases = new WeakMap<Scene, () => Promise<void>>();
+
+async function release(scene: Scene): Promise<void> {
+  await releases.get(scene)?.();
+  releases.delete(scene);
+}
+
+const readOnly: Fault = {
+  group: 'postgres',
+  name: 'read-only',
+  policies: POLICIES,
+  moments: MOMENTS,
+  lasts: [1_000, 6_000],
+  async inject({ stack: { sql } }) {
+    await sql.unsafe('alter system set default_transaction_read_only = on');
+    await sql`select pg_reload_conf()`;
+  },
+  async heal({ stack: { sql } }) {
+    await sql.unsafe('alter system reset default_transaction_read_only');
+    await sql`select pg_reload_conf()`;
+  },
+};
+
+const restarted: Fault = {
+  group: 'postgres',
+  name: 'restarted',
+  policies: POLICIES,
+  moments: MOMENTS,
+  lasts: [0, 2_000],
+  inject: ({ stack }) => stack.postgres.stop(),
+  heal: ({ stack }) => stack.postgres.start(),
+};
+
+/** Connections that somebody else's program takes for itself at once, and keeps. */
+const GREED = 60;
+
+const outOfConnections: Fault = {
+  group: 'postgres',
+  name: 'out of connections',
+  policies: POLICIES,
+  moments: MOMENTS,
+  lasts: [2_000, 6_000],
+  async inject(scene) {
+    const { sql, postgres: server } = scene.stack;
+    const held: postgres.Sql[] = [];
+    const taken: postgres.ReservedSql[] = [];
+    const greedy = async () => {
+      const mine = postgres(server.url, {
+        max: GREED,
+        connection: { application_name: 'greedy' },
+        onnotice: () => {},
+      });
+      held.push(mine);
+      const tries = Array.from({ length: GREED }, () => mine.reserve().then((each) => taken.push(each)));
+      const results = await Promise.allSettled(tries);
+      return results.every(({ status }) => status === 'fulfilled');
+    };
+    while (await greedy());
+    // Those that Waybill had are gone too, and somebody is quicker than it to take them.
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waybill' and pid <> pg_backend_pid()`;
+    await greedy();
+    releases.set(scene, async () => {
+      await Promise.all(held.map((each) => each.end({ timeout: 0 })));
+    });
+  },
+  heal: release,
+};
+
+function locked(table: string): Fault {
+  return {
+    group: 'postgres',
+    name: `${table} locked`,
+    policies: POLICIES,
+    moments: MOMENTS,
+    lasts: [3_000, 12_000],
+    async inject(scene) {
+      const mine = postgres(scene.stack.postgres.url, { max: 1, onnotice: () => {} });
+      let letGo = () => {};
+      const letGone = new Promise<void>((resolve) => {
+        letGo = resolve;
+      });
+      let isHeld = () => {};
+      const held = new Promise<void>((resolve) => {
+        isHeld = resolve;
+      });
+      const holding = mine.begin(async (tx) => {
+        await tx`lock table ${tx(table)} in access exclusive mode`;
+        isHeld();
+        await letGone;
+      });
+      await held;
+      releases.set(scene, async () => {
+        letGo();
+        await holding;
+        await mine.end({ timeout: 1 });
+      });
+    },
+    heal: release,
+  };
+}
+
+const terminated: Fault = {
+  group: 'postgres',
+  name: 'connections ended by the server',
+  policies: POLICIES,
+  moments: MOMENTS,
+  lasts: [500, 2_000],
+  async inject({ stack: { sql } }) {
+    for (let round = 0; round < 3; round += 1) {
+      await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'waybill' and pid <> pg_backend_pid()`;
+      await sleep(100);
+    }
+  },
+  heal: async () => {},
+};
+
+export const postgresFaults: readonly Fault[] = [
+  readOnly,
+  restarted,
+  outOfConnections,
+  locked('deliveries'),
+  locked('webhooks'),
+  terminated,
+];

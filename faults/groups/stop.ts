@@ -1,0 +1,42 @@
+/**
+ * Stopped in order while there is work: what is under way finishes, nothing fails, nothing is cut.
+ * @module
+ */
+import type { Fault, Scene } from '../fault.ts';
+import type { ProgramPart } from '../stack/program.ts';
+import type { Stack } from '../stack/stack.ts';
+
+/** An attempt's time, the grace around it, and what a busy machine takes besides, in milliseconds. */
+const STOPS_WITHIN_MS = 15_000;
+
+async function stopInTime(part: ProgramPart, { ledger }: Scene): Promise<void> {
+  const before = Date.now();
+  await part.stop();
+  const took = Date.now() - before;
+  if (took > STOPS_WITHIN_MS) ledger.complaints.push(`${part.name} took ${took} ms to stop`);
+  if (part.exitCode !== 0) ledger.complaints.push(`${part.name} ended with ${part.exitCode} when stopped`);
+}
+
+function stopped(name: string, parts: (stack: Stack) => readonly ProgramPart[]): Fault {
+  return {
+    group: 'stop',
+    name: `${name} stopped in order`,
+    policies: ['scaled', 'hours'],
+    moments: ['orders', 'slow', 1, 19, 20],
+    lasts: [0, 2_000],
+    async inject(scene) {
+      // A request repeated after a stop in order was cut, which is what it must not be.
+      scene.ledger.repeatsForgiven = false;
+      await Promise.all(parts(scene.stack).map((part) => stopInTime(part, scene)));
+    },
+    async heal({ stack }) {
+      for (const part of parts(stack)) await part.start();
+    },
+  };
+}
+
+export const stopFaults: readonly Fault[] = [
+  stopped('worker', ({ worker }) => [worker]),
+  stopped('API', ({ api }) => [api]),
+  stopped('both', ({ api, worker }) => [api, worker]),
+];

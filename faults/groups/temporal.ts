@@ -1,0 +1,68 @@
+/**
+ * A Temporal that forgets, or stays away past the window.
+ * @module
+ */
+import type { Fault, Scene } from '../fault.ts';
+
+/** The reconciler must find out by itself what Temporal has forgotten: within a minute, in milliseconds. */
+const MENDED_WITHIN_MS = 60_000;
+
+async function forgets(scene: Scene, how: () => Promise<void>): Promise<void> {
+  const { temporal } = scene.stack;
+  scene.ledger.graceMs = Math.max(scene.ledger.graceMs, MENDED_WITHIN_MS);
+  await temporal.stop();
+  await how();
+}
+
+const wiped: Fault = {
+  group: 'temporal',
+  name: 'wiped',
+  policies: ['scaled', 'hours'],
+  moments: ['orders', 'slow', 12, 20],
+  lasts: [0, 2_000],
+  inject: (scene) => forgets(scene, scene.stack.temporal.wipe),
+  heal: ({ stack }) => stack.temporal.start(),
+};
+
+const restored: Fault = {
+  group: 'temporal',
+  name: 'restored from an older copy',
+  policies: ['scaled', 'hours'],
+  moments: ['orders', 'slow', 12, 20],
+  lasts: [0, 2_000],
+  async prepare({ stack: { temporal } }) {
+    await temporal.stop();
+    await temporal.saveCopy();
+    await temporal.start();
+  },
+  inject: (scene) => forgets(scene, scene.stack.temporal.restoreCopy),
+  heal: ({ stack }) => stack.temporal.start(),
+};
+
+const away: Fault = {
+  group: 'temporal',
+  name: 'away past the window',
+  policies: ['short'],
+  moments: ['orders'],
+  lasts: [6_000, 8_000],
+  async inject({ stack, receivers, ledger }) {
+    await stack.temporal.stop();
+    // Its window was lost by an outage of ours: one last attempt, and the webhook stays.
+    for (const { outcome, webhookId } of receivers.all)
+      if (outcome === 'failed') ledger.webhookExceptions.set(webhookId, ['expired']);
+  },
+  heal: ({ stack }) => stack.temporal.start(),
+};
+
+const awayTowardsTheEnd: Fault = {
+  group: 'temporal',
+  name: 'away towards the end of the window',
+  policies: ['tight'],
+  moments: [18, 19],
+  // Longer than what the window leaves beyond its waits, so that the last one must be shortened.
+  lasts: [6_000, 7_500],
+  inject: ({ stack }) => stack.temporal.stop(),
+  heal: ({ stack }) => stack.temporal.start(),
+};
+
+export const temporalFaults: readonly Fault[] = [wiped, restored, away, awayTowardsTheEnd];

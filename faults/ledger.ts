@@ -1,0 +1,58 @@
+/**
+ * What a round owes: every change that the API answered with 200, what must become of it, and when nothing could be
+ * expected of us.
+ * @module
+ */
+import type { EventType } from '../src/domain/event-types.ts';
+
+/** How a delivery may end. `gone` is `failed` after a 410. */
+export type Outcome = 'delivered' | 'failed' | 'gone' | 'expired' | 'canceled';
+
+/** A change that was answered with 200. */
+export interface Accepted {
+  readonly type: EventType;
+  readonly entityId: string;
+  /** When the answer arrived, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A time in which something of ours was away, in milliseconds since 1970. */
+export interface Outage {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The books of a round. */
+export interface Ledger {
+  readonly accepted: Accepted[];
+  readonly outages: Outage[];
+  /** Deliveries that may end otherwise than their receiver behaves, by id: what an operator did to them. */
+  readonly exceptions: Map<string, readonly Outcome[]>;
+  /** Webhooks whose deliveries may, by id: what a fault does to their receiver. */
+  readonly webhookExceptions: Map<number, readonly Outcome[]>;
+  /** Attempts that somebody ordered: from then on one comes, whatever was planned. By delivery id. */
+  readonly ordered: Map<string, number>;
+  /** Whether an attempt that a fault met in flight may come twice: not when we were stopped in order. */
+  repeatsForgiven: boolean;
+  /** Mails may come twice: a mail server's 250 was lost on its way to us. */
+  mailsMayRepeat: boolean;
+  /** How late an attempt may be beyond its plan and our outage, in milliseconds. */
+  graceMs: number;
+  /** What went wrong besides deliveries, as sentences. */
+  readonly complaints: string[];
+}
+
+/** Opens the books. */
+export function newLedger(graceMs: number): Ledger {
+  return {
+    accepted: [],
+    outages: [],
+    exceptions: new Map(),
+    webhookExceptions: new Map(),
+    ordered: new Map(),
+    repeatsForgiven: true,
+    mailsMayRepeat: false,
+    graceMs,
+    complaints: [],
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * `npm run faults`: faults of every kind done to a running Waybill, and what became of everything it had accepted.
+ * Ends with 1 when anything was lost, stuck or wrong. See docs/faults.md.
+ *
+ *     npm run faults -- --rounds 100 --seed monday
+ *     npm run faults -- --only kill --rounds 10
+ *     npm run faults -- --seed monday --round 17
+ * @module
+ */
+import { Command, InvalidArgumentError } from 'commander';
+import { stopsOnSignal } from '../test/support/stops.ts';
+import { type Round, roundOf, roundsOf } from './plan.ts';
+import { isClean, resultTable, roundLines } from './report.ts';
+import { type Played, playRound } from './round.ts';
+import { buildProgram } from './stack/program.ts';
+import { startStack } from './stack/stack.ts';
+
+interface Options {
+  readonly rounds: number;
+  readonly seed: string;
+  readonly round?: number;
+  readonly only?: string;
+  readonly lanes: number;
+  readonly grace: number;
+  readonly json: boolean;
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('must be a whole number.');
+  return value;
+}
+
+const options = new Command('faults')
+  .description('Does faults to a running Waybill and checks that nothing accepted is lost, stuck or wrong.')
+  .option('--rounds <n>', 'how many rounds', wholeNumber, 30)
+  .option('--seed <s>', 'what chance begins with', String(Date.now() % 1_000_000))
+  .option('--round <i>', 'plays this round of the seed alone', wholeNumber)
+  .option('--only <name>', 'rounds of this group or this fault alone')
+  .option('--lanes <n>', 'stacks that play rounds side by side', wholeNumber, 1)
+  .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
+  .option('--json', 'the results as JSON instead of a table', false)
+  .parse()
+  .opts<Options>();
+
+const say = (text: string) => console.error(text);
+const stops = stopsOnSignal();
+
+/** Takes one round after the other from the list. */
+async function lane(left: Round[], played: Played[]): Promise<void> {
+  const stack = await startStack(stops, say);
+  for (let round = left.shift(); round !== undefined; round = left.shift()) {
+    const result = await playRound(stack, round, options.grace * 1000);
+    played.push(result);
+    say(roundLines(result));
+  }
+}
+
+const { seed, round, only } = options;
+const rounds = round === undefined ? roundsOf(seed, options.rounds, only) : [roundOf(seed, round)];
+// A worker starts anew for another policy: rounds of one policy after the other.
+rounds.sort((a, b) => a.policy.localeCompare(b.policy));
+const played: Played[] = [];
+try {
+  say('building Waybill …');
+  await buildProgram();
+  say(`seed ${seed}, ${rounds.length} rounds`);
+  await Promise.all(Array.from({ length: options.lanes }, () => lane(rounds, played)));
+} finally {
+  await stops.stop();
+}
+console.log(options.json ? JSON.stringify(played, null, 2) : resultTable(played));
+process.exitCode = isClean(played) ? 0 : 1;

@@ -1,0 +1,62 @@
+/**
+ * Which rounds a seed makes. A round follows from (seed, index) alone, whatever others are played.
+ * @module
+ */
+import { randomFrom } from '../src/cli/demo/random.ts';
+import type { Fault, Moment } from './fault.ts';
+import { faults } from './groups/index.ts';
+import type { PolicyName } from './policies.ts';
+
+/** A round to be played. */
+export interface Round {
+  readonly seed: string;
+  readonly index: number;
+  readonly fault: Fault;
+  readonly policy: PolicyName;
+  readonly moment: Moment;
+  /** How long the fault lasts, in milliseconds. */
+  readonly lastsMs: number;
+  readonly orders: number;
+}
+
+/** The round of this index; all faults come round before one comes again. */
+export function roundOf(seed: string, index: number): Round {
+  const deck = randomFrom(seed).some(faults, faults.length);
+  const fault = deck[index % deck.length];
+  if (fault === undefined) throw new Error('There are no faults.');
+  const random = randomFrom(`${seed}/${index}`);
+  const policy = random.pick(fault.policies);
+  // The receiver that always fails comes to its later attempts under the policies with many of them.
+  const many = policy === 'scaled' || policy === 'tight';
+  const moments = fault.moments.filter((moment) => typeof moment !== 'number' || many);
+  const [least, most] = fault.lasts;
+  return {
+    seed,
+    index,
+    fault,
+    policy,
+    moment: moments.length === 0 ? 'orders' : random.pick(moments),
+    lastsMs: random.integer(least, most),
+    orders: random.integer(6, 12),
+  };
+}
+
+/**
+ * The first so many rounds.
+ * @param only the name of a group or of a fault: rounds of others are left out, and keep their indexes
+ */
+export function roundsOf(seed: string, count: number, only: string | undefined): Round[] {
+  const wanted = ({ group, name }: Fault) => only === undefined || group === only || name === only;
+  if (!faults.some(wanted)) throw new Error(`There is no group and no fault "${only}".`);
+  const rounds: Round[] = [];
+  for (let index = 0; rounds.length < count; index += 1) {
+    const round = roundOf(seed, index);
+    if (wanted(round.fault)) rounds.push(round);
+  }
+  return rounds;
+}
+
+/** The command that plays a round again. */
+export function replayCommand({ seed, index }: Round): string {
+  return `npm run faults -- --seed ${seed} --round ${index}`;
+}

@@ -1,0 +1,47 @@
+/**
+ * The retry policies that rounds are played under. Shrunk, with the proportions of the real one kept where a fault
+ * depends on them: a wait must be long compared with the fault, or an attempt that is lost with its whole wait is
+ * not missed.
+ * @module
+ */
+import type { RetryPolicy } from '../src/domain/retry-policy.ts';
+
+/** One attempt may take this long, in milliseconds, under every policy. */
+const ATTEMPT_TIMEOUT_MS = 2_000;
+
+export const policies = {
+  /**
+   * The real policy in small (1 : 8,333): 21 attempts, each wait 1.5 times the one before, the last of 6.7 s, 20 s in
+   * all. The window has room for a fault of some seconds.
+   */
+  scaled: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 40_000 },
+  /**
+   * The same with the real window's proportion: an outage towards the end shortens the last wait, or takes the rest
+   * of the window away.
+   */
+  tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 24_000 },
+  /** One wait of an hour: whatever a fault puts off by a wait does not come within the round. */
+  hours: { initialIntervalMs: 3_600_000, coefficient: 1.5, maxRetries: 1, windowMs: 48 * 3_600_000 },
+  /** A window that is over before an outage of ours is. */
+  short: { initialIntervalMs: 3_000, coefficient: 1, maxRetries: 3, windowMs: 4_000 },
+} as const satisfies Record<string, Omit<RetryPolicy, 'attemptTimeoutMs'>>;
+
+/** The name of one of them. */
+export type PolicyName = keyof typeof policies;
+
+/** The policy of this name. */
+export function policyOf(name: PolicyName): RetryPolicy {
+  return { ...policies[name], attemptTimeoutMs: ATTEMPT_TIMEOUT_MS };
+}
+
+/** The variables that say it. */
+export function policyVariables(name: PolicyName): Record<string, string> {
+  const policy = policyOf(name);
+  return {
+    RETRY_INITIAL_INTERVAL: `${policy.initialIntervalMs}ms`,
+    RETRY_COEFFICIENT: String(policy.coefficient),
+    RETRY_MAX: String(policy.maxRetries),
+    RETRY_WINDOW: `${policy.windowMs}ms`,
+    DELIVERY_TIMEOUT: `${policy.attemptTimeoutMs}ms`,
+  };
+}

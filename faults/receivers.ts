@@ -1,0 +1,150 @@
+/**
+ * The receivers of a round, one webhook each: they answer by script and write down what they see.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { EventType } from '../src/domain/event-types.ts';
+import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from '../test/support/receiver.ts';
+import type { Moment } from './fault.ts';
+import type { Outcome } from './ledger.ts';
+import type { PolicyName } from './policies.ts';
+import { RECEIVER_HOST } from './stack/stack.ts';
+
+/** A request as it was seen. */
+export interface Arrival {
+  readonly deliveryId: string;
+  /** Of the attempt, as its header says. */
+  readonly number: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** When it was answered, or should have been; infinite while it is not. */
+  endedAt: number;
+  /** What was answered; null while nothing was. */
+  status: number | null;
+}
+
+/** A receiver with its webhook. */
+export interface Receiver {
+  readonly kind: string;
+  readonly type: EventType;
+  readonly outcome: Outcome;
+  readonly url: string;
+  readonly webhookId: number;
+  readonly arrivals: readonly Arrival[];
+}
+
+/** How one kind of receiver answers. */
+interface Script {
+  readonly type: EventType;
+  readonly outcome: Outcome;
+  /** How long it thinks, in milliseconds. */
+  readonly delayMs?: number;
+  readonly status: (number: number) => number;
+}
+
+/** Attempts that the receiver with a bad start fails. */
+const FLAKY_FAILURES = 2;
+
+/**
+ * Created orders go to receivers that all take them in the end. The one change of a status goes to receivers that
+ * never do, so that each of their webhooks has one delivery, and is deactivated by it.
+ */
+const scripts = {
+  healthy: { type: 'CREATE_ORDER', outcome: 'delivered', status: () => 200 },
+  flaky: {
+    type: 'CREATE_ORDER',
+    outcome: 'delivered',
+    status: (number) => (number <= FLAKY_FAILURES ? 503 : 200),
+  },
+  slow: { type: 'CREATE_ORDER', outcome: 'delivered', delayMs: 900, status: () => 204 },
+  failing: { type: 'UPDATE_ORDER_STATUS', outcome: 'failed', status: () => 500 },
+  gone: { type: 'UPDATE_ORDER_STATUS', outcome: 'gone', status: () => 410 },
+} as const satisfies Record<string, Script>;
+type Kind = keyof typeof scripts;
+
+/** Who can be expected to come to an end under each policy within a round. */
+const kinds: Readonly<Record<PolicyName, readonly Kind[]>> = {
+  scaled: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
+  tight: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
+  hours: ['healthy', 'slow', 'gone'],
+  short: ['healthy', 'failing'],
+};
+
+/** The attempt that a fault waits for is answered this late, in milliseconds, so that the fault meets it. */
+const HELD_MS = 1_500;
+
+/** Registers a webhook; answers its id. */
+export type Subscribe = (url: string, type: EventType) => Promise<number>;
+
+/** All receivers of a round. */
+export interface Receivers {
+  readonly all: readonly Receiver[];
+  /** Resolves at the moment. */
+  reached(moment: Exclude<Moment, 'orders'>): Promise<void>;
+  /** Adds one that runs by itself, with what it sees. */
+  add(receiver: Receiver): void;
+  /** Adds one that answers by this script. */
+  open(kind: string, script: Script): Promise<Receiver>;
+  close(): Promise<void>;
+}
+
+/** Opens the receivers of a policy and registers their webhooks. */
+export async function openReceivers(policy: PolicyName, subscribe: Subscribe): Promise<Receivers> {
+  const all: Receiver[] = [];
+  const closes: (() => Promise<void>)[] = [];
+  const watchers = new Set<(kind: string, arrival: Arrival) => void>();
+  let heldNumber: number | null = null;
+
+  async function answer(kind: string, script: Script, request: ReceivedRequest, arrivals: Arrival[]) {
+    const arrival: Arrival = {
+      deliveryId: String(request.headers['x-service-delivery']),
+      number: Number(request.headers['x-service-attempt']),
+      at: Date.now(),
+      endedAt: Number.POSITIVE_INFINITY,
+      status: null,
+    };
+    arrivals.push(arrival);
+    const { number } = arrival;
+    // Before the watchers hear of it: they may end the holding.
+    const held = kind === 'failing' && number === heldNumber;
+    for (const watcher of watchers) watcher(kind, arrival);
+    await sleep(held ? HELD_MS : (script.delayMs ?? 0));
+    arrival.endedAt = Date.now();
+    arrival.status = script.status(number);
+    return { status: arrival.status } satisfies ReceiverAnswer;
+  }
+
+  const receivers: Receivers = {
+    all,
+    reached(moment) {
+      if (moment !== 'slow') heldNumber = moment;
+      return new Promise((resolve) => {
+        const watcher = (kind: string, { number }: Arrival) => {
+          if (moment === 'slow' ? kind !== 'slow' : kind !== 'failing' || number !== moment) return;
+          heldNumber = null;
+          watchers.delete(watcher);
+          resolve();
+        };
+        watchers.add(watcher);
+      });
+    },
+    add: (receiver) => void all.push(receiver),
+    async open(kind, script) {
+      const arrivals: Arrival[] = [];
+      const server = await createReceiver((request) => answer(kind, script, request, arrivals), {
+        host: RECEIVER_HOST,
+      });
+      closes.push(() => server.close());
+      const { type, outcome } = script;
+      const url = `${server.url}/${kind}`;
+      const receiver = { kind, type, outcome, url, webhookId: await subscribe(url, type), arrivals };
+      all.push(receiver);
+      return receiver;
+    },
+    async close() {
+      for (const close of closes) await close();
+    },
+  };
+  for (const kind of kinds[policy]) await receivers.open(kind, scripts[kind]);
+  return receivers;
+}

@@ -1,0 +1,55 @@
+/**
+ * The table at the end of a run.
+ * @module
+ */
+import { table } from '../bench/figures.ts';
+import { replayCommand } from './plan.ts';
+import type { Played } from './round.ts';
+
+const HEAD = ['fault', 'rounds', 'accepted', 'delivered', 'repeated', 'lost', 'stuck', 'wrong', 'latest'];
+
+/** Whether nothing was lost, stuck or wrong. */
+export function isClean(played: readonly Played[]): boolean {
+  return played.every(({ verdict }) => verdict.violations.length === 0);
+}
+
+/** A Markdown table, one line per fault, and the sum; `latest` in milliseconds beyond the plan, our outage included. */
+export function resultTable(played: readonly Played[]): string {
+  const nameOf = ({ round: { fault } }: Played) => `${fault.group}: ${fault.name}`;
+  const names = [...new Set(played.map(nameOf))].sort((a, b) => a.localeCompare(b));
+  const rows = names.map((name) =>
+    row(
+      name,
+      played.filter((each) => nameOf(each) === name),
+    ),
+  );
+  return table(HEAD, [...rows, row('all', played)]);
+}
+
+function row(name: string, rounds: readonly Played[]): string[] {
+  const sum = (of: (played: Played) => number) => String(rounds.reduce((total, each) => total + of(each), 0));
+  const broken = (kind: string) =>
+    sum(({ verdict }) => verdict.violations.filter((each) => each.kind === kind).length);
+  return [
+    name,
+    String(rounds.length),
+    sum(({ verdict }) => verdict.accepted),
+    sum(({ verdict }) => verdict.delivered),
+    sum(({ verdict }) => verdict.repeated),
+    broken('lost'),
+    broken('stuck'),
+    broken('wrong'),
+    String(Math.round(Math.max(0, ...rounds.map(({ verdict }) => verdict.latestMs)))),
+  ];
+}
+
+/** One round in a line, and what was broken, with the command that plays it again. */
+export function roundLines({ round, verdict, tookMs }: Played): string {
+  const { fault, policy, moment, lastsMs } = round;
+  const bad = verdict.violations.length > 0;
+  const at = typeof moment === 'number' ? `attempt ${moment}` : moment;
+  const head = `${bad ? 'BROKEN' : 'ok    '} ${round.index}: ${fault.group}: ${fault.name} (${policy}, at ${at}, ${lastsMs} ms)`;
+  const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
+  const broken = verdict.violations.map(({ kind, text }) => `\n         ${kind}: ${text}`).join('');
+  return `${head}: ${figures}${broken}${bad ? `\n         again: ${replayCommand(round)}` : ''}`;
+}

@@ -1,0 +1,106 @@
+/**
+ * One round: an e-shop sends orders, a fault happens and is healed, everything comes to its end, and the checker
+ * looks.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomFrom } from '../src/cli/demo/random.ts';
+import { waits } from '../src/domain/retry-policy.ts';
+import { check, type Verdict } from './check/check.ts';
+import { type Evidence, readRows } from './evidence.ts';
+import type { Scene } from './fault.ts';
+import { newLedger } from './ledger.ts';
+import type { Round } from './plan.ts';
+import { policyOf } from './policies.ts';
+import { openReceivers } from './receivers.ts';
+import { openShop } from './shop.ts';
+import type { Stack } from './stack/stack.ts';
+
+/** What came of it. */
+export interface Played {
+  readonly round: Round;
+  readonly verdict: Verdict;
+  /** Whole milliseconds. */
+  readonly tookMs: number;
+}
+
+/** A moment that does not come is a fault of the round itself, in milliseconds. */
+const MOMENT_MS = 60_000;
+const POLL_MS = 200;
+/** Waits longer than this are not waited for in a round, in milliseconds. */
+const LONGEST_WAIT_MS = 60_000;
+
+/**
+ * Plays a round on a stack, which is whole again afterwards.
+ * @param graceMs how late an attempt may be beyond plan and outage, in milliseconds
+ */
+export async function playRound(stack: Stack, round: Round, graceMs: number): Promise<Played> {
+  const started = performance.now();
+  const { fault, policy } = round;
+  await stack.prepare(policy);
+  stack.mail.behave(() => 'take');
+  const ledger = newLedger(graceMs);
+  const name = `round-${round.seed}-${round.index}-${Date.now().toString(36)}`.toLowerCase();
+  const shop = await openShop(stack.sql, stack.apiUrl, name, ledger);
+  const receivers = await openReceivers(policy, shop.subscribe);
+  const random = randomFrom(`${round.seed}/${round.index}/fault`);
+  const scene: Scene = { stack, shop, receivers, ledger, random };
+  try {
+    await fault.prepare?.(scene);
+    let halfway = () => {};
+    const half = new Promise<void>((resolve) => {
+      halfway = resolve;
+    });
+    const moment = round.moment === 'orders' ? half : receivers.reached(round.moment);
+    const sent = shop.sendOrders(round.orders, (accepted) => {
+      if (accepted >= round.orders / 2) halfway();
+    });
+    // Looked at below.
+    sent.catch(() => {});
+    await within(MOMENT_MS, moment, `the moment ${round.moment}`);
+    const from = Date.now();
+    await fault.inject(scene);
+    await sleep(round.lastsMs);
+    await fault.heal(scene);
+    ledger.outages.push({ from, to: Date.now() });
+    await sent;
+    const evidence = await settled(scene, round);
+    for (const part of [stack.api, stack.worker])
+      if (!part.alive()) ledger.complaints.push(`${part.name} ended by itself`);
+    return {
+      round,
+      verdict: check(policyOf(policy), ledger, evidence),
+      tookMs: Math.round(performance.now() - started),
+    };
+  } finally {
+    await receivers.close();
+  }
+}
+
+/** Waits until every delivery has ended and every deactivation is mailed, or until they should have long since. */
+async function settled({ stack, shop, receivers, ledger }: Scene, { policy }: Round): Promise<Evidence> {
+  const planned = waits(policyOf(policy)).filter((wait) => wait < LONGEST_WAIT_MS);
+  const patience = planned.reduce((sum, wait) => sum + wait, 0) + 2 * ledger.graceMs;
+  for (const end = Date.now() + patience; ; await sleep(POLL_MS)) {
+    const rows = await readRows(stack.sql, shop.eshopId);
+    const open = rows.deliveries.some(({ state }) => state === 'pending' || state === 'retrying');
+    const mailed = rows.webhooks.every(({ deactivations, mailed }) => deactivations === mailed);
+    const owed = receivers.all.reduce(
+      (sum, { type }) => sum + ledger.accepted.filter((each) => each.type === type).length,
+      0,
+    );
+    if ((!open && mailed && rows.deliveries.length >= owed) || Date.now() > end) {
+      return { ...rows, at: Date.now(), receivers: receivers.all, mails: stack.mail.mailsTo(shop.email) };
+    }
+  }
+}
+
+/** @throws Error saying what did not come */
+async function within(ms: number, promise: Promise<void>, what: string): Promise<void> {
+  const over = new AbortController();
+  const late = sleep(ms, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`${what} did not come within ${ms / 1000} s`);
+  });
+  late.catch(() => {});
+  await Promise.race([promise, late]).finally(() => over.abort());
+}

@@ -1,0 +1,133 @@
+/**
+ * The e-shop of a round: it sends its orders whatever happens, each until it is answered, and writes down what was
+ * accepted.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as v from 'valibot';
+import type { Pool } from '../src/db/pool.ts';
+import { createEshopWithUsers } from '../src/demonstration.ts';
+import type { EventType } from '../src/domain/event-types.ts';
+import type { Role } from '../src/domain/role.ts';
+import type { Ledger } from './ledger.ts';
+
+/** An e-shop that is logged in. */
+export interface Shop {
+  readonly eshopId: number;
+  /** Whom mails go to. */
+  readonly email: string;
+  subscribe(url: string, type: EventType): Promise<number>;
+  /**
+   * Sends orders at a steady pace, and changes the status of the first.
+   * @param onSent hears how many were accepted so far
+   */
+  sendOrders(count: number, onSent: (accepted: number) => void): Promise<void>;
+}
+
+/** How long an answer is waited for, and how long the same request is tried again, in milliseconds. */
+const ANSWER_MS = 5_000;
+const PATIENCE_MS = 60_000;
+const PAUSE_MS = 200;
+/** Between two orders, in milliseconds. */
+const PACE_MS = 120;
+
+const answerSchema = v.looseObject({ message: v.string(), data: v.optional(v.unknown()) });
+const tokenSchema = v.object({ token: v.string() });
+const idSchema = v.object({ id: v.number() });
+
+/** Makes an e-shop with a name of its own and logs both its users in. */
+export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: Ledger): Promise<Shop> {
+  const email = `${name}@shop.example`;
+  const credentials = await createEshopWithUsers(sql, { name, email });
+
+  async function send(method: string, path: string, token: string, body: object) {
+    const headers = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
+    const answer = await fetch(`${apiUrl}/v21${path}`, {
+      method,
+      headers: { ...headers, ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
+    return { status: answer.status, ...v.parse(answerSchema, await answer.json()) };
+  }
+
+  /** Sends a request of the setting-up, which nothing disturbs. */
+  async function must(method: string, path: string, token: string, body: object): Promise<unknown> {
+    const { status, message, data } = await send(method, path, token, body);
+    if (status !== 200) throw new Error(`${method} ${path}: HTTP ${status} ${message}`);
+    return data;
+  }
+
+  const logIn = async ({ username, password }: { username: string; password: string }) =>
+    v.parse(tokenSchema, await must('POST', '/users/login', '', { username, password })).token;
+  const tokens: Readonly<Record<Role, string>> = {
+    shop: await logIn(credentials),
+    warehouse: await logIn(credentials.warehouse),
+  };
+  await must('POST', '/products', tokens.shop, { sku: 'MUG-BLUE', name: 'Blue mug' });
+
+  /**
+   * Sends a change until it is answered. Without an answer nobody knows whether it was accepted; asked again, the API
+   * says 409 when it was.
+   */
+  async function change(
+    type: EventType,
+    entityId: string,
+    by: Role,
+    method: string,
+    path: string,
+    body: object,
+  ) {
+    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(PAUSE_MS)) {
+      const status = await send(method, path, tokens[by], body).then(
+        (answer) => answer.status,
+        () => null,
+      );
+      if (status === 200 || status === 409) {
+        ledger.accepted.push({ type, entityId, at: Date.now() });
+        return;
+      }
+      if (status !== null && status < 500 && status !== 429) {
+        throw new Error(`${method} ${path}: HTTP ${status}`);
+      }
+    }
+    ledger.complaints.push(`The API took no ${path} for ${PATIENCE_MS / 1000} s.`);
+  }
+
+  return {
+    eshopId: credentials.eshopId,
+    email,
+    async subscribe(url, webhookType) {
+      const webhook = { url, webhookType, active: true, method: 'POST', payloadVersion: 'v21' };
+      return v.parse(idSchema, await must('POST', '/webhooks', tokens.shop, webhook)).id;
+    },
+    async sendOrders(count, onSent) {
+      for (let index = 0; index < count; index += 1) {
+        const id = `${name}-${index}`;
+        await change('CREATE_ORDER', id, 'shop', 'POST', '/orders', order(id));
+        if (index === 0) {
+          const path = `/warehouse/orders/${id}/status`;
+          await change('UPDATE_ORDER_STATUS', id, 'warehouse', 'PUT', path, { status: 'suspended' });
+        }
+        onSent(index + 1);
+        await sleep(PACE_MS);
+      }
+    },
+  };
+}
+
+/** An order that needs no stock. */
+function order(eshopOrderId: string) {
+  return {
+    eshopOrderId,
+    recipientName: 'Jana Nováková',
+    recipientStreet: 'Dlouhá 12',
+    recipientCity: 'Praha',
+    recipientPostCode: '110 00',
+    recipientCountry: 'CZ',
+    paid: true,
+    paymentType: 1,
+    currency: 'CZK',
+    orderProducts: [{ sku: 'MUG-BLUE', quantity: 1, unitPrice: '249.90', vatRate: 21 }],
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * A mail server that takes every mail, or behaves as real ones do.
+ * @module
+ */
+import type { Socket } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+import type { Part } from './part.ts';
+
+/** A mail that was taken. */
+export interface TakenMail {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly to: string;
+  readonly messageId: string;
+  readonly text: string;
+}
+
+/** What it answers to a mail for this recipient, in the order of the tries. */
+export type MailBehaviour = (
+  to: string,
+  attempt: number,
+) =>
+  | 'take'
+  /** Takes it, and is gone before the session ends in order. */
+  | 'takeAndDie'
+  /** Takes it after a while. */
+  | 'takeSlowly'
+  /** An SMTP code: 4xx for now, 5xx for good. */
+  | number;
+
+/** A running mail server: part of the harness's own process. */
+export interface MailServer extends Pick<Part, 'name' | 'stop' | 'start'> {
+  readonly url: string;
+  /** All mails taken so far, by the recipient. */
+  mailsTo(address: string): readonly TakenMail[];
+  behave(behaviour: MailBehaviour): void;
+  /** Resolves when a mail to this address has arrived, answered or not. */
+  mailUnderWay(address: string): Promise<void>;
+}
+
+/** In milliseconds. */
+const SLOWLY_MS = 1_000;
+
+/** @param port free on 127.0.0.1 */
+export async function startMailServer(port: number): Promise<MailServer> {
+  const mails: TakenMail[] = [];
+  const tries = new Map<string, number>();
+  let behaviour: MailBehaviour = () => 'take';
+  const watchers = new Set<(to: string) => void>();
+  const sockets = new Set<Socket>();
+  let server: SMTPServer | undefined;
+
+  const open = () =>
+    new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onData(stream, session, done) {
+        const [recipient] = session.envelope.rcptTo;
+        const to = recipient?.address ?? '';
+        let text = '';
+        stream.setEncoding('utf8').on('data', (part: string) => {
+          text += part;
+        });
+        stream.on('end', () => {
+          const attempt = (tries.get(to) ?? 0) + 1;
+          tries.set(to, attempt);
+          const answer = behaviour(to, attempt);
+          if (typeof answer === 'number') {
+            const refusal = Object.assign(new Error('Not this time.'), { responseCode: answer });
+            return done(refusal);
+          }
+          for (const watcher of watchers) watcher(to);
+          const messageId = /^Message-ID: *(\S+)/im.exec(text)?.[1] ?? '';
+          mails.push({ at: Date.now(), to, messageId, text });
+          setTimeout(done, answer === 'takeSlowly' ? SLOWLY_MS : 0);
+          // The answer is on its way when the event loop comes round again.
+          if (answer === 'takeAndDie') setTimeout(() => void part.stop().then(() => part.start()), 20);
+        });
+      },
+    });
+
+  const part: MailServer = {
+    name: 'the mail server',
+    url: `smtp://127.0.0.1:${port}`,
+    mailsTo: (address) => mails.filter(({ to }) => to === address),
+    behave(next) {
+      behaviour = next;
+    },
+    mailUnderWay: (address) =>
+      new Promise((resolve) => {
+        const watcher = (to: string) => {
+          if (to !== address) return;
+          watchers.delete(watcher);
+          resolve();
+        };
+        watchers.add(watcher);
+      }),
+    async stop() {
+      const closing = server;
+      server = undefined;
+      if (closing === undefined) return;
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => closing.close(() => resolve()));
+    },
+    async start() {
+      const opened = open();
+      opened.on('error', () => {});
+      opened.server.on('connection', (socket: Socket) => {
+        sockets.add(socket);
+        socket.once('close', () => sockets.delete(socket));
+      });
+      await new Promise<void>((resolve, reject) => {
+        opened.server.once('error', reject);
+        opened.listen(port, '127.0.0.1', resolve);
+      });
+      server = opened;
+    },
+  };
+  await part.start();
+  return part;
+}

@@ -1,0 +1,36 @@
+/**
+ * The Postgres of a stack: the embedded one, run by the harness.
+ * @module
+ */
+import { openDataDir } from '../../src/embedded/data-dir.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import type { Part } from './part.ts';
+import { signalTree } from './processes.ts';
+
+/** A running Postgres. */
+export interface PostgresPart extends Part {
+  /** Its address without any proxy. */
+  readonly url: string;
+}
+
+/** Makes a cluster in a folder that every user can enter, and starts it. */
+export async function startPostgresPart(directory: string): Promise<PostgresPart> {
+  const dataDir = await openDataDir(directory);
+  const server = await startPostgres(dataDir, () => {});
+  const readPid = async () => Number((await dataDir.read('postgres/postmaster.pid'))?.split('\n')[0]);
+  let pid = await readPid();
+  return {
+    name: 'Postgres',
+    url: server.url,
+    async kill() {
+      signalTree(pid, 'SIGKILL');
+    },
+    freeze: () => signalTree(pid, 'SIGSTOP'),
+    thaw: () => signalTree(pid, 'SIGCONT'),
+    stop: () => server.stop(),
+    async start() {
+      await server.keepAlive();
+      pid = await readPid();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * What the faults are done to: Postgres, Temporal, a mail server, and Waybill as two processes (api, worker), all
+ * started for the harness alone in a temporary folder. Between Waybill and its servers lie TCP proxies.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createPool, type Pool } from '../../src/db/pool.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import type { Stops } from '../../test/support/stops.ts';
+import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
+import { type PolicyName, policyVariables } from '../policies.ts';
+import { type MailServer, startMailServer } from './mail-server.ts';
+import { type PostgresPart, startPostgresPart } from './postgres.ts';
+import { createProgramPart, type ProgramPart } from './program.ts';
+import { startTemporalPart, type TemporalPart } from './temporal.ts';
+
+/** Where receivers listen: exempt from the guard against private addresses, unlike the rest of loopback. */
+export const RECEIVER_HOST = '127.0.2.1';
+
+/** What gives the worker a clock of its own. */
+const CLOCK_SHIFT = new URL('../clock/shift.mjs', import.meta.url).href;
+
+/** A running stack. */
+export interface Stack {
+  readonly directory: string;
+  readonly apiUrl: string;
+  readonly postgres: PostgresPart;
+  readonly temporal: TemporalPart;
+  readonly mail: MailServer;
+  readonly api: ProgramPart;
+  readonly worker: ProgramPart;
+  /** The proxies: from whom to whom. */
+  readonly links: Readonly<Record<'apiToPostgres' | 'workerToPostgres' | 'workerToTemporal', TcpProxy>>;
+  /** The harness's own way to the database, past the proxies. */
+  readonly sql: Pool;
+  /** Sets the worker's clock apart from the machine's, in milliseconds. */
+  shiftWorkerClock(ms: number): Promise<void>;
+  /** Brings the worker up under this policy, and everything else that is away. */
+  prepare(policy: PolicyName): Promise<void>;
+}
+
+/**
+ * Starts everything.
+ * @param stops receives what stops each part
+ * @param say receives a line of text for every step
+ */
+export async function startStack(stops: Stops, say: (text: string) => void): Promise<Stack> {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-faults-'));
+  stops.push(() => rm(directory, { recursive: true, force: true }));
+  // As root, Postgres runs as a user of its own, who has to enter the folder.
+  await chmod(directory, 0o755);
+  say('starting Postgres, Temporal and a mail server …');
+  const postgres = await startPostgresPart(join(directory, 'database'));
+  stops.push(() => postgres.stop());
+  const binary = await findTemporal({ report: say });
+  const temporal = await startTemporalPart(binary, join(directory, 'temporal.db'));
+  stops.push(() => temporal.stop());
+  const mail = await startMailServer(await freePort());
+  stops.push(() => mail.stop());
+  const sql = createPool(postgres.url, 4);
+  stops.push(() => sql.end({ timeout: 5 }));
+
+  const database = new URL(postgres.url);
+  const link = async (port: number) => {
+    const proxy = await startTcpProxy({ port });
+    stops.push(() => proxy.close());
+    return proxy;
+  };
+  const links = {
+    apiToPostgres: await link(Number(database.port)),
+    workerToPostgres: await link(Number(database.port)),
+    workerToTemporal: await link(temporal.port),
+  };
+  const through = ({ host }: TcpProxy) => Object.assign(new URL(database), { host }).href;
+  const port = await freePort();
+  const clockFile = join(directory, 'clock-shift');
+  const env = {
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: join(directory, 'data'),
+    DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
+    SMTP_URL: mail.url,
+    LOG_LEVEL: 'info',
+  };
+  const api = createProgramPart('the API', {
+    ...env,
+    ROLE: 'api',
+    PORT: String(port),
+    DATABASE_URL: through(links.apiToPostgres),
+  });
+  const worker = createProgramPart('the worker', {
+    ...env,
+    ROLE: 'worker',
+    DATABASE_URL: through(links.workerToPostgres),
+    NODE_OPTIONS: `--import=${CLOCK_SHIFT}`,
+    CLOCK_SHIFT_FILE: clockFile,
+    TEMPORAL_ADDRESS: links.workerToTemporal.host,
+  });
+  stops.push(() => api.kill());
+  stops.push(() => worker.kill());
+  let runsUnder: PolicyName | undefined;
+  return {
+    directory,
+    apiUrl: `http://127.0.0.1:${port}`,
+    postgres,
+    temporal,
+    mail,
+    api,
+    worker,
+    links,
+    sql,
+    shiftWorkerClock: (ms) => writeFile(clockFile, String(ms)),
+    async prepare(policy) {
+      await writeFile(clockFile, '0');
+      if (!api.running) await api.start();
+      if (worker.running && runsUnder === policy) return;
+      if (worker.running) await worker.stop();
+      worker.use(policyVariables(policy));
+      await worker.start();
+      runsUnder = policy;
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * The Temporal dev server of a stack, with its database in a file, so that its past can be taken away.
+ * @module
+ */
+import { cp, rm } from 'node:fs/promises';
+import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
+import type { Part } from './part.ts';
+import { signalTree } from './processes.ts';
+
+/** A running dev server. */
+export interface TemporalPart extends Part {
+  /** Without any proxy, as `host:port`. */
+  readonly address: string;
+  readonly port: number;
+  /** The program, for the command line of an operator. */
+  readonly binary: string;
+  /** Copies its database while it is stopped. */
+  saveCopy(): Promise<void>;
+  /** Puts the copy back while it is stopped. */
+  restoreCopy(): Promise<void>;
+  /** Deletes its database while it is stopped. */
+  wipe(): Promise<void>;
+}
+
+/** @param databaseFile where its database is kept */
+export async function startTemporalPart(binary: string, databaseFile: string): Promise<TemporalPart> {
+  let server: EmbeddedTemporal = await startTemporal({ binary, databaseFile, ui: false });
+  const { address, port } = server;
+  const signal = (name: NodeJS.Signals) => {
+    const pid = server.pid();
+    if (pid !== null) signalTree(pid, name);
+  };
+  const files = ['', '-wal', '-shm'].map((ending) => `${databaseFile}${ending}`);
+  const wipe = async () => {
+    for (const file of files) await rm(file, { force: true });
+  };
+  const copyAll = async (from: (file: string) => string, to: (file: string) => string) => {
+    for (const file of files) await cp(from(file), to(file), { force: true }).catch(() => {});
+  };
+  return {
+    name: 'Temporal',
+    address,
+    port,
+    binary,
+    async kill() {
+      signal('SIGKILL');
+      // Or it would be started again at once.
+      await server.stop();
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    stop: () => server.stop(),
+    async start() {
+      server = await startTemporal({ binary, databaseFile, ui: false, preferredPort: port });
+      if (server.port !== port) throw new Error(`Port ${port} of Temporal was taken by another program.`);
+    },
+    saveCopy: () =>
+      copyAll(
+        (file) => file,
+        (file) => `${file}.copy`,
+      ),
+    async restoreCopy() {
+      await wipe();
+      await copyAll(
+        (file) => `${file}.copy`,
+        (file) => file,
+      );
+    },
+    wipe,
+  };
+}
