@@ -58,4 +58,6 @@ export interface Fault {
   inject(scene: Scene): Promise<void>;
   /** Brings everything back; what is a Waybill process serves again when it resolves. */
   heal(scene: Scene): Promise<void>;
+  /** Once everything has come to its end. */
+  finish?(scene: Scene): Promise<void>;
 }

@@ -9,20 +9,23 @@
  */
 import { Command, InvalidArgumentError } from 'commander';
 import { stopsOnSignal } from '../test/support/stops.ts';
+import { groupNames } from './fault.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
-import { isClean, resultTable, roundLines } from './report.ts';
+import { isClean, resultTable, roundLines, writeTable } from './report.ts';
 import { type Played, playRound } from './round.ts';
 import { buildProgram } from './stack/program.ts';
 import { startStack } from './stack/stack.ts';
 
 interface Options {
   readonly rounds: number;
+  readonly perGroup?: number;
   readonly seed: string;
   readonly round?: number;
   readonly only?: string;
   readonly lanes: number;
   readonly grace: number;
   readonly json: boolean;
+  readonly markdown?: string;
 }
 
 function wholeNumber(text: string): number {
@@ -34,14 +37,22 @@ function wholeNumber(text: string): number {
 const options = new Command('faults')
   .description('Does faults to a running Waybill and checks that nothing accepted is lost, stuck or wrong.')
   .option('--rounds <n>', 'how many rounds', wholeNumber, 30)
+  .option('--per-group <n>', 'so many rounds of every group instead', wholeNumber)
   .option('--seed <s>', 'what chance begins with', String(Date.now() % 1_000_000))
   .option('--round <i>', 'plays this round of the seed alone', wholeNumber)
   .option('--only <name>', 'rounds of this group or this fault alone')
   .option('--lanes <n>', 'stacks that play rounds side by side', wholeNumber, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
   .option('--json', 'the results as JSON instead of a table', false)
+  .option('--markdown <file>', 'puts the table between <!-- table --> and <!-- /table --> of this file')
   .parse()
   .opts<Options>();
+
+function chosenRounds({ seed, round, rounds, perGroup, only }: Options): Round[] {
+  if (round !== undefined) return [roundOf(seed, round)];
+  if (perGroup === undefined) return roundsOf(seed, rounds, only);
+  return groupNames.flatMap((group) => roundsOf(seed, perGroup, group));
+}
 
 const say = (text: string) => console.error(text);
 const stops = stopsOnSignal();
@@ -56,18 +67,18 @@ async function lane(left: Round[], played: Played[]): Promise<void> {
   }
 }
 
-const { seed, round, only } = options;
-const rounds = round === undefined ? roundsOf(seed, options.rounds, only) : [roundOf(seed, round)];
+const rounds = chosenRounds(options);
 // A worker starts anew for another policy: rounds of one policy after the other.
 rounds.sort((a, b) => a.policy.localeCompare(b.policy));
 const played: Played[] = [];
 try {
   say('building Waybill …');
   await buildProgram();
-  say(`seed ${seed}, ${rounds.length} rounds`);
+  say(`seed ${options.seed}, ${rounds.length} rounds`);
   await Promise.all(Array.from({ length: options.lanes }, () => lane(rounds, played)));
 } finally {
   await stops.stop();
 }
 console.log(options.json ? JSON.stringify(played, null, 2) : resultTable(played));
+if (options.markdown !== undefined) await writeTable(options.markdown, options.seed, played);
 process.exitCode = isClean(played) ? 0 : 1;

@@ -22,8 +22,10 @@ export const policies = {
   tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 24_000 },
   /** One wait of an hour: whatever a fault puts off by a wait does not come within the round. */
   hours: { initialIntervalMs: 3_600_000, coefficient: 1.5, maxRetries: 1, windowMs: 48 * 3_600_000 },
+  /** So few attempts that each may take all its time. */
+  few: { initialIntervalMs: 200, coefficient: 1.5, maxRetries: 3, windowMs: 40_000 },
   /** A window that is over before an outage of ours is. */
-  short: { initialIntervalMs: 3_000, coefficient: 1, maxRetries: 3, windowMs: 4_000 },
+  short: { initialIntervalMs: 3_000, coefficient: 1, maxRetries: 1, windowMs: 4_000 },
 } as const satisfies Record<string, Omit<RetryPolicy, 'attemptTimeoutMs'>>;
 
 /** The name of one of them. */

@@ -31,6 +31,8 @@ export interface Receiver {
   readonly url: string;
   readonly webhookId: number;
   readonly arrivals: readonly Arrival[];
+  /** No request can reach it: its attempts are in our records alone. */
+  readonly unseen?: boolean;
 }
 
 /** How one kind of receiver answers. */
@@ -67,6 +69,7 @@ const kinds: Readonly<Record<PolicyName, readonly Kind[]>> = {
   scaled: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
   tight: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
   hours: ['healthy', 'slow', 'gone'],
+  few: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
   short: ['healthy', 'failing'],
 };
 

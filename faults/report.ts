@@ -2,6 +2,7 @@
  * The table at the end of a run.
  * @module
  */
+import { readFile, writeFile } from 'node:fs/promises';
 import { table } from '../bench/figures.ts';
 import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
@@ -41,6 +42,16 @@ function row(name: string, rounds: readonly Played[]): string[] {
     broken('wrong'),
     String(Math.round(Math.max(0, ...rounds.map(({ verdict }) => verdict.latestMs)))),
   ];
+}
+
+/** Puts the table into a document, between its two marks. */
+export async function writeTable(file: string, seed: string, played: readonly Played[]): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  const result = `<!-- table -->\nSeed \`${seed}\`, ${played.length} rounds:\n\n${resultTable(played)}\n<!-- /table -->`;
+  await writeFile(
+    file,
+    text.replace(/<!-- table -->[\s\S]*<!-- \/table -->/, () => result),
+  );
 }
 
 /** One round in a line, and what was broken, with the command that plays it again. */

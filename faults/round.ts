@@ -65,6 +65,8 @@ export async function playRound(stack: Stack, round: Round, graceMs: number): Pr
     ledger.outages.push({ from, to: Date.now() });
     await sent;
     const evidence = await settled(scene, round);
+    if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
+    stack.forbidden.clear();
     for (const part of [stack.api, stack.worker])
       if (!part.alive()) ledger.complaints.push(`${part.name} ended by itself`);
     return {
@@ -73,6 +75,7 @@ export async function playRound(stack: Stack, round: Round, graceMs: number): Pr
       tookMs: Math.round(performance.now() - started),
     };
   } finally {
+    await fault.finish?.(scene);
     await receivers.close();
   }
 }

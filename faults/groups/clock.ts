@@ -14,7 +14,7 @@ function apart(name: string, shiftMs: number): Fault {
   return {
     group: 'clock',
     name: `worker's clock ${name}`,
-    policies: ['scaled', 'short'],
+    policies: ['scaled', 'few'],
     moments: [],
     lasts: [0, 0],
     // Before the first order, and for the rest of the round.

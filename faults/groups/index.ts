@@ -9,6 +9,7 @@ import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
 import { operatorFaults } from './operator.ts';
 import { postgresFaults } from './postgres.ts';
+import { receiverFaults } from './receiver.ts';
 import { stopFaults } from './stop.ts';
 import { temporalFaults } from './temporal.ts';
 
@@ -19,6 +20,7 @@ export const faults: readonly Fault[] = [
   ...postgresFaults,
   ...temporalFaults,
   ...operatorFaults,
+  ...receiverFaults,
   ...mailFaults,
   ...clockFaults,
   ...stopFaults,

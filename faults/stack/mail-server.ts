@@ -70,7 +70,7 @@ export async function startMailServer(port: number): Promise<MailServer> {
             return done(refusal);
           }
           for (const watcher of watchers) watcher(to);
-          const messageId = /^Message-ID: *(\S+)/im.exec(text)?.[1] ?? '';
+          const messageId = /^Message-ID:\s*(\S+)/im.exec(text)?.[1] ?? '';
           mails.push({ at: Date.now(), to, messageId, text });
           setTimeout(done, answer === 'takeSlowly' ? SLOWLY_MS : 0);
           // The answer is on its way when the event loop comes round again.

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
 import type { Stops } from '../../test/support/stops.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
 import { type PolicyName, policyVariables } from '../policies.ts';
@@ -35,6 +36,8 @@ export interface Stack {
   readonly worker: ProgramPart;
   /** The proxies: from whom to whom. */
   readonly links: Readonly<Record<'apiToPostgres' | 'workerToPostgres' | 'workerToTemporal', TcpProxy>>;
+  /** A server on an address that is not exempt: no delivery may ever reach it. */
+  readonly forbidden: Receiver;
   /** The harness's own way to the database, past the proxies. */
   readonly sql: Pool;
   /** Sets the worker's clock apart from the machine's, in milliseconds. */
@@ -61,6 +64,8 @@ export async function startStack(stops: Stops, say: (text: string) => void): Pro
   stops.push(() => temporal.stop());
   const mail = await startMailServer(await freePort());
   stops.push(() => mail.stop());
+  const forbidden = await createReceiver();
+  stops.push(() => forbidden.close());
   const sql = createPool(postgres.url, 4);
   stops.push(() => sql.end({ timeout: 5 }));
 
@@ -111,6 +116,7 @@ export async function startStack(stops: Stops, say: (text: string) => void): Pro
     api,
     worker,
     links,
+    forbidden,
     sql,
     shiftWorkerClock: (ms) => writeFile(clockFile, String(ms)),
     async prepare(policy) {

@@ -1,0 +1,173 @@
+/** The checker of `npm run faults`: what it must not let pass. */
+import { expect, test } from 'vitest';
+import { check } from '../../faults/check/check.ts';
+import type { DeliveryRow, Evidence } from '../../faults/evidence.ts';
+import { type Ledger, newLedger } from '../../faults/ledger.ts';
+import type { Arrival, Receiver } from '../../faults/receivers.ts';
+import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
+
+const policy: RetryPolicy = {
+  initialIntervalMs: 10_000,
+  coefficient: 2,
+  maxRetries: 2,
+  windowMs: 600_000,
+  attemptTimeoutMs: 2_000,
+};
+const START = 1_000_000;
+
+function arrival(number: number, at: number, status: number | null = 503): Arrival {
+  return { deliveryId: 'delivery', number, at: START + at, endedAt: START + at + 100, status };
+}
+/** Three attempts at their times. */
+const all = [arrival(1, 50), arrival(2, 10_150), arrival(3, 30_250)];
+
+interface Seen {
+  readonly outcome?: Receiver['outcome'];
+  readonly arrivals?: readonly Arrival[];
+  readonly row?: Partial<DeliveryRow> | null;
+  readonly active?: boolean;
+  readonly deactivations?: number;
+  readonly mailed?: number;
+  readonly mails?: number;
+  readonly ledger?: Partial<Ledger>;
+}
+
+/** A round with one change and one receiver: by default one that failed all three attempts, as it should be. */
+function judge(seen: Seen = {}) {
+  const ledger: Ledger = {
+    ...newLedger(5_000),
+    accepted: [{ type: 'CREATE_ORDER', entityId: '1', at: START }],
+    ...seen.ledger,
+  };
+  const receiver: Receiver = {
+    kind: 'tested',
+    type: 'CREATE_ORDER',
+    outcome: seen.outcome ?? 'failed',
+    url: 'http://shop.example/',
+    webhookId: 7,
+    arrivals: seen.arrivals ?? all,
+  };
+  const row: DeliveryRow = {
+    id: 'delivery',
+    webhookId: 7,
+    eventType: 'CREATE_ORDER',
+    entityId: '1',
+    state: 'failed',
+    attemptsMade: 3,
+    overdueMs: null,
+    lastError: 'HTTP 503',
+    ...seen.row,
+  };
+  const { active = false, deactivations = 1, mailed = 1, mails = 1 } = seen;
+  const evidence: Evidence = {
+    at: START + 60_000,
+    receivers: [receiver],
+    deliveries: seen.row === null ? [] : [row],
+    webhooks: [{ id: 7, active, deactivations, mailed }],
+    mails: Array.from({ length: mails }, () => ({
+      at: START + 31_000,
+      to: 'shop@shop.example',
+      messageId: '<webhook-7-1-delivery@waybill.local>',
+      text: '',
+    })),
+  };
+  return check(policy, ledger, evidence);
+}
+
+const kinds = (seen: Seen) => judge(seen).violations.map(({ kind }) => kind);
+const texts = (seen: Seen) =>
+  judge(seen)
+    .violations.map(({ text }) => text)
+    .join('; ');
+const deactivatedNot = { active: true, deactivations: 0, mailed: 0, mails: 0 };
+const delivered = {
+  outcome: 'delivered',
+  row: { state: 'delivered', attemptsMade: 1 },
+  ...deactivatedNot,
+} as const;
+
+test('a delivery that failed after all its attempts, its webhook deactivated and mailed, is as promised', () => {
+  expect(judge()).toMatchObject({ accepted: 1, delivered: 0, repeated: 0, violations: [] });
+});
+
+test('a delivery that was taken is as promised', () => {
+  const verdict = judge({ ...delivered, arrivals: [arrival(1, 50, 200)] });
+  expect(verdict).toMatchObject({ accepted: 1, delivered: 1, latestMs: 50, violations: [] });
+});
+
+test('accepted and nowhere, or recorded as delivered and never taken, is lost', () => {
+  expect(kinds({ ...delivered, row: null, arrivals: [] })).toEqual(['lost']);
+  expect(kinds({ ...delivered, arrivals: [] })).toEqual(['lost']);
+});
+
+test('failed, expired or canceled although its receiver would have taken it is lost', () => {
+  for (const state of ['expired', 'canceled'] as const)
+    expect(kinds({ ...delivered, row: { state, attemptsMade: 1 }, arrivals: [arrival(1, 50, 200)] })).toEqual(
+      ['lost'],
+    );
+});
+
+test('open at the end is stuck', () => {
+  const row = { state: 'retrying', attemptsMade: 1 } as const;
+  const seen = { ...delivered, row, arrivals: [arrival(1, 50)] };
+  expect(kinds(seen)).toEqual(['stuck']);
+  expect(texts(seen)).toContain('nothing planned');
+});
+
+test('fewer attempts than the policy has, or more, are wrong', () => {
+  expect(texts({ arrivals: all.slice(0, 2), row: { attemptsMade: 2 } })).toContain('after 2 attempts');
+  expect(texts({ arrivals: [...all, arrival(4, 70_400)] })).toContain('attempt 4 of at most 3');
+});
+
+test('an attempt left out is wrong', () => {
+  expect(texts({ arrivals: [arrival(1, 50), arrival(3, 30_250)] })).toContain('attempt 3 after attempt 1');
+});
+
+test('an attempt made again is wrong, unless a fault met it in flight', () => {
+  const arrivals = [arrival(1, 50, 200), arrival(1, 400, 200)];
+  expect(texts({ ...delivered, arrivals })).toContain('made again');
+  const outages = [{ from: START + 100, to: START + 300 }];
+  expect(judge({ ...delivered, arrivals, ledger: { outages } })).toMatchObject({
+    repeated: 1,
+    violations: [],
+  });
+  expect(texts({ ...delivered, arrivals, ledger: { outages, repeatsForgiven: false } })).toContain(
+    'made again',
+  );
+});
+
+test('later than plan, outage and grace is wrong; an outage puts the plan off by its length', () => {
+  const arrivals = [arrival(1, 50), arrival(2, 25_000), arrival(3, 45_100)];
+  expect(texts({ arrivals })).toContain('attempt 2 came 14850 ms beyond');
+  const outages = [{ from: START + 10_000, to: START + 22_000 }];
+  expect(texts({ arrivals, ledger: { outages } })).toBe('');
+  expect(judge({ arrivals, ledger: { outages } }).latestMs).toBe(14_850);
+});
+
+test('before its time is wrong, unless somebody ordered it', () => {
+  const arrivals = [arrival(1, 50), arrival(2, 4_000), arrival(3, 24_100)];
+  expect(texts({ arrivals })).toContain('before its time');
+  const ordered = new Map([['delivery', START + 3_900]]);
+  expect(texts({ arrivals, ledger: { ordered } })).toBe('');
+});
+
+test('a webhook that stays active after a failure, or is deactivated without one, is wrong', () => {
+  expect(texts({ active: true })).toContain('the webhook is active');
+  expect(texts({ ...delivered, arrivals: [arrival(1, 50, 200)], active: false })).toContain(
+    'without a reason',
+  );
+});
+
+test('no mail and two mails are wrong; two are forgiven where a 250 was lost', () => {
+  expect(texts({ mails: 0 })).toContain('0 mails, not 1');
+  expect(texts({ mailed: 0 })).toContain('0 mails recorded');
+  expect(texts({ mails: 2 })).toContain('2 mails, not 1');
+  expect(texts({ mails: 2, ledger: { mailsMayRepeat: true } })).toBe('');
+});
+
+test('a delivery that an operator ended is held against what was ordered', () => {
+  const row = { state: 'canceled', attemptsMade: 1 } as const;
+  const seen = { row, arrivals: [arrival(1, 50)], ...deactivatedNot };
+  expect(texts(seen)).toContain('canceled after 1 attempts, not failed');
+  expect(texts({ ...seen, ledger: { exceptions: new Map([['delivery', ['canceled']]]) } })).toBe('');
+});
