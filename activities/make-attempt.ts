@@ -174,6 +174,7 @@ async function stillCurrent(sql: Pool, delivery: DeliveryForAttempt): Promise<bo
 
 function requestFor(deps: AttemptDeps, delivery: DeliveryForAttempt, number: number) {
   return {
+    eshopId: delivery.eshopId,
     url: delivery.url,
     method: delivery.method,
     secrets: secretsOf(deps.keys, delivery, new Date()),

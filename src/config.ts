@@ -68,7 +68,8 @@ const cidr = v.pipe(
     );
   }, 'must be address ranges such as 10.0.0.0/8, separated by commas'),
 );
-const cidrs = v.pipe(
+/** What stands between commas. */
+const list = v.pipe(
   v.string(),
   v.transform((text) =>
     text
@@ -76,7 +77,20 @@ const cidrs = v.pipe(
       .map((part) => part.trim())
       .filter((part) => part !== ''),
   ),
-  v.array(cidr),
+);
+const cidrs = v.pipe(list, v.array(cidr));
+const nameServers = v.pipe(
+  list,
+  v.array(
+    v.pipe(
+      v.string(),
+      v.check((text) => {
+        const [, bracketed, port] = /^(?:\[(.+)\]|[^:]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+        const address = bracketed ?? (isIP(text) === 6 ? text : text.replace(/:\d+$/, ''));
+        return isIP(address) !== 0 && Number(port ?? 53) <= 65_535;
+      }, 'must be addresses such as 192.0.2.53 or [2001:db8::53]:5353, separated by commas'),
+    ),
+  ),
 );
 const key = v.pipe(
   v.string(),
@@ -140,6 +154,11 @@ export const variables = v.object({
   DELIVERY_ALLOW_CIDRS: withDefault(
     cidrs,
     'address ranges exempt from the guard against private destinations; with nothing configured `127.0.0.0/8,::1/128`',
+    '',
+  ),
+  DNS_SERVERS: withDefault(
+    nameServers,
+    'name servers that receivers are looked up on, as `address` or `address:port`, separated by commas; empty: the system’s',
     '',
   ),
   LOGIN_LIMIT_PER_ADDRESS: withDefault(

@@ -11,10 +11,13 @@ import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
 import { migrate } from './db/migrate.ts';
 import { createNotifier } from './db/notify.ts';
 import { createPool } from './db/pool.ts';
+import { createAddressGuard } from './delivery/address-guard.ts';
+import { destinationProblem } from './delivery/destination.ts';
 import { createSender } from './delivery/sender.ts';
 import { demonstrationEshop } from './demonstration.ts';
 import { startEmbedded } from './embedded/index.ts';
 import { listen } from './http-server.ts';
+import { instanceEndpoints } from './instance-endpoints.ts';
 import { createMailer } from './mail/mailer.ts';
 import { masterKeys } from './master-key.ts';
 import { type RunningWorker, startWorker } from './relay/worker.ts';
@@ -67,11 +70,15 @@ async function main(): Promise<void> {
   const notifier = createNotifier(sql);
   await started(() => notifier.close());
 
+  const own = instanceEndpoints(config, embedded);
+
   let worker: RunningWorker | undefined;
   if (settings.ROLE !== 'api') {
     const sender = createSender({
       timeoutMs: config.retryPolicy.attemptTimeoutMs,
       allowCidrs: config.deliveryAllowCidrs,
+      own,
+      dnsServers: settings.DNS_SERVERS,
       version,
     });
     await started(() => sender.close());
@@ -95,6 +102,7 @@ async function main(): Promise<void> {
 
   let apiUrl: string | null = null;
   if (settings.ROLE !== 'worker') {
+    const guard = createAddressGuard(config.deliveryAllowCidrs, own);
     const app = createApp({
       sql,
       log,
@@ -104,12 +112,14 @@ async function main(): Promise<void> {
       temporalState: () => worker?.temporalState() ?? 'unknown',
       loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
       trustProxy: settings.TRUST_PROXY,
+      destinationProblem: (url) => destinationProblem(guard, url),
       shipperCatalogue: await loadShipperCatalogue(settings.SHIPPER_SERVICES_FILE),
       marketplaces: await loadMarketplaces(settings.MARKETPLACES_FILE),
     });
     const server = await listen(app, settings.HOST, settings.PORT);
     await started(() => server.close());
     apiUrl = server.url;
+    own.addUrl(apiUrl, 80);
   }
   await embedded.announce(apiUrl);
   say(

@@ -22,6 +22,8 @@ export interface ApiDeps {
   readonly loginLimits: { readonly perAddress: number };
   /** True when a proxy in front of the API sets `X-Forwarded-For`; otherwise the header is ignored. */
   readonly trustProxy: boolean;
+  /** Why the URL of a webhook can never be called, as "must not lead to …"; null when it may be. */
+  readonly destinationProblem: (url: string) => string | null;
   readonly version: string;
   readonly shipperCatalogue: ShipperCatalogue;
   /** The values that an order's `marketplace` may have. */

@@ -85,9 +85,14 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     return contractOf(await readContract(sql, eshopId));
   }
 
-  async function checkContract(eshopId: number, input: WebhookInput): Promise<Contract> {
+  /** What the schema cannot know: the e-shop's contract, and where webhooks may lead at all. */
+  async function checkInput(eshopId: number, input: WebhookInput): Promise<Contract> {
     const found = await contract(eshopId);
-    const problems = contractProblems(found, input);
+    const destination = deps.destinationProblem(input.url);
+    const problems = [
+      ...(destination === null ? [] : [{ path: 'url', message: destination }]),
+      ...contractProblems(found, input),
+    ];
     if (problems.length > 0) throw invalid(problems);
     return found;
   }
@@ -142,7 +147,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { eshopId } = c.var.session;
       const input = c.req.valid('json');
-      const { maxWebhooks } = await checkContract(eshopId, input);
+      const { maxWebhooks } = await checkInput(eshopId, input);
       const secret = newWebhookSecret();
       const row = await createWebhook(sql, eshopId, input, keys.encryptSecret(secret), maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${maxWebhooks} webhooks.`);
@@ -189,7 +194,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { id } = c.req.valid('param');
       const input = c.req.valid('json');
       if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
-      await checkContract(eshopId, input);
+      await checkInput(eshopId, input);
       return ok(c, 'Webhook updated.', settle(id, await replaceWebhook(sql, eshopId, id, input)));
     },
   );

@@ -7,7 +7,9 @@
  * refused as a whole, since a translator on the way could turn it into a private one.
  * @module
  */
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { createOwnEndpoints, type OwnEndpoints } from './own-endpoints.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
@@ -41,36 +43,59 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Decides which addresses may be dialled. */
 export interface AddressGuard {
   /**
-   * Why an address must not be dialled, as "a private range"; null when it may be.
+   * Why an address must not be dialled, as "is in a private range"; null when it may be.
    * @param address IPv4 or IPv6 as text, without brackets
    */
-  refusal(address: string): string | null;
+  refusal(address: string, port: number): string | null;
+  /**
+   * Why a destination is refused whatever its addresses are; null when they have to be judged.
+   * @param host an address or a name
+   */
+  refusalOfHost(host: string, port: number): string | null;
 }
+
+/** What is said of Waybill's own ports. */
+const OWN = 'is a port of this service itself';
 
 /**
  * A guard with exemptions.
  * @param allowCidrs ranges that may be dialled whatever they are, such as `127.0.0.0/8` or `::1/128`
+ * @param own never dialled, exempt or not
  * @throws TypeError naming an entry that is not a range
  */
-export function createAddressGuard(allowCidrs: readonly string[]): AddressGuard {
+export function createAddressGuard(
+  allowCidrs: readonly string[],
+  own: Pick<OwnEndpoints, 'includes'> = createOwnEndpoints(),
+): AddressGuard {
   const allowed = allowCidrs.map((cidr): Range => {
     if (!ipaddr.isValidCIDR(cidr))
       throw new TypeError(`"${cidr}" is not an address range such as 10.1.0.0/16.`);
     return ipaddr.parseCIDR(cidr);
   });
-  return {
-    refusal(text) {
-      if (!ipaddr.isValid(text)) return 'an unknown form of address';
-      if (IPV4_COMPATIBLE.test(text)) return 'a special range';
-      // Turns an IPv4-mapped IPv6 address into the IPv4 address.
-      const address = ipaddr.process(text);
-      if (within(address, allowed)) return null;
-      if (within(address, METADATA) || within(address, METADATA_V6)) return 'a metadata range';
-      const range = address.range();
-      if (range !== 'unicast') return NAMES[range] ?? 'a special range';
-      return address.kind() === 'ipv6' && !within(address, [GLOBAL_V6]) ? 'a special range' : null;
+  function rangeOf(text: string): string | null {
+    if (!ipaddr.isValid(text)) return 'an unknown form of address';
+    if (IPV4_COMPATIBLE.test(text)) return 'a special range';
+    // Turns an IPv4-mapped IPv6 address into the IPv4 address.
+    const address = ipaddr.process(text);
+    if (within(address, allowed)) return null;
+    if (within(address, METADATA) || within(address, METADATA_V6)) return 'a metadata range';
+    const range = address.range();
+    if (range !== 'unicast') return NAMES[range] ?? 'a special range';
+    return address.kind() === 'ipv6' && !within(address, [GLOBAL_V6]) ? 'a special range' : null;
+  }
+
+  const guard: AddressGuard = {
+    refusal(address, port) {
+      if (own.includes(address, port)) return OWN;
+      const range = rangeOf(address);
+      return range === null ? null : `is in ${range}`;
+    },
+    refusalOfHost(host, port) {
+      if (isIP(host) !== 0) return guard.refusal(host, port);
+      return own.includes(host, port) ? OWN : null;
     },
   };
+  return guard;
 }
 
 function within(address: Address, ranges: readonly Range[]): boolean {

@@ -6,29 +6,33 @@
  * differently; and the connected socket's remote address is looked at before a byte of the request is written.
  * @module
  */
-import { type LookupAddress, lookup as systemLookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupAddress } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.ts';
 
 /** No address of the destination may be dialled. */
 export class RefusedDestination extends Error {
-  /** The address refused. */
+  override readonly name = 'RefusedDestination';
+  /** The address refused: not for people's eyes where it lies behind a name. */
   readonly address: string;
-  /** As "a private range". */
-  readonly range: string;
+  /** As "is in a private range". */
+  readonly reason: string;
 
-  constructor(address: string, range: string) {
-    super(`destination ${address} is in ${range}`);
-    this.name = 'RefusedDestination';
+  constructor(address: string, reason: string) {
+    super(`destination ${address} ${reason}`);
     this.address = address;
-    this.range = range;
+    this.reason = reason;
   }
 }
+
+/** Finds the addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /** Settings of `createConnector`. */
 export interface ConnectorOptions {
   readonly guard: AddressGuard;
+  readonly resolve: Resolve;
   /** For lookup, TCP and TLS together, in milliseconds. */
   readonly timeoutMs: number;
   /** Certificates to trust instead of Node's own, in PEM. */
@@ -36,25 +40,37 @@ export interface ConnectorOptions {
 }
 
 /** A connector for undici that dials only what the guard lets pass; else it fails with `RefusedDestination`. */
-export function createConnector({ guard, timeoutMs, ca }: ConnectorOptions): buildConnector.connector {
-  const connect = buildConnector({
-    timeout: timeoutMs,
-    lookup: guardedLookup(guard),
-    autoSelectFamily: true,
-    // Node's 250 ms would give up every address of a receiver that is further away than that.
-    autoSelectFamilyAttemptTimeout: Math.max(250, Math.floor(timeoutMs / 4)),
-    ...(ca === undefined ? {} : { ca }),
-    // Only TCP is ever spoken: the type asks for a port, the connector takes it from each request.
-    port: 0,
-  });
-  return (options, callback) => {
-    const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
-    const range = isIP(host) === 0 ? null : guard.refusal(host);
-    if (range !== null) return callback(new RefusedDestination(host, range), null);
-    connect(options, (error, socket) => {
+export function createConnector(options: ConnectorOptions): buildConnector.connector {
+  const { guard, resolve, timeoutMs, ca } = options;
+  /** One per port: a lookup is not told which port it is for. */
+  const connectors = new Map<number, buildConnector.connector>();
+
+  function connectorFor(port: number): buildConnector.connector {
+    const known = connectors.get(port);
+    if (known !== undefined) return known;
+    const connect = buildConnector({
+      timeout: timeoutMs,
+      lookup: guardedLookup(guard, resolve, port),
+      autoSelectFamily: true,
+      // Node's 250 ms would give up every address of a receiver that is further away than that.
+      autoSelectFamilyAttemptTimeout: Math.max(250, Math.floor(timeoutMs / 4)),
+      ...(ca === undefined ? {} : { ca }),
+      // Only TCP is ever spoken: the type asks for a port, the connector takes it from each request.
+      port: 0,
+    });
+    connectors.set(port, connect);
+    return connect;
+  }
+
+  return (request, callback) => {
+    const host = request.hostname.replace(/^\[(.*)\]$/, '$1');
+    const port = Number(request.port) || (request.protocol === 'https:' ? 443 : 80);
+    const reason = guard.refusalOfHost(host, port);
+    if (reason !== null) return callback(new RefusedDestination(host, reason), null);
+    connectorFor(port)(request, (error, socket) => {
       if (error !== null) return callback(error, null);
       const address = socket?.remoteAddress ?? '';
-      const refused = guard.refusal(address);
+      const refused = guard.refusal(address, port);
       if (refused === null) return callback(null, socket);
       socket.destroy();
       callback(new RefusedDestination(address, refused), null);
@@ -62,45 +78,21 @@ export function createConnector({ guard, timeoutMs, ca }: ConnectorOptions): bui
   };
 }
 
-/**
- * A lookup that leaves out refused addresses and fails with `RefusedDestination` when none is left. Lookups of one
- * name that are under way at the same time are one: the system's resolver has few threads, and a name whose server
- * is silent must not take them all.
- */
-export function guardedLookup(guard: AddressGuard): LookupFunction {
-  type Waiting = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
-  const underWay = new Map<string, Waiting[]>();
-
-  function resolve(hostname: string, family: 0 | 4 | 6, done: Waiting): void {
-    const key = `${family} ${hostname}`;
-    const waiting = underWay.get(key);
-    if (waiting !== undefined) {
-      waiting.push(done);
-      return;
-    }
-    const all = [done];
-    underWay.set(key, all);
-    systemLookup(hostname, { all: true, family }, (error, addresses) => {
-      underWay.delete(key);
-      for (const each of all) each(error, addresses ?? []);
-    });
-  }
-
+/** A lookup that leaves out refused addresses and fails with `RefusedDestination` when none is left. */
+export function guardedLookup(guard: AddressGuard, resolve: Resolve, port: number): LookupFunction {
   return (hostname, options, callback) => {
-    const family = options.family === 4 || options.family === 'IPv4' ? 4 : familySix(options.family);
-    resolve(hostname, family, (error, addresses) => {
-      if (error !== null) return callback(error, []);
-      const passed = addresses.filter(({ address }) => guard.refusal(address) === null);
-      const [first] = passed;
-      if (first !== undefined) {
-        return options.all === true ? callback(null, passed) : callback(null, first.address, first.family);
-      }
-      const address = addresses[0]?.address ?? '';
-      callback(new RefusedDestination(address, guard.refusal(address) ?? 'an unknown form of address'), []);
-    });
+    resolve(hostname).then(
+      (addresses) => {
+        const passed = addresses.filter(({ address }) => guard.refusal(address, port) === null);
+        const [first] = passed;
+        if (first !== undefined) {
+          return options.all === true ? callback(null, passed) : callback(null, first.address, first.family);
+        }
+        const address = addresses[0]?.address ?? '';
+        const reason = guard.refusal(address, port) ?? 'is not an address';
+        callback(new RefusedDestination(address, reason), []);
+      },
+      (error: Error) => callback(error, []),
+    );
   };
-}
-
-function familySix(family: number | string | undefined): 0 | 6 {
-  return family === 6 || family === 'IPv6' ? 6 : 0;
 }

@@ -4,6 +4,8 @@
  * @module
  */
 import { RefusedDestination } from './connector.ts';
+import { faultOf } from './fault.ts';
+import { LookupError } from './resolver.ts';
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
@@ -36,9 +38,11 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
   const cause = firstOf(error);
   if (cause instanceof RefusedDestination) {
     const hostname = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
-    const of = hostname === cause.address ? '' : ` of ${host}`;
-    return `destination ${cause.address}${of} is in ${cause.range}`;
+    // What lies behind a name is not said: whoever registers webhooks could read our internal name service.
+    if (hostname !== cause.address) return `the address of ${host} is not allowed`;
+    return `destination ${cause.address} ${cause.reason}`;
   }
+  if (cause instanceof LookupError) return lookupSentence(cause, host);
   const code = codeOf(cause);
   const sentence = SENTENCES[code];
   if (sentence !== undefined) return sentence(host, connectTimeoutMs, code);
@@ -50,9 +54,27 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
   return `connection to ${host} failed (${code})`;
 }
 
+/** The sentence for a name that gave no address. */
+function lookupSentence({ code, ours }: LookupError, host: string): string {
+  if (code === 'ELOOKUPS') return `too many names were being looked up before that of ${host}`;
+  if (ours) return `our resolver gives no answers (DNS: ${code}), and so none about ${host}`;
+  const fault = faultOf({ code, step: 'lookup' });
+  if (fault === 'receiver') return `${host} has no address (DNS: ${code})`;
+  return `the name server of ${host} does not answer as it should (DNS: ${code})`;
+}
+
+/** The sentence for a process that was not there to see an answer: it was stopped, or it did something else. */
+export function stallSentence(host: string, lateMs: number): string {
+  return `this process stood still for ${duration(Math.round(lateMs / 100) * 100)} while it called ${host}`;
+}
+
+/** The sentence for a receiver that announces an answer again and again. */
+export function informationalSentence(host: string, most: number): string {
+  return `${host} sent more than ${most} informational answers (HTTP 1xx) ahead of an answer`;
+}
+
 type Sentence = (host: string, connectTimeoutMs: number, code: string) => string;
 
-const dns: Sentence = (host, _, code) => `${host} has no address (DNS: ${code})`;
 const untrusted: Sentence = (host) => `TLS certificate of ${host} is not from a trusted authority`;
 const selfSigned: Sentence = (host) => `TLS certificate of ${host} is self-signed`;
 const closed: Sentence = (host) => `${host} closed the connection without an answer`;
@@ -60,11 +82,6 @@ const unreachable: Sentence = (host, _, code) => `${host} cannot be reached (${c
 const noConnection: Sentence = (host, ms) => `no connection to ${host} within ${duration(ms)}`;
 
 const SENTENCES: Readonly<Record<string, Sentence>> = {
-  ENOTFOUND: dns,
-  ENODATA: dns,
-  EAI_AGAIN: (host) => `the address of ${host} cannot be looked up now (DNS: EAI_AGAIN)`,
-  EAI_FAIL: dns,
-  ESERVFAIL: dns,
   ECONNREFUSED: (host) => `${host} refused the connection`,
   ECONNRESET: (host) => `${host} reset the connection`,
   EPIPE: closed,

@@ -6,6 +6,8 @@ import { serviceSignature, standardSignature } from './signature.ts';
 
 /** One attempt as the caller knows it. */
 export interface AttemptRequest {
+  /** Whose webhook it is: connections and lookups of one e-shop never wait for another's. */
+  readonly eshopId: number;
   /** The webhook's URL as registered. */
   readonly url: string;
   readonly method: 'POST' | 'GET';

@@ -17,6 +17,12 @@ const instanceSchema = v.object({
 /** Where the parts of an instance are reached. */
 export type Instance = v.InferOutput<typeof instanceSchema>;
 
+/** What `instance.json` says; nothing where it is missing or broken. */
+export function parseInstance(text: string): Instance {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), instanceSchema), text);
+  return result.success ? result.output : {};
+}
+
 /** A folder that another process uses, or that cannot be used. */
 export class DataDirError extends Error {
   override readonly name = 'DataDirError';
@@ -63,10 +69,7 @@ export async function openDataDir(directory: string): Promise<DataDir> {
       await rm(join(path, name), { force: true });
     },
     async readInstance() {
-      const text = await dataDir.read('instance.json');
-      if (text === undefined) return {};
-      const result = v.safeParse(v.pipe(v.string(), v.parseJson(), instanceSchema), text);
-      return result.success ? result.output : {};
+      return parseInstance((await dataDir.read('instance.json')) ?? '');
     },
     async writeInstance(instance) {
       await dataDir.write('instance.json', `${JSON.stringify(instance, null, 2)}\n`);

@@ -14,6 +14,8 @@ export interface EmbeddedStack {
   readonly databaseUrl: string;
   readonly temporalAddress: string;
   readonly temporalUiUrl: string | null;
+  /** Ports of 127.0.0.1 that the embedded Temporal serves on. */
+  readonly temporalPorts: readonly number[];
   /** Writes down where the instance is reached, for the `waybill` command. */
   announce(apiUrl: string | null): Promise<void>;
 }
@@ -62,11 +64,13 @@ export async function startEmbedded(
   }
   let temporalAddress = settings.TEMPORAL_ADDRESS ?? '';
   let temporalUiUrl: string | null = null;
+  let temporalPorts: readonly number[] = [];
   if (needsTemporal) {
     say('Starting the Temporal dev server …');
     const temporal = await startTemporalIn(dataDir, say);
     await started(() => temporal.stop());
     temporalAddress = temporal.address;
+    temporalPorts = temporal.ports;
     temporalUiUrl = temporal.uiPort === null ? null : `http://127.0.0.1:${temporal.uiPort}`;
   }
   const url = databaseUrl;
@@ -75,11 +79,14 @@ export async function startEmbedded(
     databaseUrl: url,
     temporalAddress,
     temporalUiUrl,
+    temporalPorts,
     async announce(apiUrl) {
+      // A worker beside an API leaves the note of it where it is.
+      const noted = apiUrl ?? (await dataDir.readInstance()).apiUrl;
       await dataDir.writeInstance({
         databaseUrl: url,
         temporalAddress,
-        ...(apiUrl === null ? {} : { apiUrl }),
+        ...(noted === undefined ? {} : { apiUrl: noted }),
       });
     },
   };

@@ -14,6 +14,8 @@ export interface EmbeddedTemporal extends Service {
   readonly port: number;
   /** Null without the UI. */
   readonly uiPort: number | null;
+  /** Every port it serves people or programs on: gRPC, HTTP, metrics, UI. */
+  readonly ports: readonly number[];
 }
 
 /** What a dev server is started with. */
@@ -60,6 +62,9 @@ async function serves(address: string): Promise<boolean> {
 export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   const port = await freePort(options.preferredPort);
   const uiPort = (options.ui ?? true) ? await freePort(options.preferredUiPort) : null;
+  // Named, though nobody asks there: what is chosen by the server could not be kept from webhooks.
+  const httpPort = await freePort();
+  const metricsPort = await freePort();
   const address = `127.0.0.1:${port}`;
   const service = await startService({
     name: 'Temporal',
@@ -71,6 +76,10 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
       '127.0.0.1',
       '--port',
       String(port),
+      '--http-port',
+      String(httpPort),
+      '--metrics-port',
+      String(metricsPort),
       ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
       ...(options.databaseFile === undefined ? [] : ['--db-filename', options.databaseFile]),
       '--log-level',
@@ -93,5 +102,6 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
     ...(options.pidFile === undefined ? {} : { pidFile: options.pidFile }),
     ...(options.onTrouble === undefined ? {} : { onTrouble: options.onTrouble }),
   });
-  return { ...service, address, port, uiPort };
+  const ports = [port, httpPort, metricsPort, ...(uiPort === null ? [] : [uiPort])];
+  return { ...service, address, port, uiPort, ports };
 }

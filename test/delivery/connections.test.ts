@@ -44,12 +44,10 @@ describe('connections that fail', () => {
   });
 
   test('a name without an address', async () => {
-    const { error } = await startSender().send(attempt('http://nobody.invalid'));
-
-    // EAI_AGAIN where the machine has no name server at all.
-    expect(error).toMatch(
-      /^(nobody\.invalid has no address|the address of nobody\.invalid cannot be looked up now) \(DNS: /,
-    );
+    expect(await startSender().send(attempt('http://nobody.invalid'))).toMatchObject({
+      outcome: 'failure',
+      error: 'nobody.invalid has no address (DNS: ENOTFOUND)',
+    });
   });
 
   test('a URL that is none', async () => {
@@ -126,7 +124,7 @@ describe('private destinations', () => {
 
     for (let number = 1; number <= 3; number += 1) {
       const { error } = await sender.send(attempt(`http://localhost:${receiver.port}`, { number }));
-      expect(error).toMatch(/^destination (127\.0\.0\.1|::1) of localhost:\d+ is in a loopback range$/);
+      expect(error).toBe(`the address of localhost:${receiver.port} is not allowed`);
     }
     expect(receiver.connections).toBe(0);
   });
@@ -147,8 +145,12 @@ describe('the address connected to', () => {
     const receiver = await startReceiver();
     const judged: string[] = [];
     // Lets the address pass when it is looked up, and no more once the connection stands.
-    const guard = { refusal: (address: string) => (judged.push(address) === 1 ? null : 'a private range') };
-    const connector = createConnector({ guard, timeoutMs: 1_000 });
+    const refusal = (address: string) => (judged.push(address) === 1 ? null : 'is in a private range');
+    const connector = createConnector({
+      guard: { refusal, refusalOfHost: refusal },
+      resolve: async () => [],
+      timeoutMs: 1_000,
+    });
 
     const error = await new Promise((resolve) =>
       connector({ protocol: 'http:', hostname: '127.0.0.1', port: String(receiver.port) }, (...outcome) =>

@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
+import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import type { ReceiverAnswer } from '../support/receiver.ts';
-import { attempt, PATH, startReceiver, startSender, startTcpServer } from './support.ts';
+import { attempt, PATH, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
 
 describe('what arrives', () => {
   test('a POST is the body, byte for byte, as JSON', async () => {
@@ -57,6 +60,121 @@ describe('what arrives', () => {
       status: null,
       error: `no answer from ${host} within 250 ms`,
     });
+  });
+});
+
+describe('answers ahead of the answer', () => {
+  const early = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n';
+
+  test('ten are taken, in one piece or in many', async () => {
+    const host = await startTcpServer((socket) =>
+      socket.once('data', () => socket.write(`${early.repeat(10)}HTTP/1.1 204 Yes\r\n\r\n`)),
+    );
+
+    expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({ outcome: 'success' });
+  });
+
+  test('the eleventh ends the attempt, whatever follows', async () => {
+    const host = await startTcpServer((socket) =>
+      socket.once('data', () => socket.write(`${early.repeat(11)}HTTP/1.1 204 Yes\r\n\r\n`)),
+    );
+
+    expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({
+      outcome: 'failure',
+      status: null,
+      error: `${host} sent more than 10 informational answers (HTTP 1xx) ahead of an answer`,
+    });
+  });
+
+  test('a stream of them is cut off: the receiver is told, and none is looked at any more', async () => {
+    let sent = 0;
+    let cut: (sent: number) => void = () => {};
+    const cutAfter = new Promise<number>((resolve) => {
+      cut = resolve;
+    });
+    const host = await startTcpServer((socket) => {
+      socket.on('close', () => cut(sent));
+      socket.once('data', () => {
+        const pump = () => {
+          while (!socket.destroyed) {
+            sent += 100;
+            if (!socket.write(early.repeat(100))) return;
+          }
+        };
+        socket.on('drain', pump);
+        pump();
+      });
+    });
+
+    const result = await startSender({ timeoutMs: 20_000 }).send(attempt(`http://${host}`));
+
+    expect(result.error).toContain('more than 10 informational answers');
+    // No more than what fits into the buffers on the way: a few megabytes of some 40 bytes each.
+    expect(await cutAfter).toBeLessThan(1_000_000);
+  });
+});
+
+describe('a process that stands still', () => {
+  /** Keeps the event loop busy, as a large body or a stopped process does. */
+  function standStill(ms: number): void {
+    for (const end = performance.now() + ms; performance.now() < end; );
+  }
+
+  test('for less than an answer takes to be believed late reads what has arrived in the meantime', async () => {
+    const worker = new Worker(
+      `const { parentPort } = require('node:worker_threads');
+       const server = require('node:http').createServer((request, response) => response.end('in time'));
+       server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+      { eval: true },
+    );
+    try {
+      const [port] = await once(worker, 'message');
+      const sent = startSender({ timeoutMs: 300 }).send(attempt(`http://127.0.0.1:${port}`));
+      // The connection stands, and the request is on its way.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      standStill(600);
+
+      expect(await sent).toMatchObject({ outcome: 'success', responseExcerpt: 'in time' });
+    } finally {
+      await worker.terminate();
+    }
+  });
+
+  test('for long is no failure of the receiver', async () => {
+    const receiver = await startReceiver({ hang: 'headers' });
+    const sent = startSender({ timeoutMs: 300 }).send(attempt(receiver.url));
+    await receiver.waitFor(1);
+    standStill(3_000);
+
+    expect(await sent).toMatchObject({
+      outcome: 'ours',
+      error: expect.stringMatching(/^this process stood still for [\d.]+ s while it called /),
+    });
+  });
+});
+
+describe('own ports', () => {
+  test('are not called, exempt or not, as an address or behind a name; their neighbours are', async () => {
+    const [mine, other] = await Promise.all([startReceiver(), startReceiver()]);
+    const dns = await startNames({ 'here.example': ['127.0.0.1'] });
+    const own = createOwnEndpoints();
+    own.add('127.0.0.1', mine.port);
+    const sender = startSender({ own, dnsServers: [dns.address] });
+    const called = async (host: string) => (await sender.send(attempt(`http://${host}`))).error;
+
+    expect(await called(`127.0.0.1:${mine.port}`)).toBe(
+      'destination 127.0.0.1 is a port of this service itself',
+    );
+    expect(await called(`localhost:${mine.port}`)).toBe(
+      'destination localhost is a port of this service itself',
+    );
+    expect(await called(`here.example:${mine.port}`)).toBe(
+      `the address of here.example:${mine.port} is not allowed`,
+    );
+    for (const host of ['127.0.0.1', 'localhost', 'here.example']) {
+      expect(await called(`${host}:${other.port}`)).toBeNull();
+    }
+    expect([mine.connections, other.requests.length]).toEqual([0, 3]);
   });
 });
 

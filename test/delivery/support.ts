@@ -11,6 +11,7 @@ import {
   type Sender,
   type SenderOptions,
 } from '../../src/delivery/sender.ts';
+import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { freePort } from '../support/ports.ts';
 import {
   createReceiver,
@@ -63,6 +64,13 @@ export async function startTcpServer(onConnection: (socket: Socket) => void): Pr
   return `127.0.0.1:${port}`;
 }
 
+/** A name server that knows these names, and the root. */
+export async function startNames(names: Readonly<Record<string, DnsAnswer>>): Promise<DnsServer> {
+  const server = await startDnsServer(names);
+  cleanUps.push(() => server.close());
+  return server;
+}
+
 /** A key or certificate of `test/support/tls`. The authority is made up; its own key was thrown away. */
 export function pem(name: string): Promise<string> {
   return readFile(new URL(`../support/tls/${name}`, import.meta.url), 'utf8');
@@ -74,6 +82,7 @@ export const PATH = '/secret-path?token=geheim';
 /** An attempt at this server. */
 export function attempt(url: string, changes: Partial<AttemptRequest> = {}): AttemptRequest {
   return {
+    eshopId: 1,
     url: url + PATH,
     method: 'POST',
     secrets: ['whsec_bmV3IHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVzISE='],

@@ -118,6 +118,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     temporalState: () => 'unknown',
     loginLimits: { perAddress: 300 },
     trustProxy: false,
+    destinationProblem: () => null,
     version: '0.0.0-test',
     shipperCatalogue: shippedCatalogue,
     marketplaces: shippedMarketplaces,

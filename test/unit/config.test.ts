@@ -56,6 +56,12 @@ describe('values', () => {
     ]);
   });
 
+  it('name servers are addresses, with or without a port', () => {
+    const DNS_SERVERS = '192.0.2.53, 192.0.2.54:5353, 2001:db8::53, [2001:db8::54]:5353';
+    expect(readSettings({ DNS_SERVERS }).DNS_SERVERS).toEqual(DNS_SERVERS.split(', '));
+    expect(readSettings({}).DNS_SERVERS).toEqual([]);
+  });
+
   it('the key is its 32 bytes', () => {
     expect(readSettings({ SECRET_KEY }).SECRET_KEY).toEqual(Buffer.alloc(32, 1));
   });
@@ -85,6 +91,9 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     ['RETRY_WINDOW', '9999h'],
     ['DELIVERY_ALLOW_CIDRS', '10.0.0.0/33'],
     ['DELIVERY_ALLOW_CIDRS', 'localhost'],
+    ['DNS_SERVERS', 'dns.example'],
+    ['DNS_SERVERS', '192.0.2.53:70000'],
+    ['DNS_SERVERS', '192.0.2.53,[2001:db8::53'],
     ['LOGIN_LIMIT_PER_ADDRESS', '0'],
     ['TRUST_PROXY', '1'],
     ['LOG_LEVEL', 'loud'],

@@ -54,6 +54,7 @@ describe('where a request goes', () => {
 
 test('headers say what is delivered', () => {
   const request = {
+    eshopId: 1,
     url: 'https://shop.example/h',
     method: 'POST',
     secrets: ['whsec_AAAA'],

@@ -23,6 +23,7 @@ function verify(header: string, secret: string, content: string): boolean {
 function attempt(method: 'POST' | 'GET', secrets: readonly string[]) {
   return buildRequest(
     {
+      eshopId: 1,
       url: 'https://shop.example/hooks?order=',
       method,
       secrets,

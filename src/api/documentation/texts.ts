@@ -62,9 +62,10 @@ export const receiving = `## What a receiver gets
 - Deliveries are **at least once**: drop repeats by the delivery's id. No order between deliveries is promised.
 - Success is any 2xx, once the status line and the headers have arrived. The body of the answer is read up to 16 KiB; its first 1 KiB is kept in the delivery log, as text. Answer within 15 s (5 s to connect). Redirects are failures.
 - A failure is retried up to ${defaultRetryPolicy.maxRetries} times within ${hours} hours of the first attempt, at exponentially increasing intervals. \`429\` and \`503\` with \`Retry-After\` put the next attempt off accordingly, inside the window.
+- Only what says something about the receiver counts as an attempt: its answers, its silence, its connections and certificates, a host name that does not exist or whose name server does not answer. While something of ours is at fault (our resolver, our network, our machine), nothing is used up and the same attempt is made again. Names are looked up for every connection.
 - When all retries fail, the webhook is deactivated and the e-shop gets an e-mail that says how to reactivate it. \`410 Gone\` deactivates it at once, with the e-mail.
 - An open delivery of an inactive webhook is **held**. An activation leads to an attempt within seconds, inside the delivery's own window; a window that ends while held ends the delivery as \`expired\`.
-- Destinations in private, loopback, link-local, multicast, metadata or otherwise special ranges (IPv4, IPv6, mapped and translated forms) are refused when connecting, on every attempt, unless the operator exempts the range.
+- Destinations in private, loopback, link-local, multicast, metadata or otherwise special ranges (IPv4, IPv6, mapped and translated forms) are refused when connecting, on every attempt, unless the operator exempts the range; the ports of this service itself are refused always. A URL that can never work for these reasons is refused with 400 when it is registered.
 
 ## How to verify a signature
 

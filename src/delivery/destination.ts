@@ -1,0 +1,29 @@
+/**
+ * What can be said against a webhook's URL when it is registered, before any name is looked up.
+ * @module
+ */
+import { isIP } from 'node:net';
+import type { AddressGuard } from './address-guard.ts';
+
+/** What `localhost` stands for (RFC 6761). */
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+/**
+ * Why a URL can never be called, as "must not lead to 10.0.0.5, which is in a private range"; null when it may be, or
+ * when that depends on what its name stands for at the time.
+ * @param url an absolute http or https URL
+ */
+export function destinationProblem(guard: AddressGuard, url: string): string | null {
+  const { hostname, protocol, port: given } = new URL(url);
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const port = Number(given) || (protocol === 'https:' ? 443 : 80);
+  const reason = guard.refusalOfHost(host, port) ?? refusalOfLocalhost(guard, host, port);
+  return reason === null ? null : `must not lead to ${host}, which ${reason}`;
+}
+
+/** A name for loopback can be called while one of its addresses may be. */
+function refusalOfLocalhost(guard: AddressGuard, host: string, port: number): string | null {
+  if (isIP(host) !== 0 || !/^(.*\.)?localhost\.?$/.test(host)) return null;
+  const reasons = LOOPBACK.map((address) => guard.refusal(address, port));
+  return reasons.includes(null) ? null : (reasons[0] ?? null);
+}

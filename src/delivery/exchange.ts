@@ -1,0 +1,218 @@
+/**
+ * One request and its answer.
+ *
+ * Success is any 2xx, settled when status line and headers have arrived: what the body does afterwards changes
+ * nothing. Redirects are failures. The whole attempt is bounded in time, the answer in size.
+ * @module
+ */
+import { type Agent, type Dispatcher, errors } from 'undici';
+import { EXCERPT_BYTES, safeExcerpt } from './excerpt.ts';
+import {
+  errorSentence,
+  INVALID_URL,
+  informationalSentence,
+  stallSentence,
+  statusSentence,
+  timeoutSentence,
+} from './failure-sentence.ts';
+import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
+import { parseRetryAfter } from './retry-after.ts';
+
+/** What came of an attempt. */
+export interface AttemptResult {
+  /**
+   * `gone`: the receiver answered 410 and wants no more. `ours`: something of ours failed (resolver, file descriptors,
+   * no route at all), which says nothing about the receiver and uses up no attempt.
+   */
+  readonly outcome: 'success' | 'failure' | 'gone' | 'ours';
+  /** The HTTP status; null when none arrived. */
+  readonly status: number | null;
+  /** A sentence, null after a success; names no path, query or secret of the URL. */
+  readonly error: string | null;
+  readonly startedAt: Date;
+  /** Whole milliseconds until status line and headers had arrived, or until the failure. */
+  readonly durationMs: number;
+  /** The first 1 KiB of the answer's body as safe text; null when there was none. */
+  readonly responseExcerpt: string | null;
+  /** What a 429 or 503 asked for with `Retry-After`, in milliseconds from the answer on; else null. */
+  readonly retryAfterMs: number | null;
+}
+
+/** As much of a body is read; when it is longer, the connection is closed rather than drained. */
+const BODY_BYTES = 16 * 1024;
+/** The body serves the log alone; once the status is known, it gets no more time than this. */
+const BODY_GRACE_MS = 2_000;
+/** So many answers ahead of the answer are taken; each costs us more than it costs the receiver. */
+const MOST_INFORMATIONAL = 10;
+/** A clock that rings so late, in milliseconds, shows that this process was not running, or had no time to look. */
+const STALL_MS = 2_000;
+/** What every exchange of a sender has in common. */
+export interface ExchangeSettings {
+  readonly agent: Agent;
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly version: string;
+  readonly isOurs: (error: unknown) => Promise<boolean>;
+}
+
+/**
+ * Makes one attempt.
+ * @throws DOMException `AbortError` when `signal` aborts before an answer has arrived
+ */
+export function exchange(
+  { agent, timeoutMs, connectTimeoutMs, version, isOurs }: ExchangeSettings,
+  request: AttemptRequest,
+  signal: AbortSignal | undefined,
+): Promise<AttemptResult> {
+  const startedAt = new Date();
+  const start = performance.now();
+  const elapsed = () => Math.round(performance.now() - start);
+  const failure = (error: string, outcome: 'failure' | 'ours' = 'failure'): AttemptResult => ({
+    outcome,
+    status: null,
+    error,
+    startedAt,
+    durationMs: elapsed(),
+    responseExcerpt: null,
+    retryAfterMs: null,
+  });
+
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(aborted(signal));
+    let wire: WireRequest;
+    try {
+      wire = buildRequest(request, startedAt, version);
+    } catch {
+      return resolve(failure(INVALID_URL));
+    }
+    const { host } = wire;
+    let connection: Dispatcher.DispatchController | null = null;
+    let answer: Answer | null = null;
+    let informational = 0;
+    let settled = false;
+    let graceTimer: NodeJS.Timeout | undefined;
+
+    /** Ends the attempt; whatever still happens on the connection afterwards is of no interest. */
+    const settle = (conclude: () => void) => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(timer);
+      clearTimeout(graceTimer);
+      signal?.removeEventListener('abort', onAbort);
+      conclude();
+    };
+    /** Ends the attempt while the connection is still in use, which therefore has to go. */
+    const cut = (conclude: () => void) => {
+      if (settled) return;
+      settle(conclude);
+      connection?.abort(GIVEN_UP);
+    };
+    const conclude = (otherwise: () => void) =>
+      answer === null ? otherwise : resolve.bind(null, answer.result());
+    /** Why there is no answer, for a clock that should have rung after `ms`. */
+    const lateFailure = (ms: number, sentence: string) => {
+      const late = elapsed() - ms;
+      return late < STALL_MS ? failure(sentence) : failure(stallSentence(host, late), 'ours');
+    };
+    const onTimeout = () =>
+      cut(conclude(() => resolve(lateFailure(timeoutMs, timeoutSentence(host, timeoutMs)))));
+    const onAbort = () => cut(conclude(() => reject(aborted(signal))));
+    // What has arrived by now is looked at first: this process may have been busy with something else.
+    const timer = setTimeout(() => setImmediate(onTimeout), timeoutMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+
+    agent.dispatch(
+      { origin: wire.origin, path: wire.path, method: wire.method, headers: wire.headers, body: wire.body },
+      {
+        onRequestStart(controller) {
+          connection = controller;
+          // Timed out while it still waited for its connection: then it must not go out any more.
+          if (settled) controller.abort(GIVEN_UP);
+        },
+        onResponseStart(_controller, status, headers) {
+          if (settled) return;
+          if (status < 200) {
+            informational += 1;
+            if (informational <= MOST_INFORMATIONAL) return;
+            return cut(() => resolve(failure(informationalSentence(host, MOST_INFORMATIONAL))));
+          }
+          answer = createAnswer({
+            status,
+            retryAfter: headers['retry-after'],
+            host,
+            startedAt,
+            durationMs: elapsed(),
+          });
+          graceTimer = setTimeout(onTimeout, BODY_GRACE_MS);
+        },
+        onResponseData(_controller, chunk) {
+          if (settled || answer === null) return;
+          if (!answer.take(chunk)) cut(conclude(() => {}));
+        },
+        onResponseEnd() {
+          settle(conclude(() => resolve(failure(errorSentence(null, { host, connectTimeoutMs })))));
+        },
+        onResponseError(_controller, error) {
+          settle(
+            conclude(async () => {
+              const sentence = errorSentence(error, { host, connectTimeoutMs });
+              if (isConnectTimeout(error)) return resolve(lateFailure(connectTimeoutMs, sentence));
+              const result = failure(sentence);
+              resolve((await isOurs(error)) ? { ...result, outcome: 'ours' } : result);
+            }),
+          );
+        },
+      },
+    );
+  });
+}
+
+interface Answer {
+  /** Takes a piece of the body; false once enough has been read. */
+  take(chunk: Uint8Array): boolean;
+  result(): AttemptResult;
+}
+
+interface AnswerHead {
+  readonly status: number;
+  readonly retryAfter: string | string[] | undefined;
+  readonly host: string;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+}
+
+/** An answer whose status line and headers have arrived: its result is settled but for the excerpt. */
+function createAnswer({ status, retryAfter, host, startedAt, durationMs }: AnswerHead): Answer {
+  const success = status >= 200 && status < 300;
+  const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+  const retryAfterMs = status === 429 || status === 503 ? parseRetryAfter(header, Date.now()) : null;
+  const kept: Uint8Array[] = [];
+  let length = 0;
+  return {
+    take(chunk) {
+      if (length < EXCERPT_BYTES)
+        kept.push(Uint8Array.prototype.slice.call(chunk, 0, EXCERPT_BYTES - length));
+      length += chunk.length;
+      return length < BODY_BYTES;
+    },
+    result: () => ({
+      outcome: success ? 'success' : status === 410 ? 'gone' : 'failure',
+      status,
+      error: success ? null : statusSentence(status, host, durationMs),
+      startedAt,
+      durationMs,
+      responseExcerpt: safeExcerpt(Buffer.concat(kept)),
+      retryAfterMs,
+    }),
+  };
+}
+
+function isConnectTimeout(error: unknown): boolean {
+  return error instanceof errors.ConnectTimeoutError;
+}
+
+const GIVEN_UP = new Error('The attempt is over.');
+
+function aborted(signal: AbortSignal | undefined): DOMException {
+  return new DOMException('The attempt was interrupted.', { name: 'AbortError', cause: signal?.reason });
+}

@@ -1,0 +1,49 @@
+/**
+ * Names that no name server is asked for: `localhost` and `invalid` (RFC 6761), and those of the hosts file.
+ * @module
+ */
+import type { LookupAddress } from 'node:dns';
+import { isIP } from 'node:net';
+import { watchedFile } from './watched-file.ts';
+
+/** Where the system keeps its own names. */
+export const HOSTS_FILE =
+  process.platform === 'win32'
+    ? `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
+    : '/etc/hosts';
+
+const LOOPBACK: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+/**
+ * Knows local names.
+ * @param path the hosts file, read again when it changes
+ * @returns of a name in lower case, without a dot at its end: its addresses; `[]` when it never has any; undefined
+ *   when a name server has to be asked
+ */
+export function localNames(path = HOSTS_FILE): (name: string) => readonly LookupAddress[] | undefined {
+  const hosts = watchedFile(path, parseHosts);
+  return (name) => {
+    if (name === 'localhost' || name.endsWith('.localhost')) return LOOPBACK;
+    if (name === 'invalid' || name.endsWith('.invalid')) return [];
+    return hosts().get(name);
+  };
+}
+
+/** The names of a hosts file with their addresses, in the order of its lines. */
+export function parseHosts(text: string): ReadonlyMap<string, readonly LookupAddress[]> {
+  const hosts = new Map<string, LookupAddress[]>();
+  for (const line of text.split('\n')) {
+    const [address = '', ...names] = line.replace(/#.*/, '').trim().split(/\s+/);
+    const family = isIP(address);
+    if (family === 0) continue;
+    for (const name of names.map((each) => each.toLowerCase())) {
+      const known = hosts.get(name);
+      if (known === undefined) hosts.set(name, [{ address, family }]);
+      else known.push({ address, family });
+    }
+  }
+  return hosts;
+}

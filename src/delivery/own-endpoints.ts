@@ -1,0 +1,105 @@
+/**
+ * Waybill's own ports: its API, its databases, Temporal and its UI, the mail server. They are never destinations,
+ * whatever ranges are exempt: a webhook must not be able to ask them anything in our name.
+ * @module
+ */
+import { networkInterfaces } from 'node:os';
+import ipaddr from 'ipaddr.js';
+
+/** Where Waybill listens and what it connects to. */
+export interface OwnEndpoints {
+  /** @param host an address or a name; `0.0.0.0` and `::` stand for every address of this machine */
+  add(host: string, port: number): void;
+  /** Adds where a URL leads; without a port in it, `standardPort`. */
+  addUrl(url: string, standardPort: number): void;
+  /** Whether this is one of them. @param host an address, or a name as in a URL */
+  includes(host: string, port: number): boolean;
+  /** The hosts that are names, whose addresses have to be found out. */
+  names(): readonly { readonly name: string; readonly ports: readonly number[] }[];
+}
+
+/** A host and a port. */
+export interface Endpoint {
+  /** An address or a name. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Starts with none.
+ * @param announced further ones, asked for each time: those of another process of the same instance
+ */
+export function createOwnEndpoints(announced: () => readonly Endpoint[] = () => []): OwnEndpoints {
+  /** Ports of this machine, on any of its addresses. */
+  const local = new Set<number>();
+  const elsewhere = new Map<string, Set<number>>();
+
+  const own: OwnEndpoints = {
+    add(host, port) {
+      const key = normalised(host);
+      if (key === 'localhost' || isThisMachine(key)) local.add(port);
+      else elsewhere.set(key, (elsewhere.get(key) ?? new Set()).add(port));
+    },
+    addUrl(url, standardPort) {
+      const { host, port } = endpointOf(url, standardPort);
+      if (host !== '') own.add(host, port);
+    },
+    includes(host, port) {
+      for (const endpoint of announced()) own.add(endpoint.host, endpoint.port);
+      const key = normalised(host);
+      if (elsewhere.get(key)?.has(port) === true) return true;
+      return local.has(port) && (key === 'localhost' || isThisMachine(key));
+    },
+    names() {
+      return [...elsewhere]
+        .filter(([host]) => !ipaddr.isValid(host))
+        .map(([name, ports]) => ({ name, ports: [...ports] }));
+    },
+  };
+  return own;
+}
+
+/** Where a URL leads. */
+export function endpointOf(url: string, standardPort: number): Endpoint {
+  const { hostname, port } = new URL(url);
+  return { host: hostname, port: port === '' ? standardPort : Number(port) };
+}
+
+/** How often the addresses of hosts with names are looked at, in milliseconds. */
+const FOLLOW_INTERVAL_MS = 30_000;
+
+/**
+ * Keeps the addresses of those hosts known that have names: a webhook may lead to the same port by another name.
+ * @returns ends it
+ */
+export function followNames(
+  own: OwnEndpoints,
+  resolve: (name: string) => Promise<readonly { readonly address: string }[]>,
+): () => void {
+  async function look(): Promise<void> {
+    for (const { name, ports } of own.names()) {
+      // A host that cannot be found now cannot be reached by us either.
+      const addresses = await resolve(name).catch(() => []);
+      for (const { address } of addresses) for (const port of ports) own.add(address, port);
+    }
+  }
+  void look();
+  const timer = setInterval(() => void look(), FOLLOW_INTERVAL_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** An address in one form, without brackets and as IPv4 where it is one inside IPv6; a name in lower case. */
+function normalised(host: string): string {
+  const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : bare.replace(/\.$/, '');
+}
+
+/** Whether an address leads back to this machine. */
+function isThisMachine(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const range = ipaddr.process(address).range();
+  if (range === 'loopback' || range === 'unspecified') return true;
+  return Object.values(networkInterfaces()).some((found) =>
+    found?.some((each) => normalised(each.address) === address),
+  );
+}

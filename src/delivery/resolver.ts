@@ -1,0 +1,217 @@
+/**
+ * From a name to addresses, without libuv's four threads, which a few silent names would keep from everybody.
+ *
+ * Every lookup is bounded in time, and each owner (an e-shop) has so many under way at most: silent names of one
+ * e-shop never delay another's. Nothing is kept: a name is looked up for every connection, so that an answer is
+ * never used beyond its time. Names are absolute; the system's search domains are not tried.
+ * @module
+ */
+import { type LookupAddress, promises } from 'node:dns';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import { faultOf, isOurFault } from './fault.ts';
+import { localNames } from './local-names.ts';
+import { hasRoute } from './route.ts';
+import { watchedFile } from './watched-file.ts';
+
+/** Settings of `createResolver`. */
+export interface ResolverOptions {
+  /** Name servers as `address` or `address:port`; none: the system's. */
+  readonly servers: readonly string[];
+  /** For waiting, looking up and gathering evidence together, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** A name that gave no address. */
+export class LookupError extends Error {
+  override readonly name = 'LookupError';
+  /** c-ares' code, or `ELOOKUPS`: too many lookups of the same owner are under way. */
+  readonly code: string;
+  /** Whether the name is to blame, or something of ours. */
+  readonly ours: boolean;
+
+  constructor(hostname: string, code: string, ours: boolean) {
+    super(`${hostname} cannot be looked up (${code})`);
+    this.code = code;
+    this.ours = ours;
+  }
+}
+
+/** Looks names up. */
+export interface Resolver {
+  /**
+   * @param owner whose lookups wait for each other when there are too many
+   * @returns at least one address, IPv4 first
+   * @throws LookupError
+   */
+  resolve(hostname: string, owner: string): Promise<readonly LookupAddress[]>;
+  /** Whether our resolver gives answers: about any name, whatever they are. */
+  answers(): Promise<boolean>;
+  /** Ends the lookups under way. */
+  close(): void;
+}
+
+/** Lookups of one owner under way at the same time. */
+export const LOOKUPS_AT_ONCE = 16;
+/** Once one family has answered, the other gets this long, in milliseconds (RFC 8305, section 3). */
+const RESOLUTION_DELAY_MS = 50;
+/** An answer this recent shows that the resolver works, in milliseconds. */
+const FRESH_EVIDENCE_MS = 1_000;
+/** What every resolver knows, and answers while it works: the name servers of the root. */
+const CONTROL_NAME = '.';
+/** Servers of the system. */
+const RESOLV_CONF = '/etc/resolv.conf';
+
+/** What came of asking for one family: addresses, or a code. */
+interface FamilyAnswer {
+  readonly addresses: readonly LookupAddress[];
+  readonly code: string | null;
+}
+
+interface Lane {
+  readonly limit: ReturnType<typeof pLimit>;
+  readonly underWay: Map<string, Promise<readonly LookupAddress[]>>;
+}
+
+/** Creates a resolver with sockets of its own. */
+export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolver {
+  const lookupMs = Math.floor(timeoutMs * 0.5);
+  const longestWaitMs = Math.floor(timeoutMs * 0.2);
+  const controlMs = Math.floor(timeoutMs * 0.3);
+  const known = localNames();
+  const lanes = new Map<string, Lane>();
+  let lastAnswerAt = Number.NEGATIVE_INFINITY;
+  let control: Promise<boolean> | undefined;
+
+  function open(): promises.Resolver {
+    const channel = new promises.Resolver({ timeout: Math.max(50, Math.floor(lookupMs / 3)), tries: 2 });
+    if (servers.length > 0) channel.setServers([...servers]);
+    return channel;
+  }
+  // The system's servers may change while we run; c-ares reads them once.
+  const channel = watchedFile(servers.length > 0 ? '' : RESOLV_CONF, open);
+
+  async function ask(name: string, family: 4 | 6): Promise<FamilyAnswer> {
+    try {
+      const found = family === 4 ? await channel().resolve4(name) : await channel().resolve6(name);
+      lastAnswerAt = performance.now();
+      return { addresses: found.map((address) => ({ address, family })), code: null };
+    } catch (error) {
+      const code = codeOf(error);
+      if (isAnswer(code)) lastAnswerAt = performance.now();
+      return { addresses: [], code };
+    }
+  }
+
+  /** Asks for something every resolver knows. Another answer that comes in the meantime shows as much. */
+  async function askControl(): Promise<boolean> {
+    const askedAt = performance.now();
+    const answered = channel()
+      .resolveNs(CONTROL_NAME)
+      .then(
+        () => true,
+        (error: unknown) => isAnswer(codeOf(error)),
+      );
+    if ((await within(answered, controlMs)) === true) lastAnswerAt = performance.now();
+    return lastAnswerAt >= askedAt;
+  }
+
+  async function answers(): Promise<boolean> {
+    if (performance.now() - lastAnswerAt < FRESH_EVIDENCE_MS) return true;
+    control ??= askControl().finally(() => {
+      control = undefined;
+    });
+    return await control;
+  }
+
+  /** What both families say in time: as soon as both have, or one has addresses and the other had its delay. */
+  async function conclude(
+    name: string,
+    families: readonly Promise<FamilyAnswer>[],
+  ): Promise<readonly LookupAddress[]> {
+    const given: FamilyAnswer[] = [];
+    const all = Promise.all(families.map(async (family) => given.push(await family)));
+    const enough = Promise.any(families.map(withAddresses)).then(
+      () => within(all, RESOLUTION_DELAY_MS),
+      () => all,
+    );
+    await within(enough, lookupMs);
+    const addresses = given.flatMap((answer) => answer.addresses);
+    if (addresses.length > 0) return addresses.sort((a, b) => a.family - b.family);
+    const codes = [0, 1].map((index) => given[index]?.code ?? 'ETIMEOUT');
+    const ours = await isOurFault(
+      codes.map((code) => ({ code, step: 'lookup' })),
+      { resolverAnswers: answers, hasRoute },
+    );
+    // Of two codes the one that says more than "not of this family".
+    const code = codes.find((each) => faultOf({ code: each, step: 'lookup' }) !== 'receiver') ?? codes[0];
+    throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), ours);
+  }
+
+  function lookup(owner: string, lane: Lane, name: string): Promise<readonly LookupAddress[]> {
+    return new Promise<readonly LookupAddress[]>((resolve, reject) => {
+      let late = false;
+      const patience = setTimeout(() => {
+        late = true;
+        reject(new LookupError(name, 'ELOOKUPS', true));
+      }, longestWaitMs);
+      const place = lane.limit(async () => {
+        clearTimeout(patience);
+        if (late) return;
+        const families = [ask(name, 4), ask(name, 6)];
+        conclude(name, families).then(resolve, reject);
+        // Its place is free only when nothing is asked any more.
+        await Promise.all(families);
+      });
+      void place.then(() => {
+        if (lane.limit.activeCount + lane.limit.pendingCount === 0) lanes.delete(owner);
+      });
+    });
+  }
+
+  return {
+    answers,
+    async resolve(hostname, owner) {
+      const name = hostname.toLowerCase().replace(/\.$/, '');
+      const local = known(name);
+      if (local?.length === 0) throw new LookupError(hostname, 'ENOTFOUND', false);
+      if (local !== undefined) return local;
+      const lane = lanes.get(owner) ?? { limit: pLimit(LOOKUPS_AT_ONCE), underWay: new Map() };
+      lanes.set(owner, lane);
+      const shared = lane.underWay.get(name);
+      if (shared !== undefined) return await shared;
+      const found = lookup(owner, lane, name).finally(() => lane.underWay.delete(name));
+      lane.underWay.set(name, found);
+      return await found;
+    },
+    close() {
+      channel().cancel();
+    },
+  };
+}
+
+/** Whether a code is an answer of the resolver about a name, rather than the lack of one. */
+function isAnswer(code: string): boolean {
+  return code === 'ENOTFOUND' || code === 'ENODATA';
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : 'EBADRESP';
+}
+
+async function withAddresses(family: Promise<FamilyAnswer>): Promise<void> {
+  if ((await family).addresses.length === 0) throw new Error('none of this family');
+}
+
+/** What a promise resolves to, or undefined when it takes longer. */
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  const over = new AbortController();
+  try {
+    const patience = sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
+    return await Promise.race([promise, patience]);
+  } finally {
+    over.abort();
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * A small file of the system's configuration that is read again when it has changed.
+ * @module
+ */
+import { readFileSync, statSync } from 'node:fs';
+
+/** How long a file is taken to be unchanged without looking, in milliseconds. */
+const LOOK_INTERVAL_MS = 1_000;
+
+/**
+ * What a file says, as of a second ago at most. It is read without libuv's threads, which others may keep busy.
+ * @param parse makes something of its text; called with '' where there is no such file
+ */
+export function watchedFile<T>(path: string, parse: (text: string) => T): () => T {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let seen: string | undefined;
+  let value: T;
+  return () => {
+    const now = performance.now();
+    if (now - lookedAt < LOOK_INTERVAL_MS) return value;
+    lookedAt = now;
+    const stat = statSync(path, { throwIfNoEntry: false });
+    const state = stat === undefined ? 'missing' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
+    if (state !== seen) {
+      seen = state;
+      value = parse(stat === undefined ? '' : textOf(path));
+    }
+    return value;
+  };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,204 @@
+/** Looking names up on a real name server: whose failure it is, and who waits for whom. */
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { localNames } from '../../src/delivery/local-names.ts';
+import { createResolver, LOOKUPS_AT_ONCE, LookupError } from '../../src/delivery/resolver.ts';
+import { attempt, startNames, startReceiver, startSender } from './support.ts';
+
+const HERE = ['127.0.0.1'];
+
+describe('names', () => {
+  test('are found on the name servers that are configured', async () => {
+    const receiver = await startReceiver();
+    const dns = await startNames({ 'shop.example': HERE });
+
+    const result = await startSender({ dnsServers: [dns.address] }).send(
+      attempt(`http://Shop.Example:${receiver.port}`),
+    );
+
+    expect(result).toMatchObject({ outcome: 'success' });
+    expect(receiver.requests[0]?.headers.host).toBe(`shop.example:${receiver.port}`);
+  });
+
+  test('whose IPv6 address does not answer are reached over IPv4', async () => {
+    const receiver = await startReceiver();
+    // The receiver listens on IPv4 alone.
+    const dns = await startNames({ 'shop.example': ['::1', ...HERE], 'v6.example': ['::1'] });
+    const sender = startSender({ dnsServers: [dns.address] });
+
+    expect((await sender.send(attempt(`http://shop.example:${receiver.port}`))).outcome).toBe('success');
+    expect(await sender.send(attempt(`http://v6.example:${receiver.port}`))).toMatchObject({
+      outcome: 'failure',
+      error: expect.stringMatching(/^v6\.example:\d+ (refused the connection|cannot be reached)/),
+    });
+  });
+
+  test('that answer for one family alone do not wait for the other', async () => {
+    const receiver = await startReceiver();
+    const dns = await startNames({ 'shop.example': HERE, 'shop.example AAAA': 'silent' });
+    const resolver = createResolver({ servers: [dns.address], timeoutMs: 20_000 });
+
+    expect(await resolver.resolve('shop.example', 'shop')).toEqual([{ address: '127.0.0.1', family: 4 }]);
+    resolver.close();
+    const sender = startSender({ dnsServers: [dns.address] });
+    expect((await sender.send(attempt(`http://shop.example:${receiver.port}`))).outcome).toBe('success');
+  });
+
+  test('are looked up for every connection: an answer that turns private is refused, and its address not named', async () => {
+    const receiver = await startReceiver({ headers: { connection: 'close' } });
+    const dns = await startNames({ 'shop.example': HERE });
+    const sender = startSender({ dnsServers: [dns.address] });
+    const url = `http://shop.example:${receiver.port}`;
+    expect((await sender.send(attempt(url))).outcome).toBe('success');
+
+    dns.set('shop.example', ['10.0.0.5']);
+
+    const result = await sender.send(attempt(url));
+    expect(result).toMatchObject({
+      outcome: 'failure',
+      error: `the address of shop.example:${receiver.port} is not allowed`,
+    });
+    expect(JSON.stringify(result)).not.toContain('10.0.0.5');
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('that no name server is asked for: localhost, invalid, the hosts file', async () => {
+    const receiver = await startReceiver();
+    const dns = await startNames({});
+    const sender = startSender({ dnsServers: [dns.address] });
+
+    for (const name of ['localhost', 'shop.localhost', 'LOCALHOST.']) {
+      expect((await sender.send(attempt(`http://${name}:${receiver.port}`))).outcome).toBe('success');
+    }
+    expect((await sender.send(attempt('http://x.invalid'))).outcome).toBe('failure');
+    expect(dns.questions).toEqual([]);
+  });
+
+  test('of the hosts file count from the moment they are written there', async () => {
+    const file = join(tmpdir(), `hosts-${process.pid}`);
+    const lookUp = localNames(file);
+    expect(lookUp('shop.internal')).toBeUndefined();
+
+    await writeFile(file, '# names\n10.0.0.7  Shop.Internal shop # the shop\nfd00::7\tshop.internal\n');
+
+    await expect
+      .poll(() => lookUp('shop.internal'), { timeout: 5_000 })
+      .toEqual([
+        { address: '10.0.0.7', family: 4 },
+        { address: 'fd00::7', family: 6 },
+      ]);
+    expect(lookUp('shop')).toEqual([{ address: '10.0.0.7', family: 4 }]);
+  });
+});
+
+describe('a name that gives no address', () => {
+  test.each([
+    ['nxdomain', 'shop.example has no address (DNS: ENOTFOUND)'],
+    [[], 'shop.example has no address (DNS: ENODATA)'],
+    ['servfail', 'the name server of shop.example does not answer as it should (DNS: ESERVFAIL)'],
+    ['refused', 'the name server of shop.example does not answer as it should (DNS: EREFUSED)'],
+    ['silent', 'the name server of shop.example does not answer as it should (DNS: ETIMEOUT)'],
+  ] as const)('%s: is the receiver’s failure while our resolver answers otherwise', async (answer, error) => {
+    const dns = await startNames({ 'shop.example': answer });
+    const sender = startSender({ dnsServers: [dns.address], timeoutMs: 10_000, connectTimeoutMs: 1_500 });
+
+    expect(await sender.send(attempt('http://shop.example'))).toMatchObject({ outcome: 'failure', error });
+  });
+
+  test.each([
+    ['silent', 'ETIMEOUT'],
+    ['servfail', 'ESERVFAIL'],
+    ['refused', 'EREFUSED'],
+  ] as const)('%s, and so is everything else: is ours', async (answer, code) => {
+    const dns = await startNames({ 'shop.example': answer, '.': answer });
+    const sender = startSender({ dnsServers: [dns.address], timeoutMs: 10_000, connectTimeoutMs: 1_500 });
+
+    expect(await sender.send(attempt('http://shop.example'))).toMatchObject({
+      outcome: 'ours',
+      error: `our resolver gives no answers (DNS: ${code}), and so none about shop.example`,
+    });
+  });
+
+  test('because there is no resolver: is ours, and the next attempt succeeds once there is one', async () => {
+    const receiver = await startReceiver();
+    const dns = await startNames({ 'shop.example': HERE });
+    const sender = startSender({ dnsServers: [dns.address], timeoutMs: 10_000, connectTimeoutMs: 1_000 });
+    dns.answerAll(false);
+    expect((await sender.send(attempt(`http://shop.example:${receiver.port}`))).outcome).toBe('ours');
+
+    dns.answerAll(true);
+
+    expect((await sender.send(attempt(`http://shop.example:${receiver.port}`))).outcome).toBe('success');
+    const nowhere = startSender({ dnsServers: ['127.0.0.1:1'] });
+    expect(await nowhere.send(attempt('http://shop.example'))).toMatchObject({
+      outcome: 'ours',
+      error: 'our resolver gives no answers (DNS: ECONNREFUSED), and so none about shop.example',
+    });
+  });
+});
+
+test('silent names of one e-shop, many at a time, neither delay nor fail the names of another', async () => {
+  const receiver = await startReceiver({ headers: { connection: 'close' } });
+  const silent = Array.from({ length: 4 * LOOKUPS_AT_ONCE }, (_, index) => `mute${index}.example`);
+  const healthy = Array.from({ length: 5 }, (_, index) => `shop${index}.example`);
+  const dns = await startNames({
+    ...Object.fromEntries(silent.map((name) => [name, 'silent' as const])),
+    ...Object.fromEntries(healthy.map((name) => [name, HERE])),
+  });
+  const sender = startSender({ dnsServers: [dns.address], timeoutMs: 200_000, connectTimeoutMs: 100_000 });
+  const giveUp = new AbortController();
+  let over = 0;
+  const hanging = silent.map((name) =>
+    sender.send(attempt(`http://${name}`, { eshopId: 1 }), giveUp.signal).finally(() => {
+      over += 1;
+    }),
+  );
+
+  for (let round = 0; round < 12; round += 1) {
+    const results = await Promise.all(
+      healthy.map((name) => sender.send(attempt(`http://${name}:${receiver.port}`, { eshopId: 2 }))),
+    );
+    expect(results.map(({ outcome }) => outcome)).toEqual(healthy.map(() => 'success'));
+  }
+
+  // All of that while the silent ones were still being looked up.
+  expect(over).toBe(0);
+  expect(receiver.requests).toHaveLength(60);
+  giveUp.abort();
+  await Promise.allSettled(hanging);
+});
+
+test('of a name without an IPv4 address the IPv6 address is found', async () => {
+  const dns = await startNames({ 'shop.example': ['2001:db8::7'] });
+  const resolver = createResolver({ servers: [dns.address], timeoutMs: 1_000 });
+
+  expect(await resolver.resolve('shop.example', 'shop')).toEqual([{ address: '2001:db8::7', family: 6 }]);
+});
+
+test('of the silent names of one e-shop a bounded number is asked for at once, and the wait of the others is not held against them', async () => {
+  const names = Array.from({ length: 2 * LOOKUPS_AT_ONCE }, (_, index) => `mute${index}.example`);
+  const dns = await startNames(Object.fromEntries(names.map((name) => [name, 'silent' as const])));
+  const resolver = createResolver({ servers: [dns.address], timeoutMs: 1_000 });
+
+  const failures = await Promise.allSettled(names.map((name) => resolver.resolve(name, 'shop')));
+
+  const ours = failures.map((each) =>
+    each.status === 'rejected' && each.reason instanceof LookupError ? each.reason.ours : undefined,
+  );
+  expect(ours.slice(0, LOOKUPS_AT_ONCE)).toEqual(Array(LOOKUPS_AT_ONCE).fill(false));
+  expect(ours.slice(LOOKUPS_AT_ONCE)).toEqual(Array(LOOKUPS_AT_ONCE).fill(true));
+  const asked = new Set(dns.questions.filter((question) => question.startsWith('mute')));
+  expect(asked.size).toBe(2 * LOOKUPS_AT_ONCE);
+  resolver.close();
+});
+
+test('lookups of one name that are under way at the same time are one', async () => {
+  const dns = await startNames({ 'shop.example': HERE });
+  const resolver = createResolver({ servers: [dns.address], timeoutMs: 1_000 });
+
+  await Promise.all(Array.from({ length: 50 }, () => resolver.resolve('shop.example', 'shop')));
+
+  expect([...dns.questions].sort()).toEqual(['shop.example A', 'shop.example AAAA']);
+});

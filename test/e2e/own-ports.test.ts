@@ -1,0 +1,119 @@
+/**
+ * Waybill's own ports are no destinations, whatever is exempt: not as addresses in a URL, and not behind a name.
+ * @module
+ */
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ApiClient, login } from '../support/client.ts';
+import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { createInstallation } from '../support/installation.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+let dns: DnsServer;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  dns = await startDnsServer({ 'here.example': ['127.0.0.1'] });
+  receiver = await createReceiver();
+});
+afterAll(async () => {
+  await receiver.close();
+  await dns.close();
+});
+
+function webhook(url: string) {
+  return { url, webhookType: 'CREATE_ORDER', active: true, method: 'GET' };
+}
+
+/** The one delivery of a webhook once an attempt has failed. */
+async function failedDelivery(client: ApiClient, webhookId: number) {
+  let failed: { lastError?: string } | undefined;
+  await until('a failed attempt', async () => {
+    const { data } = await client.request('GET', `/webhooks/${webhookId}/deliveries`);
+    failed = data.find((each: { attemptsMade: number }) => each.attemptsMade > 0);
+    return failed !== undefined;
+  });
+  return failed;
+}
+
+it('of an instance that brings its own servers', { timeout: 180_000 }, async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'waybill-own-ports-'));
+  await chmod(dataDir, 0o755);
+  let program: Program | undefined;
+  try {
+    program = await startProgram({ DATA_DIR: dataDir, DNS_SERVERS: dns.address }, 120_000);
+    const client = await login(
+      program.url,
+      JSON.parse(await readFile(join(dataDir, 'demonstration.json'), 'utf8')),
+    );
+    const ui = Number(new URL(/Temporal UI\s+(\S+)/.exec(program.output())?.[1] ?? '').port);
+    const noted = async (name: string) => Number(await readFile(join(dataDir, name), 'utf8'));
+    const own = [
+      Number(new URL(program.url).port),
+      ui,
+      await noted('temporal-port'),
+      await noted('postgres-port'),
+    ];
+    const { data: known } = await client.request(
+      'POST',
+      '/webhooks',
+      webhook(`http://127.0.0.1:${receiver.port}/`),
+    );
+    for (const port of own) {
+      for (const host of ['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '127.1.2.3', '0.0.0.0']) {
+        const refused = expect.stringMatching(/^url: must not lead to /);
+        const url = `http://${host}:${port}/api/v1/namespaces/default/workflows?query=`;
+        expect(await client.request('POST', '/webhooks', webhook(url))).toMatchObject({
+          statusCode: 400,
+          message: refused,
+        });
+        expect(await client.request('PUT', `/webhooks/${known.id}`, webhook(url))).toMatchObject({
+          statusCode: 400,
+          message: refused,
+        });
+      }
+    }
+    const behindName = await client.request('POST', '/webhooks', webhook(`http://here.example:${ui}/`));
+    expect(behindName.statusCode).toBe(200);
+    await client.request('POST', '/webhooks', webhook(`http://here.example:${receiver.port}/named/`));
+
+    await client.createOrder('own-ports');
+
+    await receiver.waitFor(2);
+    expect(receiver.requests.map(({ path }) => path).sort()).toEqual(['/named/own-ports', '/own-ports']);
+    expect(await failedDelivery(client, behindName.data.id)).toMatchObject({
+      lastError: `the address of here.example:${ui} is not allowed`,
+      lastStatus: null,
+    });
+  } finally {
+    await program?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+it('of an API in another process than the worker', { timeout: 120_000 }, async () => {
+  const installation = await createInstallation();
+  const programs: Program[] = [];
+  try {
+    for (const ROLE of ['api', 'worker']) {
+      programs.push(await startProgram({ ...installation.env, ROLE, DNS_SERVERS: dns.address }));
+    }
+    const { url } = programs[0] ?? { url: '' };
+    const client = await login(url, installation.credentials);
+    const target = `http://here.example:${new URL(url).port}/healthz?`;
+    const { data } = await client.request('POST', '/webhooks', webhook(target));
+
+    await client.createOrder('split');
+
+    expect(await failedDelivery(client, data.id)).toMatchObject({
+      lastError: expect.stringMatching(/^the address of here\.example:\d+ is not allowed$/),
+    });
+  } finally {
+    for (const program of programs) await program.stop();
+    await installation.remove();
+  }
+});

@@ -1,0 +1,125 @@
+import { networkInterfaces } from 'node:os';
+import { expect, test } from 'vitest';
+import { createAddressGuard } from '../../src/delivery/address-guard.ts';
+import { destinationProblem } from '../../src/delivery/destination.ts';
+import { createOwnEndpoints, followNames } from '../../src/delivery/own-endpoints.ts';
+
+const everything = ['0.0.0.0/0', '::/0'];
+
+test('a port of this machine is ours on every address of it', () => {
+  const own = createOwnEndpoints();
+  own.add('127.0.0.1', 8233);
+  const mine = Object.values(networkInterfaces()).flatMap(
+    (found) => found?.map(({ address }) => address) ?? [],
+  );
+
+  for (const host of [
+    '127.0.0.1',
+    '127.9.9.9',
+    '::1',
+    '[::1]',
+    '0.0.0.0',
+    '::',
+    '::ffff:127.0.0.1',
+    'LOCALHOST',
+    ...mine,
+  ]) {
+    expect([host, own.includes(host, 8233), own.includes(host, 8234)]).toEqual([host, true, false]);
+  }
+  expect(own.includes('93.184.216.34', 8233)).toBe(false);
+});
+
+test.each(['0.0.0.0', '::', 'localhost'])(
+  'what listens on %s is ours on every address of this machine',
+  (host) => {
+    const own = createOwnEndpoints();
+    own.add(host, 8080);
+
+    expect(own.includes('127.0.0.1', 8080)).toBe(true);
+  },
+);
+
+test('a port of another machine is ours there alone, by its address and by its name', async () => {
+  const own = createOwnEndpoints();
+  own.addUrl('postgres://waybill:p%40ss@Db.internal/waybill', 5432);
+  own.add('10.0.0.9', 7233);
+  const stop = followNames(own, async () => [{ address: '10.0.0.8' }, { address: 'fd00::8' }]);
+
+  await expect.poll(() => own.includes('10.0.0.8', 5432)).toBe(true);
+  stop();
+
+  const found = [
+    ['db.internal.', 5432],
+    ['fd00:0::8', 5432],
+    ['10.0.0.9', 7233],
+    ['::ffff:10.0.0.9', 7233],
+    ['10.0.0.8', 5433],
+    ['10.0.0.9', 5432],
+    ['127.0.0.1', 5432],
+    ['other.internal', 5432],
+  ] as const;
+  expect(found.map(([host, port]) => own.includes(host, port))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+test('a name that leads to this machine makes its port ours on every address', async () => {
+  const own = createOwnEndpoints();
+  own.add('postgres', 5432);
+  const stop = followNames(own, async () => [{ address: '127.0.0.1' }]);
+
+  await expect.poll(() => own.includes('::1', 5432)).toBe(true);
+  stop();
+});
+
+test('what another process has announced counts from then on', () => {
+  const announced: { host: string; port: number }[] = [];
+  const own = createOwnEndpoints(() => announced);
+  expect(own.includes('127.0.0.1', 8080)).toBe(false);
+
+  announced.push({ host: '127.0.0.1', port: 8080 });
+
+  expect(own.includes('127.0.0.1', 8080)).toBe(true);
+});
+
+test('the guard refuses them whatever is exempt, and nothing else then', () => {
+  const own = createOwnEndpoints();
+  own.add('127.0.0.1', 8233);
+  own.add('db.internal', 5432);
+  const guard = createAddressGuard(everything, own);
+
+  expect(guard.refusal('127.0.0.1', 8233)).toBe('is a port of this service itself');
+  expect(guard.refusal('127.0.0.1', 8234)).toBeNull();
+  expect(guard.refusalOfHost('db.internal', 5432)).toBe('is a port of this service itself');
+  expect(guard.refusalOfHost('db.internal', 80)).toBeNull();
+});
+
+test.each([
+  ['http://10.0.0.5/', 'must not lead to 10.0.0.5, which is in a private range'],
+  ['http://[fd00::1]:8000/', 'must not lead to fd00::1, which is in a private range'],
+  ['http://167772165/', 'must not lead to 10.0.0.5, which is in a private range'],
+  ['https://169.254.169.254/latest', 'must not lead to 169.254.169.254, which is in a metadata range'],
+  ['http://localhost/', 'must not lead to localhost, which is in a loopback range'],
+  ['http://shop.localhost./', 'must not lead to shop.localhost., which is in a loopback range'],
+  ['https://93.184.216.34:5432/', 'must not lead to 93.184.216.34, which is a port of this service itself'],
+  ['https://93.184.216.35/', 'must not lead to 93.184.216.35, which is a port of this service itself'],
+  ['https://93.184.216.34/', null],
+  ['https://shop.example/', null],
+])('registering %s: %s', (url, problem) => {
+  const own = createOwnEndpoints();
+  own.add('93.184.216.34', 5432);
+  own.add('93.184.216.35', 443);
+
+  expect(destinationProblem(createAddressGuard([], own), url)).toBe(problem);
+});
+
+test('registering a name for loopback is allowed where one of its addresses is exempt', () => {
+  expect(destinationProblem(createAddressGuard(['::1/128']), 'http://localhost:9000/')).toBeNull();
+});
