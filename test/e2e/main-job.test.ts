@@ -2,11 +2,14 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { untilEnded } from '../support/workflows.ts';
 
 let installation: Installation;
 let program: Program;
@@ -134,7 +137,7 @@ test('another URL during the retries: the next attempt goes there, and the old f
 test('a pre-order is released at its time by a durable timer, and its status change is delivered', async () => {
   receiver.clear();
   receiver.respond({ status: 200 });
-  await subscribe('/status', { webhookType: 'UPDATE_ORDER_STATUS' });
+  const webhook = await subscribe('/status', { webhookType: 'UPDATE_ORDER_STATUS' });
   const { data: order } = await client.createOrder('model');
   const { eshopOrderId: _, status: __, ...fields } = order;
   const at = (ms: number) => new Date(Date.now() + ms).toISOString();
@@ -149,7 +152,17 @@ test('a pre-order is released at its time by a durable timer, and its status cha
     requestsTo('/status')
       .map((request) => JSON.parse(request.text))
       .map((payload) => `${payload.eshopOrderId} ${payload.status}`);
-  await until('the releases', async () => seen().length >= 3);
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  // No timer is left that could release anything, and no delivery that could be sent again.
+  const { TEMPORAL_ADDRESS: temporal } = installation.env;
+  const { eshopId } = installation.credentials;
+  await untilEnded(
+    temporal,
+    ['released', 'moved', 'canceled'].map((id) => releaseWorkflowId(eshopId, id)),
+  );
+  const { data: deliveries } = await client.request('GET', `/webhooks/${webhook.id}/deliveries`);
+  await untilEnded(
+    temporal,
+    deliveries.map(({ id }: { id: string }) => deliveryWorkflowId(id)),
+  );
   expect(seen().sort()).toEqual(['canceled canceled', 'moved preReceived', 'released preReceived']);
 });

@@ -2,12 +2,14 @@
 
 import { SMTPServer } from 'smtp-server';
 import { afterEach, expect, test } from 'vitest';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { untilEnded } from '../support/workflows.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -129,7 +131,11 @@ test('killed between the transaction of the compensation and the mail: exactly o
   expect(mails).toHaveLength(0);
   await start();
   await until('the mail', async () => mails.length > 0, 90_000);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const rows = await installation.sql<{ id: string }[]>`select id from deliveries`;
+  await untilEnded(
+    installation.env.TEMPORAL_ADDRESS,
+    rows.map(({ id }) => deliveryWorkflowId(id)),
+  );
   expect(mails).toHaveLength(1);
   expect(mails[0]).toContain('Subject: Webhook');
 }, 150_000);

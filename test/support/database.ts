@@ -9,6 +9,10 @@ import { createPool, type Pool } from '../../src/db/pool.ts';
 export interface TestDatabase {
   readonly sql: Pool;
   readonly url: string;
+  /** Ends every connection to it and takes no more: as it looks from outside, the database is away. */
+  cut(): Promise<void>;
+  /** Takes connections again. */
+  restore(): Promise<void>;
   /** Ends the pool and drops the database. */
   drop(): Promise<void>;
 }
@@ -24,8 +28,16 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   return {
     sql,
     url,
+    async cut() {
+      await admin.unsafe(`alter database ${name} with allow_connections false`);
+      await admin`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
+    },
+    async restore() {
+      await admin.unsafe(`alter database ${name} with allow_connections true`);
+    },
     async drop() {
-      await sql.end();
+      // Bounded: after a cut the library may wait for a connection that it never opens again.
+      await sql.end({ timeout: 5 });
       await admin.unsafe(`drop database ${name} with (force)`);
       await admin.end();
     },

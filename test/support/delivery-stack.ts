@@ -107,6 +107,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
   const stack = {
     sql,
+    database,
     policy,
     client,
     taskQueue,

@@ -93,6 +93,10 @@ test('that last attempt failing ends the delivery as expired and leaves the webh
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
   expect(await stack.mails()).toEqual([]);
+  // The e-shop is not to blame, so the operator is called: once, naming the delivery.
+  expect(stack.logged.filter((line) => line.alarm !== undefined)).toMatchObject([
+    { level: 50, alarm: 'windowLost', deliveryId: id },
+  ]);
 });
 
 test('a delivery handed over with an attempt behind it first waits the wait that is due, then goes on in the policy', async () => {

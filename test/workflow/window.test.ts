@@ -16,6 +16,7 @@ afterAll(async () => {
 });
 
 test('a wait that would not fit the window spends the retries: failed, deactivated and mailed', async () => {
+  const before = new Set(await stack.mails());
   const webhook = await stack.createWebhook(`${receiver.url}/short`);
   receiver.respond({ status: 500, headers: { 'retry-after': '1' } });
   const id = await stack.fireOne('10020');
@@ -29,6 +30,10 @@ test('a wait that would not fit the window spends the retries: failed, deactivat
   const first = attempts[0]?.startedAt.getTime() ?? 0;
   for (const attempt of attempts) expect(attempt.startedAt.getTime()).toBeLessThanOrEqual(first + 4_000);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+  const mails = (await stack.mails()).filter((mail) => !before.has(mail));
+  expect(mails).toHaveLength(1);
+  expect(mails[0]).toContain(`/webhooks/${webhook.id}/activate`);
+  expect(mails[0]).toContain(`after ${attemptsMade} attempts`);
 });
 
 test.each([429, 503])(
@@ -94,6 +99,10 @@ test('held until the window ends: expired, and the webhook is not blamed', async
   await stack.changeWebhook(webhook.id, { active: false });
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired', attemptsMade: 1 });
-  expect(await stack.sql`select 1 from deactivations where webhook_id = ${webhook.id}`).toHaveLength(0);
+  expect(
+    await stack.sql`select 1 from deactivations where reason <> 'user' and webhook_id = ${webhook.id}`,
+  ).toEqual([]);
+  // Whoever deactivated it knows: nobody is called.
+  expect(stack.logged.filter((line) => line.alarm !== undefined)).toEqual([]);
   expect(await stack.mails()).toHaveLength(before);
 });

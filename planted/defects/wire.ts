@@ -1,0 +1,51 @@
+/**
+ * What a receiver sees on the wire.
+ * @module
+ */
+import type { Defect } from '../defect.ts';
+
+const rotation = (...tests: string[]) => [{ file: 'test/workflow/rotation.test.ts', tests }];
+const OVERLAP =
+  'for 24 hours the old secret signs beside the new one, the newest first; then it signs no more';
+
+export const wireDefects: readonly Defect[] = [
+  {
+    name: 'rotation-old-secret-does-not-sign',
+    file: 'activities/make-attempt.ts',
+    text: '    secrets.push(keys.decryptSecret(previousSecret));',
+    replacement: '    secrets.push(keys.decryptSecret(delivery.secret));',
+    noticed: 'A receiver that still has the old secret refuses everything from the moment of the rotation.',
+    caughtBy: rotation(OVERLAP),
+  },
+  {
+    name: 'rotation-old-secret-signs-for-ever',
+    file: 'activities/make-attempt.ts',
+    text: ' && previousSecretUntil > now) {',
+    replacement: ') {',
+    noticed: 'A secret that leaked and was replaced goes on verifying.',
+    caughtBy: rotation(OVERLAP),
+  },
+  {
+    name: 'rotation-without-overlap-keeps-the-old-secret',
+    file: 'src/db/webhooks.ts',
+    text: '    // One statement: the right-hand sides',
+    replacement: '    overlap = true;\n    // One statement: the right-hand sides',
+    noticed: 'overlap=0 after a leak: the leaked secret still signs.',
+    caughtBy: rotation(
+      'a second rotation ends the oldest secret; one without overlap ends the one before at once',
+    ),
+  },
+  {
+    name: 'request-after-the-webhook-was-deleted',
+    file: 'activities/make-attempt.ts',
+    text: "  if (delivery.deletedAt !== null) return 'deleted';\n",
+    replacement: '',
+    noticed: 'A receiver is called for a webhook that its e-shop has deleted.',
+    caughtBy: [
+      {
+        file: 'test/workflow/webhook-changed.test.ts',
+        tests: ['deleted before its first attempt: no request leaves'],
+      },
+    ],
+  },
+];

@@ -1,0 +1,107 @@
+/**
+ * `npm run planted`: plants one defect after the other in a copy of the repository, and runs the tests that have to
+ * turn red. One that survives is a gap in the tests.
+ *
+ *     npm run planted -- --only relay --only claims
+ * @module
+ */
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { table } from '../bench/figures.ts';
+import { stopsOnSignal } from '../test/support/stops.ts';
+import { type Catchers, type Defect, problemsOf } from './defect.ts';
+import { defects } from './defects.ts';
+import { runTests, type TestRun } from './run-tests.ts';
+import { copyTree, type Tree } from './tree.ts';
+
+interface Options {
+  readonly only: readonly string[];
+  readonly list: boolean;
+}
+
+interface Verdict {
+  readonly defect: Defect;
+  readonly runs: readonly TestRun[];
+  readonly seconds: number;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const say = (text: string) => console.error(text);
+
+await new Command('planted')
+  .description('Plants defects by hand and expects the named tests to fail, each of them.')
+  .option('--only <name>', 'those whose name contains this; any number of times', collect, [])
+  .option('--list', 'show what there is, and plant nothing', false)
+  .action(planted)
+  .parseAsync();
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}
+
+async function planted({ only, list }: Options): Promise<void> {
+  const problems = await problemsOf(defects, root);
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  const wanted = defects.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
+  if (wanted.length === 0) throw new Error(`No defect is called so: ${only.join(', ')}.`);
+  if (list)
+    return console.log(
+      table(
+        ['defect', 'what would be noticed'],
+        wanted.map((d) => [d.name, d.noticed]),
+      ),
+    );
+
+  const stops = stopsOnSignal();
+  const tree = await copyTree(root);
+  stops.push(tree.remove);
+  try {
+    await mustBeGreen(tree, wanted);
+    const verdicts: Verdict[] = [];
+    for (const defect of wanted) verdicts.push(await plant(tree, defect));
+    console.log(table(['defect', 'caught by', 'seconds'], verdicts.map(row)));
+    const survived = verdicts.filter((verdict) => !caught(verdict));
+    console.log(
+      `\n${verdicts.length} planted, ${verdicts.length - survived.length} caught, ${survived.length} survived.`,
+    );
+    process.exitCode = survived.length === 0 ? 0 : 1;
+  } finally {
+    await stops.stop();
+  }
+}
+
+/** Red means something only where the same tests are green without the defect. */
+async function mustBeGreen(tree: Tree, wanted: readonly Defect[]): Promise<void> {
+  const tests = new Map<string, Set<string>>();
+  for (const { file, tests: names } of wanted.flatMap(({ caughtBy }) => caughtBy)) {
+    tests.set(file, new Set([...(tests.get(file) ?? []), ...names]));
+  }
+  say('Without a defect …');
+  const all: Catchers[] = [...tests].map(([file, names]) => ({ file, tests: [...names] }));
+  const red = (await runTests(tree.folder, all)).filter(({ outcome }) => outcome !== 'passed');
+  if (red.length === 0) return;
+  throw new Error(`Not green without a defect:\n${red.map(line).join('\n')}`);
+}
+
+async function plant(tree: Tree, defect: Defect): Promise<Verdict> {
+  const started = performance.now();
+  const runs = await tree.withDefect(defect, () => runTests(tree.folder, defect.caughtBy));
+  const verdict = { defect, runs, seconds: (performance.now() - started) / 1_000 };
+  say(`${caught(verdict) ? 'caught' : 'SURVIVED'}  ${defect.name}  ${verdict.seconds.toFixed(0)} s`);
+  for (const run of runs.filter(({ outcome }) => outcome !== 'failed')) say(`  ${line(run)}`);
+  return verdict;
+}
+
+/** Every test that is named must fail: one that does not proves less than the table says. */
+function caught({ runs }: Verdict): boolean {
+  return runs.every(({ outcome }) => outcome === 'failed');
+}
+
+function line({ file, test, outcome }: TestRun): string {
+  return `${outcome}: ${file}: ${test}`;
+}
+
+function row(verdict: Verdict): string[] {
+  const files = [...new Set(verdict.runs.map(({ file }) => file))].join(', ');
+  return [verdict.defect.name, caught(verdict) ? files : 'NOTHING', verdict.seconds.toFixed(0)];
+}

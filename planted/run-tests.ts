@@ -1,0 +1,93 @@
+/**
+ * Runs the tests that a defect names, and tells what became of each.
+ * @module
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { Catchers } from './defect.ts';
+
+/** What became of one test; `missing`: no test of this name ran. */
+export type Outcome = 'passed' | 'failed' | 'missing';
+
+/** A test with what became of it. */
+export interface TestRun {
+  readonly file: string;
+  readonly test: string;
+  readonly outcome: Outcome;
+}
+
+/** The part of Vitest's JSON report that is read. */
+const Report = v.object({
+  testResults: v.array(
+    v.object({
+      name: v.string(),
+      assertionResults: v.array(v.object({ fullName: v.string(), status: v.string() })),
+    }),
+  ),
+});
+
+/** A run that takes longer hangs, in milliseconds: no test is allowed as much. */
+const RUN_TIMEOUT_MS = 10 * 60_000;
+
+/**
+ * @param folder the root of the tree whose tests are run
+ * @throws Error with the output when the run left no report
+ */
+export async function runTests(folder: string, wanted: readonly Catchers[]): Promise<TestRun[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-planted-report-'));
+  try {
+    const report = join(directory, 'report.json');
+    const names = wanted.flatMap(({ tests }) => tests);
+    const output = await vitest(folder, [
+      ...new Set(wanted.map(({ file }) => file)),
+      '--testNamePattern',
+      `^(${names.map(escaped).join('|')})$`,
+      '--reporter=json',
+      `--outputFile=${report}`,
+    ]);
+    const text = await readFile(report, 'utf8').catch(() => {
+      throw new Error(`The tests left no report:\n${output}`);
+    });
+    const { testResults } = v.parse(Report, JSON.parse(text));
+    return wanted.flatMap(({ file, tests }) => {
+      const ran = testResults.filter(({ name }) => name === join(folder, file));
+      const results = ran.flatMap(({ assertionResults }) => assertionResults);
+      return tests.map((test) => ({ file, test, outcome: outcomeOf(test, results) }));
+    });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function outcomeOf(test: string, results: readonly { fullName: string; status: string }[]): Outcome {
+  const own = results.filter(({ fullName, status }) => fullName === test && status !== 'skipped');
+  if (own.length === 0) return 'missing';
+  return own.some(({ status }) => status === 'failed') ? 'failed' : 'passed';
+}
+
+/** Resolves with the last of what it wrote, however it ended. */
+async function vitest(folder: string, args: readonly string[]): Promise<string> {
+  const program = join(folder, 'node_modules', 'vitest', 'vitest.mjs');
+  const child = spawn(process.execPath, [program, 'run', ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: RUN_TIMEOUT_MS,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-8_000);
+    });
+  }
+  await once(child, 'exit');
+  return output;
+}
+
+/** A text as a regular expression that matches it alone. */
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}

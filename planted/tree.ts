@@ -1,0 +1,49 @@
+/**
+ * A copy of the repository in which defects can be planted.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Defect, withDefect } from './defect.ts';
+
+/** The copy. */
+export interface Tree {
+  readonly folder: string;
+  /** Runs something with the defect in the copy, and takes the defect out again. */
+  withDefect<T>(defect: Defect, run: () => Promise<T>): Promise<T>;
+  remove(): Promise<void>;
+}
+
+/**
+ * Copies what git knows or would add, as it is now; `node_modules` is linked.
+ * @param root the folder of the repository
+ */
+export async function copyTree(root: string): Promise<Tree> {
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-planted-'));
+  const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+  const { stdout } = await promisify(execFile)('git', listed, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+  for (const file of stdout.split('\0').filter((name) => name !== '')) {
+    // One that was deleted and not yet committed is listed as well.
+    await cp(join(root, file), join(folder, file)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+  }
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
+  return {
+    folder,
+    async withDefect(defect, run) {
+      const path = join(folder, defect.file);
+      const source = await readFile(path, 'utf8');
+      await writeFile(path, withDefect(source, defect));
+      try {
+        return await run();
+      } finally {
+        await writeFile(path, source);
+      }
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,39 @@
+/** The same 401 in the same time: every login costs one verification of a password, whatever is wrong with it. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createTestApi, type TestApi } from '../support/api.ts';
+
+/** The hashes that were verified against, counted around the real function. */
+const verified = vi.hoisted((): string[] => []);
+vi.mock('@node-rs/argon2', async (original) => {
+  const real = await original<typeof import('@node-rs/argon2')>();
+  const verify: typeof real.verify = (hash, ...rest) => {
+    verified.push(String(hash));
+    return real.verify(hash, ...rest);
+  };
+  return { ...real, verify };
+});
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+});
+afterAll(() => api.drop());
+
+test('a wrong password, an unknown name and a wrong key each cost one verification of the same kind', async () => {
+  const { apiKey, shop } = api.eshop;
+  const { username, password } = shop;
+  const tries = [
+    { key: apiKey, username, password },
+    { key: apiKey, username, password: 'wrong' },
+    { key: apiKey, username: 'nobody', password },
+    { key: 'wb_nothing', username, password },
+  ];
+  const costs: string[][] = [];
+  for (const { key, ...credentials } of tries) {
+    verified.length = 0;
+    await api.anonymous('POST', '/v21/users/login', credentials, { 'x-api-key': key });
+    // What the verification costs is written in the hash: "$argon2id$v=19$m=19456,t=2,p=1$…".
+    costs.push(verified.map((hash) => hash.split('$').slice(1, 4).join('$')));
+  }
+  expect(costs).toEqual(Array(4).fill(['argon2id$v=19$m=19456,t=2,p=1']));
+});

@@ -1,0 +1,71 @@
+/** A webhook switched on and off thousands of times: the server ends a history that grows without bounds. */
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { routeTemporalLogs } from '../../src/relay/temporal-logs.ts';
+import {
+  deliveryStateKey,
+  entityIdKey,
+  eshopIdKey,
+  lastStatusKey,
+  webhookIdKey,
+  webhookTypeKey,
+} from '../../workflows/search-attributes.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let temporal: TestWorkflowEnvironment;
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  // The environment would install the SDK's runtime with settings of its own, and there is only one.
+  routeTemporalLogs(pino({ level: 'silent' }));
+  const path = await findTemporal({ report: () => {} });
+  temporal = await TestWorkflowEnvironment.createLocal({
+    server: {
+      executable: { type: 'existing-path', path },
+      searchAttributes: [
+        eshopIdKey,
+        webhookIdKey,
+        webhookTypeKey,
+        entityIdKey,
+        deliveryStateKey,
+        lastStatusKey,
+      ],
+      // The default of 4,096 events would take thousands of changes.
+      extraArgs: ['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=80'],
+    },
+  });
+  stack = await startDeliveryStack('fresh-history', {
+    temporalAddress: temporal.address,
+    policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },
+  });
+  receiver = await createReceiver({ status: 503 });
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+  await temporal?.teardown();
+});
+
+test('a delivery goes on in a fresh history, with its count and its wait', async () => {
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10080');
+  await stack.untilState(id, 'retrying');
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.untilHeld(id);
+  const first = (await stack.describe(id))?.runId;
+  let moves = 0;
+  await stack.until('a fresh history', async () => {
+    moves += 1;
+    await stack.changeWebhook(webhook.id, { url: `${receiver.url}/${moves}` });
+    return (await stack.describe(id))?.runId !== first;
+  });
+  await stack.untilHeld(id);
+  expect(receiver.requests).toHaveLength(1);
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { active: true });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(receiver.requests.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2']);
+});
