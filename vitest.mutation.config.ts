@@ -2,12 +2,17 @@
 import { defineConfig } from 'vitest/config';
 
 const pure = [
+  'address-guard',
   'announced-lines',
   'catalogue',
   'decimal',
+  'delivery-request',
+  'failure-sentence',
+  'next-step',
   'order-status',
   'render',
   'retry-policy',
+  'signature',
   'sscc',
   'timestamp',
 ];

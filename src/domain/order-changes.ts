@@ -64,7 +64,7 @@ function keepPackingLists(
   const left = [...before];
   return lines.map((line) => {
     const index = left.findIndex(({ sku, lot }) => sku === line.sku && lot === line.lot);
-    const [match] = index < 0 ? [] : left.splice(index, 1);
+    const match = index < 0 ? undefined : left.splice(index, 1)[0];
     return { ...line, packingLists: match?.packingLists ?? [] };
   });
 }
@@ -80,7 +80,7 @@ export function newOrder(body: unknown, context: OrderContext): OrderRecord {
   const { orderProducts, ...fields } = withBilling(input);
   return {
     ...fields,
-    orderProducts: keepPackingLists(orderProducts, []),
+    orderProducts: orderProducts.map((line) => ({ ...line, packingLists: [] })),
     createdAt: at,
     updatedAt: at,
     deliveredAt: null,
@@ -110,9 +110,8 @@ function updated(record: OrderRecord, body: unknown, context: OrderContext): Ord
  * @throws Problem 400, or 409 when the order is too far on its way for the change
  */
 export function replaceOrder(record: OrderRecord, body: unknown, context: OrderContext): OrderRecord {
-  const sent = writable(body);
-  if (!isObject(sent)) return updated(record, sent, context);
-  return updated(record, { eshopOrderId: record.eshopOrderId, ...sent, status: record.status }, context);
+  const { eshopOrderId, status } = record;
+  return updated(record, { eshopOrderId, ...fieldsOf(writable(body)), status }, context);
 }
 
 /**

@@ -38,14 +38,15 @@ export const orderRules: readonly Rule<OrderContext>[] = [
   rule(['eshopOrderId'], (_order, _context, before) =>
     problemIf(before !== null, 'eshopOrderId', 'must be the identifier in the path: it cannot be changed'),
   ),
-  rule(['status', 'releaseAt'], ({ status, releaseAt }, { now }, before) => [
-    ...problemIf(releaseAt !== null && status !== 'preOrder', 'releaseAt', 'allowed only for a preOrder'),
-    ...problemIf(
-      releaseAt !== null && status === 'preOrder' && Date.parse(releaseAt) <= now.getTime(),
+  rule(['status', 'releaseAt'], ({ status, releaseAt }, { now }, before) => {
+    if (releaseAt === null) return [];
+    if (status !== 'preOrder') return [{ path: 'releaseAt', message: 'allowed only for a preOrder' }];
+    return problemIf(
+      Date.parse(releaseAt) <= now.getTime(),
       'releaseAt',
       before === null ? 'must be in the future' : 'must be in the future (POST …/release releases at once)',
-    ),
-  ]),
+    );
+  }),
   rule(['orderType', 'requiredExpeditionDate'], ({ orderType, requiredExpeditionDate }) =>
     problemIf(
       requiredExpeditionDate !== null && orderType !== 'b2b',

@@ -66,6 +66,11 @@ describe('refused', () => {
   test.each([
     ['a time of release of no pre-order', { releaseAt: later }, 'releaseAt: allowed only for a preOrder'],
     [
+      'a time of release of no pre-order that is over: told once',
+      { releaseAt: '2020-01-01T00:00:00Z' },
+      'releaseAt: allowed only for a preOrder',
+    ],
+    [
       'a release now',
       { status: 'preOrder', releaseAt: now.toISOString() },
       'releaseAt: must be in the future',

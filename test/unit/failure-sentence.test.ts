@@ -1,0 +1,105 @@
+/** What went wrong with an attempt, as one sentence: made from codes alone, naming the host and nothing else of the URL. */
+import { describe, expect, test } from 'vitest';
+import { errorSentence, statusSentence, timeoutSentence } from '../../src/delivery/failure-sentence.ts';
+
+const HOST = 'shop.example:8443';
+const said = (error: unknown) => errorSentence(error, { host: HOST, connectTimeoutMs: 5_000 });
+const coded = (code: string, cause?: unknown) =>
+  Object.assign(new Error('https://shop.example/path?secret', { cause }), { code });
+
+describe('an answer that is no success', () => {
+  test.each([
+    [503, 'HTTP 503 from shop.example after 212 ms'],
+    [400, 'HTTP 400 from shop.example after 212 ms'],
+    [304, 'HTTP 304 from shop.example after 212 ms'],
+    [410, 'HTTP 410 (gone) from shop.example after 212 ms'],
+    ...[301, 302, 303, 307, 308].map((status): [number, string] => [
+      status,
+      `redirect (HTTP ${status}) from shop.example: redirects are not followed`,
+    ]),
+  ])('%i', (status, sentence) => {
+    expect(statusSentence(status, 'shop.example', 212)).toBe(sentence);
+  });
+});
+
+test.each([
+  [15_000, '15 s'],
+  [2_500, '2.5 s'],
+  [1_000, '1 s'],
+  [999, '999 ms'],
+])('no answer within %i ms', (timeoutMs, written) => {
+  expect(timeoutSentence('shop.example', timeoutMs)).toBe(`no answer from shop.example within ${written}`);
+});
+
+describe('an error', () => {
+  test.each([
+    ['ECONNREFUSED', `${HOST} refused the connection`],
+    ['ECONNRESET', `${HOST} reset the connection`],
+    ['EPIPE', `${HOST} closed the connection without an answer`],
+    ['UND_ERR_SOCKET', `${HOST} closed the connection without an answer`],
+    ['ETIMEDOUT', `no connection to ${HOST} within 5 s`],
+    ['UND_ERR_CONNECT_TIMEOUT', `no connection to ${HOST} within 5 s`],
+    ['EHOSTUNREACH', `${HOST} cannot be reached (EHOSTUNREACH)`],
+    ['ENETUNREACH', `${HOST} cannot be reached (ENETUNREACH)`],
+    ['EADDRNOTAVAIL', `${HOST} cannot be reached (EADDRNOTAVAIL)`],
+    ['CERT_HAS_EXPIRED', `TLS certificate of ${HOST} has expired`],
+    ['CERT_NOT_YET_VALID', `TLS certificate of ${HOST} is not valid yet`],
+    ['CERT_REVOKED', `TLS certificate of ${HOST} has been revoked`],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', `TLS certificate of ${HOST} is for another name`],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', `TLS certificate of ${HOST} is self-signed`],
+    ['SELF_SIGNED_CERT_IN_CHAIN', `TLS certificate of ${HOST} is not from a trusted authority`],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', `TLS certificate of ${HOST} is not from a trusted authority`],
+    ['UNABLE_TO_GET_ISSUER_CERT', `TLS certificate of ${HOST} is not from a trusted authority`],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', `TLS certificate of ${HOST} is not from a trusted authority`],
+    ['ERR_SSL_WRONG_VERSION_NUMBER', `${HOST} does not speak TLS on this port`],
+    ['ERR_SSL_PACKET_LENGTH_TOO_LONG', `${HOST} does not speak TLS on this port`],
+    ['ERR_SSL_SOMETHING', `TLS connection to ${HOST} failed (ERR_SSL_SOMETHING)`],
+    ['ERR_TLS_SOMETHING', `TLS connection to ${HOST} failed (ERR_TLS_SOMETHING)`],
+    ['MY_ERR_SSL_THING', `connection to ${HOST} failed (MY_ERR_SSL_THING)`],
+    ['UND_ERR_HEADERS_OVERFLOW', `${HOST} answered with too large headers`],
+    ['EWHATEVER', `connection to ${HOST} failed (EWHATEVER)`],
+  ])('%s', (code, sentence) => {
+    expect(said(coded(code))).toBe(sentence);
+  });
+
+  test('of the parser, with or without a code', () => {
+    const unparsed = Object.assign(new Error('x'), { name: 'HTTPParserError' });
+    expect(said(unparsed)).toBe(`${HOST} did not answer in HTTP`);
+    expect(said(Object.assign(unparsed, { code: 'HPE_INVALID' }))).toBe(`${HOST} did not answer in HTTP`);
+  });
+
+  test('without a code, or that is none', () => {
+    const nothing = `connection to ${HOST} failed (unknown error)`;
+    expect(said(new Error('x'))).toBe(nothing);
+    expect(said(Object.assign(new Error('x'), { code: 7 }))).toBe(nothing);
+    expect(said({ code: 'ECONNREFUSED' })).toBe(nothing);
+    expect(said('ECONNREFUSED')).toBe(nothing);
+    expect(said(undefined)).toBe(nothing);
+  });
+
+  test('that wraps the one that says more', () => {
+    expect(said(coded('UND_ERR_SOCKET', coded('ECONNRESET')))).toBe(`${HOST} reset the connection`);
+    expect(said(coded('UND_ERR_SOCKET', coded('EWHATEVER')))).toBe(
+      `connection to ${HOST} failed (EWHATEVER)`,
+    );
+    expect(said(coded('UND_ERR_SOCKET', new Error('x')))).toBe(
+      `${HOST} closed the connection without an answer`,
+    );
+    expect(said(new Error('fetch failed', { cause: coded('ECONNREFUSED') }))).toBe(
+      `${HOST} refused the connection`,
+    );
+    expect(said(coded('EOTHER', coded('ECONNREFUSED')))).toBe(`${HOST} refused the connection`);
+    expect(said(coded('EOTHER', 'ECONNREFUSED'))).toBe(`connection to ${HOST} failed (EOTHER)`);
+  });
+
+  test('that says enough itself is not looked behind', () => {
+    expect(said(coded('ECONNREFUSED', coded('ECONNRESET')))).toBe(`${HOST} refused the connection`);
+  });
+
+  test('per address tried: the first speaks for all', () => {
+    expect(said(new AggregateError([coded('ECONNREFUSED'), coded('ENETUNREACH')]))).toBe(
+      `${HOST} refused the connection`,
+    );
+    expect(said(new AggregateError([]))).toBe(`connection to ${HOST} failed (unknown error)`);
+  });
+});
