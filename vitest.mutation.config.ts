@@ -8,6 +8,7 @@ const pure = [
   'decimal',
   'delivery-request',
   'failure-sentence',
+  'fault',
   'next-step',
   'order-status',
   'render',

@@ -1,6 +1,14 @@
 /** What went wrong with an attempt, as one sentence: made from codes alone, naming the host and nothing else of the URL. */
 import { describe, expect, test } from 'vitest';
-import { errorSentence, statusSentence, timeoutSentence } from '../../src/delivery/failure-sentence.ts';
+import { RefusedDestination } from '../../src/delivery/connector.ts';
+import {
+  errorSentence,
+  informationalSentence,
+  stallSentence,
+  statusSentence,
+  timeoutSentence,
+} from '../../src/delivery/failure-sentence.ts';
+import { LookupError } from '../../src/delivery/resolver.ts';
 
 const HOST = 'shop.example:8443';
 const said = (error: unknown) => errorSentence(error, { host: HOST, connectTimeoutMs: 5_000 });
@@ -102,4 +110,44 @@ describe('an error', () => {
     );
     expect(said(new AggregateError([]))).toBe(`connection to ${HOST} failed (unknown error)`);
   });
+});
+
+describe('a destination that is refused', () => {
+  const refused = (host: string, address: string) =>
+    errorSentence(new RefusedDestination(address, 'is in a private range'), {
+      host,
+      connectTimeoutMs: 5_000,
+    });
+
+  test.each(['10.0.0.5', '10.0.0.5:8443'])(
+    'named by its address in the URL (%s): the sentence may say it',
+    (host) => {
+      expect(refused(host, '10.0.0.5')).toBe('destination 10.0.0.5 is in a private range');
+    },
+  );
+
+  test.each(['[fd00::5]', '[fd00::5]:8443'])('the same with IPv6 (%s)', (host) => {
+    expect(refused(host, 'fd00::5')).toBe('destination fd00::5 is in a private range');
+  });
+
+  test('behind a name: the sentence keeps it', () => {
+    expect(refused(HOST, '10.0.0.5')).toBe(`the address of ${HOST} is not allowed`);
+  });
+});
+
+test.each([
+  ['ENOTFOUND', false, `${HOST} has no address (DNS: ENOTFOUND)`],
+  ['ESERVFAIL', false, `the name server of ${HOST} does not answer as it should (DNS: ESERVFAIL)`],
+  ['ETIMEOUT', true, `our resolver gives no answers (DNS: ETIMEOUT), and so none about ${HOST}`],
+  ['ELOOKUPS', true, `too many names were being looked up before that of ${HOST}`],
+])('a name that cannot be looked up: %s, ours: %s', (code, ours, sentence) => {
+  expect(said(new LookupError('shop.example', code, ours))).toBe(sentence);
+});
+
+test('a process that stood still, and a receiver that announces for ever', () => {
+  expect(stallSentence(HOST, 2_449)).toBe(`this process stood still for 2.4 s while it called ${HOST}`);
+  expect(stallSentence(HOST, 851)).toBe(`this process stood still for 900 ms while it called ${HOST}`);
+  expect(informationalSentence(HOST, 10)).toBe(
+    `${HOST} sent more than 10 informational answers (HTTP 1xx) ahead of an answer`,
+  );
 });
