@@ -12,19 +12,13 @@ import {
   failureTypes,
 } from '../workflows/delivery-types.ts';
 import { alive } from './alive.ts';
-import { type AttemptDeps, type AttemptOutcome, makeAttempt } from './make-attempt.ts';
+import { type AttemptDeps, type AttemptOutcome, makeAttempt, OwnFault } from './make-attempt.ts';
 
 /** What the activity receives. */
 export interface AttemptDeliveryDeps extends AttemptDeps {
   /** Tells the delivery's own workflow of a failed attempt; best effort, may throw. */
   readonly signalAttemptFailed: (deliveryId: string, attempt: FailedAttempt) => Promise<void>;
 }
-
-/**
- * The wait after a failure of ours, in milliseconds. Short and constant: Temporal's count cannot tell ours from the
- * receiver's, and once it is used up the workflow asks the database patiently before it goes on.
- */
-const OUTAGE_WAIT_MS = 1_000;
 
 /** Makes the activity `attemptDelivery`. */
 export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
@@ -36,9 +30,8 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       outcome = await alive(context, (signal) => makeAttempt(deps, input, signal));
     } catch (error) {
       deps.log.warn({ deliveryId: input.deliveryId, err: error }, 'attempt interrupted by an outage of ours');
-      throw ourOutage('Interrupted by an outage of ours: this attempt does not count.', OUTAGE_WAIT_MS);
+      throw ourOutage(error, input);
     }
-    if (outcome.kind === 'notDue') throw ourOutage('Not due yet after an interruption.', outcome.waitMs);
     if (outcome.kind !== 'failed') return outcome;
 
     await tell(deps, input.deliveryId, outcome);
@@ -46,8 +39,8 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     if (nextAttemptAt === null) {
       throw receiverFailure(sentence, { type: failureTypes.retriesSpent, nonRetryable: true });
     }
-    // The policy's own wait is left to Temporal, unless its count has run ahead of ours by an outage, or the
-    // receiver asked for a longer one.
+    // The policy's own wait is left to Temporal, unless an operator's reset set its count back, an outage of ours
+    // shortened the wait, or the receiver asked for a longer one.
     const due = nextAttemptAt.getTime() - outcome.at.getTime();
     const engineNumber = input.attemptsBefore + engineAttempt;
     const asPlanned = number === engineNumber && due === waitAfterAttempt(input.policy, engineNumber);
@@ -72,8 +65,18 @@ function receiverFailure(
   return failure;
 }
 
-function ourOutage(message: string, nextRetryDelay: number): ApplicationFailure {
-  const failure = ApplicationFailure.create({ message, type: failureTypes.ourOutage, nextRetryDelay });
+/**
+ * A failure of ours ends the activity: what comes next is for the workflow to see. So whatever the engine runs early is
+ * an operator's order, and its count never runs ahead of ours. The one last attempt after a lost window has no policy
+ * to come back to, and is retried by the engine.
+ */
+function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
+  const what = error instanceof OwnFault ? error.message : 'Interrupted by an outage of ours';
+  const failure = ApplicationFailure.create({
+    message: `${what}: this attempt does not count.`,
+    type: failureTypes.ourOutage,
+    nonRetryable: !lastChance,
+  });
   failure.stack = '';
   return failure;
 }

@@ -11,6 +11,7 @@ import type {
   DeliveryActivities,
   DeliverySituation,
   FinalState,
+  ReadDeliveryInput,
   SpentReason,
 } from '../workflows/delivery-types.ts';
 
@@ -26,7 +27,7 @@ type Steps = Pick<DeliveryActivities, 'readDelivery' | 'holdDelivery' | 'compens
 
 /** Makes the steps. */
 export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
-  async function readDelivery(input: { deliveryId: string; windowMs: number }): Promise<DeliverySituation> {
+  async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
     const { deliveryId, windowMs } = input;
     const delivery = await deliveries.loadForAttempt(deps.sql, deliveryId);
     if (delivery === undefined) return { open: false, state: 'canceled' };
@@ -35,13 +36,13 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
       delivery.windowStartedAt === null ? null : delivery.windowStartedAt.getTime() + windowMs;
     return {
       open: true,
-      readAt: Date.now(),
+      clock: 'database',
+      readAt: delivery.now.getTime(),
       webhook: delivery.deletedAt !== null ? 'deleted' : delivery.active ? 'active' : 'inactive',
-      generationChanged: delivery.attemptsMade > 0 && delivery.generation !== delivery.lastGeneration,
       attemptsMade: delivery.attemptsMade,
       spent: spentReason(delivery, windowEndsAt),
       windowEndsAt,
-      nextAttemptAt: delivery.nextAttemptAt?.getTime() ?? null,
+      ...nextAttemptOf(delivery, input.firstWaitMs),
       lastError: delivery.lastError,
     };
   }
@@ -49,21 +50,41 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
   return {
     readDelivery,
     async holdDelivery(input) {
-      await deliveries.startWindow(deps.sql, input.deliveryId, new Date());
+      await deliveries.startWindow(deps.sql, input.deliveryId);
       return await readDelivery(input);
     },
     async compensate(deliveryId): Promise<CompensationResult> {
-      const done = await deliveries.compensate(deps.sql, deliveryId, new Date());
+      const done = await deliveries.compensate(deps.sql, deliveryId);
       if (done.deactivatedGeneration !== null) deps.notifyOutbox();
       return { ...done, state: finalState(done.state) };
     },
     async closeDelivery({ deliveryId, state, alarm }) {
-      const closed = await deliveries.closeDelivery(deps.sql, deliveryId, state, new Date());
-      if (alarm && closed === 'expired') {
+      const { state: after, closed } = await deliveries.closeDelivery(deps.sql, deliveryId, state);
+      if (alarm && closed) {
         deps.log.error({ deliveryId, alarm: 'windowLost' }, 'a delivery expired by an outage of ours');
       }
-      return finalState(closed);
+      return finalState(after);
     },
+  };
+}
+
+/**
+ * When the next attempt is due. A change of the webhook leads to one at once, but not sooner than the policy's first
+ * wait after the last one: a webhook switched on and off again and again must not spend the retries.
+ */
+function nextAttemptOf(
+  delivery: deliveries.DeliveryForAttempt,
+  firstWaitMs = 0,
+): { generationChanged: boolean; nextAttemptAt: number | null } {
+  const planned = delivery.nextAttemptAt?.getTime() ?? null;
+  const changed = delivery.attemptsMade > 0 && delivery.generation !== delivery.lastGeneration;
+  const earliest = (delivery.lastAttemptAt?.getTime() ?? 0) + firstWaitMs;
+  if (!changed || earliest <= delivery.now.getTime()) {
+    return { generationChanged: changed, nextAttemptAt: planned };
+  }
+  return {
+    generationChanged: false,
+    nextAttemptAt: planned === null ? earliest : Math.min(planned, earliest),
   };
 }
 
@@ -78,7 +99,7 @@ function spentReason(
     windowEndsAt !== null &&
     delivery.lastStartedAt !== null &&
     delivery.lastStartedAt.getTime() > windowEndsAt;
-  return late ? 'windowLost' : 'retriesExhausted';
+  return late || delivery.windowLost ? 'windowLost' : 'retriesExhausted';
 }
 
 function finalState(state: StoredState): FinalState {

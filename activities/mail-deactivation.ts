@@ -48,7 +48,7 @@ export function createMailDeactivation(deps: MailDeps) {
       );
       return;
     }
-    await recordMailed(sql, webhookId, generation, new Date());
+    await recordMailed(sql, webhookId, generation);
     log.info({ webhookId, deliveryId }, 'deactivation mailed');
   };
 }

@@ -5,20 +5,23 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { clockFrom } from '../src/db/clock.ts';
 import {
   beginAttempt,
+  closeDelivery,
   type DeliveryForAttempt,
   loadForAttempt,
   recordAttempt,
   spendRetries,
+  startWindow,
   webhookGeneration,
 } from '../src/db/deliveries.ts';
 import type { Pool } from '../src/db/pool.ts';
-import type { AttemptResult, Sender } from '../src/delivery/sender.ts';
+import type { AttemptRequest, AttemptResult, Sender } from '../src/delivery/sender.ts';
 import { isOpen } from '../src/domain/delivery-state.ts';
 import { packingListEventTypes } from '../src/domain/event-types.ts';
 import { render } from '../src/domain/render.ts';
-import { maxAttempts, nextAttemptAt } from '../src/domain/retry-policy.ts';
+import { maxAttempts, nextAttempt } from '../src/domain/retry-policy.ts';
 import type { Keys } from '../src/keys.ts';
 import type { AttemptInput, AttemptVerdict } from '../workflows/delivery-types.ts';
 
@@ -33,7 +36,6 @@ export interface AttemptDeps {
 /** What came of it. */
 export type AttemptOutcome =
   | AttemptVerdict
-  | { readonly kind: 'notDue'; readonly waitMs: number }
   | {
       readonly kind: 'failed';
       readonly number: number;
@@ -44,67 +46,55 @@ export type AttemptOutcome =
       readonly nextAttemptAt: Date | null;
     };
 
-/** Clocks of two machines may differ by this much before an attempt counts as too early, in milliseconds. */
-const CLOCK_TOLERANCE_MS = 1_000;
 /** An attempt later than this, in milliseconds, was missed by an outage of ours rather than by a slow moment. */
 const LATENESS_TOLERANCE_MS = 1_000;
 /** Waits between the tries to record a result: a request was made, so a short outage must not lose its answer. */
-const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200];
+const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
 /**
- * Makes one attempt and records it.
+ * Makes one attempt and records it. Whether one is due is the caller's business: an operator who resets the activity
+ * gets one at once.
  * @param signal aborts the request under way (the worker is being stopped)
- * @throws AbortError when aborted; what the database threw when it is away. Neither uses up the attempt.
+ * @throws OwnFault where something of ours failed; AbortError when aborted; what the database threw when it is away.
+ * None of them uses up the attempt.
  */
 export async function makeAttempt(
   deps: AttemptDeps,
   input: AttemptInput,
   signal?: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { policy, deliveryId } = input;
+  const { policy, deliveryId, lastChance } = input;
   const delivery = await loadForAttempt(deps.sql, deliveryId);
-  const refusal = delivery === undefined ? 'closed' : whyNot(delivery, input);
-  if (delivery === undefined || refusal !== null) {
-    if (delivery?.state === 'delivered') {
-      // Recorded, and then interrupted before the workflow heard of it.
-      return { kind: 'delivered', number: delivery.attemptsMade, status: delivery.lastStatus ?? 200 };
-    }
-    if (delivery !== undefined && refusal === 'windowOver' && justMissed(delivery)) {
-      // Planned inside the window and late by a moment: the retries are spent, and nobody was away.
-      await spendRetries(deps.sql, deliveryId, delivery.attemptsMade);
-      return { kind: 'notAttempted', reason: 'spent' };
-    }
-    return { kind: 'notAttempted', reason: refusal ?? 'closed' };
-  }
-  const early = tooEarlyMs(delivery);
-  if (early > 0) return { kind: 'notDue', waitMs: early };
+  if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
+  const clock = clockFrom(delivery.now);
+  const refusal = whyNot(delivery, input);
+  if (refusal !== null) return await refuse(deps, delivery, refusal);
 
   const number = delivery.attemptsMade + 1;
-  const windowStart = await beginAttempt(deps.sql, {
-    deliveryId,
-    number,
-    generation: delivery.generation,
-    startedAt: new Date(),
-  });
-  if (windowStart === undefined) return { kind: 'notDue', waitMs: CLOCK_TOLERANCE_MS };
+  const request = prepare(deps, delivery, number);
+  if (request instanceof Error) return await cannotBePrepared(deps, input, request);
+  const begun = await beginAttempt(deps.sql, { deliveryId, number, generation: delivery.generation });
+  if (begun === undefined) throw new OwnFault(`Attempt ${number} has its result already.`);
 
-  const result = await deps.sender.send(requestFor(deps, delivery, number), signal);
+  const result = await deps.sender.send(request, signal);
   // The attempt stays begun and without a result: the same number is made again.
   if (result.outcome === 'ours') throw new OwnFault(sentenceOf(result));
-  const finishedAt = new Date();
+  const finishedAt = clock.now();
   // 410 speaks for the address that was asked: after a change of URL it is a failure like any other.
   const gone = result.outcome === 'gone' && (await persist(() => stillCurrent(deps.sql, delivery)));
   const outcome = result.outcome === 'success' ? 'success' : gone ? 'gone' : 'failure';
+  const lateMs = latenessMs(delivery, begun.startedAt);
   const next =
-    outcome !== 'failure' || input.lastChance
-      ? null
-      : nextAttemptAt(policy, {
+    outcome !== 'failure' || lastChance
+      ? { at: null, ours: lastChance && outcome === 'failure' }
+      : nextAttempt(policy, {
           number,
           now: finishedAt.getTime(),
-          windowEndsAt: windowStart.getTime() + policy.windowMs,
+          windowEndsAt: begun.windowStartedAt.getTime() + policy.windowMs,
           retryAfterMs: result.retryAfterMs,
+          lateMs: delivery.lateMs + lateMs,
         });
-  const nextAt = next === null ? null : new Date(next);
+  const nextAttemptAt = next.at === null ? null : new Date(next.at);
   await persist(() =>
     recordAttempt(deps.sql, {
       deliveryId,
@@ -116,7 +106,9 @@ export async function makeAttempt(
       status: result.status,
       error: outcome === 'success' ? null : sentenceOf(result),
       responseExcerpt: result.responseExcerpt,
-      nextAttemptAt: nextAt,
+      nextAttemptAt,
+      lateMs,
+      windowLost: next.at === null && next.ours,
     }),
   );
   if (outcome === 'success') return { kind: 'delivered', number, status: result.status ?? 200 };
@@ -126,7 +118,7 @@ export async function makeAttempt(
     status: result.status,
     sentence: sentenceOf(result),
     at: finishedAt,
-    nextAttemptAt: nextAt,
+    nextAttemptAt,
   };
 }
 
@@ -148,55 +140,92 @@ function whyNot(delivery: DeliveryForAttempt, { policy, lastChance }: AttemptInp
   if (delivery.attemptsMade >= maxAttempts(policy)) return 'spent';
   if (delivery.attemptsMade > 0 && delivery.nextAttemptAt === null) return 'spent';
   if (!delivery.active) return 'inactive';
-  const { windowStartedAt } = delivery;
-  if (!lastChance && windowStartedAt !== null && Date.now() > windowStartedAt.getTime() + policy.windowMs) {
+  const { windowStartedAt, now } = delivery;
+  if (
+    !lastChance &&
+    windowStartedAt !== null &&
+    now.getTime() > windowStartedAt.getTime() + policy.windowMs
+  ) {
     return 'windowOver';
   }
   return null;
 }
 
-/** Whether an attempt comes later than planned by no more than a busy machine may take. */
-function justMissed({ nextAttemptAt }: DeliveryForAttempt): boolean {
-  return nextAttemptAt !== null && Date.now() - nextAttemptAt.getTime() < LATENESS_TOLERANCE_MS;
+async function refuse(
+  deps: AttemptDeps,
+  delivery: DeliveryForAttempt,
+  reason: Refusal,
+): Promise<AttemptVerdict> {
+  if (delivery.state === 'delivered') {
+    // Recorded, and then interrupted before the workflow heard of it.
+    return { kind: 'delivered', number: delivery.attemptsMade, status: delivery.lastStatus ?? 200 };
+  }
+  if (reason === 'windowOver' && justMissed(delivery)) {
+    // Planned inside the window and late by a moment: the retries are spent, and nobody was away.
+    await spendRetries(deps.sql, delivery.id, delivery.attemptsMade);
+    return { kind: 'notAttempted', reason: 'spent' };
+  }
+  return { kind: 'notAttempted', reason };
 }
 
-/** How much too early an attempt comes, in milliseconds: an interrupted one may skip the wait that was recorded. */
-function tooEarlyMs(delivery: DeliveryForAttempt): number {
-  // A change of the webhook leads to an attempt at once.
+/** Whether an attempt comes later than planned by no more than a busy machine may take. */
+function justMissed({ nextAttemptAt, now }: DeliveryForAttempt): boolean {
+  return nextAttemptAt !== null && now.getTime() - nextAttemptAt.getTime() < LATENESS_TOLERANCE_MS;
+}
+
+/** How much later than due an attempt begins by an outage of ours, in milliseconds. Holding is none. */
+function latenessMs(delivery: DeliveryForAttempt, startedAt: Date): number {
   if (delivery.nextAttemptAt === null || delivery.generation !== delivery.lastGeneration) return 0;
-  const early = delivery.nextAttemptAt.getTime() - Date.now();
-  return early > CLOCK_TOLERANCE_MS ? early : 0;
+  const late = startedAt.getTime() - delivery.nextAttemptAt.getTime();
+  return late < LATENESS_TOLERANCE_MS ? 0 : late;
 }
 
 async function stillCurrent(sql: Pool, delivery: DeliveryForAttempt): Promise<boolean> {
   return (await webhookGeneration(sql, delivery.webhookId)) === delivery.generation;
 }
 
-function requestFor(deps: AttemptDeps, delivery: DeliveryForAttempt, number: number) {
-  return {
-    eshopId: delivery.eshopId,
-    url: delivery.url,
-    method: delivery.method,
-    secrets: secretsOf(deps.keys, delivery, new Date()),
-    deliveryId: delivery.id,
-    eventType: delivery.eventType,
-    entityId: delivery.entityId,
-    number,
-    body:
-      delivery.method === 'GET'
+/** The request of an attempt, or what kept us from making it: a secret that cannot be decrypted, a broken snapshot. */
+function prepare(deps: AttemptDeps, delivery: DeliveryForAttempt, number: number): AttemptRequest | Error {
+  const { id: deliveryId, eshopId, url, method, eventType, entityId } = delivery;
+  try {
+    const secrets = secretsOf(deps.keys, delivery);
+    const body =
+      method === 'GET'
         ? null
         : render(delivery.snapshot, {
             version: delivery.payloadVersion,
             withPackingLists:
-              delivery.parameters?.withPackingLists === true &&
-              packingListEventTypes.includes(delivery.eventType),
-          }),
-  };
+              delivery.parameters?.withPackingLists === true && packingListEventTypes.includes(eventType),
+          });
+    return { eshopId, url, method, secrets, deliveryId, eventType, entityId, number, body };
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery: a failure of its own';
+
+/**
+ * No request can be made of what we have. It may pass (a worker that does not know a new key yet), so it is tried
+ * again for as long as the window lasts, and then ends as our failure: the webhook stays as it is.
+ */
+async function cannotBePrepared(
+  deps: AttemptDeps,
+  { deliveryId, lastChance }: AttemptInput,
+  error: Error,
+): Promise<AttemptVerdict> {
+  deps.log.error({ deliveryId, err: error, alarm: 'cannotBePrepared' }, 'a delivery cannot be prepared');
+  if (lastChance) {
+    await closeDelivery(deps.sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
+    return { kind: 'notAttempted', reason: 'closed' };
+  }
+  await startWindow(deps.sql, deliveryId);
+  throw new OwnFault(CANNOT_BE_PREPARED);
 }
 
 /** Newest first. The end of a rotation's overlap is computed here, when signing, not by a clean-up. */
-function secretsOf(keys: AttemptDeps['keys'], delivery: DeliveryForAttempt, now: Date): string[] {
-  const { previousSecret, previousSecretUntil } = delivery;
+function secretsOf(keys: AttemptDeps['keys'], delivery: DeliveryForAttempt): string[] {
+  const { previousSecret, previousSecretUntil, now } = delivery;
   const secrets = [keys.decryptSecret(delivery.secret)];
   if (previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now) {
     secrets.push(keys.decryptSecret(previousSecret));

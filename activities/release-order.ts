@@ -2,7 +2,7 @@
  * The release of a pre-order.
  * @module
  */
-
+import { databaseTime } from '../src/db/clock.ts';
 import { readOrderRelease, releasePreOrder } from '../src/db/order-release.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
@@ -12,10 +12,12 @@ export function createReleaseActivities(deps: { sql: Pool; notifyOutbox: () => v
   return {
     async readRelease({ eshopId, eshopOrderId }) {
       const pending = await readOrderRelease(deps.sql, eshopId, eshopOrderId);
-      return pending === null ? null : { releaseAt: pending.releaseAt?.getTime() ?? null };
+      if (pending === null) return null;
+      const readAt = await databaseTime(deps.sql);
+      return { releaseAt: pending.releaseAt?.getTime() ?? null, readAt: readAt.getTime() };
     },
-    async releaseOrder({ eshopId, eshopOrderId, dueMs }) {
-      const released = await releasePreOrder(deps.sql, eshopId, eshopOrderId, { due: new Date(dueMs) });
+    async releaseOrder({ eshopId, eshopOrderId }) {
+      const released = await releasePreOrder(deps.sql, eshopId, eshopOrderId);
       if (released) deps.notifyOutbox();
       return released;
     },

@@ -14,29 +14,34 @@ import {
   continueAsNew,
   defineSignal,
   isCancellation,
+  patched,
   proxyActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { attemptOptions, lastChanceOptions, mailOptions, ownStepOptions } from './delivery-options.ts';
 import {
-  type AttemptVerdict,
   attemptFailedSignal,
   type CompensationResult,
   type DeliverEventInput,
   type DeliveryActivities,
+  type DeliverySituation,
   type FailedAttempt,
   type FinalState,
   webhookChangedSignal,
 } from './delivery-types.ts';
 import { nextStep } from './next-step.ts';
 import { createOperatorView, deliveryTitle } from './operator-view.ts';
+import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
 
 const webhookChanged = defineSignal(webhookChangedSignal);
 const attemptFailed = defineSignal<[FailedAttempt]>(attemptFailedSignal);
 
 const own = proxyActivities<DeliveryActivities>(ownStepOptions);
 const mail = proxyActivities<DeliveryActivities>(mailOptions);
+
+/** A reading whose answer took longer than this, in milliseconds, is made again. */
+const STALE_MS = 2_000;
 
 /** Result of a delivery that did not fail. */
 export interface DeliverEventResult {
@@ -56,20 +61,16 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   });
   setHandler(attemptFailed, (attempt) => view.attemptFailed(attempt));
 
-  /** Waits until then (or for ever), or until the webhook changes. */
-  async function waitUntil(until: number, seen: number, summary: string): Promise<void> {
-    const ms = until - Date.now();
+  /** Waits until the webhook changes, or for so many milliseconds. */
+  async function wait(ms: number, seen: number, summary: string): Promise<void> {
     if (ms > 0) await condition(() => changes > seen, ms, { summary });
   }
 
   /** All attempts that the policy has left, ended early when the webhook changes. */
-  async function attempts(
-    seen: number,
-    made: number,
-    windowEndsAt: number | null,
-  ): Promise<AttemptVerdict | null> {
-    const windowLeft = windowEndsAt === null ? input.policy.windowMs : windowEndsAt - Date.now();
-    const { attemptDelivery } = proxyActivities<DeliveryActivities>(attemptOptions(input, made, windowLeft));
+  async function attempts(seen: number, made: number, windowLeftMs: number): Promise<AttemptEnd> {
+    const { attemptDelivery } = proxyActivities<DeliveryActivities>(
+      attemptOptions(input, made, windowLeftMs),
+    );
     const scope = new CancellationScope();
     const running = scope.run(() => attempt(attemptDelivery, made, false));
     const changed = new CancellationScope();
@@ -86,19 +87,31 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     }
   }
 
-  /** null where the attempts failed: what follows is read from their records, not from the failure. */
   async function attempt(
     attemptDelivery: DeliveryActivities['attemptDelivery'],
     attemptsBefore: number,
     lastChance: boolean,
-  ): Promise<AttemptVerdict | null> {
+  ): Promise<AttemptEnd> {
     const { deliveryId, policy } = input;
     try {
       return await attemptDelivery({ deliveryId, policy, attemptsBefore, lastChance });
     } catch (error) {
-      if (isCancellation(error) || error instanceof ActivityFailure) return null;
-      throw error;
+      if (!isCancellation(error) && !(error instanceof ActivityFailure)) throw error;
+      return { kind: wasOurs(error) ? 'interrupted' : 'failed' };
     }
+  }
+
+  /** The present situation. Read again where its answer was long under way: its times would be of the past. */
+  async function readSituation(): Promise<DeliverySituation> {
+    const { deliveryId, policy } = input;
+    const query = { deliveryId, windowMs: policy.windowMs, firstWaitMs: policy.initialIntervalMs };
+    const askedAt = Date.now();
+    let situation = await own.readDelivery(query);
+    if (Date.now() - askedAt > STALE_MS && patched('fresh-situation')) {
+      situation = await own.readDelivery(query);
+    }
+    if (nextStep(situation, Date.now()).step === 'beginHolding') situation = await own.holdDelivery(query);
+    return situation;
   }
 
   try {
@@ -106,65 +119,72 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   } catch (error) {
     if (!isCancellation(error)) throw error;
     // Canceled by an operator: the e-shop's log must not show it as open for ever.
-    await CancellationScope.nonCancellable(() => close('canceled', false));
+    await CancellationScope.nonCancellable(async () => {
+      const state = await close('canceled', false);
+      if (patched('operator-cancellation-shown')) view.ended(state, `Ended by an operator as ${state}.`);
+    });
     throw error;
   }
 
   async function run(): Promise<DeliverEventResult> {
-    let verdict: AttemptVerdict | null = null;
-    if (input.attemptsMade === 0) verdict = await attempts(0, 0, null);
+    let last: AttemptEnd | null = null;
+    const outage = createOutage();
+    if (input.attemptsMade === 0) last = await attempts(0, 0, input.policy.windowMs);
 
     for (;;) {
-      if (verdict?.kind === 'delivered') {
-        view.ended('delivered', `Delivered by attempt ${verdict.number} (HTTP ${verdict.status}).`);
+      if (last?.kind === 'delivered') {
+        view.ended('delivered', `Delivered by attempt ${last.number} (HTTP ${last.status}).`);
         return { state: 'delivered' };
       }
       const seen = changes;
-      verdict = null;
-      let situation = await own.readDelivery({
-        deliveryId: input.deliveryId,
-        windowMs: input.policy.windowMs,
-      });
-      let next = nextStep(situation, Date.now());
-      if (next.step === 'beginHolding') {
-        situation = await own.holdDelivery({ deliveryId: input.deliveryId, windowMs: input.policy.windowMs });
-        next = nextStep(situation, Date.now());
+      const pause = outage.pauseAfter(last);
+      if (pause > 0 && patched('paced-interruptions')) {
+        await wait(pause, seen, 'something of ours fails: waiting for it to pass');
       }
+      last = null;
+      const situation = await readSituation();
+      const next = nextStep(situation, Date.now());
+      const ahead = situation.open && situation.clock === 'database' ? situation.readAt - Date.now() : 0;
+      /** By the clock of the situation's times. */
+      const msUntil = (time: number) => time - (Date.now() + ahead);
       if (situation.open && workflowInfo().continueAsNewSuggested) {
         // A webhook switched on and off thousands of times: the rest goes on in a fresh history.
         await continueAsNew<typeof deliverEvent>({ ...input, attemptsMade: situation.attemptsMade });
       }
+      const policyGoesOn = (made: number, windowEndsAt: number | null) =>
+        attempts(seen, made, windowEndsAt === null ? input.policy.windowMs : msUntil(windowEndsAt));
       switch (next.step) {
         case 'end':
-          view.ended(next.state, `Ended as ${next.state}.`);
-          return { state: next.state };
+          return await CancellationScope.nonCancellable(() => endedBefore(next.state));
         case 'cancel':
-          return cancel();
+          return await cancel();
         case 'compensate':
-          return compensate();
-        case 'expire':
-          return expire(next.alarm, situation.open ? situation.lastError : null);
+          return await CancellationScope.nonCancellable(() => compensate(false));
+        case 'expire': {
+          const lastError = situation.open ? situation.lastError : null;
+          return await CancellationScope.nonCancellable(() => expire(next.alarm, lastError));
+        }
         case 'beginHolding':
           break;
         case 'hold':
           view.held(next.until);
-          await waitUntil(next.until, seen, 'held: the webhook is inactive');
+          await wait(msUntil(next.until), seen, 'held: the webhook is inactive');
           if (changes > seen) view.resumed();
           break;
         case 'waitForNextAttempt':
-          await waitUntil(next.until, seen, 'the rest of the wait before the next attempt');
+          await wait(msUntil(next.until), seen, 'the rest of the wait before the next attempt');
           if (changes === seen && situation.open) {
-            verdict = await attempts(seen, situation.attemptsMade, situation.windowEndsAt);
+            last = await policyGoesOn(situation.attemptsMade, situation.windowEndsAt);
           }
           break;
         case 'attempt': {
           if (!situation.open) break;
           if (!next.lastChance) {
-            verdict = await attempts(seen, situation.attemptsMade, situation.windowEndsAt);
+            last = await policyGoesOn(situation.attemptsMade, situation.windowEndsAt);
             break;
           }
           const { attemptDelivery } = proxyActivities<DeliveryActivities>(lastChanceOptions(input));
-          verdict = await attempt(attemptDelivery, situation.attemptsMade, true);
+          last = await attempt(attemptDelivery, situation.attemptsMade, true);
           break;
         }
       }
@@ -185,13 +205,26 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     const state = await close('expired', alarm);
     if (state !== 'expired') return { state };
     const why = alarm
-      ? `Expired: the window ended while Waybill was away, and the last attempt failed (${lastError ?? 'no answer'}). The webhook stays active.`
+      ? `Expired: an outage of Waybill's took up the window, and the last attempt failed (${lastError ?? 'no answer'}). The webhook stays active.`
       : 'Expired: the window ended while the webhook was inactive.';
     view.ended(state, why);
     throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
   }
 
-  async function compensate(): Promise<DeliverEventResult> {
+  /** Started again, or reset by an operator, after the delivery had ended: its end stays, and is said again. */
+  async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
+    if (state !== 'delivered' && state !== 'canceled' && patched('ended-before')) {
+      if (state === 'failed') return await compensate(true);
+      const why = 'Had expired before; nothing was sent.';
+      view.ended(state, why);
+      throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
+    }
+    view.ended(state, `Had ended as ${state} before; nothing was sent.`);
+    return { state };
+  }
+
+  /** @param before whether it was done before: then nothing happens but what is still missing of it */
+  async function compensate(before: boolean): Promise<DeliverEventResult> {
     const result: CompensationResult = await own.compensate(input.deliveryId);
     if (result.state !== 'failed') return { state: result.state };
     const { deactivatedGeneration: generation } = result;
@@ -200,10 +233,14 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       generation === null
         ? 'the webhook was left as it is'
         : 'the webhook was deactivated and its e-shop mailed';
-    const why = `Failed after ${result.attemptsMade} attempts (${result.lastError ?? 'no answer'}); ${what}.`;
+    const why = `${before ? 'Had failed before, after' : 'Failed after'} ${attemptCount(result.attemptsMade)} (${result.lastError ?? 'no answer'}); ${what}.`;
     view.ended('failed', why);
     throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
   }
+}
+
+function attemptCount(attempts: number): string {
+  return attempts === 1 ? '1 attempt' : `${attempts} attempts`;
 }
 
 /** The end of a delivery that was not delivered: a sentence, and no stack trace, for no code went wrong. */

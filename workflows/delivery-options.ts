@@ -7,14 +7,24 @@ import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
 import type { DeliverEventInput } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
 
-/** Slack for the activity around an attempt, and behind the window for a last attempt under way. */
-const ATTEMPT_SLACK_MS = 10_000;
+/** Slack for the activity around an attempt: a short outage of the database must not lose the answer it got. */
+const ATTEMPT_SLACK_MS = 20_000;
+/** Slack behind the window for a last attempt under way. */
 const WINDOW_SLACK_MS = 30_000;
 
-/** A worker that died is noticed after this long; attempts shorter than that never send a heartbeat. */
+/**
+ * A worker that died is noticed after this long: it delays the attempt it was making by as much. Shorter, and a worker
+ * that is merely busy would be taken for dead and its request made twice.
+ */
 function heartbeatTimeout(attemptTimeoutMs: number): number {
-  return Math.min(10_000, Math.max(2_000, attemptTimeoutMs));
+  return Math.min(5_000, Math.max(2_000, attemptTimeoutMs));
 }
+
+/**
+ * A worker that died or hangs is our failure, not the receiver's. The engine would retry it after the policy's next
+ * wait, which may be 15 hours; instead the workflow looks at the situation and goes on at once.
+ */
+const OWN_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose'];
 
 /**
  * Options of the activity that makes every attempt (given.md, "Limits").
@@ -37,6 +47,7 @@ export function attemptOptions(
       // Left out, it would be 100 times the first wait and flatten the last waits.
       maximumInterval: policy.windowMs,
       maximumAttempts: maxAttempts(policy) - attemptsMade,
+      nonRetryableErrorTypes: OWN_TIMEOUTS,
     },
     // A request under way is let finish: a success that arrives after the cancellation counts.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
@@ -44,12 +55,15 @@ export function attemptOptions(
   };
 }
 
+/** The longest wait between tries of a step of ours, in milliseconds: an outage is made longer by no more than that. */
+const LONGEST_OWN_WAIT_MS = 4_000;
+
 /** Options of the one attempt after a lost window: only failures of ours are retried, patiently. */
 export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
   return {
     startToCloseTimeout: input.policy.attemptTimeoutMs + ATTEMPT_SLACK_MS,
     heartbeatTimeout: heartbeatTimeout(input.policy.attemptTimeoutMs),
-    retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 60_000 },
+    retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: `${deliveryTitle(input)}: one last attempt after the window`.slice(0, 200),
   };
@@ -58,12 +72,12 @@ export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
 /** Steps on our own database: retried for as long as it takes. */
 export const ownStepOptions: ActivityOptions = {
   startToCloseTimeout: 15_000,
-  retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 30_000 },
+  retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
 };
 
 /** The deactivation mail: never none, so patient and without end. */
 export const mailOptions: ActivityOptions = {
   startToCloseTimeout: 120_000,
   heartbeatTimeout: 10_000,
-  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15 * 60_000 },
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 2 * 60_000 },
 };

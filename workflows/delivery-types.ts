@@ -47,10 +47,12 @@ export type DeliverySituation =
   | { readonly open: false; readonly state: FinalState }
   | {
       readonly open: true;
-      /** The reader's clock. */
+      /** Whose clock all times are of. Absent in histories of before: the worker's that read it. */
+      readonly clock?: 'database';
+      /** When it was read. */
       readonly readAt: number;
       readonly webhook: 'active' | 'inactive' | 'deleted';
-      /** Whether the webhook was activated or got another URL since the last attempt. */
+      /** The webhook was activated or got another URL since the last attempt: another one is due at once. */
       readonly generationChanged: boolean;
       readonly attemptsMade: number;
       readonly spent: SpentReason | null;
@@ -74,9 +76,9 @@ export interface CompensationResult {
 export interface DeliveryActivities {
   /** Makes one attempt. Throws an ApplicationFailure of a type listed in `failureTypes`. */
   attemptDelivery(input: AttemptInput): Promise<AttemptVerdict>;
-  readDelivery(input: { deliveryId: string; windowMs: number }): Promise<DeliverySituation>;
+  readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation>;
   /** Starts the window of a delivery that is held before its first attempt. */
-  holdDelivery(input: { deliveryId: string; windowMs: number }): Promise<DeliverySituation>;
+  holdDelivery(input: ReadDeliveryInput): Promise<DeliverySituation>;
   /** Open → failed, and the webhook inactive if the last attempt's generation is still current. */
   compensate(deliveryId: string): Promise<CompensationResult>;
   /** Open → expired or canceled; tells what the state is afterwards. */
@@ -86,6 +88,14 @@ export interface DeliveryActivities {
     alarm: boolean;
   }): Promise<FinalState>;
   mailDeactivation(input: { webhookId: number; generation: number }): Promise<void>;
+}
+
+/** Which delivery is read, with what its times depend on, in milliseconds. */
+export interface ReadDeliveryInput {
+  readonly deliveryId: string;
+  readonly windowMs: number;
+  /** The policy's first wait. Absent in inputs of before: 0. */
+  readonly firstWaitMs?: number;
 }
 
 export interface AttemptInput {
@@ -103,7 +113,7 @@ export const failureTypes = {
   attemptFailed: 'AttemptFailed',
   /** The receiver did not accept, and no attempt is left. */
   retriesSpent: 'RetriesSpent',
-  /** Ours: database away, attempt interrupted. Uses up none of the attempts. */
+  /** Ours: database away, attempt interrupted. Uses up none of the attempts, and is never retried by the engine. */
   ourOutage: 'OurOutage',
 } as const;
 

@@ -17,12 +17,12 @@ export type NextStep =
   | { readonly step: 'attempt'; readonly lastChance: boolean };
 
 /**
- * @param workflowTime, milliseconds since 1970
+ * @param workflowTime milliseconds since 1970; counts only for situations read by a worker's own clock
  */
 export function nextStep(situation: DeliverySituation, workflowTime: number): NextStep {
   if (!situation.open) return { step: 'end', state: situation.state };
-  // The later of two clocks: a worker whose clock runs ahead of the server's must not be asked again at once.
-  const now = Math.max(workflowTime, situation.readAt);
+  // All times are of one clock. In histories of before they are the worker's: the later of the two counts there.
+  const now = situation.clock === 'database' ? situation.readAt : Math.max(workflowTime, situation.readAt);
   if (situation.webhook === 'deleted') return { step: 'cancel' };
   if (situation.spent === 'windowLost') return { step: 'expire', alarm: true };
   if (situation.spent !== null) return { step: 'compensate' };

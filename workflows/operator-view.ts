@@ -5,13 +5,14 @@
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { maxAttempts } from '../src/domain/retry-policy.ts';
 import type { DeliverEventInput, FailedAttempt, FinalState } from './delivery-types.ts';
+import { literal, literalCell } from './markdown.ts';
 import { deliveryStateKey, lastStatusKey } from './search-attributes.ts';
 
 /** "CREATE_ORDER 10001 → webhook 7": the delivery in one line. */
 export function deliveryTitle(
   input: Pick<DeliverEventInput, 'eventType' | 'entityId' | 'webhookId'>,
 ): string {
-  return `${input.eventType} ${input.entityId} → webhook ${input.webhookId}`;
+  return `${input.eventType} ${literal(input.entityId)} → webhook ${input.webhookId}`;
 }
 
 /** Keeps the story of one delivery and shows it. */
@@ -30,7 +31,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
 
   function show(): void {
     const rows = failed.map(
-      (attempt) => `| ${attempt.number} | ${attempt.at} | ${attempt.sentence.replaceAll('|', '\\|')} |`,
+      (attempt) => `| ${attempt.number} | ${attempt.at} | ${literalCell(attempt.sentence)} |`,
     );
     const table = rows.length === 0 ? [] : ['', '| attempt | at | what happened |', '|---|---|---|', ...rows];
     setCurrentDetails([`**${deliveryTitle(input)}**`, '', headline, ...table].join('\n'));

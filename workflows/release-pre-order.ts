@@ -12,6 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { ownStepOptions } from './delivery-options.ts';
+import { literal } from './markdown.ts';
 import { type ReleaseActivities, type ReleasePreOrderInput, releaseChangedSignal } from './release-types.ts';
 
 const releaseChanged = defineSignal(releaseChangedSignal);
@@ -32,15 +33,15 @@ export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ re
       return { released: false };
     }
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof releasePreOrder>(input);
-    const wait = pending.releaseAt - Date.now();
+    const wait = pending.releaseAt - (pending.readAt ?? Date.now());
     if (wait > 0) {
-      const summary = `release ${input.eshopOrderId} at ${new Date(pending.releaseAt).toISOString()}`.slice(
-        0,
-        200,
-      );
+      const summary =
+        `release ${literal(input.eshopOrderId)} at ${new Date(pending.releaseAt).toISOString()}`.slice(
+          0,
+          200,
+        );
       if (await condition(() => changes > seen, wait, { summary })) continue;
     }
-    if (await releaseOrder({ ...input, dueMs: Math.max(Date.now(), pending.releaseAt) }))
-      return { released: true };
+    if (await releaseOrder(input)) return { released: true };
   }
 }

@@ -13,13 +13,15 @@ export interface ReleasePreOrderInput {
 export interface PendingRelease {
   /** null: only by hand. */
   readonly releaseAt: number | null;
+  /** When it was read, by the database's clock. Absent in histories of before. */
+  readonly readAt?: number;
 }
 
 /** Activities of the release; made by `createReleaseActivities`. */
 export interface ReleaseActivities {
   readRelease(input: ReleasePreOrderInput): Promise<PendingRelease | null>;
   /** preOrder → preReceived if its time has come; false where it had not, or where it is no pre-order any more. */
-  releaseOrder(input: ReleasePreOrderInput & { dueMs: number }): Promise<boolean>;
+  releaseOrder(input: ReleasePreOrderInput): Promise<boolean>;
 }
 
 /** Signal: the release time or the status of the order changed. Carries no command. */

@@ -26,7 +26,7 @@ const state = v.pipe(
   v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
   v.description(
     '`pending`: not attempted yet. `retrying`: failed so far. `held`: open, but the webhook is inactive. `delivered`: answered with any 2xx. ' +
-      '`failed`: all retries failed. `expired`: its window ended without the receiver being at fault. `canceled`: the webhook was deleted.',
+      '`failed`: all retries failed. `expired`: its window ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator ended the delivery.',
   ),
 );
 
@@ -47,6 +47,12 @@ const deliveryEntries = {
   lastError: v.nullable(v.string()),
   nextAttemptAt: v.pipe(v.nullable(time), v.description('Null where no attempt is planned: held, or over.')),
   finishedAt: v.nullable(time),
+  canceledBy: v.pipe(
+    v.nullable(v.picklist(['operator', 'deletion'])),
+    v.description(
+      'Who canceled it: the operator of the warehouse, or the deletion of the webhook. Null unless the state is `canceled`.',
+    ),
+  ),
 };
 
 const Delivery = v.pipe(v.object(deliveryEntries), v.metadata({ ref: 'Delivery' }));
@@ -94,6 +100,7 @@ function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
     lastError: row.lastError,
     nextAttemptAt: written(row.nextAttemptAt),
     finishedAt: written(row.finishedAt),
+    canceledBy: row.canceledBy,
   };
 }
 

@@ -26,6 +26,11 @@ export interface DeliveryForAttempt {
   /** Of the last recorded attempt. */
   readonly lastOutcome: 'success' | 'failure' | 'gone' | null;
   readonly lastStartedAt: Date | null;
+  readonly lastAttemptAt: Date | null;
+  /** How much later than due its attempts began because of outages of ours, in milliseconds. */
+  readonly lateMs: number;
+  /** Outages of ours left no room for the attempts still due. */
+  readonly windowLost: boolean;
   readonly url: string;
   readonly method: 'POST' | 'GET';
   readonly active: boolean;
@@ -38,15 +43,18 @@ export interface DeliveryForAttempt {
   readonly deletedAt: Date | null;
   /** JSON text of the record after the write, in its v2 form. */
   readonly snapshot: string;
+  /** The database's clock when this was read. */
+  readonly now: Date;
 }
 
 /** Reads a delivery with its webhook and snapshot; undefined where there is none. */
 export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {
   const [row] = await sql<DeliveryForAttempt[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.state, d.attempts_made, d.window_started_at,
-           d.next_attempt_at, d.last_status, d.last_error, d.last_generation, a.outcome as last_outcome, a.started_at as last_started_at,
+           d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
+           a.outcome as last_outcome, a.started_at as last_started_at,
            w.url, w.method, w.active, w.generation, w.payload_version, w.parameters, w.secret, w.previous_secret,
-           w.previous_secret_until, w.deleted_at, e.snapshot
+           w.previous_secret_until, w.deleted_at, e.snapshot, clock_timestamp() as now
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id
@@ -55,27 +63,33 @@ export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<Deli
   return row;
 }
 
+/** When an attempt began, and the window of its delivery with it. */
+export interface BegunAttempt {
+  readonly startedAt: Date;
+  readonly windowStartedAt: Date;
+}
+
 /**
  * Allocates an attempt's number before its request leaves. An attempt interrupted before its result was recorded
  * is begun again under the same number.
- * @returns the start of the delivery's window, or undefined where this number already has its result
+ * @returns undefined where this number already has its result
  */
 export async function beginAttempt(
   sql: Sql,
-  attempt: { deliveryId: string; number: number; generation: number; startedAt: Date },
-): Promise<Date | undefined> {
-  const [row] = await sql<{ windowStartedAt: Date }[]>`
+  attempt: { deliveryId: string; number: number; generation: number },
+): Promise<BegunAttempt | undefined> {
+  const [row] = await sql<BegunAttempt[]>`
     with begun as (
       insert into attempts (delivery_id, number, generation, started_at)
-      values (${attempt.deliveryId}, ${attempt.number}, ${attempt.generation}, ${attempt.startedAt})
+      values (${attempt.deliveryId}, ${attempt.number}, ${attempt.generation}, clock_timestamp())
       on conflict (delivery_id, number) do update
         set started_at = excluded.started_at, generation = excluded.generation
         where attempts.finished_at is null
-      returning delivery_id)
-    update deliveries d set window_started_at = coalesce(d.window_started_at, ${attempt.startedAt})
+      returning delivery_id, started_at)
+    update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at)
     from begun where d.id = begun.delivery_id
-    returning d.window_started_at`;
-  return row?.windowStartedAt;
+    returning begun.started_at, d.window_started_at`;
+  return row;
 }
 
 /** The result of an attempt, with what follows from it. */
@@ -91,6 +105,10 @@ export interface AttemptRecord {
   readonly responseExcerpt: string | null;
   /** null after a success, or when no attempt is left. */
   readonly nextAttemptAt: Date | null;
+  /** How much later than due it began because of an outage of ours, in milliseconds. */
+  readonly lateMs: number;
+  /** No attempt is left, and the reason is an outage of ours. */
+  readonly windowLost: boolean;
 }
 
 /**
@@ -109,6 +127,7 @@ export async function recordAttempt(sql: Sql, record: AttemptRecord): Promise<vo
       state = ${delivered ? 'delivered' : 'retrying'}, attempts_made = ${record.number},
       last_attempt_at = ${record.finishedAt}, last_status = ${record.status}, last_error = ${record.error},
       last_generation = ${record.generation}, next_attempt_at = ${record.nextAttemptAt},
+      late_ms = d.late_ms + ${record.lateMs}, window_lost = ${record.windowLost},
       finished_at = ${delivered ? record.finishedAt : null}
     from finished where d.id = finished.delivery_id and d.state in ('pending', 'retrying')`;
 }
@@ -129,26 +148,34 @@ export async function webhookGeneration(sql: Sql, webhookId: number): Promise<nu
   return row?.generation;
 }
 
-/** Starts the window of a delivery that is held before its first attempt. */
-export async function startWindow(sql: Sql, deliveryId: string, at: Date): Promise<void> {
-  await sql`update deliveries set window_started_at = coalesce(window_started_at, ${at}) where id = ${deliveryId}`;
+/** Starts the window of a delivery whose first attempt cannot be made yet. */
+export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
+  await sql`
+    update deliveries set window_started_at = coalesce(window_started_at, clock_timestamp()) where id = ${deliveryId}`;
 }
 
+/** Who canceled a delivery: an operator in Temporal, or the deletion of its webhook. */
+export type CanceledBy = 'operator' | 'deletion';
+
 /**
- * Open → expired or canceled.
- * @returns the state afterwards: a delivery that already ended keeps its end
+ * Open → expired or canceled. A cancellation without the webhook's deletion was an operator's.
+ * @param error replaces the last failure
+ * @returns the state afterwards, since a delivery that already ended keeps its end, and whether this call ended it
  */
 export async function closeDelivery(
   sql: Sql,
   deliveryId: string,
   state: 'expired' | 'canceled',
-  at: Date,
-): Promise<StoredState> {
-  await sql`
-    update deliveries set state = ${state}, finished_at = ${at}, next_attempt_at = null
-    where id = ${deliveryId} and state in ('pending', 'retrying')`;
+  error: string | null = null,
+): Promise<{ readonly state: StoredState; readonly closed: boolean }> {
+  const closed = await sql`
+    update deliveries d set state = ${state}, finished_at = clock_timestamp(), next_attempt_at = null,
+      last_error = coalesce(${error}, d.last_error),
+      canceled_by = case when ${state} = 'canceled' then case when w.deleted_at is null then 'operator' else 'deletion' end end
+    from webhooks w
+    where d.id = ${deliveryId} and w.id = d.webhook_id and d.state in ('pending', 'retrying')`;
   const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
-  return row?.state ?? 'canceled';
+  return { state: row?.state ?? 'canceled', closed: closed.count > 0 };
 }
 
 /** What the compensation found and did. */
@@ -164,7 +191,7 @@ export interface Compensation {
  * generation of the webhook is still current, webhook → inactive with its deactivation and a change for the
  * other open deliveries. A repeated run recognises its own deactivation and answers the same.
  */
-export async function compensate(sql: Pool, deliveryId: string, at: Date): Promise<Compensation> {
+export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   return await sql.begin(async (tx) => {
     const [delivery] = await tx<
       {
@@ -195,16 +222,16 @@ export async function compensate(sql: Pool, deliveryId: string, at: Date): Promi
       };
     }
     await tx`
-      update deliveries set state = 'failed', finished_at = ${at}, next_attempt_at = null where id = ${deliveryId}`;
+      update deliveries set state = 'failed', finished_at = now(), next_attempt_at = null where id = ${deliveryId}`;
     const [deactivated] = await tx<{ generation: number }[]>`
-      update webhooks set active = false, unregistered_at = ${at}
+      update webhooks set active = false, unregistered_at = now()
       where id = ${delivery.webhookId} and active and deleted_at is null and generation = ${delivery.lastGeneration}
       returning generation`;
     if (deactivated !== undefined) {
       const reason = delivery.lastOutcome === 'gone' ? 'gone' : 'retriesExhausted';
       await tx`
         insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
-        values (${delivery.webhookId}, ${deactivated.generation}, ${reason}, ${at}, ${deliveryId}, ${lastError})`;
+        values (${delivery.webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;
       await tx`
         insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${delivery.eshopId}, ${delivery.webhookId})`;
     }
@@ -251,8 +278,8 @@ export async function readDeactivation(
 }
 
 /** Records that the mail server took the mail. */
-export async function recordMailed(sql: Sql, webhookId: number, generation: number, at: Date): Promise<void> {
+export async function recordMailed(sql: Sql, webhookId: number, generation: number): Promise<void> {
   await sql`
-    update deactivations set mailed_at = coalesce(mailed_at, ${at})
+    update deactivations set mailed_at = coalesce(mailed_at, now())
     where webhook_id = ${webhookId} and generation = ${generation}`;
 }

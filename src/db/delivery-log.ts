@@ -4,6 +4,7 @@
  */
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import type { EventType } from '../domain/event-types.ts';
+import type { CanceledBy } from './deliveries.ts';
 import type { Sql } from './pool.ts';
 
 /** A delivery as shown: `held` is derived. */
@@ -22,6 +23,8 @@ export interface DeliveryLogRow {
   /** Null while nothing is planned: held, being attempted, or over. */
   readonly nextAttemptAt: Date | null;
   readonly finishedAt: Date | null;
+  /** Null unless it was canceled. */
+  readonly canceledBy: CanceledBy | null;
 }
 
 /** An attempt as shown. One that is under way has neither `finishedAt` nor a result. */
@@ -55,7 +58,7 @@ function selectDeliveries(sql: Sql) {
     select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, ${shownState(sql)} as state, d.attempts_made,
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,
            case when d.state in ('pending', 'retrying') and w.active then d.next_attempt_at end as next_attempt_at,
-           d.finished_at
+           d.finished_at, d.canceled_by
     from deliveries d join webhooks w on w.id = d.webhook_id`;
 }
 

@@ -3,6 +3,7 @@
  * @module
  */
 import { releaseOrder } from '../domain/order-changes.ts';
+import { databaseTime } from './clock.ts';
 import { changeOrder } from './orders.ts';
 import type { Pool, Sql } from './pool.ts';
 
@@ -27,16 +28,18 @@ export async function readOrderRelease(
 
 /**
  * Moves a pre-order whose time has come to preReceived; fires UPDATE_ORDER_STATUS. Doing it again changes nothing.
- * @param options.due the time that has come: a release planned later than this is left alone
+ * @param options.due a release planned later than this is left alone; the database's present time when left out
  * @returns whether this call released it
  */
 export async function releasePreOrder(
   sql: Pool,
   eshopId: number,
   eshopOrderId: string,
-  options: { readonly due: Date },
+  options: { readonly due?: Date } = {},
 ): Promise<boolean> {
   if ((await readOrderRelease(sql, eshopId, eshopOrderId)) === null) return false;
+  const now = await databaseTime(sql);
+  const until = options.due ?? now;
   let released = false;
   await changeOrder(
     sql,
@@ -44,9 +47,9 @@ export async function releasePreOrder(
     eshopOrderId,
     (order) => {
       // Asked again under the lock: it may have been released, canceled or put off a moment ago.
-      const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= options.due.getTime();
+      const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= until.getTime();
       released = order.status === 'preOrder' && due;
-      return released ? releaseOrder(order, new Date()) : order;
+      return released ? releaseOrder(order, now) : order;
     },
     { byTimer: true },
   );

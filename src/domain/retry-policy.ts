@@ -55,18 +55,50 @@ export interface FailedAttemptTimes {
   readonly windowEndsAt: number;
   /** What the receiver asked for with `Retry-After`, in milliseconds from now. */
   readonly retryAfterMs: number | null;
+  /** How much later than due the attempts so far began because of outages of ours, in milliseconds. */
+  readonly lateMs: number;
 }
 
+/** When the attempt after a failed one is due. */
+export type NextAttempt =
+  /** In milliseconds since 1970. */
+  | { readonly at: number }
+  /** `ours`: it is our outages that left no room in the window, so the receiver is not to blame for fewer attempts. */
+  | { readonly at: null; readonly ours: boolean };
+
 /**
- * When the attempt after a failed one is due, in milliseconds since 1970, or null when the retries are spent: the
- * last one was made, or the next wait would not fit the window. A `Retry-After` lengthens the wait, but never
- * past the window.
+ * When the attempt after a failed one is due. The retries are spent when the last one was made, or when the next wait
+ * of the policy would not fit the window. A `Retry-After` lengthens the wait, but never past the window. Time that
+ * outages of ours took is taken from the waits, not from the number of attempts: the waits left are shortened in
+ * proportion to what is left of the window, though never below the policy's first wait.
  */
-export function nextAttemptAt(policy: RetryPolicy, failed: FailedAttemptTimes): number | null {
-  if (failed.number >= maxAttempts(policy)) return null;
-  const planned = waitAfterAttempt(policy, failed.number);
-  const latest = failed.windowEndsAt - failed.now - policy.attemptTimeoutMs;
-  const wait =
-    failed.retryAfterMs === null ? planned : Math.max(planned, Math.min(failed.retryAfterMs, latest));
-  return failed.now + wait > failed.windowEndsAt ? null : failed.now + wait;
+export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
+  const { number, now, windowEndsAt, retryAfterMs, lateMs } = failed;
+  if (number >= maxAttempts(policy)) return { at: null, ours: false };
+  const asked =
+    retryAfterMs === null ? 0 : Math.min(retryAfterMs, windowEndsAt - now - policy.attemptTimeoutMs);
+  const planned = waitAfterAttempt(policy, number);
+  const due = waitsThatFit(policy, number, windowEndsAt - now + lateMs);
+  if (due === 0) return { at: null, ours: false };
+
+  const wait = Math.max(asked, lateMs === 0 ? planned : shortened(policy, planned, due, windowEndsAt - now));
+  return now + wait > windowEndsAt ? { at: null, ours: true } : { at: now + wait };
+}
+
+/** The sum of the waits from this attempt's on that fit a time, in milliseconds; 0 when not even the first does. */
+function waitsThatFit(policy: RetryPolicy, attempt: number, timeMs: number): number {
+  let sum = 0;
+  for (let next = attempt; next < maxAttempts(policy); next += 1) {
+    const wait = waitAfterAttempt(policy, next);
+    if (sum + wait > timeMs) break;
+    sum += wait;
+  }
+  return sum;
+}
+
+/** A wait in the proportion in which all waits due have to shrink. The last attempt keeps some room before the end. */
+function shortened(policy: RetryPolicy, wait: number, dueMs: number, leftMs: number): number {
+  const room = leftMs - Math.min(policy.attemptTimeoutMs, policy.windowMs / 50);
+  if (dueMs <= room) return wait;
+  return Math.min(wait, Math.max(policy.initialIntervalMs, Math.floor((wait * room) / dueMs)));
 }

@@ -19,6 +19,7 @@ import {
   type FailedAttempt,
   webhookChangedSignal,
 } from '../../workflows/delivery-types.ts';
+import { literal } from '../../workflows/markdown.ts';
 import { deliveryTitle } from '../../workflows/operator-view.ts';
 import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
 import { releaseChangedSignal, releaseWorkflowId } from '../../workflows/release-types.ts';
@@ -113,7 +114,7 @@ export function createDispatcher(client: Client, taskQueue: string, policy: Retr
           taskQueue,
           args: [{ eshopId, eshopOrderId }],
           signal: releaseChangedSignal,
-          staticSummary: `release of pre-order ${eshopOrderId}`,
+          staticSummary: `release of pre-order ${literal(eshopOrderId)}`,
           typedSearchAttributes: new TypedSearchAttributes([
             { key: eshopIdKey, value: eshopId },
             { key: entityIdKey, value: eshopOrderId },

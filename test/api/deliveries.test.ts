@@ -80,6 +80,7 @@ test('a delivery never tried', async () => {
     lastError: null,
     nextAttemptAt: null,
     finishedAt: null,
+    canceledBy: null,
   };
   expect((await request('GET', `/v21/webhooks/${webhookId}/deliveries`)).data).toEqual([record]);
   expect((await request('GET', `/v21/deliveries/${id}`)).body).toEqual({

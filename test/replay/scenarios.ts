@@ -29,7 +29,7 @@ async function closed(stack: DeliveryStack, deliveryId: string): Promise<string>
 
 /** A delivery whose first attempt failed and that now waits. */
 async function waiting(stack: DeliveryStack, receiver: Receiver) {
-  receiver.respond({ status: 503 });
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.untilState(id, 'retrying');
@@ -70,7 +70,7 @@ function refusingMailer(): Mailer {
   };
 }
 
-const longWait = { initialIntervalMs: 600_000, windowMs: 3_600_000 };
+const longWindow = { windowMs: 3_600_000 };
 const shortWindow = { windowMs: 2_500, initialIntervalMs: 800, attemptTimeoutMs: 300 };
 
 export const scenarios: readonly Scenario[] = [
@@ -124,7 +124,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'held-and-resumed',
     closes: 'completed',
-    options: { policy: longWait },
+    options: { policy: longWindow },
     async run(stack, receiver) {
       const { webhook, id } = await waiting(stack, receiver);
       await stack.changeWebhook(webhook.id, { active: false });
@@ -172,7 +172,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'another-url',
     closes: 'completed',
-    options: { policy: longWait },
+    options: { policy: longWindow },
     async run(stack, receiver) {
       const { webhook, id } = await waiting(stack, receiver);
       receiver.respond({ status: 200 });
@@ -183,7 +183,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'canceled',
     closes: 'completed',
-    options: { policy: longWait },
+    options: { policy: longWindow },
     async run(stack, receiver) {
       const { webhook, id } = await waiting(stack, receiver);
       await stack.changeWebhook(webhook.id, { deleted: true });
@@ -193,7 +193,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'canceled-by-an-operator',
     closes: 'canceled',
-    options: { policy: longWait },
+    options: { policy: longWindow },
     async run(stack, receiver) {
       const { id } = await waiting(stack, receiver);
       await stack.workflow(id).cancel();

@@ -42,6 +42,7 @@ export interface DeliveryRow {
   readonly lastError: string | null;
   readonly nextAttemptAt: Date | null;
   readonly windowStartedAt: Date | null;
+  readonly canceledBy: 'operator' | 'deletion' | null;
 }
 
 export interface AttemptRow {

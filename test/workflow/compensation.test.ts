@@ -88,7 +88,7 @@ test('run again, the transaction recognises its own row and answers the same', a
   await stack.startWorker();
   const id = await stack.fireOne('10034');
   await stack.untilClosed(id);
-  const again = await compensate(stack.sql, id, new Date());
+  const again = await compensate(stack.sql, id);
   expect(again).toMatchObject({ state: 'failed', attemptsMade: 3, deactivatedGeneration: 1 });
 });
 

@@ -102,7 +102,7 @@ test('that last attempt failing ends the delivery as expired and leaves the webh
 test('a delivery handed over with an attempt behind it first waits the wait that is due, then goes on in the policy', async () => {
   const stack = await start('handed-over', {
     worker: false,
-    policy: { initialIntervalMs: 800, coefficient: 1.5 },
+    policy: { initialIntervalMs: 800, coefficient: 1.5, windowMs: 36_000_000 },
   });
   const receiver = await receiverOf({ status: 503 });
   await stack.createWebhook(receiver.url);

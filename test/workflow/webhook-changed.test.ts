@@ -8,7 +8,7 @@ let stack: DeliveryStack;
 let receiver: Receiver;
 beforeAll(async () => {
   stack = await startDeliveryStack('webhook-changed', {
-    policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },
+    policy: { initialIntervalMs: 40, windowMs: 3_600_000 },
   });
   receiver = await createReceiver();
 });
@@ -18,9 +18,9 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** A delivery whose first attempt failed: it now waits ten minutes. */
+/** A delivery whose first attempt failed: it now waits ten minutes, much longer than the policy's first wait. */
 async function waitingDelivery(path: string) {
-  receiver.respond({ status: 503 });
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const webhook = await stack.createWebhook(`${receiver.url}${path}`);
   const id = await stack.fireOne(`order for ${path}`);
   await stack.untilState(id, 'retrying');

@@ -1,0 +1,124 @@
+/** Temporal's own buttons: what an operator orders there happens, and what is recorded stays readable. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startDeliveryStack('operator', { policy: { windowMs: 3_600_000, maxRetries: 3 } });
+  receiver = await createReceiver();
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+/** A delivery whose first attempt failed, and whose next one is due in ten minutes. */
+async function waitingDelivery(path: string) {
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
+  const id = await stack.fireOne(`order for ${path}`);
+  await stack.untilState(id, 'retrying');
+  await stack.until('the engine to wait', async () => {
+    const { raw } = (await stack.describe(id)) ?? {};
+    return raw?.pendingActivities?.some((activity) => activity.lastFailure) === true;
+  });
+  return { id, webhook };
+}
+
+const attemptOf = (id: string) => ({
+  namespace: 'default',
+  execution: { workflowId: deliveryWorkflowId(id) },
+  type: 'attemptDelivery',
+  identity: 'operator',
+});
+
+test('reset during a ten-minute wait: the next attempt is made at once, and the failure before it stays', async () => {
+  const { id } = await waitingDelivery('/reset');
+  await stack.client.workflowService.resetActivity(attemptOf(id));
+  const [second] = await receiver.waitFor(
+    (request) => request.path === '/reset' && request.headers['x-service-attempt'] === '2',
+  );
+  expect(second).toBeDefined();
+  await stack.until('its record', async () => (await stack.delivery(id)).attemptsMade === 2);
+  expect(await stack.attempts(id)).toMatchObject([
+    { number: 1, outcome: 'failure', status: 503 },
+    { number: 2, outcome: 'failure', status: 503 },
+  ]);
+  const { raw } = (await stack.describe(id)) ?? {};
+  expect(raw?.pendingActivities?.[0]?.lastFailure?.message).toMatch(/^Attempt 2: HTTP 503/);
+});
+
+test('reset again and again: no more attempts than the policy allows, then the compensation', async () => {
+  const { id, webhook } = await waitingDelivery('/reset-often');
+  for (let made = 1; made < 4; made += 1) {
+    await stack.client.workflowService.resetActivity(attemptOf(id));
+    await stack.until(`attempt ${made + 1}`, async () => (await stack.delivery(id)).attemptsMade > made);
+  }
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(receiver.requests.filter((request) => request.path === '/reset-often')).toHaveLength(4);
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+});
+
+test('paused and unpaused during a wait: nothing is sent while paused, and the next attempt is made at once', async () => {
+  const { id } = await waitingDelivery('/paused');
+  await stack.client.workflowService.pauseActivity(attemptOf(id));
+  await stack.until('the pause', async () => (await stack.describe(id))?.raw.pendingActivities?.[0]?.paused);
+  expect((await stack.delivery(id)).attemptsMade).toBe(1);
+  receiver.respond({ status: 200 });
+  await stack.client.workflowService.unpauseActivity({ ...attemptOf(id), resetAttempts: true });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
+});
+
+/** Resets the workflow to its first task, as the UI's button does. */
+async function resetWorkflow(id: string): Promise<void> {
+  const { events } = await stack.workflow(id).fetchHistory();
+  const task = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await stack.client.workflowService.resetWorkflowExecution({
+    namespace: 'default',
+    workflowExecution: { workflowId: deliveryWorkflowId(id) },
+    reason: 'tried again by an operator',
+    workflowTaskFinishEventId: task?.eventId ?? null,
+    requestId: `${id}-reset`,
+  });
+}
+
+test('a failed delivery whose workflow is reset stays failed, and nothing is sent or mailed again', async () => {
+  receiver.respond({ status: 503 });
+  const webhook = await stack.createWebhook(`${receiver.url}/failed`);
+  const id = await stack.fireOne('10060');
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  const mails = (await stack.mails()).length;
+  await resetWorkflow(id);
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  await expect(stack.workflow(id).result()).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('Had failed before, after 4 attempts') },
+  });
+  expect(receiver.requests.filter((request) => request.path === '/failed')).toHaveLength(4);
+  expect(await stack.mails()).toHaveLength(mails);
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false, generation: 1 });
+});
+
+test('a workflow reset in a wait: the next attempt is made at once, under the next number', async () => {
+  const { id } = await waitingDelivery('/reset-workflow');
+  receiver.respond({ status: 200 });
+  await resetWorkflow(id);
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.attempts(id)).toMatchObject([
+    { number: 1, outcome: 'failure' },
+    { number: 2, outcome: 'success' },
+  ]);
+});
+
+test('canceled in the UI: the delivery is canceled, and says by whom', async () => {
+  const { id } = await waitingDelivery('/canceled');
+  await stack.workflow(id).cancel();
+  expect(await stack.untilClosed(id)).toBe('CANCELLED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', canceledBy: 'operator' });
+  const attributes = (await stack.describe(id))?.typedSearchAttributes.getAll() ?? [];
+  expect(attributes.map((pair) => pair.value)).toContain('canceled');
+});

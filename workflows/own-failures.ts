@@ -1,0 +1,45 @@
+/**
+ * Failures of ours in the middle of a delivery: a worker that died, a database away. They use up no attempt, and the
+ * wait that follows is the one that was planned.
+ * @module
+ */
+import { TimeoutType } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
+import { type AttemptVerdict, failureTypes } from './delivery-types.ts';
+
+/** How a run of attempts ended: one was accepted or could not begin, they failed, or we did. */
+export type AttemptEnd = AttemptVerdict | { readonly kind: 'failed' | 'interrupted' };
+
+/** Pauses while something of ours keeps failing, in milliseconds: they make an outage longer by a quarter at most. */
+const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Whether attempts ended by something of ours: a worker that died or hangs, a database away. */
+export function wasOurs(error: unknown): boolean {
+  if (!(error instanceof ActivityFailure)) return false;
+  const { cause } = error;
+  if (cause instanceof ApplicationFailure) return cause.type === failureTypes.ourOutage;
+  return (
+    cause instanceof TimeoutFailure &&
+    (cause.timeoutType === TimeoutType.HEARTBEAT || cause.timeoutType === TimeoutType.START_TO_CLOSE)
+  );
+}
+
+/** How long the attempts of a delivery have been failing by something of ours. */
+export function createOutage() {
+  let since: number | null = null;
+  return {
+    /** In milliseconds: none after the first failure, then a quarter of the time it has lasted. */
+    pauseAfter(last: AttemptEnd | null): number {
+      if (last?.kind !== 'interrupted') {
+        since = null;
+        return 0;
+      }
+      if (since === null) {
+        since = Date.now();
+        return 0;
+      }
+      return Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, (Date.now() - since) / 4));
+    },
+  };
+}
