@@ -6,7 +6,7 @@
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   for (const end = Date.now() + timeoutMs; ; ) {
     const found = await probe();

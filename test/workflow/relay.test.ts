@@ -208,8 +208,8 @@ test('every open delivery of a webhook is told of a change, however many there a
 });
 
 test('a workflow that was terminated does not stand between the others and a change of their webhook', async () => {
-  const stack = await start(true, { policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 } });
-  const receiver = await startReceiver({ status: 503 });
+  const stack = await start(true, { policy: { windowMs: 3_600_000 } });
+  const receiver = await startReceiver({ status: 503, headers: { 'retry-after': '600' } });
   const webhook = await stack.createWebhook(`${receiver.url}/old`);
   const terminated = await stack.fireOne('10053');
   const other = await stack.fireOne('10054');
