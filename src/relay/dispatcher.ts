@@ -46,6 +46,22 @@ export interface Dispatcher {
   signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
 }
 
+/** A delivery whose workflow is gone. */
+export interface LostDelivery extends ClaimedDelivery {
+  /** Attempts recorded: the workflow waits what is still due, and goes on behind them. */
+  readonly attemptsMade: number;
+}
+
+/** Temporal as the reconciler uses it. */
+export interface Restarter extends Pick<Dispatcher, 'signalWebhookChanged' | 'signalReleaseChanged'> {
+  /**
+   * Starts a delivery's workflow again, with the retry policy that is configured now.
+   * @param ended true where a workflow of this delivery has ended, false where Temporal knows none
+   * @returns false where somebody else was first
+   */
+  startAgain(delivery: LostDelivery, ended: boolean): Promise<boolean>;
+}
+
 /** gRPC status INVALID_ARGUMENT: this very request is refused, and the next one may well be taken. */
 const INVALID_ARGUMENT = 3;
 
@@ -56,7 +72,11 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** @param client on the worker's own connection, so that a workflow's first task runs here without a detour */
-export function createDispatcher(client: Client, taskQueue: string, policy: RetryPolicy): Dispatcher {
+export function createDispatcher(
+  client: Client,
+  taskQueue: string,
+  policy: RetryPolicy,
+): Dispatcher & Restarter {
   async function signal(
     deliveryId: string,
     deadlineMs: number,
@@ -72,37 +92,59 @@ export function createDispatcher(client: Client, taskQueue: string, policy: Retr
     }
   }
 
+  /** @returns false where a workflow of this delivery is in the way */
+  async function start(
+    delivery: LostDelivery,
+    how: { workflowIdReusePolicy: WorkflowIdReusePolicy; requestEagerStart: boolean },
+  ): Promise<boolean> {
+    const { id: deliveryId, eshopId, webhookId, eventType, entityId, attemptsMade } = delivery;
+    const input: DeliverEventInput = {
+      deliveryId,
+      eshopId,
+      webhookId,
+      eventType,
+      entityId,
+      attemptsMade,
+      policy,
+    };
+    try {
+      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.start<typeof deliverEvent>('deliverEvent', {
+          ...how,
+          workflowId: deliveryWorkflowId(deliveryId),
+          taskQueue,
+          args: [input],
+          staticSummary: deliveryTitle(delivery),
+          typedSearchAttributes: new TypedSearchAttributes([
+            { key: eshopIdKey, value: eshopId },
+            { key: webhookIdKey, value: webhookId },
+            { key: webhookTypeKey, value: eventType },
+            { key: entityIdKey, value: entityId },
+          ]),
+        }),
+      );
+      return true;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      return false;
+    }
+  }
+
   return {
     async startDelivery(delivery) {
-      const input: DeliverEventInput = {
-        deliveryId: delivery.id,
-        eshopId: delivery.eshopId,
-        webhookId: delivery.webhookId,
-        eventType: delivery.eventType,
-        entityId: delivery.entityId,
-        attemptsMade: 0,
-        policy,
-      };
-      try {
-        await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-          client.workflow.start<typeof deliverEvent>('deliverEvent', {
-            workflowId: deliveryWorkflowId(delivery.id),
-            taskQueue,
-            args: [input],
-            requestEagerStart: true,
-            workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-            staticSummary: deliveryTitle(delivery),
-            typedSearchAttributes: new TypedSearchAttributes([
-              { key: eshopIdKey, value: delivery.eshopId },
-              { key: webhookIdKey, value: delivery.webhookId },
-              { key: webhookTypeKey, value: delivery.eventType },
-              { key: entityIdKey, value: delivery.entityId },
-            ]),
-          }),
-        );
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
+      await start(
+        { ...delivery, attemptsMade: 0 },
+        { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE, requestEagerStart: true },
+      );
+    },
+    async startAgain(delivery, ended) {
+      // Any worker may take it: a whole system that is started again would choke the one that asks.
+      return await start(delivery, {
+        workflowIdReusePolicy: ended
+          ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+          : WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        requestEagerStart: false,
+      });
     },
     signalWebhookChanged: (deliveryId) => signal(deliveryId, CALL_DEADLINE_MS, webhookChangedSignal, []),
     signalAttemptFailed: (deliveryId, attempt) =>

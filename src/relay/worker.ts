@@ -14,6 +14,9 @@ import type { Sender } from '../delivery/sender.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Keys } from '../keys.ts';
 import type { Mailer } from '../mail/mailer.ts';
+import { type Counts, createCounts } from '../reconciler/counts.ts';
+import { createExecutions } from '../reconciler/executions.ts';
+import { type Reconciler, startReconciler } from '../reconciler/reconciler.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import { type Relay, startRelay } from './relay.ts';
@@ -39,11 +42,15 @@ export interface WorkerOptions {
   readonly sender: Sender;
   readonly mailer: Mailer;
   readonly log: Logger;
+  /** Tests shorten these. */
+  readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
 }
 
 /** A running worker role. */
 export interface RunningWorker {
   temporalState(): 'up' | 'down' | 'unknown';
+  /** What the reconciler mended since the start. */
+  readonly mended: Pick<Counts, 'read'>;
   /** Drains: no new claims, attempts under way finish. */
   stop(): Promise<void>;
 }
@@ -59,6 +66,10 @@ const MAX_CACHED_WORKFLOWS = 500;
 const STICKY_TIMEOUT_MS = 3_000;
 /** Behind the attempt's own time-out, in milliseconds: time to record and report it. */
 const SHUTDOWN_SLACK_MS = 5_000;
+/** Between two looks of the reconciler at what is late or was ended in Temporal, in milliseconds. */
+const RECONCILE_INTERVAL_MS = 5_000;
+/** Behind the attempt's own time-out, in milliseconds: what is late by less is on its way. */
+const RECONCILE_SLACK_MS = 5_000;
 /** Waits between tries to reach Temporal, in milliseconds. */
 const FIRST_RECONNECT_MS = 250;
 const LONGEST_RECONNECT_MS = 5_000;
@@ -72,6 +83,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const workflowBundle = await loadWorkflowBundle();
   const notifier = createNotifier(options.sql);
   const stopping = new AbortController();
+  const mended = createCounts();
   let state: 'up' | 'down' | 'unknown' = 'unknown';
 
   /** Connects, works until told to stop or until the worker fails, and cleans up. */
@@ -82,9 +94,11 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       ...(temporal.tls === undefined ? {} : { tls: temporal.tls }),
       ...(temporal.apiKey === undefined ? {} : { apiKey: temporal.apiKey }),
     });
+    const prepareNamespace = () => registerSearchAttributes(connection, temporal.namespace, log);
     let relay: Relay | undefined;
+    let reconciler: Reconciler | undefined;
     try {
-      await registerSearchAttributes(connection, temporal.namespace, log);
+      await prepareNamespace();
       const client = new Client({ connection, namespace: temporal.namespace });
       const dispatcher = createDispatcher(client, temporal.taskQueue, options.policy);
       const worker = await Worker.create({
@@ -114,16 +128,29 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
           state = now;
         },
       });
+      reconciler = startReconciler({
+        sql: options.sql,
+        executions: createExecutions(client, temporal.taskQueue),
+        restarter: dispatcher,
+        log,
+        counts: mended,
+        prepareNamespace,
+        ...(options.reconciling ?? {
+          intervalMs: RECONCILE_INTERVAL_MS,
+          graceMs: options.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
+        }),
+      });
       state = 'up';
       onReady();
-      const running = relay;
+      const running = [reconciler, relay];
       await worker.runUntil(async () => {
         if (!stopping.signal.aborted) {
           await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }));
         }
-        await running.stop();
+        await Promise.all(running.map((part) => part.stop()));
       });
     } finally {
+      await reconciler?.stop();
       await relay?.stop();
       await connection.close().catch(() => {});
     }
@@ -153,6 +180,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
   return {
     temporalState: () => state,
+    mended,
     async stop() {
       stopping.abort();
       await running;

@@ -1,0 +1,193 @@
+/**
+ * What the reconciler asks of the database: the records that should have a running workflow. All times are compared on
+ * the database's clock.
+ * @module
+ */
+import type { ClaimedDelivery } from './outbox.ts';
+import type { Sql } from './pool.ts';
+
+/** A delivery that should have a running workflow. */
+export interface OwedDelivery extends ClaimedDelivery {
+  readonly attemptsMade: number;
+  /** Its next step is past by more than the grace, and nothing holds it. */
+  readonly late: boolean;
+}
+
+/** A pre-order that should have a running timer. */
+export interface OwedRelease {
+  readonly eshopId: number;
+  readonly eshopOrderId: string;
+  /** Its time is past by more than the grace. */
+  readonly late: boolean;
+}
+
+/** A place in a list of deliveries that is ordered by the time of their next step. */
+export interface DeliveryCursor {
+  /** As Postgres writes it: a `Date` would cut its microseconds off. */
+  readonly due: string;
+  readonly id: string;
+}
+
+/** A place in the list of deactivations. */
+export interface DeactivationCursor {
+  readonly webhookId: number;
+  readonly generation: number;
+}
+
+/** A place in the list of pre-orders that is ordered by their release. */
+export interface ReleaseCursor {
+  readonly due: string;
+  readonly eshopId: number;
+  readonly eshopOrderId: string;
+}
+
+/** A record looked at again and again is looked at after as long as it has been late, within these bounds. */
+const backoff = (sql: Sql, since: ReturnType<typeof sql>) =>
+  sql`now() + least(greatest(now() - ${since}, interval '1 minute'), interval '1 hour')`;
+
+/** The expression of the index `deliveries_by_next_step`. */
+const nextStep = (sql: Sql) =>
+  sql`greatest(d.check_at, d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`;
+/** The condition of that index. */
+const owed = (sql: Sql) => sql`d.state in ('pending', 'retrying') and d.dispatched_at is not null`;
+const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
+
+/** The columns of an `OwedDelivery`, of `deliveries d` joined with `webhooks w`. */
+const deliveryColumns = (sql: Sql, graceMs: number) => sql`
+  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made,
+  greatest(d.dispatched_at, d.last_attempt_at, d.next_attempt_at) < now() - ${interval(sql, graceMs)}
+    and (w.active or w.deleted_at is not null) as late`;
+
+/**
+ * Claims open deliveries whose next step is past by more than the grace. Each is left alone for a while afterwards, so
+ * that workers share them and one that waits for long is looked at ever more seldom.
+ */
+export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: number): Promise<OwedDelivery[]> {
+  return await sql<OwedDelivery[]>`
+    with found as (
+      select id from deliveries d
+      where ${owed(sql)} and ${nextStep(sql)} < now() - ${interval(sql, graceMs)}
+      order by ${nextStep(sql)} limit ${limit} for update skip locked)
+    update deliveries d
+    set check_at = ${backoff(sql, sql`greatest(d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`)}
+    from found, webhooks w
+    where d.id = found.id and w.id = d.webhook_id
+    returning ${deliveryColumns(sql, graceMs)}`;
+}
+
+/**
+ * A page of all open deliveries that were dispatched before a time, in the order of their next step.
+ * @param asOf from `databaseTime`: what is dispatched later need not be looked at
+ */
+export async function owedDeliveries(
+  sql: Sql,
+  options: { asOf: string; graceMs: number; after: DeliveryCursor | null; limit: number },
+): Promise<(OwedDelivery & DeliveryCursor)[]> {
+  const { asOf, graceMs, after, limit } = options;
+  return await sql<(OwedDelivery & DeliveryCursor)[]>`
+    select ${deliveryColumns(sql, graceMs)}, ${nextStep(sql)}::text as due
+    from deliveries d join webhooks w on w.id = d.webhook_id
+    where ${owed(sql)} and d.dispatched_at <= ${asOf}::timestamptz
+      ${after === null ? sql`` : sql`and (${nextStep(sql)}, d.id) > (${after.due}::timestamptz, ${after.id}::uuid)`}
+    order by ${nextStep(sql)}, d.id limit ${limit}`;
+}
+
+/** Those of the given deliveries that are open and dispatched. */
+export async function owedAmong(sql: Sql, ids: readonly string[], graceMs: number): Promise<OwedDelivery[]> {
+  if (ids.length === 0) return [];
+  return await sql<OwedDelivery[]>`
+    select ${deliveryColumns(sql, graceMs)}
+    from deliveries d join webhooks w on w.id = d.webhook_id
+    where ${owed(sql)} and d.id = any(${[...ids]}::uuid[])`;
+}
+
+/**
+ * Open → canceled, because an operator ended its workflow.
+ * @returns whether this call closed it
+ */
+export async function cancelByOperator(sql: Sql, deliveryId: string): Promise<boolean> {
+  const rows = await sql`
+    update deliveries set state = 'canceled', finished_at = now(), next_attempt_at = null
+    where id = ${deliveryId} and state in ('pending', 'retrying') returning id`;
+  return rows.length > 0;
+}
+
+/** The condition of the index `deactivations_unmailed`. */
+const unmailed = (sql: Sql) => sql`x.mailed_at is null and x.delivery_id is not null`;
+/** The delivery that must send the mail. */
+const mailColumns = (sql: Sql) => sql`
+  x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made, false as late`;
+
+/** Claims deactivations that were not mailed within the grace; left alone for a while like deliveries. */
+export async function claimLateMails(
+  sql: Sql,
+  graceMs: number,
+  limit: number,
+): Promise<(OwedDelivery & DeactivationCursor)[]> {
+  return await sql<(OwedDelivery & DeactivationCursor)[]>`
+    with found as (
+      select webhook_id, generation from deactivations x
+      where ${unmailed(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)}
+      order by greatest(x.check_at, x.at) limit ${limit} for update skip locked)
+    update deactivations x set check_at = ${backoff(sql, sql`x.at`)}
+    from found, deliveries d
+    where x.webhook_id = found.webhook_id and x.generation = found.generation and d.id = x.delivery_id
+    returning ${mailColumns(sql)}`;
+}
+
+/** A page of all deactivations whose mail has not been sent. */
+export async function owedMails(
+  sql: Sql,
+  options: { after: DeactivationCursor | null; limit: number },
+): Promise<(OwedDelivery & DeactivationCursor)[]> {
+  const { after, limit } = options;
+  return await sql<(OwedDelivery & DeactivationCursor)[]>`
+    select ${mailColumns(sql)} from deactivations x join deliveries d on d.id = x.delivery_id
+    where ${unmailed(sql)}
+      ${after === null ? sql`` : sql`and (x.webhook_id, x.generation) > (${after.webhookId}::int, ${after.generation}::int)`}
+    order by x.webhook_id, x.generation limit ${limit}`;
+}
+
+/** Whether the mail about a deactivation is still to be sent. */
+export async function isMailOwed(sql: Sql, deactivation: DeactivationCursor): Promise<boolean> {
+  const rows = await sql`
+    select from deactivations x
+    where ${unmailed(sql)} and x.webhook_id = ${deactivation.webhookId} and x.generation = ${deactivation.generation}`;
+  return rows.length > 0;
+}
+
+/** A pre-order with a time, of which the relay has nothing left to tell Temporal. */
+const waiting = (sql: Sql) => sql`
+  o.status = 'preOrder' and o.release_at is not null
+  and not exists (
+    select from outbox b where b.kind = 'orderReleaseChanged' and b.eshop_id = o.eshop_id and b.eshop_order_id = o.eshop_order_id)`;
+
+/**
+ * A page of the pre-orders that wait for their time, the ones due first.
+ * @param options.lateOnly only those whose time is past by more than the grace
+ */
+export async function owedReleases(
+  sql: Sql,
+  options: { graceMs: number; lateOnly: boolean; after: ReleaseCursor | null; limit: number },
+): Promise<(OwedRelease & ReleaseCursor)[]> {
+  const { graceMs, lateOnly, after, limit } = options;
+  const past = sql`o.release_at < now() - ${interval(sql, graceMs)}`;
+  return await sql<(OwedRelease & ReleaseCursor)[]>`
+    select o.eshop_id, o.eshop_order_id, ${past} as late, o.release_at::text as due from orders o
+    where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}
+      ${after === null ? sql`` : sql`and (o.release_at, o.eshop_id, o.eshop_order_id) > (${after.due}::timestamptz, ${after.eshopId}::int, ${after.eshopOrderId})`}
+    order by o.release_at, o.eshop_id, o.eshop_order_id limit ${limit}`;
+}
+
+/** Whether a pre-order still waits for its time. */
+export async function isReleaseOwed(sql: Sql, eshopId: number, eshopOrderId: string): Promise<boolean> {
+  const rows = await sql`
+    select from orders o where ${waiting(sql)} and o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId}`;
+  return rows.length > 0;
+}
+
+/** The database's clock, as Postgres writes it. */
+export async function databaseTime(sql: Sql): Promise<string> {
+  const [row] = await sql<{ now: string }[]>`select now()::text as now`;
+  return row?.now ?? '';
+}

@@ -1,0 +1,63 @@
+/**
+ * Mends counted, and said in a sentence.
+ * @module
+ */
+import type { Mend } from './mend.ts';
+import type { Action, Kind, Reason } from './verdict.ts';
+
+/** How many records of a kind were mended in the same way for the same reason. */
+export interface Count {
+  readonly kind: Kind;
+  readonly action: Action;
+  readonly reason: Reason;
+  readonly count: number;
+}
+
+/** Mends counted. */
+export interface Counts {
+  add(mend: Pick<Mend, 'kind' | 'action' | 'reason'>): void;
+  /** Only what is above zero. */
+  read(): Count[];
+}
+
+/** Starts counting at zero. */
+export function createCounts(): Counts {
+  const counts = new Map<string, Count>();
+  return {
+    add({ kind, action, reason }) {
+      const key = `${kind} ${action} ${reason}`;
+      counts.set(key, { kind, action, reason, count: (counts.get(key)?.count ?? 0) + 1 });
+    },
+    read: () => [...counts.values()],
+  };
+}
+
+const kinds: Record<Kind, readonly [one: string, many: string]> = {
+  delivery: ['delivery', 'deliveries'],
+  mail: ['deactivation mail', 'deactivation mails'],
+  release: ['pre-order', 'pre-orders'],
+};
+/** How a mend is called. */
+export const actions: Record<Action, string> = {
+  startedAgain: 'started again',
+  closed: 'closed as canceled by an operator',
+  woken: 'woken',
+};
+/** Why it was made. */
+export const reasons: Record<Reason, string> = {
+  missing: 'not in Temporal any more',
+  ended: 'its workflow had ended',
+  terminated: 'terminated in Temporal',
+  canceled: 'canceled in Temporal',
+  asleep: 'asleep past its time',
+};
+
+/** @example '50 deliveries started again (not in Temporal any more), 3 pre-orders started again (…)' */
+export function sentence(counts: readonly Count[]): string {
+  return counts
+    .map(({ kind, action, reason, count }) => {
+      const [one, many] = kinds[kind];
+      return `${count} ${count === 1 ? one : many} ${actions[action]} (${reasons[reason]})`;
+    })
+    .join(', ');
+}

@@ -1,0 +1,109 @@
+/**
+ * What Temporal knows of workflows. A description is strongly consistent and decides; the list of workflows lags behind
+ * and only hints.
+ * @module
+ */
+import type { Client } from '@temporalio/client';
+import { WorkflowNotFoundError } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import type { Found } from './verdict.ts';
+
+const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
+const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
+
+/** Temporal as the reconciler asks it. */
+export interface Executions {
+  /** Changes when the namespace, or the whole server, was made anew. */
+  namespaceId(): Promise<string>;
+  /** The latest run under a workflow id. */
+  look(workflowId: string): Promise<Found>;
+  /** Deliveries' workflows that somebody ended from outside since a time, as far as the list knows. */
+  endedFromOutside(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
+}
+
+/** Deadline of one call, in milliseconds. */
+const CALL_DEADLINE_MS = 5_000;
+/** Workflows per page of the list: the most Temporal gives. */
+const PAGE = 1_000;
+/** Who the server says it is where it ends a workflow by itself, e.g. at a history's greatest length. */
+const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
+
+/** @param taskQueue of the workflows listed: others in the namespace are none of ours */
+export function createExecutions(client: Client, taskQueue: string): Executions {
+  const { workflowService } = client;
+  const { namespace } = client.options;
+  const queue = taskQueue.replaceAll("'", "''");
+  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
+
+  async function termination(workflowId: string, runId: string): Promise<Found> {
+    const { history } = await within(() =>
+      workflowService.getWorkflowExecutionHistory({
+        namespace,
+        execution: { workflowId, runId },
+        historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+      }),
+    );
+    const event = history?.events?.at(-1)?.workflowExecutionTerminatedEventAttributes;
+    const by = event?.identity ?? '';
+    if (SERVER_IDENTITIES.includes(by)) return { as: 'ended' };
+    return { as: 'terminated', by, words: event?.reason ?? '' };
+  }
+
+  return {
+    async namespaceId() {
+      const { namespaceInfo } = await within(() => workflowService.describeNamespace({ namespace }));
+      return namespaceInfo?.id ?? '';
+    },
+
+    async look(workflowId) {
+      try {
+        const { status, runId, raw } = await within(() => client.workflow.getHandle(workflowId).describe());
+        switch (status.name) {
+          case 'COMPLETED':
+          case 'FAILED':
+          case 'TIMED_OUT':
+            return { as: 'ended' };
+          case 'CANCELLED':
+            return { as: 'canceled', by: '', words: '' };
+          case 'TERMINATED':
+            return await termination(workflowId, runId);
+          default:
+            return { as: 'running', asleep: status.name === 'RUNNING' && isAsleep(raw) };
+        }
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return { as: 'missing' };
+        throw error;
+      }
+    },
+
+    async *endedFromOutside(since) {
+      const query = `WorkflowType = 'deliverEvent' AND TaskQueue = '${queue}' AND ExecutionStatus IN ('Terminated', 'Canceled') AND CloseTime >= '${since.toISOString()}'`;
+      let nextPageToken: Uint8Array = new Uint8Array();
+      do {
+        const page = await within(() =>
+          workflowService.listWorkflowExecutions({ namespace, query, pageSize: PAGE, nextPageToken }),
+        );
+        for (const { execution, closeTime } of page.executions ?? []) {
+          const closedAt = new Date(Number(closeTime?.seconds ?? 0) * 1_000);
+          yield { workflowId: execution?.workflowId ?? '', closedAt };
+        }
+        nextPageToken = page.nextPageToken ?? new Uint8Array();
+      } while (nextPageToken.length > 0);
+    },
+  };
+}
+
+type Description = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['describe']>>['raw'];
+
+/** True where nothing is to happen before a time to come or a signal. What an operator paused is not asleep. */
+function isAsleep({ pendingActivities, pendingWorkflowTask }: Description): boolean {
+  if (pendingWorkflowTask !== null && pendingWorkflowTask !== undefined) return false;
+  return (pendingActivities ?? []).every(
+    ({ state, paused, nextAttemptScheduleTime: next }) =>
+      state === PENDING_ACTIVITY_STATE_SCHEDULED &&
+      paused !== true &&
+      next !== null &&
+      next !== undefined &&
+      Number(next.seconds ?? 0) * 1_000 > Date.now(),
+  );
+}

@@ -1,0 +1,147 @@
+/**
+ * The three ways the reconciler looks: at what is late, at what operators ended, and at everything.
+ * @module
+ */
+import pThrottle from 'p-throttle';
+import type { Logger } from 'pino';
+import type { Pool } from '../db/pool.ts';
+import { isRefusal, type Restarter } from '../relay/dispatcher.ts';
+import { eachLimited } from '../relay/each-limited.ts';
+import { type Counts, createCounts, sentence } from './counts.ts';
+import type { Executions } from './executions.ts';
+import { type Mend, mend } from './mend.ts';
+import { createRecords, type OwedRecord } from './records.ts';
+
+/** What the passes receive. */
+export interface PassesOptions {
+  readonly sql: Pool;
+  readonly executions: Executions;
+  readonly restarter: Restarter;
+  readonly log: Logger;
+  /** How long past its next step a record is left to itself, in milliseconds. */
+  readonly graceMs: number;
+  /** Where mends are counted. */
+  readonly counts: Counts;
+  /** True: nothing is changed. Default false. */
+  readonly dryRun?: boolean;
+  /** Ends a pass early. */
+  readonly signal: AbortSignal;
+}
+
+/** What one pass did. */
+export interface PassResult {
+  /** Records looked at. */
+  readonly looked: number;
+  readonly mends: readonly Mend[];
+}
+
+/** The passes; each throws when Temporal or the database is away. */
+export interface Passes {
+  /** Some of the records whose next step is past. */
+  late(): Promise<PassResult>;
+  /** The deliveries whose workflow somebody ended from outside lately. */
+  endedFromOutside(): Promise<PassResult>;
+  /** Every record. @param why for the log */
+  everything(why: string): Promise<PassResult>;
+}
+
+/** Looks under way at once, and per second: a sweep over everything must not be felt by deliveries. */
+const CONCURRENCY = 10;
+const LOOKS_PER_SECOND = 200;
+/**
+ * How far the list of workflows may lag behind, and Temporal's clock behind ours, in milliseconds. What it still lists
+ * of an earlier look costs one query.
+ */
+const LIST_LAG_MS = 2 * 60_000;
+const CLOCK_LAG_MS = 10 * 60_000;
+/** Workflows of the list that are looked up in the database at once. */
+const LIST_BATCH = 1_000;
+
+/** Makes the passes of one reconciler. */
+export function createPasses(options: PassesOptions): Passes {
+  const { executions, log, counts, dryRun = false, signal } = options;
+  const records = createRecords(options.sql, options.restarter, options.graceMs);
+  const look = pThrottle({ limit: LOOKS_PER_SECOND, interval: 1_000 })((record: OwedRecord) =>
+    mend(executions, record, dryRun),
+  );
+  /** From here on the list is read. */
+  let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
+
+  async function mendAll(owed: readonly OwedRecord[], mends: Mend[]): Promise<void> {
+    let away = false;
+    await eachLimited(owed, CONCURRENCY, async (record) => {
+      // Once Temporal has not answered, the rest need not wait for its deadline as well.
+      if (away || signal.aborted) return;
+      try {
+        const done = await look(record);
+        if (done === null) return;
+        mends.push(done);
+        counts.add(done);
+        const { kind, reason, action, name, by, words } = done;
+        log.info({ mended: kind, reason, action, ...name, by, words }, 'mended');
+      } catch (error) {
+        // This one is refused, and the next may well be taken: it must not stop the others.
+        if (!isRefusal(error)) {
+          away = true;
+          throw error;
+        }
+        log.error({ ...record.name, err: error }, 'Temporal refuses what would mend a record');
+      }
+    });
+  }
+
+  /** One line for a pass that mended something, however it ended. */
+  async function pass(why: string, work: (mends: Mend[]) => Promise<number>): Promise<PassResult> {
+    const mends: Mend[] = [];
+    try {
+      return { looked: await work(mends), mends };
+    } finally {
+      if (mends.length > 0 && !dryRun) {
+        const tally = createCounts();
+        for (const done of mends) tally.add(done);
+        log.warn({ why, mended: tally.read() }, `reconciled: ${sentence(tally.read())}`);
+      }
+    }
+  }
+
+  return {
+    late: () =>
+      pass('late', async (mends) => {
+        const owed = await records.late();
+        await mendAll(owed, mends);
+        return owed.length;
+      }),
+
+    endedFromOutside: () =>
+      pass('ended from outside', async (mends) => {
+        let latest = listedUntil.getTime() + LIST_LAG_MS;
+        let looked = 0;
+        let batch: string[] = [];
+        const flush = async () => {
+          const owed = await records.deliveriesOf(batch);
+          batch = [];
+          looked += owed.length;
+          await mendAll(owed, mends);
+        };
+        for await (const { workflowId, closedAt } of executions.endedFromOutside(listedUntil)) {
+          latest = Math.max(latest, closedAt.getTime());
+          batch.push(workflowId);
+          if (batch.length === LIST_BATCH) await flush();
+        }
+        await flush();
+        listedUntil = new Date(latest - LIST_LAG_MS);
+        return looked;
+      }),
+
+    everything: (why) =>
+      pass(why, async (mends) => {
+        let looked = 0;
+        for await (const page of records.all()) {
+          if (signal.aborted) break;
+          looked += page.length;
+          await mendAll(page, mends);
+        }
+        return looked;
+      }),
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * The reconciler of a worker: Postgres says what is open, Temporal what runs, and what does not fit is mended. At the
+ * start, and whenever Temporal may have lost something, everything is looked at; in between only what is late and what
+ * operators ended.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPasses, type PassesOptions } from './passes.ts';
+
+/** What the reconciler receives. */
+export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
+  /** Between two looks at what is late or was ended, in milliseconds. */
+  readonly intervalMs: number;
+  /** Called before a namespace made anew is filled again. */
+  readonly prepareNamespace: () => Promise<void>;
+}
+
+/** A running reconciler. */
+export interface Reconciler {
+  /** No further looks; waits for the ones under way. */
+  stop(): Promise<void>;
+}
+
+/** Between two sweeps over everything, in milliseconds. */
+const SWEEP_SPACING_MS = 10_000;
+
+/** Starts looking at once. */
+export function startReconciler(options: ReconcilerOptions): Reconciler {
+  const { executions, log, intervalMs } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const passes = createPasses({ ...options, signal });
+  /** Why everything is to be looked at; null when nothing speaks for it. */
+  let wanted: string | null = 'the worker started';
+  let sweeping: Promise<void> = Promise.resolve();
+  let lastSweep = Number.NEGATIVE_INFINITY;
+  let sweepRuns = false;
+  let away = false;
+  let namespaceId: string | undefined;
+
+  function isAway(error: unknown): void {
+    if (!away) log.warn({ err: error }, 'the reconciler waits: Temporal or the database is away');
+    away = true;
+  }
+
+  function sweep(why: string): void {
+    wanted = null;
+    sweepRuns = true;
+    lastSweep = performance.now();
+    sweeping = passes
+      .everything(why)
+      .then(({ looked }) => void log.debug({ why, looked }, 'looked at everything'))
+      .catch((error: unknown) => {
+        isAway(error);
+        wanted ??= why;
+      })
+      .finally(() => {
+        sweepRuns = false;
+      });
+  }
+
+  async function lookOnce(): Promise<void> {
+    const id = await executions.namespaceId();
+    if (namespaceId !== undefined && id !== namespaceId) {
+      await options.prepareNamespace();
+      wanted = 'the namespace was made anew';
+      lastSweep = Number.NEGATIVE_INFINITY;
+    }
+    namespaceId = id;
+    if (away) {
+      away = false;
+      log.info('the reconciler goes on');
+      wanted ??= 'Temporal or the database was away';
+    }
+    if (wanted !== null && !sweepRuns && performance.now() - lastSweep >= SWEEP_SPACING_MS) sweep(wanted);
+    await passes.endedFromOutside();
+    const { mends } = await passes.late();
+    // Where one is missing, others may be whose next step is hours away.
+    if (mends.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      await lookOnce().catch(isAway);
+      await sleep(intervalMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+      await sweeping;
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * The records that should have a running workflow, each with what can be done for it.
+ * @module
+ */
+import { validate as isUuid } from 'uuid';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import type { Pool } from '../db/pool.ts';
+import * as db from '../db/reconciliation.ts';
+import type { Restarter } from '../relay/dispatcher.ts';
+import type { Kind } from './verdict.ts';
+
+/** A record that should have a running workflow. */
+export interface OwedRecord {
+  readonly kind: Kind;
+  readonly workflowId: string;
+  /** What a log line calls it. */
+  readonly name: Readonly<Record<string, string | number>>;
+  /** Its next step is past although nothing holds it. */
+  readonly late: boolean;
+  /** Asked after Temporal was: a workflow that ended in between has recorded its end before. */
+  stillOwed(): Promise<boolean>;
+  /** @returns false where somebody else was first */
+  startAgain(ended: boolean): Promise<boolean>;
+  /** Closes it as canceled by an operator. @returns false where it has ended already */
+  close(): Promise<boolean>;
+  wake(): Promise<void>;
+}
+
+/** Where records come from. */
+export interface Records {
+  /** Some of those whose next step is past; others, or later ones, when asked again. */
+  late(): Promise<OwedRecord[]>;
+  /** All of them, page by page. */
+  all(): AsyncIterable<OwedRecord[]>;
+  /** The open ones among deliveries with these workflow ids. */
+  deliveriesOf(workflowIds: readonly string[]): Promise<OwedRecord[]>;
+}
+
+/** Records per query. */
+const PAGE = 100;
+
+/** @param graceMs how long past its next step a record is left to itself, in milliseconds */
+export function createRecords(sql: Pool, restarter: Restarter, graceMs: number): Records {
+  /** Where the look at late pre-orders goes on: they carry no mark of having been looked at. */
+  let lateReleases: db.ReleaseCursor | null = null;
+
+  function delivery(found: db.OwedDelivery): OwedRecord {
+    const { id } = found;
+    return {
+      kind: 'delivery',
+      workflowId: deliveryWorkflowId(id),
+      name: { deliveryId: id, attemptsMade: found.attemptsMade },
+      late: found.late,
+      stillOwed: async () => (await db.owedAmong(sql, [id], graceMs)).length > 0,
+      async startAgain(ended) {
+        // As it is now: an attempt may have been recorded since.
+        const [now] = await db.owedAmong(sql, [id], graceMs);
+        return now !== undefined && (await restarter.startAgain(now, ended));
+      },
+      close: () => db.cancelByOperator(sql, id),
+      wake: () => restarter.signalWebhookChanged(id),
+    };
+  }
+
+  /** The workflow of the delivery that deactivated the webhook sends the mail. */
+  function mail(found: db.OwedDelivery & db.DeactivationCursor): OwedRecord {
+    return {
+      kind: 'mail',
+      workflowId: deliveryWorkflowId(found.id),
+      name: { webhookId: found.webhookId, deliveryId: found.id },
+      late: found.late,
+      stillOwed: () => db.isMailOwed(sql, found),
+      startAgain: (ended) => restarter.startAgain(found, ended),
+      close: async () => false,
+      wake: async () => {},
+    };
+  }
+
+  function release({ eshopId, eshopOrderId, late }: db.OwedRelease): OwedRecord {
+    const signal = () => restarter.signalReleaseChanged(eshopId, eshopOrderId);
+    return {
+      kind: 'release',
+      workflowId: releaseWorkflowId(eshopId, eshopOrderId),
+      name: { eshopId, eshopOrderId },
+      late,
+      stillOwed: () => db.isReleaseOwed(sql, eshopId, eshopOrderId),
+      // Starts the timer where there is none, and tells it where there is.
+      startAgain: async () => {
+        await signal();
+        return true;
+      },
+      close: async () => false,
+      wake: signal,
+    };
+  }
+
+  async function nextLateReleases(): Promise<db.OwedRelease[]> {
+    const options = { graceMs, lateOnly: true, limit: PAGE };
+    const page = await db.owedReleases(sql, { ...options, after: lateReleases });
+    lateReleases = page.length < PAGE ? null : (page.at(-1) ?? null);
+    return page;
+  }
+
+  return {
+    async late() {
+      const [deliveries, mails, releases] = await Promise.all([
+        db.claimLateDeliveries(sql, graceMs, PAGE),
+        db.claimLateMails(sql, graceMs, PAGE),
+        nextLateReleases(),
+      ]);
+      return [...deliveries.map(delivery), ...mails.map(mail), ...releases.map(release)];
+    },
+
+    async *all() {
+      const asOf = await db.databaseTime(sql);
+      yield* pages(
+        (after: db.DeliveryCursor | null) => db.owedDeliveries(sql, { asOf, graceMs, after, limit: PAGE }),
+        delivery,
+      );
+      yield* pages((after: db.DeactivationCursor | null) => db.owedMails(sql, { after, limit: PAGE }), mail);
+      const waiting = { graceMs, lateOnly: false, limit: PAGE };
+      yield* pages((after: db.ReleaseCursor | null) => db.owedReleases(sql, { ...waiting, after }), release);
+    },
+
+    async deliveriesOf(workflowIds) {
+      const prefix = deliveryWorkflowId('');
+      const ids = workflowIds
+        .filter((workflowId) => workflowId.startsWith(prefix))
+        .map((workflowId) => workflowId.slice(prefix.length))
+        .filter((id) => isUuid(id));
+      return (await db.owedAmong(sql, ids, graceMs)).map(delivery);
+    },
+  };
+}
+
+/** Page after page, each asked for from the last row of the one before. */
+async function* pages<C, R extends C>(
+  read: (after: C | null) => Promise<R[]>,
+  toRecord: (row: R) => OwedRecord,
+): AsyncGenerator<OwedRecord[]> {
+  let after: C | null = null;
+  for (;;) {
+    const rows: R[] = await read(after);
+    if (rows.length > 0) yield rows.map(toRecord);
+    const last = rows.at(-1);
+    if (rows.length < PAGE || last === undefined) return;
+    after = last;
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * What is mended, decided from what Temporal says of a record's workflow alone. Pure, so that every case is a line of a
+ * table test.
+ * @module
+ */
+
+/** What should have a running workflow: an open delivery, the mail of a deactivation, the release of a pre-order. */
+export type Kind = 'delivery' | 'mail' | 'release';
+
+/** A record's workflow as Temporal describes it. */
+export type Found =
+  /** `asleep`: it waits for something in the future, or for a signal. */
+  | { readonly as: 'running'; readonly asleep: boolean }
+  | { readonly as: 'missing' }
+  /** By itself: completed, failed, timed out, or ended by the server at one of its limits. */
+  | { readonly as: 'ended' }
+  /** By an operator. */
+  | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly words: string };
+
+/** Why a record is mended. */
+export type Reason = Exclude<Found['as'], 'running'> | 'asleep';
+/** How a record is mended. */
+export type Action = 'startedAgain' | 'closed' | 'woken';
+
+/** What a record needs. */
+export interface Verdict {
+  readonly reason: Reason;
+  readonly action: Action;
+}
+
+/**
+ * @param late whether the record's next step is past although nothing holds it
+ * @returns null where all is well
+ */
+export function verdictOn(kind: Kind, found: Found, late: boolean): Verdict | null {
+  switch (found.as) {
+    case 'running':
+      // Temporal restored from an older copy: it sleeps without knowing what it was told since.
+      return late && found.asleep ? { reason: 'asleep', action: 'woken' } : null;
+    case 'missing':
+    case 'ended':
+      return { reason: found.as, action: 'startedAgain' };
+    case 'terminated':
+    case 'canceled':
+      // A mail is owed whatever becomes of the delivery, and a pre-order still says that it will be released.
+      return { reason: found.as, action: kind === 'delivery' ? 'closed' : 'startedAgain' };
+  }
+}
