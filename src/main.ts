@@ -2,11 +2,10 @@
  * `npm start`: reads the configuration, starts the roles asked for, stops them in order.
  * @module
  */
-import { readFile } from 'node:fs/promises';
 import pino from 'pino';
 import { createApp } from './api/app.ts';
 import { banner } from './banner.ts';
-import { type Config, loadConfig } from './config.ts';
+import { loadConfig } from './config.ts';
 import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
 import { migrate } from './db/migrate.ts';
 import { createNotifier } from './db/notify.ts';
@@ -20,6 +19,7 @@ import { listen } from './http-server.ts';
 import { instanceEndpoints } from './instance-endpoints.ts';
 import { createMailer } from './mail/mailer.ts';
 import { masterKeys } from './master-key.ts';
+import { temporalTarget } from './relay/temporal-target.ts';
 import { type RunningWorker, startWorker } from './relay/worker.ts';
 import { version } from './version.ts';
 
@@ -89,7 +89,7 @@ async function main(): Promise<void> {
     });
     const running = await startWorker({
       sql,
-      temporal: await temporalTarget(config, embedded.temporalAddress),
+      temporal: await temporalTarget(settings, embedded.temporalAddress),
       policy: config.retryPolicy,
       keys,
       sender,
@@ -133,31 +133,6 @@ async function main(): Promise<void> {
       dataDir: settings.DATA_DIR,
     }),
   );
-}
-
-async function temporalTarget({ settings }: Config, address: string) {
-  const file = (path: string | undefined) => (path === undefined ? undefined : readFile(path));
-  const [ca, crt, key] = await Promise.all([
-    file(settings.TEMPORAL_TLS_CA_FILE),
-    file(settings.TEMPORAL_TLS_CERT_FILE),
-    file(settings.TEMPORAL_TLS_KEY_FILE),
-  ]);
-  const secured =
-    settings.TEMPORAL_TLS || settings.TEMPORAL_API_KEY !== undefined || ca !== undefined || crt !== undefined;
-  return {
-    address,
-    namespace: settings.TEMPORAL_NAMESPACE,
-    taskQueue: settings.TEMPORAL_TASK_QUEUE,
-    ...(settings.TEMPORAL_API_KEY === undefined ? {} : { apiKey: settings.TEMPORAL_API_KEY }),
-    ...(secured
-      ? {
-          tls: {
-            ...(ca === undefined ? {} : { serverRootCACertificate: ca }),
-            ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
-          },
-        }
-      : {}),
-  };
 }
 
 /** One Ctrl-C arrives twice under `npm start`: from the terminal, and passed on by npm. In milliseconds. */

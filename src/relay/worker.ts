@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
-import { NativeConnection, type NativeConnectionOptions, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
 import { createNotifier } from '../db/notify.ts';
@@ -21,17 +21,8 @@ import { createDispatcher } from './dispatcher.ts';
 import { registerSearchAttributes } from './register-search-attributes.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { routeTemporalLogs } from './temporal-logs.ts';
+import { connectionOptions, type TemporalTarget } from './temporal-target.ts';
 import { loadWorkflowBundle } from './workflow-bundle.ts';
-
-/** How a Temporal server is reached. */
-export interface TemporalTarget {
-  /** `host:port` */
-  readonly address: string;
-  readonly namespace: string;
-  readonly taskQueue: string;
-  readonly tls?: NativeConnectionOptions['tls'];
-  readonly apiKey?: string;
-}
 
 /** What the worker role receives. */
 export interface WorkerOptions {
@@ -89,11 +80,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   /** Connects, works until told to stop or until the worker fails, and cleans up. */
   async function session(onReady: () => void): Promise<void> {
     const { temporal } = options;
-    const connection = await NativeConnection.connect({
-      address: temporal.address,
-      ...(temporal.tls === undefined ? {} : { tls: temporal.tls }),
-      ...(temporal.apiKey === undefined ? {} : { apiKey: temporal.apiKey }),
-    });
+    const connection = await NativeConnection.connect(connectionOptions(temporal));
     const prepareNamespace = () => registerSearchAttributes(connection, temporal.namespace, log);
     let relay: Relay | undefined;
     let reconciler: Reconciler | undefined;

@@ -74,6 +74,8 @@ export interface StackOptions {
   readonly temporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
+  /** How often the worker's reconciler looks, and how late a record may be. */
+  readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
 }
 
 export type DeliveryStack = Awaited<ReturnType<typeof startDeliveryStack>>;
@@ -135,8 +137,12 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         sender,
         mailer,
         log,
+        ...(options.reconciling === undefined ? {} : { reconciling: options.reconciling }),
       });
     },
+
+    /** What the worker's reconciler has mended since its start. */
+    mended: () => worker?.mended.read() ?? [],
 
     async stopWorker(): Promise<void> {
       await worker?.stop();

@@ -1,0 +1,47 @@
+/** What the reconciler does about what it finds, case by case; and how it says so. */
+import { expect, test } from 'vitest';
+import { createCounts, sentence } from '../../src/reconciler/counts.ts';
+import { type Found, type Kind, verdictOn } from '../../src/reconciler/verdict.ts';
+
+const awake: Found = { as: 'running', asleep: false };
+const asleep: Found = { as: 'running', asleep: true };
+const operator = { by: 'eva', words: '' };
+
+test.each<[Kind, Found, boolean, string | null]>([
+  ['delivery', awake, false, null],
+  ['delivery', awake, true, null],
+  ['delivery', asleep, false, null],
+  ['delivery', asleep, true, 'woken'],
+  ['delivery', { as: 'missing' }, false, 'startedAgain'],
+  ['delivery', { as: 'ended' }, false, 'startedAgain'],
+  ['delivery', { as: 'terminated', ...operator }, false, 'closed'],
+  ['delivery', { as: 'canceled', ...operator }, true, 'closed'],
+  ['mail', awake, false, null],
+  ['mail', { as: 'missing' }, false, 'startedAgain'],
+  ['mail', { as: 'ended' }, false, 'startedAgain'],
+  ['mail', { as: 'terminated', ...operator }, false, 'startedAgain'],
+  ['mail', { as: 'canceled', ...operator }, false, 'startedAgain'],
+  ['release', asleep, false, null],
+  ['release', asleep, true, 'woken'],
+  ['release', { as: 'missing' }, false, 'startedAgain'],
+  ['release', { as: 'terminated', ...operator }, true, 'startedAgain'],
+])('%s, %o, late: %s → %s', (kind, found, late, action) => {
+  expect(verdictOn(kind, found, late)?.action ?? null).toBe(action);
+  if (action !== null) {
+    expect(verdictOn(kind, found, late)?.reason).toBe(found.as === 'running' ? 'asleep' : found.as);
+  }
+});
+
+test('mends are counted by kind, action and reason, and said in a sentence', () => {
+  const counts = createCounts();
+  expect(counts.read()).toEqual([]);
+  for (let index = 0; index < 2; index += 1) {
+    counts.add({ kind: 'delivery', action: 'startedAgain', reason: 'missing' });
+  }
+  counts.add({ kind: 'release', action: 'startedAgain', reason: 'missing' });
+  counts.add({ kind: 'delivery', action: 'closed', reason: 'terminated' });
+  expect(sentence(counts.read())).toBe(
+    '2 deliveries started again (not in Temporal any more), 1 pre-order started again (not in Temporal any more), ' +
+      '1 delivery closed as canceled by an operator (terminated in Temporal)',
+  );
+});
