@@ -16,6 +16,7 @@ import { demoCommand } from './demo/command.ts';
 import { CommandError, withDatabase } from './open-database.ts';
 import { checked, json, jsonSchema } from './options.ts';
 import { policyTable } from './policy-table.ts';
+import { reconcileCommand } from './reconcile.ts';
 
 /** What the command is given from outside. */
 export interface CommandContext {
@@ -135,6 +136,7 @@ export function waybillCommand(context: CommandContext): Command {
   command.addCommand(eshopCommand(context));
   command.addCommand(userCommand(context));
   command.addCommand(demoCommand(context));
+  command.addCommand(reconcileCommand(context));
   command
     .command('policy')
     .description('the waits between the attempts of a delivery, with the configured values')

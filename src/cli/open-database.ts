@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import postgres from 'postgres';
 import type { Settings } from '../config.ts';
 import { createPool, type Pool } from '../db/pool.ts';
-import { openDataDir } from '../embedded/data-dir.ts';
+import { type Instance, openDataDir } from '../embedded/data-dir.ts';
 
 /** What a person did wrong or has to do first: shown as one sentence, without a stack. */
 export class CommandError extends Error {
@@ -34,14 +34,19 @@ function explained(error: unknown, settings: Settings): unknown {
   );
 }
 
+/** Where the instance in `DATA_DIR` is reached; undefined where there is no such folder. */
+export async function instanceOf(settings: Settings): Promise<Instance | undefined> {
+  // Opening the folder would make it, and asking must leave nothing behind.
+  const found = existsSync(settings.DATA_DIR) ? await openDataDir(settings.DATA_DIR) : undefined;
+  return await found?.readInstance();
+}
+
 /**
  * Runs `work` on the database at `DATABASE_URL`, else on the one of the instance that runs in `DATA_DIR`.
  * @throws CommandError when there is none
  */
 export async function withDatabase<T>(settings: Settings, work: (sql: Pool) => Promise<T>): Promise<T> {
-  // Opening the folder would make it, and asking must leave nothing behind.
-  const found = existsSync(settings.DATA_DIR) ? await openDataDir(settings.DATA_DIR) : undefined;
-  const url = settings.DATABASE_URL ?? (await found?.readInstance())?.databaseUrl;
+  const url = settings.DATABASE_URL ?? (await instanceOf(settings))?.databaseUrl;
   if (url === undefined) {
     throw new CommandError(
       `No Waybill has run with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,

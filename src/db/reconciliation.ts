@@ -23,7 +23,7 @@ export interface OwedRelease {
 
 /** A place in a list of deliveries that is ordered by the time of their next step. */
 export interface DeliveryCursor {
-  /** As Postgres writes it: a `Date` would cut its microseconds off. */
+  /** As Postgres writes it, and sent as text: a `Date` would cut its microseconds off. */
   readonly due: string;
   readonly id: string;
 }
@@ -87,8 +87,8 @@ export async function owedDeliveries(
   return await sql<(OwedDelivery & DeliveryCursor)[]>`
     select ${deliveryColumns(sql, graceMs)}, ${nextStep(sql)}::text as due
     from deliveries d join webhooks w on w.id = d.webhook_id
-    where ${owed(sql)} and d.dispatched_at <= ${asOf}::timestamptz
-      ${after === null ? sql`` : sql`and (${nextStep(sql)}, d.id) > (${after.due}::timestamptz, ${after.id}::uuid)`}
+    where ${owed(sql)} and d.dispatched_at <= ${asOf}::text::timestamptz
+      ${after === null ? sql`` : sql`and (${nextStep(sql)}, d.id) > (${after.due}::text::timestamptz, ${after.id}::uuid)`}
     order by ${nextStep(sql)}, d.id limit ${limit}`;
 }
 
@@ -112,8 +112,9 @@ export async function cancelByOperator(sql: Sql, deliveryId: string): Promise<bo
   return rows.length > 0;
 }
 
-/** The condition of the index `deactivations_unmailed`. */
-const unmailed = (sql: Sql) => sql`x.mailed_at is null and x.delivery_id is not null`;
+/** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
+const unmailed = (sql: Sql) =>
+  sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;
 /** The delivery that must send the mail. */
 const mailColumns = (sql: Sql) => sql`
   x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made, false as late`;
@@ -175,7 +176,7 @@ export async function owedReleases(
   return await sql<(OwedRelease & ReleaseCursor)[]>`
     select o.eshop_id, o.eshop_order_id, ${past} as late, o.release_at::text as due from orders o
     where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}
-      ${after === null ? sql`` : sql`and (o.release_at, o.eshop_id, o.eshop_order_id) > (${after.due}::timestamptz, ${after.eshopId}::int, ${after.eshopOrderId})`}
+      ${after === null ? sql`` : sql`and (o.release_at, o.eshop_id, o.eshop_order_id) > (${after.due}::text::timestamptz, ${after.eshopId}::int, ${after.eshopOrderId})`}
     order by o.release_at, o.eshop_id, o.eshop_order_id limit ${limit}`;
 }
 

@@ -8,6 +8,7 @@ import type { Mailer } from '../../src/mail/mailer.ts';
 import { deliveryWorkflowId, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
+import { insertPreOrder } from '../support/lost-workflows.ts';
 import type { Receiver } from '../support/receiver.ts';
 
 /** How the workflow's history must end. */
@@ -36,14 +37,9 @@ async function waiting(stack: DeliveryStack, receiver: Receiver) {
   return { webhook, id };
 }
 
-async function insertPreOrder(stack: DeliveryStack, releaseAt: Date): Promise<string> {
+async function plannedPreOrder(stack: DeliveryStack, releaseAt: Date): Promise<string> {
   const eshopOrderId = 'P-1';
-  await stack.sql`
-    insert into orders (
-      eshop_id, eshop_order_id, status, release_at, order_type, paid, invoice_print, pick_from_quality,
-      tracking_numbers, sanction, priority, disable_shipping_reorder, order_files, status_history, created_at, updated_at)
-    values (${stack.eshopId}, ${eshopOrderId}, 'preOrder', ${releaseAt}, 'b2c', true, false, false,
-      '{}', false, 0, false, '[]', '[]', now(), now())`;
+  await insertPreOrder(stack, eshopOrderId, releaseAt);
   await changeRelease(stack, eshopOrderId);
   return eshopOrderId;
 }
@@ -247,7 +243,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'pre-order-moved-and-released',
     closes: 'completed',
     async run(stack) {
-      const eshopOrderId = await insertPreOrder(stack, new Date(Date.now() + 3_600_000));
+      const eshopOrderId = await plannedPreOrder(stack, new Date(Date.now() + 3_600_000));
       await stack.until('the timer', async () => {
         const { events } = await stack.client.workflow
           .getHandle(releaseWorkflowId(stack.eshopId, eshopOrderId))
@@ -264,7 +260,7 @@ export const scenarios: readonly Scenario[] = [
     name: 'pre-order-released-by-hand',
     closes: 'completed',
     async run(stack) {
-      const eshopOrderId = await insertPreOrder(stack, new Date(Date.now() + 3_600_000));
+      const eshopOrderId = await plannedPreOrder(stack, new Date(Date.now() + 3_600_000));
       await stack.until('the workflow', async () => {
         const handle = stack.client.workflow.getHandle(releaseWorkflowId(stack.eshopId, eshopOrderId));
         return (await handle.describe().catch(() => undefined)) !== undefined;

@@ -18,7 +18,7 @@ export interface ApiClient {
   /** @param path below /v21 */
   request(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Creates an order that is valid against the demonstration's products. */
-  createOrder(eshopOrderId: string): Promise<Answer>;
+  createOrder(eshopOrderId: string, more?: object): Promise<Answer>;
 }
 
 /** Logs in as the e-shop's own user. */
@@ -38,7 +38,7 @@ export async function login(url: string, credentials: EshopCredentials): Promise
   return {
     headers: { 'x-api-key': apiKey, authorization: data.token },
     request,
-    createOrder: (eshopOrderId) =>
+    createOrder: (eshopOrderId, more = {}) =>
       request('POST', '/orders', {
         eshopOrderId,
         recipientName: 'Jana Nováková',
@@ -52,6 +52,7 @@ export async function login(url: string, credentials: EshopCredentials): Promise
         paymentType: 1,
         currency: 'CZK',
         orderProducts: [{ sku: 'MUG-BLUE', quantity: 1, unitPrice: '249.00', vatRate: 21 }],
+        ...more,
       }),
   };
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { DeliveryStack } from './delivery-stack.ts';
 import { until } from './until.ts';
 
 /** Deletes a workflow with all its runs, and waits until Temporal knows none. */
@@ -30,4 +31,18 @@ export async function runsOf(client: Client, workflowId: string): Promise<string
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` }))
     runs.push(runId);
   return runs;
+}
+
+/** A pre-order as it stands in the database, of which Temporal knows nothing. */
+export async function insertPreOrder(
+  stack: Pick<DeliveryStack, 'sql' | 'eshopId'>,
+  eshopOrderId: string,
+  releaseAt: Date,
+): Promise<void> {
+  await stack.sql`
+    insert into orders (
+      eshop_id, eshop_order_id, status, release_at, order_type, paid, invoice_print, pick_from_quality,
+      tracking_numbers, sanction, priority, disable_shipping_reorder, order_files, status_history, created_at, updated_at)
+    values (${stack.eshopId}, ${eshopOrderId}, 'preOrder', ${releaseAt}, 'b2c', true, false, false,
+      '{}', false, 0, false, '[]', '[]', now(), now())`;
 }

@@ -1,0 +1,94 @@
+/**
+ * `waybill reconcile`: one look at every record that should have a running workflow.
+ * @module
+ */
+import { Client, Connection } from '@temporalio/client';
+import { Command } from 'commander';
+import pino from 'pino';
+import * as v from 'valibot';
+import { readSettings, retryPolicyOf, type Settings } from '../config.ts';
+import { actions, createCounts, reasons, sentence } from '../reconciler/counts.ts';
+import { createExecutions } from '../reconciler/executions.ts';
+import type { Mend } from '../reconciler/mend.ts';
+import { createPasses, type PassResult } from '../reconciler/passes.ts';
+import { createDispatcher } from '../relay/dispatcher.ts';
+import { connectionOptions, temporalTarget } from '../relay/temporal-target.ts';
+import type { CommandContext } from './commands.ts';
+import { CommandError, instanceOf, withDatabase } from './open-database.ts';
+import { checked, json, jsonSchema } from './options.ts';
+
+const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
+/** How long Temporal may take to answer at all, in milliseconds. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** What is late by less than this may well be on its way, in milliseconds. */
+const GRACE_MS = 60_000;
+
+/** Connects to the Temporal at `TEMPORAL_ADDRESS`, else to the one of the instance that runs in `DATA_DIR`. */
+async function withTemporal<T>(
+  settings: Settings,
+  work: (client: Client, taskQueue: string) => Promise<T>,
+): Promise<T> {
+  const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings))?.temporalAddress;
+  if (address === undefined) throw new CommandError('TEMPORAL_ADDRESS must be set: no instance names one.');
+  const target = await temporalTarget(settings, address);
+  let connection: Connection;
+  try {
+    connection = await Connection.connect({
+      ...connectionOptions(target),
+      connectTimeout: CONNECT_TIMEOUT_MS,
+    });
+  } catch {
+    throw new CommandError(`Temporal at ${address} cannot be reached.`);
+  }
+  try {
+    return await work(new Client({ connection, namespace: target.namespace }), target.taskQueue);
+  } finally {
+    await connection.close();
+  }
+}
+
+async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResult> {
+  return await withDatabase(settings, (sql) =>
+    withTemporal(settings, (client, taskQueue) =>
+      createPasses({
+        sql,
+        executions: createExecutions(client, taskQueue),
+        restarter: createDispatcher(client, taskQueue, retryPolicyOf(settings)),
+        // What it does is what it prints.
+        log: pino({ level: 'error' }, pino.destination({ fd: 2, sync: true })),
+        graceMs: GRACE_MS,
+        counts: createCounts(),
+        dryRun,
+        signal: new AbortController().signal,
+      }).everything('waybill reconcile'),
+    ),
+  );
+}
+
+/** One line per mend: the record, what is done, and why. */
+function line({ kind, name, action, reason, by, words }: Mend): string {
+  const record = Object.entries(name).map(([key, value]) => `${key} ${value}`);
+  const operator = [by === undefined ? '' : ` by ${by}`, words === undefined ? '' : `: ${words}`].join('');
+  return `${kind.padEnd(8)}  ${record.join(', ')}  ${actions[action]}  ${reasons[reason]}${operator}`;
+}
+
+/** The subcommand. */
+export function reconcileCommand({ env, print }: CommandContext): Command {
+  return new Command('reconcile')
+    .description('start again what is open here and gone from Temporal; close what an operator ended there')
+    .option('--dry-run', 'only say what would be done')
+    .addOption(json())
+    .action(async (given: unknown) => {
+      const options = checked(optionsSchema, given);
+      const dryRun = options.dryRun ?? false;
+      const { looked, mends } = await reconcile(readSettings(env), dryRun);
+      if (options.json) return print(JSON.stringify({ dryRun, looked, mended: mends }));
+      for (const mend of mends) print(line(mend));
+      const tally = createCounts();
+      for (const mend of mends) tally.add(mend);
+      const done = mends.length === 0 ? 'nothing to mend' : sentence(tally.read());
+      print(
+        `${looked} looked at: ${done}.${dryRun && mends.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
+      );
+    });
+}

@@ -1,0 +1,103 @@
+/** `waybill reconcile` as an operator runs it. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { recordEvent } from '../../src/db/events.ts';
+import * as webhooks from '../../src/db/webhooks.ts';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { createInstallation, type Installation } from '../support/installation.ts';
+
+const program = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
+let installation: Installation;
+let connection: Connection;
+let id: string;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  connection = await Connection.connect({ address: installation.env.TEMPORAL_ADDRESS });
+  const { sql, credentials } = installation;
+  const { eshopId } = credentials;
+  const webhook = {
+    url: 'http://127.0.0.1:9/',
+    webhookType: 'CREATE_ORDER',
+    method: 'POST',
+    active: true,
+    payloadVersion: 'v21',
+    parameters: null,
+    description: null,
+  } as const;
+  await webhooks.createWebhook(sql, eshopId, webhook, Buffer.alloc(0), 10);
+  const record = { eshopOrderId: '10001' };
+  await sql.begin((tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }));
+  // Handed over, to a Temporal that has lost it.
+  const [row] = await sql<{ id: string }[]>`update deliveries set dispatched_at = now() returning id`;
+  id = row?.id ?? '';
+});
+afterAll(async () => {
+  await connection?.close();
+  await installation?.remove();
+});
+
+function reconcile(args: readonly string[], more: Record<string, string> = {}) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const env = { PATH: process.env.PATH ?? '', ...installation.env, ...more };
+    execFile(process.execPath, [program, 'reconcile', ...args], { env }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+const status = async () => {
+  const { workflow } = new Client({ connection });
+  return (
+    await workflow
+      .getHandle(deliveryWorkflowId(id))
+      .describe()
+      .catch(() => undefined)
+  )?.status.name;
+};
+
+it('--dry-run says what would be mended, and changes nothing', async () => {
+  const { code, stdout } = await reconcile(['--dry-run']);
+  expect(code).toBe(0);
+  expect(stdout).toBe(
+    `delivery  deliveryId ${id}, attemptsMade 0  started again  not in Temporal any more\n` +
+      '1 looked at: 1 delivery started again (not in Temporal any more). Nothing was changed (dry run).\n',
+  );
+  expect(await status()).toBeUndefined();
+});
+
+it('mends once; --json is for a program', async () => {
+  const first = await reconcile(['--json']);
+  expect(first.code).toBe(0);
+  expect(JSON.parse(first.stdout)).toEqual({
+    dryRun: false,
+    looked: 1,
+    mended: [
+      {
+        kind: 'delivery',
+        reason: 'missing',
+        action: 'startedAgain',
+        name: { deliveryId: id, attemptsMade: 0 },
+      },
+    ],
+  });
+  expect(await status()).toBe('RUNNING');
+  expect((await reconcile([])).stdout).toBe('1 looked at: nothing to mend.\n');
+});
+
+it('closes what an operator ended in Temporal', async () => {
+  await new Client({ connection }).workflow.getHandle(deliveryWorkflowId(id)).terminate('a wrong webhook');
+  const { stdout } = await reconcile([]);
+  expect(stdout).toMatch(
+    /closed as canceled by an operator {2}terminated in Temporal by .+: a wrong webhook\n/,
+  );
+  expect(await installation.sql`select state from deliveries`).toEqual([{ state: 'canceled' }]);
+});
+
+it('says in a sentence that Temporal is away', async () => {
+  const { code, stdout, stderr } = await reconcile([], { TEMPORAL_ADDRESS: '127.0.0.1:1' });
+  expect(code).toBe(1);
+  expect(stderr).toBe('Temporal at 127.0.0.1:1 cannot be reached.\n');
+  expect(stdout).toBe('');
+});

@@ -1,0 +1,85 @@
+/** Temporal's data deleted between two starts of the program: everything that was open goes on by itself. */
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { login } from '../support/client.ts';
+import { quickEnv } from '../support/installation.ts';
+import { startProgram } from '../support/program.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** How often each kind of record was mended for a reason, summed up over the log's lines. */
+function mended(output: string): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const line of output.split('\n').filter((each) => each.includes('"msg":"reconciled: '))) {
+    for (const { kind, action, reason, count } of JSON.parse(line).mended) {
+      const key = `${kind} ${action} ${reason}`;
+      sums[key] = (sums[key] ?? 0) + count;
+    }
+  }
+  return sums;
+}
+
+test('50 deliveries under retry and 3 pre-orders waiting', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-lost-'));
+  await chmod(directory, 0o755);
+  cleanups.push(() => rm(directory, { recursive: true, force: true }));
+  const receiver = await createReceiver({ status: 503 });
+  cleanups.push(() => receiver.close());
+  const env = { ...quickEnv, DATA_DIR: directory, RETRY_INITIAL_INTERVAL: '60s' };
+  const first = await startProgram(env);
+  cleanups.push(() => first.stop());
+  const credentials = JSON.parse(await readFile(join(directory, 'demonstration.json'), 'utf8'));
+  const before = await login(first.url, credentials);
+  await before.request('POST', '/webhooks', {
+    url: receiver.url,
+    webhookType: 'CREATE_ORDER',
+    active: true,
+    method: 'POST',
+  });
+  const releaseAt = new Date(Date.now() + 45_000).toISOString();
+  const names = Array.from({ length: 50 }, (_, index) => `order ${index}`);
+  const preOrders = names.slice(0, 3);
+  for (const name of names) {
+    const more = preOrders.includes(name) ? { status: 'preOrder', releaseAt } : {};
+    expect(await before.createOrder(name, more)).toMatchObject({ statusCode: 200 });
+  }
+  await receiver.waitFor(50, 60_000);
+  await until('all under retry', async () => {
+    const { data } = await before.request('GET', '/webhooks/1/deliveries?state=retrying&limit=100');
+    return data.length === 50;
+  });
+  await first.stop();
+  await rm(join(directory, 'temporal'), { recursive: true });
+
+  receiver.respond({ status: 200 });
+  const second = await startProgram(env);
+  cleanups.push(() => second.stop());
+  const after = await login(second.url, credentials);
+  await until(
+    'all mended',
+    async () => Object.values(mended(second.output())).reduce((a, b) => a + b, 0) >= 53,
+  );
+  expect(mended(second.output())).toEqual({
+    'delivery startedAgain missing': 50,
+    'release startedAgain missing': 3,
+  });
+  // The waits still due end within a minute.
+  await receiver.waitFor(100, 90_000);
+  for (const name of preOrders) {
+    await until(`${name} released`, async () => {
+      const { data } = await after.request('GET', `/orders/${encodeURIComponent(name)}`);
+      return data.status === 'preReceived';
+    });
+  }
+  const attempts = receiver.requests.map(({ headers, text }) => {
+    return `${JSON.parse(text).eshopOrderId}: ${headers['x-service-attempt']}`;
+  });
+  expect(attempts.sort()).toEqual(names.flatMap((name) => [`${name}: 1`, `${name}: 2`]).sort());
+}, 300_000);

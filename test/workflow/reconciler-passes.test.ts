@@ -1,0 +1,209 @@
+/** The reconciler's passes by themselves: shared by several workers, dry, and over more than one page. */
+import pino from 'pino';
+import { afterEach, expect, test, vi } from 'vitest';
+import {
+  claimLateDeliveries,
+  claimLateMails,
+  owedDeliveries,
+  owedMails,
+  owedReleases,
+} from '../../src/db/reconciliation.ts';
+import { createCounts } from '../../src/reconciler/counts.ts';
+import { createExecutions } from '../../src/reconciler/executions.ts';
+import { createPasses, type Passes } from '../../src/reconciler/passes.ts';
+import { createDispatcher } from '../../src/relay/dispatcher.ts';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Without a worker: what is started stays where it is. */
+async function start(name: string): Promise<DeliveryStack> {
+  const stack = await startDeliveryStack(name, { worker: false });
+  cleanups.push(() => stack.stop());
+  return stack;
+}
+
+/** Passes as a worker of its own has them. */
+function passesOf(stack: DeliveryStack, options: { dryRun?: boolean; graceMs?: number } = {}): Passes {
+  return createPasses({
+    sql: stack.sql,
+    executions: createExecutions(stack.client, stack.taskQueue),
+    restarter: createDispatcher(stack.client, stack.taskQueue, stack.policy),
+    log: pino({ level: 'silent' }),
+    graceMs: 1_000,
+    counts: createCounts(),
+    signal: new AbortController().signal,
+    ...options,
+  });
+}
+
+/** Open deliveries that were handed over long ago to a Temporal that lost them. */
+async function lostDeliveries(stack: DeliveryStack, count: number): Promise<string[]> {
+  await stack.createWebhook('http://127.0.0.1:9/');
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) ids.push(await stack.fireOne(`order ${index}`));
+  // All at the same microsecond: a page that goes on by the time alone would begin again and again.
+  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute'`;
+  return ids;
+}
+const idsOf = (mends: readonly { name: Readonly<Record<string, unknown>> }[]) =>
+  mends.map(({ name }) => name.deliveryId);
+
+test('two workers look at everything at the same moment: each delivery is started again once', async () => {
+  const stack = await start('two-sweeps');
+  const ids = await lostDeliveries(stack, 120);
+  const [one, two] = await Promise.all([
+    passesOf(stack).everything('test'),
+    passesOf(stack).everything('test'),
+  ]);
+  expect([...idsOf(one.mends), ...idsOf(two.mends)].sort()).toEqual([...ids].sort());
+  expect([one.looked, two.looked]).toEqual([120, 120]);
+  const again = await passesOf(stack).everything('test');
+  expect(again).toEqual({ looked: 120, mends: [] });
+  for (const id of ids.slice(0, 3)) {
+    await stack.until(
+      'the list',
+      async () => (await runsOf(stack.client, deliveryWorkflowId(id))).length > 0,
+    );
+    expect(await runsOf(stack.client, deliveryWorkflowId(id))).toHaveLength(1);
+  }
+});
+
+test('two claims of what is late share it, also while one is not committed; what was claimed rests', async () => {
+  const stack = await start('two-claims');
+  const ids = await lostDeliveries(stack, 4);
+  const mine = await stack.sql.begin(async (tx) => {
+    const first = await claimLateDeliveries(tx, 1_000, 3);
+    const second = await claimLateDeliveries(stack.sql, 1_000, 3);
+    return [first, second];
+  });
+  expect(mine.map((claimed) => claimed.length)).toEqual([3, 1]);
+  expect(new Set(mine.flat().map(({ id }) => id))).toEqual(new Set(ids));
+  expect(await claimLateDeliveries(stack.sql, 1_000, 3)).toEqual([]);
+});
+
+test('what was dispatched a moment ago, or has its next attempt ahead, is not late', async () => {
+  const stack = await start('not-late');
+  const [fresh = '', ahead = ''] = await lostDeliveries(stack, 2);
+  await stack.sql`update deliveries set dispatched_at = now() where id = ${fresh}`;
+  await stack.sql`update deliveries set next_attempt_at = now() + interval '1 hour' where id = ${ahead}`;
+  expect(await passesOf(stack, { graceMs: 30_000 }).late()).toEqual({ looked: 0, mends: [] });
+});
+
+test('a dry run says what it would do, and changes nothing', async () => {
+  const stack = await start('dry');
+  const [missing = '', terminated = ''] = await lostDeliveries(stack, 2);
+  const other = passesOf(stack);
+  await other.everything('test');
+  await loseWorkflow(stack.client, deliveryWorkflowId(missing));
+  await stack.workflow(terminated).terminate();
+  const rows = () => stack.sql`select * from deliveries order by id`;
+  const before = await rows();
+  const dry = passesOf(stack, { dryRun: true });
+  const found = [
+    expect.objectContaining({ reason: 'missing', action: 'startedAgain' }),
+    expect.objectContaining({ reason: 'terminated', action: 'closed' }),
+  ];
+  const { mends } = await dry.everything('test');
+  expect([...mends].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
+  expect(await rows()).toEqual(before);
+  expect(await stack.describe(missing)).toBeUndefined();
+  // And what it said is what the same look does when it is not dry.
+  const done = await other.everything('test');
+  expect([...done.mends].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
+  expect(await stack.delivery(terminated)).toMatchObject({ state: 'canceled' });
+});
+
+test('what a relay has only claimed is left to it', async () => {
+  const stack = await start('claimed');
+  const [id = ''] = await lostDeliveries(stack, 1);
+  await stack.sql`update deliveries set dispatched_at = null, claimed_until = now() + interval '30 seconds'`;
+  expect(await passesOf(stack).everything('test')).toEqual({ looked: 0, mends: [] });
+  expect(await stack.describe(id)).toBeUndefined();
+});
+
+test('a delivery closed between the look and the mend is not started again', async () => {
+  const stack = await start('closed-meanwhile');
+  const [id = ''] = await lostDeliveries(stack, 1);
+  const executions = createExecutions(stack.client, stack.taskQueue);
+  const passes = createPasses({
+    sql: stack.sql,
+    executions: {
+      ...executions,
+      async look(workflowId) {
+        const found = await executions.look(workflowId);
+        await stack.sql`update deliveries set state = 'delivered', finished_at = now() where id = ${id}`;
+        return found;
+      },
+    },
+    restarter: createDispatcher(stack.client, stack.taskQueue, stack.policy),
+    log: pino({ level: 'silent' }),
+    graceMs: 1_000,
+    counts: createCounts(),
+    signal: new AbortController().signal,
+  });
+  expect((await passes.everything('test')).mends).toEqual([]);
+  expect(await stack.describe(id)).toBeUndefined();
+});
+
+test('a pre-order whose change the relay has still to tell is left to it; one that waits has its timer again', async () => {
+  const stack = await start('pre-orders');
+  const releaseAt = new Date(Date.now() + 3_600_000);
+  await insertPreOrder(stack, 'told', releaseAt);
+  await insertPreOrder(stack, 'to be told', releaseAt);
+  await stack.sql`
+    insert into outbox (kind, eshop_id, eshop_order_id) values ('orderReleaseChanged', ${stack.eshopId}, 'to be told')`;
+  const { mends } = await passesOf(stack).everything('test');
+  expect(mends).toEqual([
+    {
+      kind: 'release',
+      reason: 'missing',
+      action: 'startedAgain',
+      name: { eshopId: stack.eshopId, eshopOrderId: 'told' },
+    },
+  ]);
+  const description = await stack.client.workflow
+    .getHandle(releaseWorkflowId(stack.eshopId, 'told'))
+    .describe();
+  expect(description.status.name).toBe('RUNNING');
+});
+
+test('what is late, and everything, is found by the indexes made for it', async () => {
+  const stack = await start('indexes');
+  const reserved = await stack.sql.reserve();
+  try {
+    // An empty table is read as a whole otherwise.
+    await reserved`set enable_seqscan = off`;
+    await reserved`set enable_bitmapscan = off`;
+    const scans = async () => {
+      await reserved`select pg_stat_force_next_flush()`;
+      await reserved`select pg_stat_clear_snapshot()`;
+      const rows = await reserved<{ name: string; scans: number }[]>`
+        select indexrelname as name, idx_scan::int as scans from pg_stat_user_indexes where idx_scan > 0`;
+      return new Map(rows.map(({ name, scans }) => [name, scans]));
+    };
+    const options = { graceMs: 1_000, limit: 10, after: null };
+    const found = new Map<string, number>();
+    for (const [index, ask] of [
+      ['deliveries_by_next_step', () => claimLateDeliveries(reserved, 1_000, 10)],
+      ['deliveries_by_next_step', () => owedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
+      ['deactivations_unmailed', () => claimLateMails(reserved, 1_000, 10)],
+      ['deactivations_unmailed', () => owedMails(reserved, options)],
+      ['orders_to_be_released', () => owedReleases(reserved, { ...options, lateOnly: true })],
+    ] as const) {
+      const before = (await scans()).get(index) ?? 0;
+      await ask();
+      found.set(`${index} ${found.size}`, ((await scans()).get(index) ?? 0) - before);
+    }
+    expect([...found.values()]).toEqual([1, 1, 1, 1, 1]);
+  } finally {
+    reserved.release();
+  }
+});

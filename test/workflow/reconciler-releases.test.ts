@@ -1,0 +1,80 @@
+/** Pre-orders whose timer is gone are released all the same. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { insertPreOrder, loseWorkflow } from '../support/lost-workflows.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const PATIENCE_MS = 60_000;
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** A worker that looks often, and a pre-order with a running timer. */
+async function waitingPreOrder(name: string, waitMs: number): Promise<DeliveryStack> {
+  const stack = await startDeliveryStack(name, { reconciling: { intervalMs: 300, graceMs: 500 } });
+  cleanups.push(() => stack.stop());
+  await insertPreOrder(stack, 'P-1', new Date(Date.now() + waitMs));
+  await stack.sql`
+    insert into outbox (kind, eshop_id, eshop_order_id) values ('orderReleaseChanged', ${stack.eshopId}, 'P-1')`;
+  stack.notify();
+  await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING', PATIENCE_MS);
+  return stack;
+}
+const timer = (stack: DeliveryStack) =>
+  stack.client.workflow.getHandle(releaseWorkflowId(stack.eshopId, 'P-1'));
+const timerState = async (stack: DeliveryStack) =>
+  (
+    await timer(stack)
+      .describe()
+      .catch(() => undefined)
+  )?.status.name;
+const untilReleased = (stack: DeliveryStack) =>
+  stack.until(
+    'the release',
+    async () => {
+      const [order] = await stack.sql`select status from orders where eshop_order_id = 'P-1'`;
+      return order?.status === 'preReceived';
+    },
+    PATIENCE_MS,
+  );
+
+test('its timer lost and its time past: released', async () => {
+  const stack = await waitingPreOrder('release-lost', 3_000);
+  await loseWorkflow(stack.client, releaseWorkflowId(stack.eshopId, 'P-1'));
+  await untilReleased(stack);
+  expect(stack.mended()).toMatchObject([{ kind: 'release', action: 'startedAgain' }]);
+});
+
+test('its timer terminated in Temporal: released all the same when its time has come, since the order says so', async () => {
+  const stack = await waitingPreOrder('release-terminated', 3_000);
+  await timer(stack).terminate();
+  await untilReleased(stack);
+  expect(stack.mended()).toEqual([
+    { kind: 'release', action: 'startedAgain', reason: 'terminated', count: 1 },
+  ]);
+});
+
+test('its timer knows nothing of an earlier time, as one restored from an older copy: released', async () => {
+  const stack = await waitingPreOrder('release-asleep', 3_600_000);
+  await stack.until(
+    'the timer to sleep',
+    async () => {
+      const { events } = await timer(stack).fetchHistory();
+      return events?.some((event) => event.timerStartedEventAttributes) === true;
+    },
+    PATIENCE_MS,
+  );
+  await stack.sql`update orders set release_at = now() where eshop_order_id = 'P-1'`;
+  await untilReleased(stack);
+  expect(stack.mended()).toEqual([{ kind: 'release', action: 'woken', reason: 'asleep', count: 1 }]);
+});
+
+test('its timer lost long before its time: running again once a worker starts', async () => {
+  const stack = await waitingPreOrder('release-waiting', 3_600_000);
+  await stack.stopWorker();
+  await loseWorkflow(stack.client, releaseWorkflowId(stack.eshopId, 'P-1'));
+  await stack.startWorker();
+  await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING', PATIENCE_MS);
+});
