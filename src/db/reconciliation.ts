@@ -101,17 +101,6 @@ export async function owedAmong(sql: Sql, ids: readonly string[], graceMs: numbe
     where ${owed(sql)} and d.id = any(${[...ids]}::uuid[])`;
 }
 
-/**
- * Open → canceled, because an operator ended its workflow.
- * @returns whether this call closed it
- */
-export async function cancelByOperator(sql: Sql, deliveryId: string): Promise<boolean> {
-  const rows = await sql`
-    update deliveries set state = 'canceled', finished_at = now(), next_attempt_at = null
-    where id = ${deliveryId} and state in ('pending', 'retrying') returning id`;
-  return rows.length > 0;
-}
-
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
 const unmailed = (sql: Sql) =>
   sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;

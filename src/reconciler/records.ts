@@ -5,6 +5,7 @@
 import { validate as isUuid } from 'uuid';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import { closeDelivery } from '../db/deliveries.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
 import type { Restarter } from '../relay/dispatcher.ts';
@@ -58,7 +59,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
         const [now] = await db.owedAmong(sql, [id], graceMs);
         return now !== undefined && (await restarter.startAgain(now, ended));
       },
-      close: () => db.cancelByOperator(sql, id),
+      close: async () => (await closeDelivery(sql, id, 'canceled')).closed,
       wake: () => restarter.signalWebhookChanged(id),
     };
   }

@@ -48,7 +48,7 @@ test('terminated in Temporal during a ten-minute wait: canceled by an operator, 
   const { receiver, webhook, id } = await waitingDelivery();
   await stack.workflow(id).terminate('the receiver has asked us to stop');
   await untilState(id, 'canceled');
-  expect(await stack.delivery(id)).toMatchObject({ nextAttemptAt: null });
+  expect(await stack.delivery(id)).toMatchObject({ canceledBy: 'operator', nextAttemptAt: null });
   await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
   expect(mendsOf(id)).toEqual(['closed: terminated']);
   expect(stack.logged).toContainEqual(
