@@ -90,9 +90,8 @@ export function validate<Schema extends v.GenericSchema, Context>(
   if (!refused.has('')) {
     for (const rule of rules) problems.push(...rule(result.output, { refused, ...options }));
   }
-  if (problems.length > 0) throw invalid(problems);
-  if (result.success) return result.output;
-  throw invalid([{ path: '', message: 'is not valid' }]);
+  if (!result.success || problems.length > 0) throw invalid(problems);
+  return result.output;
 }
 
 /**
