@@ -31,12 +31,12 @@ export interface Receiver {
   readonly url: string;
   readonly webhookId: number;
   readonly arrivals: readonly Arrival[];
-  /** No request can reach it: its attempts are in our records alone. */
+  /** Not every attempt can reach it: some are in our records alone. */
   readonly unseen?: boolean;
 }
 
 /** How one kind of receiver answers. */
-interface Script {
+export interface Script {
   readonly type: EventType;
   readonly outcome: Outcome;
   /** How long it thinks, in milliseconds. */
@@ -76,6 +76,15 @@ const kinds: Readonly<Record<PolicyName, readonly Kind[]>> = {
 /** The attempt that a fault waits for is answered this late, in milliseconds, so that the fault meets it. */
 const HELD_MS = 1_500;
 
+/** Where a receiver is. */
+export interface Where {
+  /** Instead of its address in the webhook's URL. */
+  readonly name?: string;
+  /** Default: a free one. */
+  readonly port?: number;
+  readonly unseen?: boolean;
+}
+
 /** Registers a webhook; answers its id. */
 export type Subscribe = (url: string, type: EventType) => Promise<number>;
 
@@ -87,7 +96,7 @@ export interface Receivers {
   /** Adds one that runs by itself, with what it sees. */
   add(receiver: Receiver): void;
   /** Adds one that answers by this script. */
-  open(kind: string, script: Script): Promise<Receiver>;
+  open(kind: string, script: Script, where?: Where): Promise<Receiver>;
   close(): Promise<void>;
 }
 
@@ -132,15 +141,16 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
       });
     },
     add: (receiver) => void all.push(receiver),
-    async open(kind, script) {
+    async open(kind, script, { name = RECEIVER_HOST, port = 0, unseen = false } = {}) {
       const arrivals: Arrival[] = [];
       const server = await createReceiver((request) => answer(kind, script, request, arrivals), {
         host: RECEIVER_HOST,
+        port,
       });
       closes.push(() => server.close());
       const { type, outcome } = script;
-      const url = `${server.url}/${kind}`;
-      const receiver = { kind, type, outcome, url, webhookId: await subscribe(url, type), arrivals };
+      const url = `http://${name}:${server.port}/${encodeURIComponent(kind)}`;
+      const receiver = { kind, type, outcome, url, webhookId: await subscribe(url, type), arrivals, unseen };
       all.push(receiver);
       return receiver;
     },

@@ -10,8 +10,8 @@ import type { Arrival } from '../receivers.ts';
 import { arrivalsOf, title } from './outcomes.ts';
 import { type Violation, violation } from './violation.ts';
 
-/** From the answer to its record; within it a fault still makes us send again. In milliseconds. */
-const RECORDING_MS = 1_000;
+/** From the answer to its record, as a part of the grace; within it a fault still makes us send again. */
+const RECORDING = 1 / 5;
 /** Two clocks, and a receiver's own time to notice a request, in milliseconds. */
 const EARLY_MS = 1_000;
 
@@ -21,7 +21,7 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
   let repeated = 0;
   let latestMs = 0;
   const receiver = evidence.receivers.find(({ webhookId }) => webhookId === row.webhookId);
-  if (receiver === undefined) return { repeated, latestMs, violations };
+  if (receiver === undefined || receiver.unseen === true) return { repeated, latestMs, violations };
   const arrivals = arrivalsOf(receiver, row.id);
   const name = title(receiver, row);
   const wrong = (text: string) => violations.push(violation('wrong', `${name}: ${text}`));
@@ -35,7 +35,7 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     if (number !== before && number !== before + 1) wrong(`attempt ${number} after attempt ${before}`);
     if (number === before && previous !== undefined) {
       repeated += 1;
-      if (!ledger.repeatsForgiven || !inFlight(previous, ledger.outages))
+      if (!ledger.repeatsForgiven || !inFlight(previous, ledger))
         wrong(`attempt ${number} made again, and no fault met it`);
     }
     const planned = plan(policy, ledger, row, previous, number);
@@ -90,6 +90,6 @@ function withOutages(
 }
 
 /** Whether a fault met the attempt before its result was recorded. */
-function inFlight({ at, endedAt }: Arrival, outages: readonly Outage[]): boolean {
-  return outages.some(({ from, to }) => at <= to && endedAt + RECORDING_MS >= from);
+function inFlight({ at, endedAt }: Arrival, { outages, graceMs }: Ledger): boolean {
+  return outages.some(({ from, to }) => at <= to && endedAt + RECORDING * graceMs >= from);
 }

@@ -7,6 +7,7 @@ import { clockFaults } from './clock.ts';
 import { killFaults } from './kill.ts';
 import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
+import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
 import { postgresFaults } from './postgres.ts';
 import { receiverFaults } from './receiver.ts';
@@ -21,6 +22,7 @@ export const faults: readonly Fault[] = [
   ...temporalFaults,
   ...operatorFaults,
   ...receiverFaults,
+  ...nameFaults,
   ...mailFaults,
   ...clockFaults,
   ...stopFaults,

@@ -99,6 +99,29 @@ export const operatorFaults: readonly Fault[] = [
     orders: 'inject',
   }),
   ordered({
+    name: 'workflow reset after its end',
+    policies: ['few'],
+    async inject(scene, id) {
+      await until(
+        'the failure to be mailed',
+        async () => scene.stack.mail.mailsTo(scene.shop.email).length > 1,
+      );
+      await temporal(
+        scene,
+        'workflow',
+        'reset',
+        '--workflow-id',
+        id,
+        '--type',
+        'FirstWorkflowTask',
+        '--reason',
+        'trial',
+      );
+    },
+    // Time for an attempt or a mail too many.
+    lasts: [3_000, 4_000],
+  }),
+  ordered({
     name: 'activity paused, then unpaused',
     inject: (scene, id) => temporal(scene, 'activity', 'pause', '--workflow-id', id, ...ATTEMPTS),
     heal: (scene, id) => temporal(scene, 'activity', 'unpause', '--workflow-id', id, ...ATTEMPTS),

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { type DnsServer, startDnsServer } from '../../test/support/dns-server.ts';
 import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
 import type { Stops } from '../../test/support/stops.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
@@ -38,6 +39,8 @@ export interface Stack {
   readonly links: Readonly<Record<'apiToPostgres' | 'workerToPostgres' | 'workerToTemporal', TcpProxy>>;
   /** A server on an address that is not exempt: no delivery may ever reach it. */
   readonly forbidden: Receiver;
+  /** The name server that Waybill asks. */
+  readonly names: DnsServer;
   /** The harness's own way to the database, past the proxies. */
   readonly sql: Pool;
   /** Sets the worker's clock apart from the machine's, in milliseconds. */
@@ -66,6 +69,8 @@ export async function startStack(stops: Stops, say: (text: string) => void): Pro
   stops.push(() => mail.stop());
   const forbidden = await createReceiver();
   stops.push(() => forbidden.close());
+  const names = await startDnsServer({});
+  stops.push(() => names.close());
   const sql = createPool(postgres.url, 4);
   stops.push(() => sql.end({ timeout: 5 }));
 
@@ -87,6 +92,7 @@ export async function startStack(stops: Stops, say: (text: string) => void): Pro
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(directory, 'data'),
     DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
+    DNS_SERVERS: names.address,
     SMTP_URL: mail.url,
     LOG_LEVEL: 'info',
   };
@@ -117,6 +123,7 @@ export async function startStack(stops: Stops, say: (text: string) => void): Pro
     worker,
     links,
     forbidden,
+    names,
     sql,
     shiftWorkerClock: (ms) => writeFile(clockFile, String(ms)),
     async prepare(policy) {
