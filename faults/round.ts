@@ -10,6 +10,7 @@ import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Scene } from './fault.ts';
 import { newLedger } from './ledger.ts';
+import { busyMs, type MachineWatch, watchMachine } from './machine.ts';
 import type { Round } from './plan.ts';
 import { policyOf } from './policies.ts';
 import { openReceivers } from './receivers.ts';
@@ -22,6 +23,8 @@ export interface Played {
   readonly verdict: Verdict;
   /** Whole milliseconds. */
   readonly tookMs: number;
+  /** How much of that the machine was busy with other things, in milliseconds. */
+  readonly busyMs: number;
 }
 
 /** A moment that does not come is a fault of the round itself, in milliseconds. */
@@ -35,7 +38,8 @@ const LONGEST_WAIT_MS = 60_000;
  * @param graceMs how late an attempt may be beyond plan and outage, in milliseconds
  */
 export async function playRound(stack: Stack, round: Round, graceMs: number): Promise<Played> {
-  const started = performance.now();
+  const started = Date.now();
+  const machine = watchMachine();
   const { fault, policy } = round;
   await stack.prepare(policy);
   stack.mail.behave(() => 'take');
@@ -64,7 +68,8 @@ export async function playRound(stack: Stack, round: Round, graceMs: number): Pr
     await fault.heal(scene);
     ledger.outages.push({ from, to: Date.now() });
     await sent;
-    const evidence = await settled(scene, round);
+    const evidence = await settled(scene, round, machine);
+    ledger.outages.push(...machine.busy);
     if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
     stack.forbidden.clear();
     for (const part of [stack.api, stack.worker])
@@ -72,19 +77,25 @@ export async function playRound(stack: Stack, round: Round, graceMs: number): Pr
     return {
       round,
       verdict: check(policyOf(policy), ledger, evidence),
-      tookMs: Math.round(performance.now() - started),
+      tookMs: Date.now() - started,
+      busyMs: busyMs(machine, started),
     };
   } finally {
+    machine.stop();
     await fault.finish?.(scene);
     await receivers.close();
   }
 }
 
 /** Waits until every delivery has ended and every deactivation is mailed, or until they should have long since. */
-async function settled({ stack, shop, receivers, ledger }: Scene, { policy }: Round): Promise<Evidence> {
+async function settled(
+  { stack, shop, receivers, ledger }: Scene,
+  { policy }: Round,
+  machine: MachineWatch,
+): Promise<Evidence> {
   const planned = waits(policyOf(policy)).filter((wait) => wait < LONGEST_WAIT_MS);
   const patience = planned.reduce((sum, wait) => sum + wait, 0) + 2 * ledger.graceMs;
-  for (const end = Date.now() + patience; ; await sleep(POLL_MS)) {
+  for (const start = Date.now(); ; await sleep(POLL_MS)) {
     const rows = await readRows(stack.sql, shop.eshopId);
     const open = rows.deliveries.some(({ state }) => state === 'pending' || state === 'retrying');
     const mailed = rows.webhooks.every(({ deactivations, mailed }) => deactivations === mailed);
@@ -92,7 +103,10 @@ async function settled({ stack, shop, receivers, ledger }: Scene, { policy }: Ro
       (sum, { type }) => sum + ledger.accepted.filter((each) => each.type === type).length,
       0,
     );
-    if ((!open && mailed && rows.deliveries.length >= owed) || Date.now() > end) {
+    if (
+      (!open && mailed && rows.deliveries.length >= owed) ||
+      Date.now() > start + patience + busyMs(machine, start)
+    ) {
       return { ...rows, at: Date.now(), receivers: receivers.all, mails: stack.mail.mailsTo(shop.email) };
     }
   }
