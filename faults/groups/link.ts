@@ -14,6 +14,16 @@ const LINKS: Readonly<Record<LinkName, string>> = {
   workerToTemporal: 'worker to Temporal',
 };
 
+/**
+ * How long a silent link may go unnoticed, in milliseconds: nobody is told of it, so that only a deadline or the keep-alive
+ * probes of the connection show it. Temporal's client probes every 30 s and waits 15 s for the answer.
+ */
+const NOTICED_WITHIN_MS: Readonly<Record<LinkName, number>> = {
+  apiToPostgres: 30_000,
+  workerToPostgres: 30_000,
+  workerToTemporal: 50_000,
+};
+
 /** Early in an answer, and somewhere within a long one, in bytes. */
 const CUTS = [1, 40, 400, 4_000];
 
@@ -29,7 +39,10 @@ function faultsOf(link: LinkName): Fault[] {
       policies: ['scaled', 'hours'] as const,
       moments: ['orders', 'slow', 19, 20] as const,
       lasts,
-      inject: async ({ stack, random }) => inject(stack.links[link], random.pick(CUTS)),
+      async inject({ stack, random, ledger }) {
+        if (what.startsWith('silent')) ledger.graceMs = Math.max(ledger.graceMs, NOTICED_WITHIN_MS[link]);
+        inject(stack.links[link], random.pick(CUTS));
+      },
       heal: async ({ stack }) => {
         const proxy = stack.links[link];
         // What was silenced stays dead, as with a firewall that forgot its connections: nobody is told.
