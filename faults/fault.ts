@@ -7,7 +7,8 @@ import type { Ledger } from './ledger.ts';
 import type { PolicyName } from './policies.ts';
 import type { Receivers } from './receivers.ts';
 import type { Shop } from './shop.ts';
-import type { Stack } from './stack/stack.ts';
+import type { EmbeddedStack } from './stack/embedded.ts';
+import type { BasicStack, Stack } from './stack/stack.ts';
 
 /** All groups, in the order of the table. */
 export const groupNames = [
@@ -34,8 +35,8 @@ export type Moment =
   | number;
 
 /** Everything of one round. */
-export interface Scene {
-  readonly stack: Stack;
+export interface Scene<S extends BasicStack = Stack> {
+  readonly stack: S;
   readonly random: Random;
   readonly shop: Shop;
   readonly receivers: Receivers;
@@ -44,7 +45,7 @@ export interface Scene {
 }
 
 /** One fault. */
-export interface Fault {
+export interface Fault<S extends BasicStack = Stack> {
   readonly group: GroupName;
   readonly name: string;
   /** The policies that it shows something under; the seed chooses. */
@@ -54,10 +55,15 @@ export interface Fault {
   /** How long it lasts, in milliseconds, at least and at most. */
   readonly lasts: readonly [number, number];
   /** Before the first order: receivers of its own. */
-  prepare?(scene: Scene): Promise<void>;
-  inject(scene: Scene): Promise<void>;
+  prepare?(scene: Scene<S>): Promise<void>;
+  inject(scene: Scene<S>): Promise<void>;
   /** Brings everything back; what is a Waybill process serves again when it resolves. */
-  heal(scene: Scene): Promise<void>;
+  heal(scene: Scene<S>): Promise<void>;
   /** Once everything has come to its end. */
-  finish?(scene: Scene): Promise<void>;
+  finish?(scene: Scene<S>): Promise<void>;
+}
+
+/** A fault that is done to Waybill with its servers embedded. */
+export interface EmbeddedFault extends Fault<EmbeddedStack> {
+  readonly embedded: true;
 }

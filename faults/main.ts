@@ -13,8 +13,9 @@ import { groupNames } from './fault.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
 import { isClean, resultTable, roundLines, writeTable } from './report.ts';
 import { type Played, playRound } from './round.ts';
+import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
 import { buildProgram } from './stack/program.ts';
-import { startStack } from './stack/stack.ts';
+import { type Stack, startStack } from './stack/stack.ts';
 
 interface Options {
   readonly rounds: number;
@@ -59,9 +60,20 @@ const stops = stopsOnSignal();
 
 /** Takes one round after the other from the list. */
 async function lane(left: Round[], played: Played[]): Promise<void> {
-  const stack = await startStack(stops, say);
+  const graceMs = options.grace * 1000;
+  let stack: Promise<Stack> | undefined;
+  let embedded: Promise<EmbeddedStack> | undefined;
+  const play = async (round: Round): Promise<Played> => {
+    const { fault } = round;
+    if ('embedded' in fault) {
+      embedded ??= startEmbeddedStack(stops);
+      return await playRound(await embedded, round, fault, graceMs);
+    }
+    stack ??= startStack(stops, say);
+    return await playRound(await stack, round, fault, graceMs);
+  };
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
-    const result = await playRound(stack, round, options.grace * 1000);
+    const result = await play(round);
     played.push(result);
     say(roundLines(result));
   }

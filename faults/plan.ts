@@ -3,7 +3,7 @@
  * @module
  */
 import { randomFrom } from '../src/cli/demo/random.ts';
-import type { Fault, Moment } from './fault.ts';
+import type { EmbeddedFault, Fault, Moment } from './fault.ts';
 import { faults } from './groups/index.ts';
 import type { PolicyName } from './policies.ts';
 
@@ -11,7 +11,7 @@ import type { PolicyName } from './policies.ts';
 export interface Round {
   readonly seed: string;
   readonly index: number;
-  readonly fault: Fault;
+  readonly fault: Fault | EmbeddedFault;
   readonly policy: PolicyName;
   readonly moment: Moment;
   /** How long the fault lasts, in milliseconds. */
@@ -46,7 +46,8 @@ export function roundOf(seed: string, index: number): Round {
  * @param only the name of a group or of a fault: rounds of others are left out, and keep their indexes
  */
 export function roundsOf(seed: string, count: number, only: string | undefined): Round[] {
-  const wanted = ({ group, name }: Fault) => only === undefined || group === only || name === only;
+  const wanted = ({ group, name }: Pick<Fault, 'group' | 'name'>) =>
+    only === undefined || group === only || name === only;
   if (!faults.some(wanted)) throw new Error(`There is no group and no fault "${only}".`);
   const rounds: Round[] = [];
   for (let index = 0; rounds.length < count; index += 1) {

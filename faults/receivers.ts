@@ -70,6 +70,7 @@ const kinds: Readonly<Record<PolicyName, readonly Kind[]>> = {
   tight: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
   hours: ['healthy', 'slow', 'gone'],
   few: ['healthy', 'flaky', 'slow', 'failing', 'gone'],
+  patient: ['healthy', 'failing'],
   short: ['healthy', 'failing'],
 };
 

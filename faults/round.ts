@@ -8,14 +8,14 @@ import { randomFrom } from '../src/cli/demo/random.ts';
 import { waits } from '../src/domain/retry-policy.ts';
 import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
-import type { Scene } from './fault.ts';
+import type { Fault, Scene } from './fault.ts';
 import { newLedger } from './ledger.ts';
 import { busyMs, type MachineWatch, watchMachine } from './machine.ts';
 import type { Round } from './plan.ts';
 import { policyOf } from './policies.ts';
 import { openReceivers } from './receivers.ts';
 import { openShop } from './shop.ts';
-import type { Stack } from './stack/stack.ts';
+import type { BasicStack } from './stack/stack.ts';
 
 /** What came of it. */
 export interface Played {
@@ -37,18 +37,22 @@ const LONGEST_WAIT_MS = 60_000;
  * Plays a round on a stack, which is whole again afterwards.
  * @param graceMs how late an attempt may be beyond plan and outage, in milliseconds
  */
-export async function playRound(stack: Stack, round: Round, graceMs: number): Promise<Played> {
+export async function playRound<S extends BasicStack>(
+  stack: S,
+  round: Round,
+  fault: Fault<S>,
+  graceMs: number,
+): Promise<Played> {
   const started = Date.now();
   const machine = watchMachine();
-  const { fault, policy } = round;
+  const { policy } = round;
   await stack.prepare(policy);
-  stack.mail.behave(() => 'take');
   const ledger = newLedger(graceMs);
   const name = `round-${round.seed}-${round.index}-${Date.now().toString(36)}`.toLowerCase();
   const shop = await openShop(stack.sql, stack.apiUrl, name, ledger);
   const receivers = await openReceivers(policy, shop.subscribe);
   const random = randomFrom(`${round.seed}/${round.index}/fault`);
-  const scene: Scene = { stack, shop, receivers, ledger, random };
+  const scene: Scene<S> = { stack, shop, receivers, ledger, random };
   try {
     await fault.prepare?.(scene);
     let halfway = () => {};
@@ -72,7 +76,7 @@ export async function playRound(stack: Stack, round: Round, graceMs: number): Pr
     ledger.outages.push(...machine.busy);
     if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
     stack.forbidden.clear();
-    for (const part of [stack.api, stack.worker])
+    for (const part of stack.programs)
       if (!part.alive()) ledger.complaints.push(`${part.name} ended by itself`);
     return {
       round,
@@ -89,7 +93,7 @@ export async function playRound(stack: Stack, round: Round, graceMs: number): Pr
 
 /** Waits until every delivery has ended and every deactivation is mailed, or until they should have long since. */
 async function settled(
-  { stack, shop, receivers, ledger }: Scene,
+  { stack, shop, receivers, ledger }: Scene<BasicStack>,
   { policy }: Round,
   machine: MachineWatch,
 ): Promise<Evidence> {
@@ -107,7 +111,7 @@ async function settled(
       (!open && mailed && rows.deliveries.length >= owed) ||
       Date.now() > start + patience + busyMs(machine, start)
     ) {
-      return { ...rows, at: Date.now(), receivers: receivers.all, mails: stack.mail.mailsTo(shop.email) };
+      return { ...rows, at: Date.now(), receivers: receivers.all, mails: await stack.mailsTo(shop.email) };
     }
   }
 }

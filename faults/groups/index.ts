@@ -2,8 +2,9 @@
  * All faults.
  * @module
  */
-import type { Fault } from '../fault.ts';
+import type { EmbeddedFault, Fault } from '../fault.ts';
 import { clockFaults } from './clock.ts';
+import { embeddedFaults } from './embedded.ts';
 import { killFaults } from './kill.ts';
 import { linkFaults } from './link.ts';
 import { mailFaults } from './mail.ts';
@@ -15,8 +16,9 @@ import { stopFaults } from './stop.ts';
 import { temporalFaults } from './temporal.ts';
 
 /** In the order of their groups. */
-export const faults: readonly Fault[] = [
+export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...killFaults,
+  ...embeddedFaults,
   ...linkFaults,
   ...postgresFaults,
   ...temporalFaults,

@@ -46,7 +46,7 @@ function ordered({
   heal,
   outcomes,
   orders,
-  policies = ['scaled'],
+  policies = ['patient', 'scaled'],
   lasts = [500, 2_000],
 }: Order): Fault {
   const targets = new WeakMap<Scene, string>();

@@ -15,7 +15,7 @@ import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
 import type { Stops } from '../../test/support/stops.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
 import { type PolicyName, policyVariables } from '../policies.ts';
-import { type MailServer, startMailServer } from './mail-server.ts';
+import { type MailServer, startMailServer, type TakenMail } from './mail-server.ts';
 import { type PostgresPart, startPostgresPart } from './postgres.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
 import { startTemporalPart, type TemporalPart } from './temporal.ts';
@@ -26,10 +26,22 @@ export const RECEIVER_HOST = '127.0.2.1';
 /** What gives the worker a clock of its own. */
 const CLOCK_SHIFT = new URL('../clock/shift.mjs', import.meta.url).href;
 
-/** A running stack. */
-export interface Stack {
-  readonly directory: string;
+/** What every round needs, however Waybill runs. */
+export interface BasicStack {
   readonly apiUrl: string;
+  /** All Waybill processes. */
+  readonly programs: readonly ProgramPart[];
+  /** A server on an address that is not exempt: no delivery may ever reach it. */
+  readonly forbidden: Receiver;
+  /** The harness's own way to the database, past the proxies. */
+  readonly sql: Pool;
+  /** Brings Waybill up under this policy, and everything else that a fault has changed back to what it was. */
+  prepare(policy: PolicyName): Promise<void>;
+  mailsTo(address: string): Promise<readonly TakenMail[]>;
+}
+
+/** A running stack whose parts can be reached one by one. */
+export interface Stack extends BasicStack {
   readonly postgres: PostgresPart;
   readonly temporal: TemporalPart;
   readonly mail: MailServer;
@@ -37,16 +49,19 @@ export interface Stack {
   readonly worker: ProgramPart;
   /** The proxies: from whom to whom. */
   readonly links: Readonly<Record<'apiToPostgres' | 'workerToPostgres' | 'workerToTemporal', TcpProxy>>;
-  /** A server on an address that is not exempt: no delivery may ever reach it. */
-  readonly forbidden: Receiver;
   /** The name server that Waybill asks. */
   readonly names: DnsServer;
-  /** The harness's own way to the database, past the proxies. */
-  readonly sql: Pool;
   /** Sets the worker's clock apart from the machine's, in milliseconds. */
   shiftWorkerClock(ms: number): Promise<void>;
-  /** Brings the worker up under this policy, and everything else that is away. */
-  prepare(policy: PolicyName): Promise<void>;
+}
+
+/** Makes a folder that goes with the stack. */
+export async function temporaryFolder(stops: Stops): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-faults-'));
+  stops.push(() => rm(directory, { recursive: true, force: true }));
+  // As root, Postgres runs as a user of its own, who has to enter the folder.
+  await chmod(directory, 0o755);
+  return directory;
 }
 
 /**
@@ -55,10 +70,7 @@ export interface Stack {
  * @param say receives a line of text for every step
  */
 export async function startStack(stops: Stops, say: (text: string) => void): Promise<Stack> {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-faults-'));
-  stops.push(() => rm(directory, { recursive: true, force: true }));
-  // As root, Postgres runs as a user of its own, who has to enter the folder.
-  await chmod(directory, 0o755);
+  const directory = await temporaryFolder(stops);
   say('starting Postgres, Temporal and a mail server …');
   const postgres = await startPostgresPart(join(directory, 'database'));
   stops.push(() => postgres.stop());
@@ -114,20 +126,22 @@ export async function startStack(stops: Stops, say: (text: string) => void): Pro
   stops.push(() => worker.kill());
   let runsUnder: PolicyName | undefined;
   return {
-    directory,
     apiUrl: `http://127.0.0.1:${port}`,
     postgres,
     temporal,
     mail,
     api,
     worker,
+    programs: [api, worker],
     links,
     forbidden,
     names,
     sql,
     shiftWorkerClock: (ms) => writeFile(clockFile, String(ms)),
+    mailsTo: async (address) => mail.mailsTo(address),
     async prepare(policy) {
       await writeFile(clockFile, '0');
+      mail.behave(() => 'take');
       if (!api.running) await api.start();
       if (worker.running && runsUnder === policy) return;
       if (worker.running) await worker.stop();

@@ -1,10 +1,9 @@
 /** kill -9 of everything in mid-delivery: the program, its Postgres and its Temporal. Nothing accepted is lost. */
-import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
+import { processesNaming } from '../../faults/stack/processes.ts';
 import { login } from '../support/client.ts';
 import { quickEnv } from '../support/installation.ts';
 import { startProgram } from '../support/program.ts';
@@ -14,15 +13,6 @@ const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-/** The processes whose command line names the folder: the embedded servers. */
-async function processesOf(directory: string): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args=']);
-  return stdout
-    .split('\n')
-    .filter((line) => line.includes(directory))
-    .map((line) => Number.parseInt(line, 10));
-}
 
 test('every delivery of every accepted order arrives after the restart', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-killed-'));
@@ -47,7 +37,7 @@ test('every delivery of every accepted order arrives after the restart', async (
   }
   await receiver.waitFor(3);
   await first.kill();
-  for (const pid of await processesOf(directory)) process.kill(pid, 'SIGKILL');
+  for (const pid of await processesNaming(directory)) process.kill(pid, 'SIGKILL');
 
   const second = await startProgram(env);
   cleanups.push(() => second.stop());
@@ -57,5 +47,5 @@ test('every delivery of every accepted order arrives after the restart', async (
   expect(accepted).toHaveLength(30);
   expect([...names()].sort()).toEqual([...accepted].sort());
   expect(await second.stop()).toBe(0);
-  expect(await processesOf(directory)).toEqual([]);
+  expect(await processesNaming(directory)).toEqual([]);
 }, 180_000);

@@ -1,0 +1,24 @@
+/**
+ * Killed as it runs on a bare machine: one process in all roles, its servers beside it.
+ * @module
+ */
+import type { EmbeddedFault, Scene } from '../fault.ts';
+import type { EmbeddedStack } from '../stack/embedded.ts';
+
+function killed(name: string, inject: (stack: EmbeddedStack) => Promise<void>): EmbeddedFault {
+  return {
+    embedded: true,
+    group: 'kill',
+    name,
+    policies: ['scaled', 'hours'],
+    moments: ['orders', 'slow', 1, 19, 20],
+    lasts: [0, 2_000],
+    inject: ({ stack }: Scene<EmbeddedStack>) => inject(stack),
+    heal: ({ stack }) => stack.program.start(),
+  };
+}
+
+export const embeddedFaults: readonly EmbeddedFault[] = [
+  killed('all roles in one, killed', ({ program }) => program.kill()),
+  killed('all roles in one, killed with its servers', (stack) => stack.killEverything()),
+];

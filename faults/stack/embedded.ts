@@ -1,0 +1,84 @@
+/**
+ * Waybill as `npm start` runs it on a bare machine: one process in all roles, with its own Postgres and Temporal, and
+ * mails as files.
+ * @module
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import PostalMime from 'postal-mime';
+import { createPool, type Pool } from '../../src/db/pool.ts';
+import { openDataDir } from '../../src/embedded/data-dir.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { createReceiver } from '../../test/support/receiver.ts';
+import type { Stops } from '../../test/support/stops.ts';
+import { policyVariables } from '../policies.ts';
+import type { TakenMail } from './mail-server.ts';
+import { processesNaming, signalTree } from './processes.ts';
+import { createProgramPart, type ProgramPart } from './program.ts';
+import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
+
+/** A running instance. */
+export interface EmbeddedStack extends BasicStack {
+  readonly program: ProgramPart;
+  /** SIGKILL to the program and to both its servers. */
+  killEverything(): Promise<void>;
+}
+
+/** Starts it with its first `prepare`. */
+export async function startEmbeddedStack(stops: Stops): Promise<EmbeddedStack> {
+  const directory = await temporaryFolder(stops);
+  const port = await freePort();
+  const program = createProgramPart('Waybill', {
+    DATA_DIR: join(directory, 'data'),
+    PORT: String(port),
+    DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
+  });
+  stops.push(() => program.stop());
+  const forbidden = await createReceiver();
+  stops.push(() => forbidden.close());
+  const dataDir = await openDataDir(join(directory, 'data'));
+  let sql: Pool | undefined;
+  stops.push(async () => sql?.end({ timeout: 5 }));
+  let runsUnder = '';
+
+  return {
+    apiUrl: `http://127.0.0.1:${port}`,
+    program,
+    programs: [program],
+    forbidden,
+    get sql() {
+      if (sql === undefined) throw new Error('The instance has not been started.');
+      return sql;
+    },
+    async prepare(policy) {
+      if (program.running && runsUnder === policy) return;
+      if (program.running) await program.stop();
+      program.use(policyVariables(policy));
+      await program.start();
+      runsUnder = policy;
+      // The port of its Postgres stays over restarts.
+      sql ??= createPool((await dataDir.readInstance()).databaseUrl ?? '', 2);
+    },
+    async mailsTo(address) {
+      const folder = dataDir.join('mail');
+      const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.eml'));
+      const mails = await Promise.all(names.map((name) => readMail(join(folder, name))));
+      return mails.filter(({ to }) => to === address);
+    },
+    async killEverything() {
+      const servers = await processesNaming(directory);
+      await program.kill();
+      for (const pid of servers) signalTree(pid, 'SIGKILL');
+    },
+  };
+}
+
+async function readMail(file: string): Promise<TakenMail> {
+  const { date, to, messageId, text } = await PostalMime.parse(await readFile(file));
+  return {
+    at: Date.parse(date ?? ''),
+    to: to?.[0]?.address ?? '',
+    messageId: messageId ?? '',
+    text: text ?? '',
+  };
+}
