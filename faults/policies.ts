@@ -12,9 +12,9 @@ const ATTEMPT_TIMEOUT_MS = 2_000;
 export const policies = {
   /**
    * The real policy in small (1 : 8,333): 21 attempts, each wait 1.5 times the one before, the last of 6.7 s, 20 s in
-   * all. The window has room for a fault of some seconds.
+   * all. The window has room for every fault.
    */
-  scaled: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 40_000 },
+  scaled: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 120_000 },
   /**
    * The same with the real window's proportion: an outage towards the end shortens the last wait, or takes the rest
    * of the window away.

@@ -2,6 +2,7 @@
  * A Temporal that forgets, or stays away past the window.
  * @module
  */
+import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
 
 /** The reconciler must find out by itself what Temporal has forgotten: within a minute, in milliseconds. */
@@ -46,10 +47,12 @@ const away: Fault = {
   moments: ['orders'],
   lasts: [6_000, 8_000],
   async inject({ stack, receivers, ledger }) {
+    // The window begins with the first attempt.
+    const failing = receivers.all.filter(({ outcome }) => outcome === 'failed');
+    await until('a first attempt', async () => failing.every(({ arrivals }) => arrivals[0]?.status));
     await stack.temporal.stop();
     // Its window was lost by an outage of ours: one last attempt, and the webhook stays.
-    for (const { outcome, webhookId } of receivers.all)
-      if (outcome === 'failed') ledger.webhookExceptions.set(webhookId, ['expired']);
+    for (const { webhookId } of failing) ledger.webhookExceptions.set(webhookId, ['expired']);
   },
   heal: ({ stack }) => stack.temporal.start(),
 };
