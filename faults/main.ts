@@ -10,12 +10,11 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { stopsOnSignal } from '../test/support/stops.ts';
 import { groupNames } from './fault.ts';
+import { createLane } from './lane.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
 import { isClean, resultTable, roundLines, writeTable } from './report.ts';
-import { type Played, playRound } from './round.ts';
-import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
+import type { Played } from './round.ts';
 import { buildProgram } from './stack/program.ts';
-import { type Stack, startStack } from './stack/stack.ts';
 
 interface Options {
   readonly rounds: number;
@@ -59,21 +58,10 @@ const say = (text: string) => console.error(text);
 const stops = stopsOnSignal();
 
 /** Takes one round after the other from the list. */
-async function lane(left: Round[], played: Played[]): Promise<void> {
-  const graceMs = options.grace * 1000;
-  let stack: Promise<Stack> | undefined;
-  let embedded: Promise<EmbeddedStack> | undefined;
-  const play = async (round: Round): Promise<Played> => {
-    const { fault } = round;
-    if ('embedded' in fault) {
-      embedded ??= startEmbeddedStack(stops);
-      return await playRound(await embedded, round, fault, graceMs);
-    }
-    stack ??= startStack(stops, say);
-    return await playRound(await stack, round, fault, graceMs);
-  };
+async function playAll(left: Round[], played: Played[]): Promise<void> {
+  const lane = createLane(stops, options.grace * 1000, say);
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
-    const result = await play(round);
+    const result = await lane.play(round);
     played.push(result);
     say(roundLines(result));
   }
@@ -87,7 +75,7 @@ try {
   say('building Waybill …');
   await buildProgram();
   say(`seed ${options.seed}, ${rounds.length} rounds`);
-  await Promise.all(Array.from({ length: options.lanes }, () => lane(rounds, played)));
+  await Promise.all(Array.from({ length: options.lanes }, () => playAll(rounds, played)));
 } finally {
   await stops.stop();
 }

@@ -55,7 +55,7 @@ export async function writeTable(file: string, seed: string, played: readonly Pl
 }
 
 /** One round in a line, and what was broken, with the command that plays it again. */
-export function roundLines({ round, verdict, tookMs, busyMs }: Played): string {
+export function roundLines({ round, verdict, tookMs, busyMs, logFile }: Played): string {
   const { fault, policy, moment, lastsMs } = round;
   const bad = verdict.violations.length > 0;
   const at = typeof moment === 'number' ? `attempt ${moment}` : moment;
@@ -64,5 +64,5 @@ export function roundLines({ round, verdict, tookMs, busyMs }: Played): string {
   const busy =
     busyMs === 0 ? '' : ` (the machine was busy with other things for ${(busyMs / 1000).toFixed(1)} s)`;
   const broken = verdict.violations.map(({ kind, text }) => `\n         ${kind}: ${text}`).join('');
-  return `${head}: ${figures}${busy}${broken}${bad ? `\n         again: ${replayCommand(round)}` : ''}`;
+  return `${head}: ${figures}${busy}${broken}${bad ? `\n         again: ${replayCommand(round)}\n         log: ${logFile}` : ''}`;
 }

@@ -25,6 +25,8 @@ export interface Played {
   readonly tookMs: number;
   /** How much of that the machine was busy with other things, in milliseconds. */
   readonly busyMs: number;
+  /** What Waybill wrote in a broken round. */
+  readonly logFile?: string;
 }
 
 /** A moment that does not come is a fault of the round itself, in milliseconds. */

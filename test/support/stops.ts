@@ -11,8 +11,8 @@ export interface Stops {
   stop(): Promise<void>;
 }
 
-/** Makes the list; a SIGINT or SIGTERM stops everything and ends the process with 130. */
-export function stopsOnSignal(): Stops {
+/** Makes the list. */
+export function createStops(): Stops {
   const stops: (() => Promise<unknown>)[] = [];
   let stopping: Promise<void> | undefined;
   const stop = () => {
@@ -21,8 +21,14 @@ export function stopsOnSignal(): Stops {
     })();
     return stopping;
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void stop().finally(() => process.exit(130)));
-  }
   return { push: (each) => stops.push(each), stop };
+}
+
+/** Makes the list; a SIGINT or SIGTERM stops everything and ends the process with 130. */
+export function stopsOnSignal(): Stops {
+  const stops = createStops();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void stops.stop().finally(() => process.exit(130)));
+  }
+  return stops;
 }

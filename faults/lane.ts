@@ -1,0 +1,77 @@
+/**
+ * A lane: a stack of its own, on which one round is played after the other.
+ * @module
+ */
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createStops, type Stops } from '../test/support/stops.ts';
+import type { Verdict } from './check/check.ts';
+import { violation } from './check/violation.ts';
+import type { Round } from './plan.ts';
+import { type Played, playRound } from './round.ts';
+import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
+import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
+
+/** Plays rounds. */
+export interface Lane {
+  /** Never throws: a round that could not be played is broken. */
+  play(round: Round): Promise<Played>;
+}
+
+/**
+ * A lane whose stacks start when they are needed.
+ * @param stops receives what stops them
+ * @param graceMs how late an attempt may be beyond plan and outage, in milliseconds
+ */
+export function createLane(stops: Stops, graceMs: number, say: (text: string) => void): Lane {
+  const whole = onDemand<Stack>(stops, (own) => startStack(own, say));
+  const embedded = onDemand<EmbeddedStack>(stops, startEmbeddedStack);
+  const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);
+
+  async function play(round: Round): Promise<Played> {
+    const { fault } = round;
+    return 'embedded' in fault
+      ? await playRound(await embedded.get(), round, fault, graceMs)
+      : await playRound(await whole.get(), round, fault, graceMs);
+  }
+
+  return {
+    async play(round) {
+      const played = await play(round).catch((error: unknown) => notPlayed(round, error));
+      if (played.verdict.violations.length === 0) return played;
+      const logFile = join(tmpdir(), `waybill-faults-${round.seed}-${round.index}.log`);
+      const programs = stackOf(round).running()?.programs ?? [];
+      await writeFile(logFile, programs.map((program) => program.output()).join('\n'));
+      // It may have left anything behind.
+      await stackOf(round).stop();
+      return { ...played, logFile };
+    },
+  };
+}
+
+/** A stack that is started when somebody asks for it, and anew after it was stopped. */
+function onDemand<S extends BasicStack>(stops: Stops, start: (own: Stops) => Promise<S>) {
+  let own = createStops();
+  let stack: S | undefined;
+  stops.push(() => own.stop());
+  return {
+    async get(): Promise<S> {
+      stack ??= await start(own);
+      return stack;
+    },
+    running: () => stack,
+    async stop(): Promise<void> {
+      await own.stop();
+      own = createStops();
+      stack = undefined;
+    },
+  };
+}
+
+function notPlayed(round: Round, error: unknown): Played {
+  const text = `the round could not be played: ${error instanceof Error ? error.message : error}`;
+  const violations = [violation('wrong', text)];
+  const verdict: Verdict = { accepted: 0, delivered: 0, repeated: 0, latestMs: 0, violations };
+  return { round, verdict, tookMs: 0, busyMs: 0 };
+}
