@@ -52,6 +52,8 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly policies: readonly PolicyName[];
   /** The moments that it may come at; the seed chooses. */
   readonly moments: readonly Moment[];
+  /** Waybill is stopped in order: nothing may be repeated. */
+  readonly inOrder?: boolean;
   /** How long it lasts, in milliseconds, at least and at most. */
   readonly lasts: readonly [number, number];
   /** Before the first order: receivers of its own. */

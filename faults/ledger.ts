@@ -20,6 +20,8 @@ export interface Accepted {
 export interface Outage {
   readonly from: number;
   readonly to: number;
+  /** We were stopped in order: what was in flight was finished, and nothing has to be repeated. */
+  readonly inOrder?: boolean;
 }
 
 /** The books of a round. */
@@ -32,8 +34,6 @@ export interface Ledger {
   readonly webhookExceptions: Map<number, readonly Outcome[]>;
   /** Attempts that somebody ordered: from then on one comes, whatever was planned. By delivery id. */
   readonly ordered: Map<string, number>;
-  /** Whether an attempt that a fault met in flight may come twice: not when we were stopped in order. */
-  repeatsForgiven: boolean;
   /** Mails may come twice: a mail server's 250 was lost on its way to us. */
   mailsMayRepeat: boolean;
   /** How late an attempt may be beyond its plan and our outage, in milliseconds. */
@@ -50,7 +50,6 @@ export function newLedger(graceMs: number): Ledger {
     exceptions: new Map(),
     webhookExceptions: new Map(),
     ordered: new Map(),
-    repeatsForgiven: true,
     mailsMayRepeat: false,
     graceMs,
     complaints: [],

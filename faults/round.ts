@@ -72,7 +72,7 @@ export async function playRound<S extends BasicStack>(
     await fault.inject(scene);
     await sleep(round.lastsMs);
     await fault.heal(scene);
-    ledger.outages.push({ from, to: Date.now() });
+    ledger.outages.push({ from, to: Date.now(), inOrder: fault.inOrder ?? false });
     await sent;
     const evidence = await settled(scene, round, machine);
     ledger.outages.push(...machine.busy);
@@ -101,7 +101,8 @@ async function settled(
 ): Promise<Evidence> {
   const planned = waits(policyOf(policy)).filter((wait) => wait < LONGEST_WAIT_MS);
   const patience = planned.reduce((sum, wait) => sum + wait, 0) + 2 * ledger.graceMs;
-  for (const start = Date.now(); ; await sleep(POLL_MS)) {
+  const start = Math.max(Date.now(), ...ledger.outages.map(({ to }) => to));
+  for (; ; await sleep(POLL_MS)) {
     const rows = await readRows(stack.sql, shop.eshopId);
     const open = rows.deliveries.some(({ state }) => state === 'pending' || state === 'retrying');
     const mailed = rows.webhooks.every(({ deactivations, mailed }) => deactivations === mailed);

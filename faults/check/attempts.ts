@@ -35,8 +35,7 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     if (number !== before && number !== before + 1) wrong(`attempt ${number} after attempt ${before}`);
     if (number === before && previous !== undefined) {
       repeated += 1;
-      if (!ledger.repeatsForgiven || !inFlight(previous, ledger))
-        wrong(`attempt ${number} made again, and no fault met it`);
+      if (!inFlight(previous, ledger)) wrong(`attempt ${number} made again, and no fault met it`);
     }
     const planned = plan(policy, ledger, row, previous, number);
     const ordered = ledger.ordered.get(row.id);
@@ -91,5 +90,7 @@ function withOutages(
 
 /** Whether a fault met the attempt before its result was recorded. */
 function inFlight({ at, endedAt }: Arrival, { outages, graceMs }: Ledger): boolean {
-  return outages.some(({ from, to }) => at <= to && endedAt + RECORDING * graceMs >= from);
+  return outages.some(
+    ({ from, to, inOrder }) => inOrder !== true && at <= to && endedAt + RECORDING * graceMs >= from,
+  );
 }

@@ -40,13 +40,16 @@ function faultsOf(link: LinkName): Fault[] {
       moments: ['orders', 'slow', 19, 20] as const,
       lasts,
       async inject({ stack, random, ledger }) {
-        if (what.startsWith('silent')) ledger.graceMs = Math.max(ledger.graceMs, NOTICED_WITHIN_MS[link]);
+        const from = Date.now();
+        if (what.startsWith('silent')) ledger.outages.push({ from, to: from + NOTICED_WITHIN_MS[link] });
         inject(stack.links[link], random.pick(CUTS));
       },
       heal: async ({ stack }) => {
         const proxy = stack.links[link];
         // What was silenced stays dead, as with a firewall that forgot its connections: nobody is told.
         proxy.pass();
+        // An answer that never came is not cut in the next round.
+        proxy.cutInAnswer(Number.POSITIVE_INFINITY);
       },
     }) satisfies Fault;
   return [

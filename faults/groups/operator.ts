@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import * as v from 'valibot';
 import { until } from '../../test/support/until.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import type { Fault, Scene } from '../fault.ts';
@@ -11,9 +12,25 @@ import type { Outcome } from '../ledger.ts';
 
 const run = promisify(execFile);
 
-/** `temporal …`, past the proxies. */
-async function temporal({ stack }: Scene, ...args: string[]): Promise<void> {
-  await run(stack.temporal.binary, [...args, '--address', stack.temporal.address]);
+/** `temporal …`, past the proxies; answers what it prints. */
+async function temporal({ stack }: Scene, ...args: string[]): Promise<string> {
+  return (await run(stack.temporal.binary, [...args, '--address', stack.temporal.address])).stdout;
+}
+
+const pendingSchema = v.object({ pendingActivities: v.array(v.object({ activityId: v.string() })) });
+
+/** Does something to the activity that a workflow waits for. */
+async function toActivity(
+  scene: Scene,
+  verb: 'pause' | 'unpause' | 'reset',
+  workflow: string,
+): Promise<void> {
+  const activity = await until('a pending activity', async () => {
+    const text = await temporal(scene, 'workflow', 'describe', '--workflow-id', workflow, '--output', 'json');
+    const described = v.safeParse(pendingSchema, JSON.parse(text));
+    return described.success ? described.output.pendingActivities[0]?.activityId : undefined;
+  });
+  await temporal(scene, 'activity', verb, '--workflow-id', workflow, '--activity-id', activity);
 }
 
 /** The delivery of the receiver that always fails, once it has failed. */
@@ -27,18 +44,15 @@ async function failingDelivery({ receivers }: Scene): Promise<string> {
 interface Order {
   readonly name: string;
   /** What is typed; `workflow` names the delivery's workflow. */
-  readonly inject: (scene: Scene, workflow: string) => Promise<void>;
-  readonly heal?: (scene: Scene, workflow: string) => Promise<void>;
+  readonly inject: (scene: Scene, workflow: string) => Promise<unknown>;
+  readonly heal?: (scene: Scene, workflow: string) => Promise<unknown>;
   /** What the delivery may come to, where it is not what its receiver makes of it. */
   readonly outcomes?: readonly Outcome[];
-  /** An attempt is ordered by the first or by the second command. */
-  readonly orders?: 'inject' | 'heal';
+  /** An attempt is ordered by it. */
+  readonly orders?: boolean;
   readonly policies?: Fault['policies'];
   readonly lasts?: Fault['lasts'];
 }
-
-/** The activity that makes the attempts is the first of every workflow. */
-const ATTEMPTS = ['--activity-id', '1'];
 
 function ordered({
   name,
@@ -60,12 +74,11 @@ function ordered({
       const id = await failingDelivery(scene);
       targets.set(scene, id);
       if (outcomes !== undefined) scene.ledger.exceptions.set(id, outcomes);
-      if (orders === 'inject') scene.ledger.ordered.set(id, Date.now());
+      if (orders === true) scene.ledger.ordered.set(id, Date.now());
       await inject(scene, deliveryWorkflowId(id));
     },
     async heal(scene) {
       const id = targets.get(scene) ?? '';
-      if (orders === 'heal') scene.ledger.ordered.set(id, Date.now());
       await heal?.(scene, deliveryWorkflowId(id));
     },
   };
@@ -96,7 +109,7 @@ export const operatorFaults: readonly Fault[] = [
         '--reason',
         'trial',
       ),
-    orders: 'inject',
+    orders: true,
   }),
   ordered({
     name: 'workflow reset after its end',
@@ -123,13 +136,14 @@ export const operatorFaults: readonly Fault[] = [
   }),
   ordered({
     name: 'activity paused, then unpaused',
-    inject: (scene, id) => temporal(scene, 'activity', 'pause', '--workflow-id', id, ...ATTEMPTS),
-    heal: (scene, id) => temporal(scene, 'activity', 'unpause', '--workflow-id', id, ...ATTEMPTS),
-    orders: 'heal',
+    // Of waits shorter than the pause: an attempt that fell due meanwhile comes at once.
+    policies: ['scaled'],
+    inject: (scene, id) => toActivity(scene, 'pause', id),
+    heal: (scene, id) => toActivity(scene, 'unpause', id),
   }),
   ordered({
     name: 'activity reset',
-    inject: (scene, id) => temporal(scene, 'activity', 'reset', '--workflow-id', id, ...ATTEMPTS),
-    orders: 'inject',
+    inject: (scene, id) => toActivity(scene, 'reset', id),
+    orders: true,
   }),
 ];

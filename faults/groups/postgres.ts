@@ -17,6 +17,13 @@ async function release(scene: Scene): Promise<void> {
   releases.delete(scene);
 }
 
+/** Ends every connection of Waybill. */
+async function endConnections(sql: postgres.Sql): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'waybill' and pid <> pg_backend_pid()`;
+}
+
 const readOnly: Fault = {
   group: 'postgres',
   name: 'read-only',
@@ -43,8 +50,10 @@ const restarted: Fault = {
   heal: ({ stack }) => stack.postgres.start(),
 };
 
-/** Connections that somebody else's program takes for itself at once, and keeps. */
-const GREED = 60;
+/** Connections that somebody else's program takes for itself, so many at once, and keeps. */
+const GREED = 40;
+/** In milliseconds. */
+const CONNECT_MS = 3_000;
 
 const outOfConnections: Fault = {
   group: 'postgres',
@@ -55,21 +64,20 @@ const outOfConnections: Fault = {
   async inject(scene) {
     const { sql, postgres: server } = scene.stack;
     const held: postgres.Sql[] = [];
-    const taken: postgres.ReservedSql[] = [];
+    /** Takes some more; false once not all could be had. */
     const greedy = async () => {
-      const mine = postgres(server.url, {
-        max: GREED,
-        connection: { application_name: 'greedy' },
-        onnotice: () => {},
-      });
-      held.push(mine);
-      const tries = Array.from({ length: GREED }, () => mine.reserve().then((each) => taken.push(each)));
-      const results = await Promise.allSettled(tries);
-      return results.every(({ status }) => status === 'fulfilled');
+      const more = Array.from({ length: GREED }, () => postgres(server.url, { max: 1, onnotice: () => {} }));
+      held.push(...more);
+      const patience = sleep(CONNECT_MS, 'late' as const);
+      const answers = more.map((each) =>
+        Promise.race([each`select 1`.then(() => 'taken' as const), patience]),
+      );
+      const results = await Promise.allSettled(answers);
+      return results.every((result) => result.status === 'fulfilled' && result.value === 'taken');
     };
     while (await greedy());
     // Those that Waybill had are gone too, and somebody is quicker than it to take them.
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'waybill' and pid <> pg_backend_pid()`;
+    await endConnections(sql);
     await greedy();
     releases.set(scene, async () => {
       await Promise.all(held.map((each) => each.end({ timeout: 0 })));
@@ -119,9 +127,7 @@ const terminated: Fault = {
   lasts: [500, 2_000],
   async inject({ stack: { sql } }) {
     for (let round = 0; round < 3; round += 1) {
-      await sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'waybill' and pid <> pg_backend_pid()`;
+      await endConnections(sql);
       await sleep(100);
     }
   },

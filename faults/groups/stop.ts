@@ -20,13 +20,12 @@ async function stopInTime(part: ProgramPart, { ledger }: Scene): Promise<void> {
 function stopped(name: string, parts: (stack: Stack) => readonly ProgramPart[]): Fault {
   return {
     group: 'stop',
+    inOrder: true,
     name: `${name} stopped in order`,
     policies: ['scaled', 'hours'],
     moments: ['orders', 'slow', 1, 19, 20],
     lasts: [0, 2_000],
     async inject(scene) {
-      // A request repeated after a stop in order was cut, which is what it must not be.
-      scene.ledger.repeatsForgiven = false;
       await Promise.all(parts(scene.stack).map((part) => stopInTime(part, scene)));
     },
     async heal({ stack }) {
