@@ -144,13 +144,12 @@ export function enterCounts<Line extends AnnouncedLine, Entry extends LineKey>(
   for (const [index, entry] of entries.entries()) {
     const find = (matches: (line: Line) => boolean) =>
       lines.findIndex((line, at) => line.lineState === 'E' && !entered.has(at) && matches(line));
-    const at = [
-      find((line) => sameLine(line, entry)),
-      find(({ sku, lot }) => sku === entry.sku && (lot === null || entry.lot === null)),
-    ].find((found) => found >= 0);
-    const line = at === undefined ? undefined : lines[at];
+    const same = find((line) => sameLine(line, entry));
+    const at =
+      same >= 0 ? same : find(({ sku, lot }) => sku === entry.sku && (lot === null || entry.lot === null));
+    const line = lines[at];
     const announced = lines.find(({ sku, lineState }) => sku === entry.sku && lineState === 'E');
-    if (at !== undefined && line !== undefined) {
+    if (line !== undefined) {
       lines[at] = { ...line, ...entry, lot: entry.lot ?? line.lot };
       entered.add(at);
     } else if (announced === undefined) {

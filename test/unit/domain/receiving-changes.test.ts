@@ -1,5 +1,6 @@
 /** What can be done to a receiving: from the record before to the record after. */
 import { describe, expect, test } from 'vitest';
+import { arrivedUnits } from '../../../src/domain/announced-lines.ts';
 import {
   changeableOnArrival,
   countReceiving,
@@ -250,6 +251,11 @@ describe('the count', () => {
     const lines = [tea, { ...tea, lot: 'A' }];
     const counted = countReceiving({ ...arrived, products: lines }, { products: [entry({ lot: 'A' })] });
     expect(counted.products).toEqual([tea, { ...tea, lot: 'A', received: '5' }]);
+    const reversed = countReceiving(
+      { ...arrived, products: lines.toReversed() },
+      { products: [entry({ lot: 'A' })] },
+    );
+    expect(reversed.products).toEqual([{ ...tea, lot: 'A', received: '5' }, tea]);
   });
 
   test('of two entries without a lot goes to the lines in their order, and no further', () => {
@@ -261,6 +267,17 @@ describe('the count', () => {
       );
     expect(enter(2)().products.map(({ received }) => received)).toEqual(['5', '5']);
     expect(refusal(enter(3))).toBe('400 products.2: is named twice: enter the sum');
+  });
+
+  test('of a further lot named twice is refused', () => {
+    expect(refusal(() => count({ sku: 'CUP', lot: 'B' }, { sku: 'CUP', lot: 'B' }))).toBe(
+      '400 products.1: is named twice: enter the sum',
+    );
+  });
+
+  test('is what has come; where there is none, what was announced has', () => {
+    expect(arrivedUnits({ ...tea, received: '0' })).toBe('0');
+    expect(arrivedUnits(tea)).toBe('5');
   });
 
   test('of what was not announced, or left out, is refused', () => {
