@@ -6,10 +6,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { uniqueSymbol } from 'hono-openapi';
 import * as v from 'valibot';
-import { badRequest, type FieldProblem, invalid, Problem } from '../domain/problem.ts';
+import { badRequest, invalid, Problem } from '../domain/problem.ts';
 import { problemsOf, strayLists } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
 import { type Described, describeSchema, resolved } from './json-schema.ts';
+import { findRefused, isInherited } from './refused-values.ts';
 
 type Validated<Target extends string, Schema extends v.GenericSchema> = MiddlewareHandler<
   ApiEnv,
@@ -26,31 +27,12 @@ export function parseOrThrow<Schema extends v.GenericSchema>(
   schema: Schema,
   value: unknown,
 ): v.InferOutput<Schema> {
-  const unstorable = findUnstorable(value, []);
-  if (unstorable !== null) throw invalid([unstorable]);
+  const refused = findRefused(value);
+  if (refused !== null) throw invalid([refused]);
   const result = v.safeParse(schema, value);
   const problems = result.success ? strayLists(value, result.output) : problemsOf(result.issues);
   if (result.success && problems.length === 0) return result.output;
   throw invalid(problems);
-}
-
-/** No body here is nested deeper; one that is would only exhaust the stack. */
-const MAX_DEPTH = 32;
-
-/** Text that Postgres cannot hold is refused in one place: NUL, and halves of a surrogate pair. So is bottomless nesting. */
-function findUnstorable(value: unknown, path: readonly string[]): FieldProblem | null {
-  if (typeof value === 'string') {
-    if (!/[\0\p{Surrogate}]/u.test(value)) return null;
-    return { path: path.join('.'), message: 'must not hold the NUL character or half of a surrogate pair' };
-  }
-  if (typeof value !== 'object' || value === null) return null;
-  if (path.length >= MAX_DEPTH)
-    return { path: '', message: `must not be nested deeper than ${MAX_DEPTH} levels` };
-  for (const [key, inner] of Object.entries(value)) {
-    const found = findUnstorable(key, [...path, '(a field name)']) ?? findUnstorable(inner, [...path, key]);
-    if (found !== null) return found;
-  }
-  return null;
 }
 
 function described<Handler extends MiddlewareHandler<ApiEnv>>(
@@ -135,6 +117,9 @@ export function query<const Entries extends v.ObjectEntries>(
 ): Validated<'query', v.StrictObjectSchema<Entries, undefined>> {
   const schema = v.strictObject(entries);
   const handler: Validated<'query', v.StrictObjectSchema<Entries, undefined>> = async (c, next) => {
+    // By the URL itself: a look-up of a parameter by name finds what every object inherits.
+    const inherited = [...new URL(c.req.url).searchParams.keys()].filter(isInherited);
+    if (inherited.length > 0) throw invalid(inherited.map((path) => ({ path, message: 'unknown field' })));
     const repeated = Object.entries(c.req.queries()).filter(([, values]) => values.length > 1);
     if (repeated.length > 0) {
       throw invalid(repeated.map(([path]) => ({ path, message: 'must be given once' })));

@@ -5,7 +5,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { CatalogueEntry } from '../domain/catalogue.ts';
 import { eventsOf } from '../domain/changes.ts';
-import type { EventType } from '../domain/event-types.ts';
+import { type EventType, eventTypes } from '../domain/event-types.ts';
+import { assertRecordSize } from '../domain/record-size.ts';
 import type { Sql } from './pool.ts';
 
 /** What happened, to which record. */
@@ -53,6 +54,7 @@ export async function recordEvent(tx: Sql, event: NewEvent): Promise<number> {
  * Records every event that a write fires.
  * @param before the record before the write; null on creation
  * @returns how many deliveries were created
+ * @throws Problem 400 when the record has become too large
  */
 export async function recordChange(
   tx: Sql,
@@ -65,8 +67,15 @@ export async function recordChange(
   },
 ): Promise<number> {
   let deliveries = 0;
-  for (const type of eventsOf(entry, change.before, change.after)) {
-    const { eshopId, entityId, after } = change;
+  const { eshopId, entityId, before, after } = change;
+  const types = eventsOf(entry, before, after);
+  if (types.length > 0)
+    assertRecordSize(
+      entry.noun,
+      after,
+      types.every((type) => eventTypes[type].on === 'statusChanged'),
+    );
+  for (const type of types) {
     deliveries += await recordEvent(tx, { eshopId, type, entityId, record: after });
   }
   return deliveries;

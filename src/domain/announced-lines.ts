@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { compareDecimals, count, sumDecimals } from './decimal.ts';
+import { itemsOf } from './list.ts';
 import { type FieldProblem, invalid } from './problem.ts';
 import { isObject } from './validation.ts';
 
@@ -62,8 +63,8 @@ export function arrivedUnits({ received, quantity }: AnnouncedLine): string {
  * @param responseOnly the warehouse's fields of a line
  */
 export function writableLines(lines: unknown, responseOnly: readonly string[]): unknown {
-  if (!Array.isArray(lines)) return lines;
-  const sent: unknown[] = lines;
+  const sent = itemsOf(lines);
+  if (sent.length === 0) return lines;
   return sent
     .filter((line) => !isObject(line) || line.lineState !== 'D')
     .map((line) =>
@@ -75,9 +76,7 @@ export function writableLines(lines: unknown, responseOnly: readonly string[]): 
 
 /** The SKUs of lines as they came, to be looked up before the rules are asked. Tolerates anything. */
 export function skusOfLines(lines: unknown): string[] {
-  if (!Array.isArray(lines)) return [];
-  const sent: unknown[] = lines;
-  const skus = sent.map((line) => (isObject(line) ? line.sku : undefined));
+  const skus = itemsOf(lines).map((line) => (isObject(line) ? line.sku : undefined));
   return [...new Set(skus.filter((sku) => typeof sku === 'string'))];
 }
 

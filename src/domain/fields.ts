@@ -98,8 +98,3 @@ export function webAddress() {
     ),
   );
 }
-
-/** A list of at most this many items. */
-export function list<const S extends v.GenericSchema>(item: S, max: number) {
-  return v.pipe(v.array(item, 'must be a list'), v.maxLength(max, `must have at most ${max} items`));
-}

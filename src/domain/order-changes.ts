@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { identifier, oneOf } from './fields.ts';
+import { itemsOf } from './list.ts';
 import { billingFields, billsRecipient, withBilling } from './order-billing.ts';
 import { type OrderContext, orderRules } from './order-rules.ts';
 import {
@@ -43,17 +44,18 @@ const updateSchema = v.strictObject({ ...orderEntries, status: oneOf(orderStatus
 /** The body without what a record has and a request may carry but not write. */
 function writable(body: unknown): unknown {
   const stripped = without(body, orderResponseOnly);
-  if (!isObject(stripped) || !Array.isArray(stripped.orderProducts)) return stripped;
-  const orderProducts: unknown[] = stripped.orderProducts;
-  return { ...stripped, orderProducts: orderProducts.map((line) => without(line, ['packingLists'])) };
+  const lines = isObject(stripped) ? itemsOf(stripped.orderProducts) : [];
+  if (!isObject(stripped) || lines.length === 0) return stripped;
+  return { ...stripped, orderProducts: lines.map((line) => without(line, ['packingLists'])) };
 }
+
+const skuSchema = identifier();
 
 /** The SKUs a body speaks of, to be looked up before its rules are asked. Tolerates any body. */
 export function skusIn(body: unknown): string[] {
-  if (!isObject(body) || !Array.isArray(body.orderProducts)) return [];
-  const lines: unknown[] = body.orderProducts;
+  const lines = isObject(body) ? itemsOf(body.orderProducts) : [];
   const skus = lines.map((line) => (isObject(line) ? line.sku : undefined));
-  return [...new Set(skus.filter((sku) => v.is(identifier(), sku)))];
+  return [...new Set(skus.filter((sku) => v.is(skuSchema, sku)))];
 }
 
 /** The lines with the packing lists of the lines they take the place of (same SKU and lot, in their order). */

@@ -12,13 +12,13 @@ import {
   flag,
   identifier,
   integer,
-  list,
   oneOf,
   optional,
   said,
   text,
   webAddress,
 } from './fields.ts';
+import { lines, list } from './list.ts';
 import type { OrderStatus } from './order-status.ts';
 import { sscc } from './sscc.ts';
 import { timestamp } from './timestamp.ts';
@@ -136,11 +136,7 @@ export const orderEntries = {
     'One of the list the warehouse keeps; a wrong value is answered with the list.',
   ),
   orderFiles: said(v.optional(list(fileSchema, 100), []), 'Files that come with the order.'),
-  orderProducts: v.pipe(
-    v.array(productSchema, 'must be a list of products'),
-    v.minLength(1, 'must have at least one product'),
-    v.maxLength(1000, 'must have at most 1000 products'),
-  ),
+  orderProducts: lines(productSchema),
 };
 
 /** The body that creates or replaces an order. */

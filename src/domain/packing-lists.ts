@@ -4,24 +4,22 @@
  */
 import * as v from 'valibot';
 import { identifier, optional, text } from './fields.ts';
+import { list, MAX_LINES } from './list.ts';
 import { type OrderRecord, type PackingList, packingListSchema } from './order-schema.ts';
 import { type FieldProblem, invalid } from './problem.ts';
 
 /** The body that replaces all packing lists of an order: the products named, in the form of the record. */
 export const packingListsSchema = v.strictObject({
   orderProducts: v.pipe(
-    v.array(
+    list(
       v.strictObject({
         sku: identifier(),
         lot: optional(text(64)),
-        packingLists: v.pipe(
-          v.array(packingListSchema, 'must be a list'),
-          v.maxLength(1000, 'must have at most 1000 packages'),
-        ),
+        packingLists: list(packingListSchema, 1000, 'packages'),
       }),
-      'must be a list of products',
+      MAX_LINES,
+      'products',
     ),
-    v.maxLength(1000, 'must have at most 1000 products'),
     v.description(
       'The products with their packages. A product that stands on several lines is named once per line, in their order. Lines not named are left without packages.',
     ),

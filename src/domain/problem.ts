@@ -33,14 +33,27 @@ export interface FieldProblem {
   readonly message: string;
 }
 
+/** How many problems are told in one answer. */
+export const MAX_PROBLEMS = 50;
+/** A list with this many problems is not looked at any further. */
+export const ENOUGH_PROBLEMS = 2 * MAX_PROBLEMS;
+/** A field's name can be as long as the body. In UTF-16 units. */
+const MAX_PATH = 200;
+
+function told({ path, message }: FieldProblem): string {
+  const shown = path.length > MAX_PATH ? `${path.slice(0, MAX_PATH)}…` : path;
+  return shown === '' ? message : `${shown}: ${message}`;
+}
+
 /**
- * 400 that names every problem at once, each with the path of its field.
+ * 400 that names the problems, each with the path of its field; the first {@link MAX_PROBLEMS} of very many.
  * @param problems at least one
  */
 export function invalid(problems: readonly FieldProblem[]): Problem {
-  return badRequest(
-    problems.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; '),
-  );
+  const left = problems.length - MAX_PROBLEMS;
+  const atLeast = problems.length >= ENOUGH_PROBLEMS ? 'at least ' : '';
+  const more = left > 0 ? [`and ${atLeast}${left} more`] : [];
+  return badRequest([...problems.slice(0, MAX_PROBLEMS).map(told), ...more].join('; '));
 }
 
 /** 401: with the challenge that RFC 9110 asks for. */

@@ -6,7 +6,8 @@
 import * as v from 'valibot';
 import { type AnnouncedLine, countedState, ignored, lineStates } from './announced-lines.ts';
 import { count, type PayloadVersion } from './decimal.ts';
-import { flag, identifier, list, oneOf, optional, said, text } from './fields.ts';
+import { flag, identifier, oneOf, optional, said, text } from './fields.ts';
+import { lines, list, MAX_LINES } from './list.ts';
 import { type ReceivingStatus, receivingStatuses } from './receiving-status.ts';
 import { named, recordObject } from './record-schema.ts';
 import { sscc } from './sscc.ts';
@@ -44,12 +45,7 @@ export const receivingEntries = {
   estimatedDelivery: said(optional(timestamp()), 'When it is expected.'),
   handlingUnits: said(v.optional(oneOf(handlingUnits), 'pallet'), 'What is unloaded; pallet by default.'),
   packagings: said(v.optional(list(packagingSchema, 1000), []), 'What it is packed in.'),
-  products: v.pipe(
-    v.array(lineSchema, 'must be a list of products'),
-    v.minLength(1, 'must have at least one product'),
-    v.maxLength(1000, 'must have at most 1000 products'),
-    v.description('What is announced; a line is known by its `sku` and `lot`.'),
-  ),
+  products: said(lines(lineSchema), 'What is announced; a line is known by its `sku` and `lot`.'),
   supplier: said(text(255, 1), 'Who sends it.'),
   trackingNumber: said(optional(text(128)), "The carrier's number."),
   urgent: said(optional(v.boolean('must be true or false')), 'Whether it is to be stocked first.'),
@@ -104,19 +100,17 @@ export function receivingRecordSchema(version: PayloadVersion) {
 
 /** What the warehouse enters when it counts. */
 export const receivingLinesSchema = v.strictObject({
-  products: v.pipe(
-    v.array(
-      v.strictObject({
-        sku: said(identifier(), 'A product that was announced.'),
-        lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
-        received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
-        expirationDate: said(optional(timestamp()), 'Left out: as announced.'),
-        quantity: ignored(),
-        lineState: countedState(),
-      }),
-      'must be a list of products',
-    ),
-    v.maxLength(1000, 'must have at most 1000 products'),
+  products: list(
+    v.strictObject({
+      sku: said(identifier(), 'A product that was announced.'),
+      lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
+      received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
+      expirationDate: said(optional(timestamp()), 'Left out: as announced.'),
+      quantity: ignored(),
+      lineState: countedState(),
+    }),
+    MAX_LINES,
+    'products',
   ),
 });
 /** A valid body. */

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { type AnnouncedLine, countedState, ignored, lineStates } from './announced-lines.ts';
 import { count, type PayloadVersion } from './decimal.ts';
 import { identifier, oneOf, optional, said, text } from './fields.ts';
+import { lines, list, MAX_LINES } from './list.ts';
 import { orderTypes } from './order-schema.ts';
 import { named, recordObject, writtenTimestamp } from './record-schema.ts';
 import { type ReturnStatus, returnStatuses } from './return-status.ts';
@@ -45,11 +46,9 @@ export const returnEntries = {
   shipperServiceCode: said(optional(text(64, 1)), "The shipper's service."),
   trackingNumber: said(optional(text(128)), "The shipper's number."),
   eshopNote: said(optional(text(4000)), "The e-shop's own note."),
-  returnedOrderProducts: v.pipe(
-    v.array(lineSchema, 'must be a list of products'),
-    v.minLength(1, 'must have at least one product'),
-    v.maxLength(1000, 'must have at most 1000 products'),
-    v.description('What is announced; a line is known by its `sku` and `lot`.'),
+  returnedOrderProducts: said(
+    lines(lineSchema),
+    'What is announced; a line is known by its `sku` and `lot`.',
   ),
   rma: said(optional(text(64)), 'Number of the return merchandise authorization.'),
 };
@@ -127,20 +126,18 @@ export function returnRecordSchema(version: PayloadVersion) {
 
 /** What the warehouse enters when it has looked at what came. */
 export const returnLinesSchema = v.strictObject({
-  returnedOrderProducts: v.pipe(
-    v.array(
-      v.strictObject({
-        sku: said(identifier(), 'A product that was announced.'),
-        lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
-        received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
-        resolution: said(optional(oneOf(resolutions)), 'What becomes of the units.'),
-        quantity: ignored(),
-        returnReason: ignored(),
-        lineState: countedState(),
-      }),
-      'must be a list of products',
-    ),
-    v.maxLength(1000, 'must have at most 1000 products'),
+  returnedOrderProducts: list(
+    v.strictObject({
+      sku: said(identifier(), 'A product that was announced.'),
+      lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
+      received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
+      resolution: said(optional(oneOf(resolutions)), 'What becomes of the units.'),
+      quantity: ignored(),
+      returnReason: ignored(),
+      lineState: countedState(),
+    }),
+    MAX_LINES,
+    'products',
   ),
 });
 /** A valid body. */

@@ -49,6 +49,7 @@ function limitsOf(schema: DocumentedSchema): string {
       : `Default \`${JSON.stringify(schema.default)}\`.`,
     shortestOf(schema.minLength ?? 0),
     schema.maxLength === undefined ? '' : `At most ${schema.maxLength} characters.`,
+    schema.maxItems === undefined ? '' : `At most ${schema.maxItems} items.`,
     schema.minimum === undefined ? '' : `At least ${schema.minimum}.`,
     schema.maximum === undefined ? '' : `At most ${schema.maximum}.`,
   ];

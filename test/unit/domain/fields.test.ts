@@ -8,13 +8,13 @@ import {
   flag,
   identifier,
   integer,
-  list,
   oneOf,
   optional,
   said,
   text,
   webAddress,
 } from '../../../src/domain/fields.ts';
+import { list } from '../../../src/domain/list.ts';
 import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/marketplaces.ts';
 import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/shipper-services.ts';
 import { sscc } from '../../../src/domain/sscc.ts';

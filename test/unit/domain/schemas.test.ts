@@ -5,16 +5,8 @@ import { catalogue } from '../../../src/domain/catalogue.ts';
 import { contractSchema } from '../../../src/domain/contract.ts';
 import { count, money, payloadVersions, writtenDecimal } from '../../../src/domain/decimal.ts';
 import { eventTypeNames, eventTypes, stockMovementTypes } from '../../../src/domain/event-types.ts';
-import {
-  country,
-  currency,
-  flag,
-  identifier,
-  list,
-  oneOf,
-  optional,
-  text,
-} from '../../../src/domain/fields.ts';
+import { country, currency, flag, identifier, oneOf, optional, text } from '../../../src/domain/fields.ts';
+import { list } from '../../../src/domain/list.ts';
 import { shippedMarketplaces } from '../../../src/domain/marketplaces.ts';
 import { orderInputSchema } from '../../../src/domain/order-schema.ts';
 import { orderStatuses } from '../../../src/domain/order-status.ts';

@@ -1,0 +1,53 @@
+/**
+ * What no body may hold, whatever its schema: looked for before the schema is asked.
+ * @module
+ */
+import type { FieldProblem } from '../domain/problem.ts';
+
+/** No body here is nested deeper; one that is would only exhaust the stack. */
+const MAX_DEPTH = 32;
+
+/** Postgres cannot store NUL, and half a surrogate pair would be replaced silently. */
+const UNSTORABLE = /[\0\p{Surrogate}]/u;
+const unstorable = 'must not hold the NUL character or half of a surrogate pair';
+
+/**
+ * True for names that objects have from their prototype, such as `__proto__` or `constructor`. JSON.parse makes them
+ * fields like any other; valibot's `record` leaves some of them out without a word, and a look-up by name finds them in
+ * every object.
+ */
+export function isInherited(name: string): boolean {
+  return name in Object.prototype || name === 'prototype';
+}
+
+/** The first thing in a value that is refused everywhere, or null. */
+export function findRefused(value: unknown, path: (string | number)[] = []): FieldProblem | null {
+  if (typeof value === 'string') {
+    return UNSTORABLE.test(value) ? { path: path.join('.'), message: unstorable } : null;
+  }
+  if (typeof value !== 'object' || value === null) return null;
+  if (path.length >= MAX_DEPTH) {
+    return { path: '', message: `must not be nested deeper than ${MAX_DEPTH} levels` };
+  }
+  // One path for the whole walk: copies of it would cost more than the walk.
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) {
+      path.push(index);
+      const found = findRefused(item, path);
+      if (found !== null) return found;
+      path.pop();
+    }
+    return null;
+  }
+  for (const [name, inner] of Object.entries(value)) {
+    path.push(name);
+    if (isInherited(name)) return { path: path.join('.'), message: 'unknown field' };
+    if (UNSTORABLE.test(name)) {
+      return { path: [...path.slice(0, -1), '(a field name)'].join('.'), message: unstorable };
+    }
+    const found = findRefused(inner, path);
+    if (found !== null) return found;
+    path.pop();
+  }
+  return null;
+}

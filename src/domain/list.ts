@@ -1,0 +1,62 @@
+/**
+ * Lists in requests: none without a greatest length, and none whose items are looked at when there are too many.
+ * @module
+ */
+import * as v from 'valibot';
+import { ENOUGH_PROBLEMS } from './problem.ts';
+
+/** The most lines of an order, a receiving or a return. */
+export const MAX_LINES = 1000;
+
+/**
+ * A list of at most this many items. valibot's own array looks at every item before its length is asked for, and
+ * tells of every problem: a body of a megabyte would cost seconds. This one asks for the length first and stops once
+ * there are problems enough.
+ * @param max the greatest length, said in the OpenAPI document
+ * @param of what it is a list of, in the plural, for the messages
+ */
+export function list<const S extends v.GenericSchema>(item: S, max: number, of = 'items') {
+  const tooLong = `must have at most ${max} ${of}`;
+  const plain = v.array(item, of === 'items' ? 'must be a list' : `must be a list of ${of}`);
+  const refusal = v.array(item, tooLong);
+  const bounded: typeof plain = {
+    ...plain,
+    '~run'({ value: input }, config) {
+      if (!Array.isArray(input)) return plain['~run']({ value: input }, config);
+      if (input.length > max) return refusal['~run']({ value: null }, config);
+      const value: v.InferOutput<S>[] = [];
+      const issues: v.InferIssue<typeof plain>[] = [];
+      let typed = true;
+      for (const [index, sent] of input.entries()) {
+        // One at a time through valibot's own array, which knows the types; it calls each of them item 0.
+        const one = plain['~run']({ value: [sent] }, config);
+        for (const issue of one.issues ?? []) {
+          if (issue.path !== undefined) Object.assign(issue.path[0], { key: index, input });
+          issues.push(issue);
+        }
+        if (one.typed) value.push(...one.value);
+        else typed = false;
+        if (issues.length >= ENOUGH_PROBLEMS) break;
+      }
+      const [first, ...others] = issues;
+      if (first === undefined) return { typed: true, value };
+      return typed
+        ? { typed: true, value, issues: [first, ...others] }
+        : { typed: false, value, issues: [first, ...others] };
+    },
+  };
+  return v.pipe(bounded, v.maxLength(max, tooLong));
+}
+
+/** The lines of a record: at least one, at most {@link MAX_LINES}. */
+export function lines<const S extends v.GenericSchema>(line: S) {
+  return v.pipe(list(line, MAX_LINES, 'products'), v.minLength(1, 'must have at least one product'));
+}
+
+/** Lines that are ignored (those marked D) may come beside the {@link MAX_LINES}; beyond this nobody looks. */
+const MOST_SENT = 10 * MAX_LINES;
+
+/** The lines in a body before it is checked; none where they are no list, or so many that the check refuses them. */
+export function itemsOf(sent: unknown): readonly unknown[] {
+  return Array.isArray(sent) && sent.length <= MOST_SENT ? sent : [];
+}

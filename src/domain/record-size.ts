@@ -1,0 +1,26 @@
+/**
+ * How large a record may become. Every event carries a whole record, and every webhook gets it: a request of a few
+ * bytes must not send megabytes around.
+ * @module
+ */
+import { badRequest } from './problem.ts';
+
+/** The greatest size of a record, as the JSON of its v2 form, in bytes. */
+export const MAX_RECORD_BYTES = 256 * 1024;
+/** What other writes leave free, in bytes, so that the status of a full record can still be changed. */
+const HISTORY_BYTES = 8 * 1024;
+
+/**
+ * @param noun such as "order"
+ * @param record after the write, with everything in it
+ * @param onlyStatus true when the write changes the status and nothing else
+ * @throws Problem 400
+ */
+export function assertRecordSize(noun: string, record: object, onlyStatus: boolean): void {
+  const bytes = Buffer.byteLength(JSON.stringify(record));
+  const most = onlyStatus ? MAX_RECORD_BYTES : MAX_RECORD_BYTES - HISTORY_BYTES;
+  if (bytes <= most) return;
+  throw badRequest(
+    `The ${noun} would have ${Math.ceil(bytes / 1024)} KiB as JSON, and may have ${most / 1024} KiB: send shorter lists or texts.`,
+  );
+}

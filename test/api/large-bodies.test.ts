@@ -1,0 +1,279 @@
+/**
+ * Bodies that are large within the 1 MiB: lists that are too long, problems without number, records that grow.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+  await stockedProducts(api.eshop);
+  await api.shop('POST', '/v21/orders', minimalOrder('big'));
+  await api.shop('POST', '/v21/receivings', {
+    eshopReceivingId: 'big',
+    supplier: 'S',
+    products: [{ sku: 'TEA', quantity: 1 }],
+  });
+  await api.shop('POST', '/v21/returns', {
+    eshopReturnId: 'big',
+    returnedOrderProducts: [{ sku: 'TEA', quantity: 1 }],
+  });
+});
+afterAll(() => api.drop());
+
+// biome-ignore lint/suspicious/noExplicitAny: the document as any tool would see it
+type Json = any;
+
+interface FoundList {
+  readonly operation: string;
+  /** From the body to the list. */
+  readonly path: readonly string[];
+  readonly maxItems: unknown;
+}
+
+/** Every list in a schema, those in the items of lists included. */
+function listsOf(document: Json, schema: Json, operation: string, path: readonly string[] = []): FoundList[] {
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1);
+    return listsOf(document, document.components.schemas[name], operation, path);
+  }
+  const ways: Json[] = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  return [
+    ...(schema.type === 'array' ? [{ operation, path, maxItems: schema.maxItems }] : []),
+    ...(schema.items === undefined ? [] : listsOf(document, schema.items, operation, path)),
+    ...ways.flatMap((way) => listsOf(document, way, operation, path)),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+      listsOf(document, field, operation, [...path, name]),
+    ),
+  ];
+}
+
+async function requestLists(): Promise<FoundList[]> {
+  const document = JSON.parse((await api.anonymous('GET', '/openapi.json')).text);
+  return Object.entries<Json>(document.paths).flatMap(([path, operations]) =>
+    Object.entries<Json>(operations).flatMap(([method, { requestBody, parameters = [] }]) => [
+      ...Object.values<Json>(requestBody?.content ?? {}).flatMap(({ schema }) =>
+        listsOf(document, schema, `${method.toUpperCase()} ${path}`),
+      ),
+      ...parameters.flatMap(({ schema }: Json) => listsOf(document, schema, `${method} ${path}`)),
+    ]),
+  );
+}
+
+test('every list of every request has a greatest length in the OpenAPI document', async () => {
+  const found = await requestLists();
+  expect(found.filter(({ maxItems }) => typeof maxItems !== 'number')).toEqual([]);
+  const names = new Set(found.map(({ path }) => path.at(-1)));
+  expect(names).toEqual(
+    new Set([
+      'orderProducts',
+      'packingLists',
+      'serialNumbers',
+      'trackingNumbers',
+      'orderFiles',
+      'products',
+      'packagings',
+      'returnedOrderProducts',
+    ]),
+  );
+});
+
+/** A body in which the list at the path has this many items, each of no use. */
+function bodyWith(path: readonly string[], count: number): Json {
+  const [name = '', ...rest] = path;
+  const items = rest.length === 0 ? Array.from({ length: count }, () => ({})) : [bodyWith(rest, count)];
+  return { [name]: items };
+}
+
+test('a list that is too long is refused by its length, whatever its items are', async () => {
+  const lists = (await requestLists()).filter(({ operation }) => !operation.includes('/import'));
+  expect(lists.length).toBeGreaterThan(20);
+  for (const { operation, path, maxItems } of lists) {
+    const [method = '', template = ''] = operation.split(' ');
+    const request = template.startsWith('/v21/warehouse/') ? api.warehouse : api.shop;
+    const answer = await request(
+      method,
+      template.replace(/\{\w+\}/, 'big'),
+      bodyWith(path, Number(maxItems) + 1),
+    );
+    expect(answer.status, `${operation} ${path}: ${answer.text.slice(0, 200)}`).toBe(400);
+    const at = path.join('.0.');
+    expect(answer.body.message).toContain(`${at}: must have at most ${maxItems} `);
+    expect(answer.body.message).not.toContain(`${at}.0.`);
+  }
+});
+
+describe('problems in one answer', () => {
+  test('are told up to 50, and how many more', async () => {
+    const orderProducts = Array.from({ length: 60 }, (_, index) => ({
+      sku: `unknown-${index}`,
+      quantity: 1,
+    }));
+    const { body } = await api.shop('POST', '/v21/orders', { eshopOrderId: 'many', orderProducts });
+    const told = body.message.split('; ');
+    expect(told).toHaveLength(51);
+    expect(told[49]).toBe('orderProducts.49.sku: "unknown-49" is not a known product');
+    expect(told[50]).toBe('and 10 more');
+  });
+
+  test.each([
+    ['POST', '/v21/orders', 'shop', () => ({ eshopOrderId: 'x', orderProducts: items(1000) })],
+    [
+      'POST',
+      '/v21/receivings',
+      'shop',
+      () => ({ eshopReceivingId: 'x', supplier: 'S', products: items(1000) }),
+    ],
+    ['PATCH', '/v21/returns/big', 'shop', () => ({ returnedOrderProducts: items(1000) })],
+    [
+      'PUT',
+      '/v21/warehouse/orders/big/packing-lists',
+      'warehouse',
+      () => ({
+        orderProducts: Array.from({ length: 300 }, () => ({ sku: 'TEA', packingLists: items(1000) })),
+      }),
+    ],
+  ] as const)('are not looked for beyond what is told: %s %s', async (method, path, user, body) => {
+    const answer = await api[user](method, path, body());
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toMatch(/; and at least \d+ more$/);
+    expect(answer.text.length).toBeLessThan(10_000);
+    // What was found is not much more than what is told: the rest was never looked at.
+    expect(Number(/at least (\d+) more$/.exec(answer.body.message)?.[1])).toBeLessThan(500);
+  });
+
+  test('name a field whose name is a megabyte by its beginning', async () => {
+    const answer = await api.shop('POST', '/v21/orders', { ['x'.repeat(1_000_000)]: 1 });
+    expect(answer.status).toBe(400);
+    expect(answer.text.length).toBeLessThan(1_000);
+  });
+});
+
+function items(count: number): object[] {
+  return Array.from({ length: count }, () => ({}));
+}
+
+describe('a record has at most 256 KiB', () => {
+  const lots = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({
+      sku: 'TEA',
+      quantity: 1,
+      lot: `${index}`.padStart(64, 'x'),
+    }));
+  const note = (size: number) => 'x'.repeat(size);
+  /** An order of about 245 KiB: the limit for what is written is 248. */
+  async function almostFull(eshopOrderId: string): Promise<void> {
+    const made = await api.shop('POST', '/v21/orders', minimalOrder(eshopOrderId));
+    expect(made.status).toBe(200);
+    const numbers = Array.from({ length: 24 }, (_, index) => `${index}`.padStart(128, 'n'));
+    const files = Array.from({ length: 100 }, (_, index) => ({
+      type: 'other',
+      fileName: `${index}`.padStart(255, 'f'),
+      url: `https://shop.example/${'u'.repeat(2020)}`,
+    }));
+    const patched = await api.shop('PATCH', `/v21/orders/${eshopOrderId}`, {
+      orderFiles: files,
+      trackingNumbers: numbers,
+    });
+    expect(patched.status, patched.text.slice(0, 300)).toBe(200);
+  }
+
+  test('created', async () => {
+    const full = minimalOrder('full', { orderProducts: lots(1000), trackingNumbers: [], note: note(4000) });
+    expect((await api.shop('POST', '/v21/orders', full)).status).toBe(200);
+    const files = Array.from({ length: 60 }, (_, index) => ({
+      type: 'other',
+      fileName: `f${index}`,
+      url: `https://shop.example/${'u'.repeat(2000)}`,
+    }));
+    const answer = await api.shop('POST', '/v21/orders', {
+      ...full,
+      eshopOrderId: 'over',
+      orderFiles: files,
+    });
+    expect(answer.body).toMatchObject({ statusCode: 400 });
+    expect(answer.body.message).toMatch(/^The order would have \d+ KiB as JSON, and may have 248 KiB/);
+    expect((await api.shop('GET', '/v21/orders/over')).status).toBe(404);
+  });
+
+  test('changed by a few bytes', async () => {
+    await almostFull('almost');
+    const { data: before } = await api.shop('GET', '/v21/orders/almost');
+    expect((await api.shop('PATCH', '/v21/orders/almost', { note: note(4000) })).status).toBe(200);
+    const refused = await api.shop('PATCH', '/v21/orders/almost', {
+      trackingNumbers: Array.from({ length: 300 }, (_, index) => `${index}`.padStart(128, 'n')),
+    });
+    expect(refused.body.message).toMatch(/^The order would have \d+ KiB as JSON/);
+    expect((await api.shop('GET', '/v21/orders/almost')).data).toMatchObject({
+      trackingNumbers: before.trackingNumbers,
+    });
+  });
+
+  test('by the packing lists of the warehouse', async () => {
+    const packingLists = Array.from({ length: 1000 }, (_, index) => ({
+      packageNumber: index + 1,
+      quantity: 1,
+      lot: 'x'.repeat(64),
+      trackingNumber: 'n'.repeat(128),
+    }));
+    const answer = await api.warehouse('PUT', '/v21/warehouse/orders/big/packing-lists', {
+      orderProducts: [{ sku: 'TEA', packingLists }],
+    });
+    expect(answer.body.message).toMatch(/^The order would have \d+ KiB as JSON/);
+  });
+
+  test('and a full one still changes its status', async () => {
+    await almostFull('moving');
+    for (const status of ['received', 'suspended', 'received', 'processing', 'canceled']) {
+      const moved = await api.warehouse('PUT', '/v21/warehouse/orders/moving/status', { status });
+      expect(moved.status, moved.text.slice(0, 200)).toBe(200);
+    }
+  });
+});
+
+describe('names that every object inherits are unknown fields', () => {
+  const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__'];
+  test.each(names)('%s', async (name) => {
+    const product = (field: string) => `{"sku":"inherited","name":"N",${field}}`;
+    const line = `{"sku":"TEA","quantity":1,"${name}":{}}`;
+    for (const [request, method, path, body, at] of [
+      [api.shop, 'POST', '/v21/products', product(`"${name}":{"a":1}`), name],
+      [api.shop, 'PATCH', '/v21/orders/big', `{"${name}":1}`, name],
+      [
+        api.shop,
+        'POST',
+        '/v21/orders',
+        `{"eshopOrderId":"i","orderProducts":[${line}]}`,
+        `orderProducts.0.${name}`,
+      ],
+      [
+        api.shop,
+        'POST',
+        '/v21/webhooks',
+        `{"url":"https://shop.example","webhookType":"UPDATE_ORDER","active":true,"method":"POST","parameters":{"${name}":true}}`,
+        `parameters.${name}`,
+      ],
+      [api.warehouse, 'PUT', '/v21/warehouse/orders/big/status', `{"status":"received","${name}":1}`, name],
+    ] as const) {
+      const answer = await request(method, path, body);
+      expect(answer.body, `${method} ${path}`).toMatchObject({
+        statusCode: 400,
+        message: expect.stringContaining(`${at}: unknown field`),
+      });
+    }
+  });
+
+  test('in a query and in a line of an import too', async () => {
+    for (const name of names) {
+      expect((await api.shop('GET', `/v21/orders?${name}=1`)).body.message, name).toBe(
+        `${name}: unknown field`,
+      );
+    }
+    const line = '{"operation":"orderStatus","id":"big","body":{"status":"received","__proto__":{}}}';
+    const { text } = await api.warehouse('POST', '/v21/warehouse/events/import', line, {
+      'content-type': 'application/x-ndjson',
+    });
+    expect(JSON.parse(text)).toMatchObject({ statusCode: 400, message: 'body.__proto__: unknown field' });
+  });
+});

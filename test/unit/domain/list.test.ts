@@ -1,0 +1,109 @@
+/** Lists with a greatest length, records with a greatest size, problems told up to a number. */
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { text } from '../../../src/domain/fields.ts';
+import { itemsOf, lines, list, MAX_LINES } from '../../../src/domain/list.ts';
+import { ENOUGH_PROBLEMS, invalid, MAX_PROBLEMS } from '../../../src/domain/problem.ts';
+import { assertRecordSize, MAX_RECORD_BYTES } from '../../../src/domain/record-size.ts';
+import { problemsOf } from '../../../src/domain/validation.ts';
+
+const item = v.strictObject({ name: text(3) });
+const problems = (schema: v.GenericSchema, value: unknown) =>
+  problemsOf(v.safeParse(schema, value).issues ?? []);
+
+describe('a list', () => {
+  test('that is too long has one problem, and no item is looked at', () => {
+    let asked = 0;
+    const counted = v.pipe(
+      v.unknown(),
+      v.check(() => {
+        asked += 1;
+        return false;
+      }),
+    );
+    expect(problems(list(counted, 2, 'things'), [1, 2, 3])).toEqual([
+      { path: '', message: 'must have at most 2 things' },
+    ]);
+    expect(asked).toBe(0);
+    expect(problems(list(counted, 2, 'things'), [1, 2])).toHaveLength(2);
+  });
+
+  test('names each problem by the place of its item, and gives what is right back', () => {
+    const schema = v.strictObject({ things: list(item, 5) });
+    expect(
+      problems(schema, { things: [{ name: 'a' }, { name: 'long' }, {}, { name: 'b', more: 1 }] }),
+    ).toEqual([
+      { path: 'things.1.name', message: 'must have at most 3 characters' },
+      { path: 'things.2.name', message: 'is required' },
+      { path: 'things.3.more', message: 'unknown field' },
+    ]);
+    expect(v.parse(list(v.optional(text(3), 'x'), 5), [undefined, 'a'])).toEqual(['x', 'a']);
+    expect(problems(v.strictObject({ things: list(list(item, 2), 2) }), { things: [[], [{}]] })).toEqual([
+      { path: 'things.1.0.name', message: 'is required' },
+    ]);
+  });
+
+  test('is not looked at any further once there are problems enough', () => {
+    expect(problems(list(item, 1000), Array(1000).fill({}))).toHaveLength(ENOUGH_PROBLEMS);
+    const nested = Array(300).fill(Array(1000).fill({}));
+    expect(problems(list(list(item, 1000), 1000), nested)).toHaveLength(ENOUGH_PROBLEMS);
+  });
+
+  test('of lines has at least one and at most a thousand; what is no list has no items', () => {
+    expect(problems(lines(item), [])).toEqual([{ path: '', message: 'must have at least one product' }]);
+    expect(problems(lines(item), 'x')).toEqual([{ path: '', message: 'must be a list of products' }]);
+    expect(problems(lines(item), Array(MAX_LINES + 1))).toEqual([
+      { path: '', message: 'must have at most 1000 products' },
+    ]);
+    expect([itemsOf('x'), itemsOf([1, 2])]).toEqual([[], [1, 2]]);
+    expect(itemsOf(Array(10 * MAX_LINES).fill(0))).toHaveLength(10_000);
+    expect(itemsOf(Array(10 * MAX_LINES + 1).fill(0))).toEqual([]);
+  });
+});
+
+describe('what is told of many problems', () => {
+  const many = (count: number) =>
+    invalid(Array.from({ length: count }, (_, index) => ({ path: `${index}`, message: 'no' }))).message.split(
+      '; ',
+    );
+  test('is the first fifty, and how many more there are', () => {
+    expect(many(MAX_PROBLEMS)).toHaveLength(MAX_PROBLEMS);
+    expect(many(MAX_PROBLEMS + 1).slice(49)).toEqual(['49: no', 'and 1 more']);
+    expect(many(ENOUGH_PROBLEMS - 1).at(-1)).toBe('and 49 more');
+    expect(many(ENOUGH_PROBLEMS).at(-1)).toBe('and at least 50 more');
+  });
+
+  test('of a field with a long name is the beginning of the name', () => {
+    const named = (length: number) => invalid([{ path: 'x'.repeat(length), message: 'no' }]).message;
+    expect(named(200)).toBe(`${'x'.repeat(200)}: no`);
+    expect(named(201)).toBe(`${'x'.repeat(200)}…: no`);
+  });
+});
+
+describe('a record', () => {
+  /** One whose JSON has so many bytes. */
+  const sized = (bytes: number) => ({ text: 'x'.repeat(bytes - '{"text":""}'.length) });
+  const refusal = (bytes: number, onlyStatus: boolean) => {
+    try {
+      assertRecordSize('order', sized(bytes), onlyStatus);
+      return null;
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const most = MAX_RECORD_BYTES - 8 * 1024;
+
+  test('has at most 248 KiB after any write, and 256 after a change of status', () => {
+    expect(MAX_RECORD_BYTES).toBe(262_144);
+    expect([refusal(most, false), refusal(MAX_RECORD_BYTES, true)]).toEqual([null, null]);
+    expect(refusal(most + 1, false)).toBe(
+      'Problem: The order would have 249 KiB as JSON, and may have 248 KiB: send shorter lists or texts.',
+    );
+    expect(refusal(MAX_RECORD_BYTES + 1, true)).toContain('257 KiB as JSON, and may have 256 KiB');
+  });
+
+  test('is counted in bytes', () => {
+    const record = { text: 'ž'.repeat(most / 2) };
+    expect(() => assertRecordSize('order', record, false)).toThrow('The order would have 249 KiB');
+  });
+});
