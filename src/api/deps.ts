@@ -8,10 +8,13 @@ import type { Pool } from '../db/pool.ts';
 import type { Role } from '../domain/role.ts';
 import type { ShipperCatalogue } from '../domain/shipper-services.ts';
 import type { Keys } from '../keys.ts';
+import type { Allowance, BudgetLimits } from './budget/budget.ts';
 
 /** Everything the routes need from outside. */
 export interface ApiDeps {
   readonly sql: Pool;
+  /** A connection of its own for `/readyz`: a busy pool is no database that is away. */
+  readonly healthSql: Pool;
   readonly log: pino.Logger;
   readonly keys: Keys;
   /** To be called after a COMMIT that wrote deliveries or outbox rows. */
@@ -24,6 +27,8 @@ export interface ApiDeps {
   readonly trustProxy: boolean;
   /** Why the URL of a webhook can never be called, as "must not lead to …"; null when it may be. */
   readonly destinationProblem: (url: string) => string | null;
+  /** What one e-shop may take of this process. */
+  readonly budget: BudgetLimits;
   readonly version: string;
   readonly shipperCatalogue: ShipperCatalogue;
   /** The values that an order's `marketplace` may have. */
@@ -42,5 +47,11 @@ export interface Session {
 export interface ApiEnv {
   /** From the HTTP server; absent where the application is called directly. */
   Bindings: Partial<HttpBindings>;
-  Variables: { session: Session; requestId: string };
+  Variables: {
+    /** Absent before the authentication. */
+    session: Session;
+    requestId: string;
+    /** Absent where no e-shop has been admitted, as at the login. */
+    allowance?: Allowance;
+  };
 }

@@ -13,5 +13,13 @@ import type { Pagination } from './pagination.ts';
  * @example return ok(c, 'Order created.', record);
  */
 export function ok(c: Context<ApiEnv>, message: string, data: unknown, pagination?: Pagination): Response {
-  return c.json({ statusCode: 200, message, data, ...(pagination === undefined ? {} : { pagination }) });
+  const text = JSON.stringify({
+    statusCode: 200,
+    message,
+    data,
+    ...(pagination === undefined ? {} : { pagination }),
+  });
+  // Bytes, roughly: counting them exactly would go over the text once more.
+  c.var.allowance?.spend(text.length);
+  return c.body(text, 200, { 'content-type': 'application/json' });
 }

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from './pool.ts';
 
-/** Longer than a busy pool takes to give a connection, shorter than an orchestrator's own time-out. */
+/** Longer than a busy database takes, shorter than an orchestrator's own time-out. */
 const TIMEOUT_MS = 2_000;
 
 /** True when a query was answered within two seconds. Never throws. */

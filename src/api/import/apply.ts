@@ -3,12 +3,12 @@
  * @module
  */
 import { STATUS_CODES } from 'node:http';
-import type { LimitFunction } from 'p-limit';
 import * as v from 'valibot';
 import { takeImportKey } from '../../db/import-keys.ts';
 import { retryVictims } from '../../db/retry.ts';
 import { identifier, oneOf, said, text } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
+import type { Turns } from '../budget/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import { failureOf } from '../errors.ts';
 import { parseOrThrow } from '../validate.ts';
@@ -102,14 +102,9 @@ export type ApplyLine = (line: Line) => Promise<LineResult>;
 
 /**
  * @param requestId names the request in the log and in the message of a failure of ours
- * @param limited shared by all imports: how many lines are written at the same time
+ * @param turns shared by all imports: how many lines are written at the same time, of each e-shop in turn
  */
-export function createApplyLine(
-  deps: ApiDeps,
-  eshopId: number,
-  requestId: string,
-  limited: LimitFunction,
-): ApplyLine {
+export function createApplyLine(deps: ApiDeps, eshopId: number, requestId: string, turns: Turns): ApplyLine {
   const inLanes = createLanes();
 
   async function write(parsed: ParsedLine, prepared: Prepared): Promise<Applied> {
@@ -129,7 +124,7 @@ export function createApplyLine(
       const prepared = prepare(parsed);
       const uses = [...prepared.uses, ...(key === undefined ? [] : [{ lane: `key ${key}`, shared: false }])];
       const { wake, ...applied } = await inLanes(uses, () =>
-        limited(() => retryVictims(() => write(parsed, prepared))),
+        turns.run(eshopId, () => retryVictims(() => write(parsed, prepared))),
       );
       if (wake) deps.notifyOutbox();
       return { ...about, statusCode: 200, ...applied };

@@ -17,8 +17,11 @@ export interface Line {
 const LF = 0x0a;
 const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 
-/** Splits at LF or CRLF and keeps no more than one line in memory. A last line needs no end. */
-export function splitLines(): TransformStream<Uint8Array, Line> {
+/**
+ * Splits at LF or CRLF and keeps no more than one line in memory. A last line needs no end.
+ * @param breathe asked before each line: a chunk may hold tens of thousands of them
+ */
+export function splitLines(breathe: () => Promise<void> | undefined): TransformStream<Uint8Array, Line> {
   let number = 0;
   let parts: Buffer[] = [];
   let length = 0;
@@ -37,9 +40,10 @@ export function splitLines(): TransformStream<Uint8Array, Line> {
   }
 
   return new TransformStream({
-    transform(chunk, controller) {
+    async transform(chunk, controller) {
       let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
       for (let at = rest.indexOf(LF); at >= 0; at = rest.indexOf(LF)) {
+        await breathe();
         add(rest.subarray(0, at));
         end(controller);
         rest = rest.subarray(at + 1);

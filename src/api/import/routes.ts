@@ -3,43 +3,59 @@
  * both directions; memory stays the same however long the body is.
  * @module
  */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
-import pLimit from 'p-limit';
 import * as v from 'valibot';
 import { forgetImportKeys, IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
 import { badRequest, Problem } from '../../domain/problem.ts';
+import type { Allowance } from '../budget/budget.ts';
+import { createTurns } from '../budget/turns.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
 import { describeSchema, resolved } from '../json-schema.ts';
 import { type ApplyLine, createApplyLine, lineResultSchema, lineSchemaOf, operationNames } from './apply.ts';
 import { type Line, splitLines } from './lines.ts';
 import { importOperations } from './operations.ts';
+import { createSlices } from './slices.ts';
 
 const CONTENT_TYPE = 'application/x-ndjson';
 const ACCEPTED = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:;|$)/i;
 
 /** Lines that are read but not answered: enough to keep the database busy, few enough to forget. */
 const WINDOW = 64;
-/** Lines of all imports that are written at the same time: the pool has connections left for everybody else. */
+/**
+ * Lines of all imports that are written at the same time, of each e-shop in turn: the pool has connections left for
+ * everybody else.
+ */
 const CONNECTIONS = 4;
 /** Results that wait for a client who does not read them yet, in bytes; then reading the body pauses. */
 const UNREAD_BYTES = 8 * 1024 * 1024;
 
-/** Lines → the text of their results, in the order of the lines. */
-function applyLines(apply: ApplyLine): TransformStream<Line, Uint8Array> {
+/**
+ * Lines → the text of their results, in the order of the lines.
+ * @param breathe asked before each line
+ * @param sent told of every result how many bytes it has
+ */
+function applyLines(
+  apply: ApplyLine,
+  breathe: () => Promise<void> | undefined,
+  sent: (bytes: number) => void,
+): TransformStream<Line, Uint8Array> {
   const encoder = new TextEncoder();
   const open: Promise<void>[] = [];
   let last = Promise.resolve();
   return new TransformStream(
     {
       async transform(line, controller) {
+        await breathe();
         const result = apply(line);
         const before = last;
         last = (async () => {
           const text = `${JSON.stringify(await result)}\n`;
           await before;
-          controller.enqueue(encoder.encode(text));
+          const bytes = encoder.encode(text);
+          sent(bytes.byteLength);
+          controller.enqueue(bytes);
         })();
         // Nobody may be left to hear of it when the client went away.
         last.catch(() => {});
@@ -51,6 +67,28 @@ function applyLines(apply: ApplyLine): TransformStream<Line, Uint8Array> {
     { highWaterMark: 1 },
     { highWaterMark: UNREAD_BYTES, size: (chunk) => chunk.byteLength },
   );
+}
+
+/** Counts what arrives, and lets no more in while the e-shop has spent its bytes. */
+function metered(allowance: Allowance | undefined): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    async transform(chunk, controller) {
+      allowance?.spend(chunk.byteLength);
+      await allowance?.paced();
+      controller.enqueue(chunk);
+    },
+  });
+}
+
+/** The answer, during which the request counts as under way: to its end, or until the client has gone. */
+function underWay(
+  results: ReadableStream<Uint8Array>,
+  c: Context<ApiEnv>,
+  allowance: Allowance | undefined,
+): ReadableStream<Uint8Array> {
+  const leave = allowance?.hold() ?? (() => {});
+  c.env?.outgoing?.once('close', leave);
+  return results.pipeThrough(new TransformStream({ flush: leave }));
 }
 
 const description = `Each line of the body is a JSON object that does what the endpoint of its operation does; each gets one line of the answer, in the same order, as soon as it and those before it are done.
@@ -67,7 +105,8 @@ ${operationNames.map((name) => `- \`${name}\`: \`${importOperations[name].endpoi
 /** The route. */
 export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
-  const limited = pLimit(CONNECTIONS);
+  const turns = createTurns({ total: CONNECTIONS });
+  const slices = createSlices();
   const line = resolved(describeSchema(v.union(operationNames.map(lineSchemaOf)), 'input'));
   const result = resolved(describeSchema(lineResultSchema, 'output'));
 
@@ -97,10 +136,14 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       if (body === null) throw badRequest('A body is required.');
       const { eshopId } = c.var.session;
       await forgetImportKeys(deps.sql);
-      const apply = createApplyLine(deps, eshopId, c.var.requestId, limited);
-      return c.body(body.pipeThrough(splitLines()).pipeThrough(applyLines(apply)), 200, {
-        'content-type': CONTENT_TYPE,
-      });
+      const apply = createApplyLine(deps, eshopId, c.var.requestId, turns);
+      const breathe = () => slices.next(eshopId);
+      const { allowance } = c.var;
+      const results = body
+        .pipeThrough(metered(allowance))
+        .pipeThrough(splitLines(breathe))
+        .pipeThrough(applyLines(apply, breathe, (bytes) => allowance?.spend(bytes)));
+      return c.body(underWay(results, c, allowance), 200, { 'content-type': CONTENT_TYPE });
     },
   );
   return app;

@@ -1,0 +1,119 @@
+/**
+ * What one e-shop may take of a process: requests in flight, connections to the database, bytes per second. An
+ * ordinary client meets none of these; one that runs wild is held up by itself.
+ * @module
+ */
+import type { MiddlewareHandler } from 'hono';
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { Problem } from '../../domain/problem.ts';
+import type { ApiEnv } from '../deps.ts';
+import { createTurns } from './turns.ts';
+
+/** The limits, per process. */
+export interface BudgetLimits {
+  /** Requests of one e-shop that are answered or wait for their turn; imports under way are among them. */
+  readonly requests: number;
+  /** Requests of one e-shop that use the database at the same time. */
+  readonly connections: number;
+  /** Of all e-shops together: the pool keeps some connections for everything else. */
+  readonly allConnections: number;
+  /** Bytes of bodies, received and sent, of one e-shop per second, on average over {@link WINDOW_SECONDS}. */
+  readonly bytesPerSecond: number;
+}
+
+/** Over how many seconds bytes are counted: a burst within them is nobody's concern. */
+export const WINDOW_SECONDS = 10;
+
+/** What counts as nobody's: requests that have not logged in. E-shops are numbered from 1. */
+const ANYBODY = 0;
+
+/** The budget of the e-shop of a request. */
+export interface Allowance {
+  /** Counts bytes received or sent. Who has spent too many is refused at the next request. */
+  spend(bytes: number): void;
+  /** Resolves once the e-shop's bytes are within its budget again: for a body that is read bit by bit. */
+  paced(): Promise<void>;
+  /**
+   * Keeps the request among those in flight after its answer has begun.
+   * @returns ends it; any number of calls
+   */
+  hold(): () => void;
+}
+
+/** The middleware of the budget. */
+export interface Budget {
+  /** Admits a request of the session's e-shop, or refuses it with 429; sets `c.var.allowance`. */
+  readonly admit: MiddlewareHandler<ApiEnv>;
+  /** Waits for the turn of the e-shop, once its body has arrived: a slow sender keeps no connection. */
+  readonly inTurn: MiddlewareHandler<ApiEnv>;
+}
+
+/** Makes the budget of a process. */
+export function createBudget(limits: BudgetLimits): Budget {
+  const turns = createTurns({ total: limits.allConnections, perKey: limits.connections });
+  const inFlight = new Map<number, number>();
+  const points = limits.bytesPerSecond * WINDOW_SECONDS;
+  const bytes = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
+  // As in draft-ietf-httpapi-ratelimit-headers: a list of policies, each with its quota and the unit of it.
+  const policy = `"requests";q=${limits.requests};qu="concurrent-requests", "bytes";q=${points};qu="content-bytes";w=${WINDOW_SECONDS}`;
+
+  function enter(eshopId: number): () => void {
+    inFlight.set(eshopId, (inFlight.get(eshopId) ?? 0) + 1);
+    let inside = true;
+    return () => {
+      if (!inside) return;
+      inside = false;
+      const left = (inFlight.get(eshopId) ?? 0) - 1;
+      if (left <= 0) inFlight.delete(eshopId);
+      else inFlight.set(eshopId, left);
+    };
+  }
+
+  /** What is left of the e-shop's bytes, and in how many milliseconds it has all of them again. */
+  async function bytesLeft(eshopId: number): Promise<{ left: number; resetMs: number }> {
+    const spent = await bytes.get(String(eshopId));
+    return { left: points - (spent?.consumedPoints ?? 0), resetMs: spent?.msBeforeNext ?? 0 };
+  }
+
+  function allowanceOf(eshopId: number): Allowance {
+    return {
+      spend: (count) => void bytes.penalty(String(eshopId), count),
+      async paced() {
+        const { left, resetMs } = await bytesLeft(eshopId);
+        if (left <= 0) await new Promise((resolve) => setTimeout(resolve, resetMs));
+      },
+      hold: () => enter(eshopId),
+    };
+  }
+
+  return {
+    async admit(c, next) {
+      const { eshopId } = c.var.session;
+      const { left, resetMs } = await bytesLeft(eshopId);
+      const free = limits.requests - (inFlight.get(eshopId) ?? 0);
+      const seconds = Math.ceil(resetMs / 1000);
+      const state = (requests: number) => ({
+        'ratelimit-policy': policy,
+        ratelimit: `"requests";r=${Math.max(0, requests)}, "bytes";r=${Math.max(0, left)};t=${seconds}`,
+      });
+      const refused = (message: string, wait: number) =>
+        new Problem(429, message, { 'retry-after': String(Math.max(1, wait)), ...state(free) });
+      if (left <= 0) {
+        const most = limits.bytesPerSecond / 1024 / 1024;
+        throw refused(`The e-shop sends and receives more than ${most} MiB per second.`, seconds);
+      }
+      if (free <= 0) {
+        throw refused(`The e-shop has ${limits.requests} requests under way: wait for their answers.`, 1);
+      }
+      for (const [name, value] of Object.entries(state(free - 1))) c.header(name, value);
+      c.set('allowance', allowanceOf(eshopId));
+      const leave = enter(eshopId);
+      try {
+        await next();
+      } finally {
+        leave();
+      }
+    },
+    inTurn: (c, next) => turns.run(c.var.session?.eshopId ?? ANYBODY, next),
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * Work that takes turns by e-shop: one that has much to do makes itself wait, and nobody else.
+ * @module
+ */
+
+/** Runs work when its turn comes. */
+export interface Turns {
+  /** @param key whose work it is; those that wait are served one after the other, each in the order it came */
+  run<T>(key: number, work: () => Promise<T>): Promise<T>;
+}
+
+/** How much runs at the same time. */
+export interface TurnLimits {
+  readonly total: number;
+  /** Of one key; none beyond `total` when left out. */
+  readonly perKey?: number;
+}
+
+/** Makes the turns. */
+export function createTurns({ total, perKey = total }: TurnLimits): Turns {
+  /** Those that wait, by key; the order of the keys is the order of their turns. */
+  const waiting = new Map<number, (() => void)[]>();
+  const running = new Map<number, number>();
+  let all = 0;
+
+  function count(key: number, change: 1 | -1): void {
+    all += change;
+    const now = (running.get(key) ?? 0) + change;
+    if (now === 0) running.delete(key);
+    else running.set(key, now);
+  }
+
+  function startNext(): void {
+    for (const [key, queue] of waiting) {
+      if (all >= total) return;
+      if ((running.get(key) ?? 0) >= perKey) continue;
+      const start = queue.shift();
+      // To the back: a map goes on to what was added while it is walked through, and so to the key's next turn.
+      waiting.delete(key);
+      if (queue.length > 0) waiting.set(key, queue);
+      if (start === undefined) continue;
+      count(key, 1);
+      start();
+    }
+  }
+
+  return {
+    async run(key, work) {
+      await new Promise<void>((resolve) => {
+        const queue = waiting.get(key);
+        if (queue === undefined) waiting.set(key, [resolve]);
+        else queue.push(resolve);
+        startNext();
+      });
+      try {
+        return await work();
+      } finally {
+        count(key, -1);
+        startNext();
+      }
+    },
+  };
+}

@@ -1,0 +1,42 @@
+/**
+ * Work in slices, so that an import never holds the process up: after a few milliseconds everything else gets its
+ * turn, and of the imports that wait each e-shop's in turn.
+ * @module
+ */
+import { createTurns } from '../budget/turns.ts';
+
+/** How long work goes on before something else may run, in milliseconds. */
+export const SLICE_MS = 10;
+
+/** The slices of a process. */
+export interface Slices {
+  /**
+   * To be asked before each small piece of work.
+   * @param key whose work it is
+   * @returns undefined while the present slice lasts; else a promise of one of the next slices
+   */
+  next(key: number): Promise<void> | undefined;
+}
+
+/**
+ * Makes the slices.
+ * @param now milliseconds of a clock that never goes back
+ */
+export function createSlices(now: () => number = () => performance.now()): Slices {
+  const turns = createTurns({ total: 1 });
+  let began = Number.NEGATIVE_INFINITY;
+  return {
+    next(key) {
+      if (now() - began < SLICE_MS) return undefined;
+      return new Promise((resolve) => {
+        // One per round of the event loop: what is resolved here runs before the next one gets its turn.
+        void turns.run(key, async () => {
+          await new Promise((round) => setImmediate(round));
+          began = now();
+          resolve();
+          await new Promise((round) => setImmediate(round));
+        });
+      });
+    },
+  };
+}

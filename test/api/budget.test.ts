@@ -1,0 +1,267 @@
+/**
+ * What one e-shop may take: its own crowd makes itself wait, and nobody else.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { BudgetLimits } from '../../src/api/budget/budget.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+import { until } from '../support/until.ts';
+
+const MIB = 1024 * 1024;
+const generous = { requests: 200, connections: 4, allConnections: 6, bytesPerSecond: 32 * MIB };
+let api: TestApi | undefined;
+afterEach(async () => {
+  await api?.drop();
+  api = undefined;
+});
+
+interface Two {
+  readonly api: TestApi;
+  readonly crowd: TestEshop;
+  readonly other: TestEshop;
+}
+
+async function twoEshops(budget: Partial<BudgetLimits> = {}): Promise<Two> {
+  api = await createTestApi({ budget: { ...generous, ...budget } });
+  await stockedProducts(api.eshop);
+  const other = await api.newEshop();
+  expect((await api.shop('POST', '/v21/orders', minimalOrder('locked'))).status).toBe(200);
+  return { api, crowd: api.eshop, other };
+}
+
+/** Keeps the order locked until it is released: whoever wants to write it waits in the database. */
+async function lockOrder({ api, crowd }: Two): Promise<() => Promise<void>> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let locked = () => {};
+  const ready = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  const sql = createPool(api.database.url, 1);
+  const transaction = sql.begin(async (tx) => {
+    await tx`select from orders where eshop_id = ${crowd.eshopId} for update`;
+    locked();
+    await held;
+  });
+  await ready;
+  return async () => {
+    release();
+    await transaction;
+    await sql.end();
+  };
+}
+
+/** Patches the locked order so many times at once. */
+function patches({ crowd }: Two, count: number) {
+  const answers = Array.from({ length: count }, (_, index) =>
+    crowd.shop.request('PATCH', '/v21/orders/locked', { note: `${index}` }),
+  );
+  let answered = 0;
+  for (const answer of answers) {
+    void answer.then(() => {
+      answered += 1;
+    });
+  }
+  return { all: Promise.all(answers), answered: () => answered };
+}
+
+/** Until so many connections of the test's database wait for the lock. */
+async function waiting(sql: TestApi['sql'], count: number): Promise<void> {
+  await until(`${count} that wait`, async () => {
+    const rows = await sql`
+      select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length >= count;
+  });
+}
+
+test('a hundred writes that wait leave connections to another e-shop, which is answered at once', async () => {
+  const two = await twoEshops();
+  const release = await lockOrder(two);
+  const crowd = patches(two, 100);
+  await waiting(two.api.sql, generous.connections);
+  for (let i = 0; i < 5; i++) {
+    expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
+  }
+  // The crowd still waits: the other one did not wait for it.
+  expect(crowd.answered()).toBe(0);
+  const rows = await two.api.sql`
+    select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  expect(rows).toHaveLength(generous.connections);
+  await release();
+  expect(new Set((await crowd.all).map(({ status }) => status))).toEqual(new Set([200]));
+});
+
+test('readyz has a connection of its own', async () => {
+  api = await createTestApi();
+  const { sql, anonymous } = api;
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // Every connection of the pool is taken, and more work waits for one.
+  const taken = Array.from({ length: sql.options.max }, () =>
+    sql.begin(async (tx) => {
+      await tx`select`;
+      await held;
+    }),
+  );
+  let free = false;
+  const waiting = sql`select`.then(() => {
+    free = true;
+  });
+  const ready = await anonymous('GET', '/readyz');
+  expect([ready.status, free]).toEqual([200, false]);
+  release();
+  await Promise.all([...taken, waiting]);
+});
+
+describe('more requests under way than the budget', () => {
+  test('are refused with 429 and said in the headers; others are not', async () => {
+    const two = await twoEshops({ requests: 5 });
+    const release = await lockOrder(two);
+    const first = patches(two, 5);
+    await waiting(two.api.sql, generous.connections);
+    const refused = await two.crowd.shop.request('GET', '/v21/orders/locked');
+    expect(refused.body).toMatchObject({ statusCode: 429, error: 'Too Many Requests' });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(refused.headers.get('ratelimit')).toMatch(/^"requests";r=0, "bytes";r=\d+;t=\d+$/);
+    expect(refused.headers.get('ratelimit-policy')).toBe(
+      `"requests";q=5;qu="concurrent-requests", "bytes";q=${320 * MIB};qu="content-bytes";w=10`,
+    );
+    const other = await two.other.shop.request('GET', '/v21/orders');
+    expect(other.status).toBe(200);
+    expect(other.headers.get('ratelimit')).toMatch(/^"requests";r=4, "bytes";/);
+    await release();
+    expect((await first.all).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect((await two.crowd.shop.request('GET', '/v21/orders/locked')).status).toBe(200);
+  });
+
+  test('are not what fifty connections at full speed make', async () => {
+    api = await createTestApi();
+    const { shop } = api;
+    const statuses = new Set<number>();
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, connection) => {
+        for (let i = 0; i < 3; i++) {
+          const sku = `s-${connection}-${i}`;
+          statuses.add((await shop('POST', '/v21/products', { sku, name: sku })).status);
+          statuses.add((await shop('GET', '/v21/products')).status);
+        }
+      }),
+    );
+    expect(statuses).toEqual(new Set([200]));
+  }, 120_000);
+});
+
+describe('more bytes than the budget', () => {
+  test('received: the next request is refused, until the time that is said', async () => {
+    const two = await twoEshops({ bytesPerSecond: 10_000 });
+    const body = { sku: 'P', name: 'P', note: 'x'.repeat(4000) };
+    const answers = [];
+    for (let i = 0; i < 40; i++) answers.push(await two.crowd.shop.request('PUT', '/v21/products/TEA', body));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    const wait = Number(refused[0]?.headers.get('retry-after'));
+    expect(wait).toBeGreaterThanOrEqual(1);
+    expect(wait).toBeLessThanOrEqual(10);
+    expect(refused[0]?.headers.get('ratelimit')).toBe(`"requests";r=200, "bytes";r=0;t=${wait}`);
+    expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
+  });
+
+  test('sent count too', async () => {
+    const { crowd } = await twoEshops({ bytesPerSecond: 10_000 });
+    const statuses = [];
+    for (let i = 0; i < 400; i++) statuses.push((await crowd.shop.request('GET', '/v21/orders')).status);
+    expect(statuses[0]).toBe(200);
+    expect(statuses).toContain(429);
+  });
+});
+
+describe('imports', () => {
+  const path = '/v21/warehouse/events/import';
+  const ndjson = { 'content-type': 'application/x-ndjson' };
+  const rubbish = (lines: number) => 'x\n'.repeat(lines);
+  /** Lines that ask the database, and find nothing. */
+  const lookUps = (lines: number) =>
+    Array.from(
+      { length: lines },
+      (_, index) => `{"operation":"orderStatus","id":"none-${index}","body":{"status":"received"}}\n`,
+    ).join('');
+
+  let shared: TestApi;
+  beforeAll(async () => {
+    shared = await createTestApi();
+  });
+  afterAll(() => shared.drop());
+
+  test('of rubbish lines without number let everything else have its turn', async () => {
+    const { eshop, app } = shared;
+    const response = await app.request(path, {
+      method: 'POST',
+      headers: { ...ndjson, 'x-api-key': eshop.apiKey, authorization: eshop.warehouse.token },
+      body: rubbish(10_000),
+    });
+    let results = 0;
+    let before = 0;
+    let most = 0;
+    let reading = true;
+    // What is done between two rounds of the event loop is what a health check has to wait for.
+    const look = () => {
+      most = Math.max(most, results - before);
+      before = results;
+      if (reading) setImmediate(look);
+    };
+    setImmediate(look);
+    const reader = response.body?.getReader();
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      if (done) break;
+      for (const byte of value) if (byte === 0x0a) results += 1;
+    }
+    reading = false;
+    expect(results).toBe(10_000);
+    expect(most).toBeLessThan(2_000);
+  }, 120_000);
+
+  test('of one e-shop take turns with those of another', async () => {
+    const busy = await shared.newEshop();
+    const other = await shared.newEshop();
+    const send = (eshop: TestEshop, lines: number) =>
+      eshop.warehouse.request('POST', path, lookUps(lines), ndjson);
+    let ended = 0;
+    const crowd = Promise.all(
+      Array.from({ length: 20 }, () =>
+        send(busy, 30).then(() => {
+          ended += 1;
+        }),
+      ),
+    );
+    const answer = await send(other, 30);
+    expect(answer.text.split('\n')).toHaveLength(31);
+    // About as many lines of the crowd's have been written by now, and not the six hundred that came first.
+    expect(ended).toBeLessThan(10);
+    await crowd;
+    expect(ended).toBe(20);
+  }, 120_000);
+
+  test('count among the requests under way until their end', async () => {
+    const two = await twoEshops({ requests: 1 });
+    let end = () => {};
+    const body = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from(rubbish(1)));
+        end = () => controller.close();
+      },
+    });
+    const headers = { ...ndjson, 'x-api-key': two.crowd.apiKey, authorization: two.crowd.warehouse.token };
+    const init = { method: 'POST', headers, body, duplex: 'half' as const };
+    const response = await two.api.app.request(path, init);
+    expect((await two.crowd.shop.request('GET', '/v21/orders')).status).toBe(429);
+    end();
+    await response.text();
+    expect((await two.crowd.shop.request('GET', '/v21/orders')).status).toBe(200);
+  });
+});
