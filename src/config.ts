@@ -114,6 +114,11 @@ function unset<S extends v.GenericSchema<string, unknown>>(schema: S, meaning: s
   return v.optional(v.pipe(schema, v.description(meaning)));
 }
 
+/** Requests that use the database at the same time, of all e-shops together: {@link POOL_SIZE} leaves room beside them. */
+export const MOST_CONNECTIONS = 14;
+/** Connections to the database per process: enough for the attempts that read or record at the same moment. */
+export const POOL_SIZE = 20;
+
 /** All variables, in the order of the documentation. */
 export const variables = v.object({
   ROLE: withDefault(
@@ -163,8 +168,28 @@ export const variables = v.object({
   ),
   LOGIN_LIMIT_PER_ADDRESS: withDefault(
     integer(1, 1_000_000),
-    'failed logins from one address in a quarter of an hour',
+    'failed logins from one address in a quarter of an hour, at each e-shop and with unknown keys',
     '300',
+  ),
+  MAX_CONNECTIONS: withDefault(
+    integer(1, 1_000_000),
+    'connections of clients to the API at the same time',
+    '5000',
+  ),
+  ESHOP_REQUESTS: withDefault(
+    integer(1, 1_000_000),
+    'requests of one e-shop under way in one process; one more is answered 429',
+    '200',
+  ),
+  ESHOP_CONNECTIONS: withDefault(
+    integer(1, MOST_CONNECTIONS),
+    'requests of one e-shop that use the database at the same time; the others wait for their turn',
+    '8',
+  ),
+  ESHOP_MIB_PER_SECOND: withDefault(
+    integer(1, 1_000_000),
+    'MiB that one e-shop may send and receive per second, on average over ten seconds; more is answered 429',
+    '32',
   ),
   TRUST_PROXY: withDefault(flag, 'a proxy in front sets `X-Forwarded-For`: believe it', 'false'),
   SHIPPER_SERVICES_FILE: unset(text, 'JSON file that replaces the carriers and their services'),

@@ -1,10 +1,13 @@
 /**
- * The API's HTTP server.
+ * The API's HTTP server: what is wrong with a request before the application sees it, how long one may take to
+ * arrive, and how many connections there may be.
  * @module
  */
-import type { Server } from 'node:http';
-import type { HttpBindings } from '@hono/node-server';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
+import { errorBody, everyAnswer } from './api/errors.ts';
+import { IMPORT_PATH } from './api/import/path.ts';
 
 /** A listening server. */
 export interface HttpServer {
@@ -14,14 +17,68 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** What a server may be told. */
+export interface HttpServerOptions {
+  /** Connections at the same time; one more is closed at once. */
+  readonly maxConnections?: number;
+  /** How long a request may take to arrive whole, an import aside, in milliseconds. */
+  readonly uploadMs?: number;
+  /** How long the head of a request may take, in milliseconds. */
+  readonly headMs?: number;
+}
+
 /** How long requests under way may take once the server is being stopped, in milliseconds. */
 const DRAIN_MS = 10_000;
+/** How long an import may take to arrive, in milliseconds. */
+const IMPORT_MS = 60 * 60 * 1000;
+/** How long anything else may take: a megabyte on a slow line. In milliseconds. */
+const UPLOAD_MS = 30_000;
+/** How long the head of a request may take, in milliseconds. */
+const HEAD_MS = 15_000;
 
-/**
- * How long a request may take to arrive whole, in milliseconds: Node's five minutes would cut a long import off. Its
- * head has Node's 60 seconds.
- */
-const REQUEST_MS = 60 * 60 * 1000;
+/** What Node's parser complains of → the status; anything else is 400. */
+const STATUS_OF_PARSER_ERROR: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+const MESSAGES: Readonly<Record<number, string>> = {
+  400: 'This is not a request that HTTP/1.1 knows.',
+  408: 'The request took too long to arrive.',
+  413: 'The body is larger than allowed.',
+  431: 'The headers are larger than 16 KiB.',
+};
+
+/** Answers on the bare connection, where there is no response to write to, and ends it. */
+function refuse(socket: Duplex, status: number): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(errorBody(status, MESSAGES[status] ?? 'The request was refused.'));
+  const headers = {
+    ...everyAnswer,
+    connection: 'close',
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
+}
+
+/** Ends a request whose body has not arrived in time. Node's own time-out knows no exception for the import. */
+function endLateUpload(incoming: IncomingMessage, outgoing: ServerResponse, uploadMs: number): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
+  if ((length === undefined && encoding === undefined) || incoming.url?.split('?')[0] === IMPORT_PATH) return;
+  const timer = setTimeout(() => {
+    if (incoming.complete) return;
+    if (outgoing.headersSent) incoming.destroy();
+    else refuse(incoming.socket, 408);
+    // What was to be answered was the end of it: nobody waits for the rest.
+    setTimeout(() => incoming.destroy(), 1_000).unref();
+  }, uploadMs);
+  outgoing.once('close', () => clearTimeout(timer));
+}
 
 /**
  * @throws Error with one sentence when the port is taken
@@ -30,11 +87,34 @@ export async function listen(
   app: { fetch(request: Request, env: HttpBindings): Response | Promise<Response> },
   host: string,
   port: number,
+  { maxConnections, uploadMs = UPLOAD_MS, headMs = HEAD_MS }: HttpServerOptions = {},
 ): Promise<HttpServer> {
-  const server = createAdaptorServer({
-    fetch: (request, env) => app.fetch(request, env as HttpBindings),
-    serverOptions: { requestTimeout: REQUEST_MS },
-  }) as Server;
+  const answer = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
+    // HTTP/1.0 needs no host, and Node looks after the rest below.
+    hostname: 'localhost',
+    errorHandler: () =>
+      Response.json(errorBody(400, 'The address is not a URL.'), { status: 400, headers: everyAnswer }),
+  });
+  const options = {
+    requestTimeout: IMPORT_MS,
+    headersTimeout: headMs,
+    connectionsCheckingInterval: Math.min(5_000, headMs),
+    // Node would answer without a body.
+    requireHostHeader: false,
+  };
+  const server = createServer(options, (incoming, outgoing) => {
+    if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
+      refuse(incoming.socket, 400);
+      return;
+    }
+    endLateUpload(incoming, outgoing, uploadMs);
+    void answer(incoming, outgoing);
+  });
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else refuse(socket, STATUS_OF_PARSER_ERROR[error.code ?? ''] ?? 400);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(

@@ -5,7 +5,7 @@
 import pino from 'pino';
 import { createApp } from './api/app.ts';
 import { banner } from './banner.ts';
-import { loadConfig } from './config.ts';
+import { loadConfig, MOST_CONNECTIONS, POOL_SIZE } from './config.ts';
 import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
 import { migrate } from './db/migrate.ts';
 import { createNotifier } from './db/notify.ts';
@@ -23,8 +23,6 @@ import { temporalTarget } from './relay/temporal-target.ts';
 import { type RunningWorker, startWorker } from './relay/worker.ts';
 import { version } from './version.ts';
 
-/** Connections to the database per process: enough for the attempts that read or record at the same moment. */
-const POOL_SIZE = 20;
 /** What is started is pushed here, and stopped in the opposite order. */
 const stops: (() => Promise<void>)[] = [];
 let stopping: Promise<void> | undefined;
@@ -103,8 +101,11 @@ async function main(): Promise<void> {
   let apiUrl: string | null = null;
   if (settings.ROLE !== 'worker') {
     const guard = createAddressGuard(config.deliveryAllowCidrs, own);
+    const healthSql = createPool(embedded.databaseUrl, 1);
+    await started(() => healthSql.end({ timeout: 5 }));
     const app = createApp({
       sql,
+      healthSql,
       log,
       keys,
       version,
@@ -113,10 +114,18 @@ async function main(): Promise<void> {
       loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
       trustProxy: settings.TRUST_PROXY,
       destinationProblem: (url) => destinationProblem(guard, url),
+      budget: {
+        requests: settings.ESHOP_REQUESTS,
+        connections: settings.ESHOP_CONNECTIONS,
+        allConnections: MOST_CONNECTIONS,
+        bytesPerSecond: settings.ESHOP_MIB_PER_SECOND * 1024 * 1024,
+      },
       shipperCatalogue: await loadShipperCatalogue(settings.SHIPPER_SERVICES_FILE),
       marketplaces: await loadMarketplaces(settings.MARKETPLACES_FILE),
     });
-    const server = await listen(app, settings.HOST, settings.PORT);
+    const server = await listen(app, settings.HOST, settings.PORT, {
+      maxConnections: settings.MAX_CONNECTIONS,
+    });
     await started(() => server.close());
     apiUrl = server.url;
     own.addUrl(apiUrl, 80);

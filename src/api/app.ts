@@ -3,15 +3,17 @@
  * @module
  */
 import { Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
+import { except } from 'hono/combine';
 import { requestId } from 'hono/request-id';
-import { notFound, Problem } from '../domain/problem.ts';
+import { notFound } from '../domain/problem.ts';
 import { announcementReads, announcementRoutes, warehouseRoute } from './announcements.ts';
 import { authenticate, requireRole } from './authenticate.ts';
+import { createBudget } from './budget/budget.ts';
 import { deliveryRoutes } from './deliveries.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { documentationRoutes } from './documentation/routes.ts';
-import { errorHandler } from './errors.ts';
+import { errorHandler, everyAnswer } from './errors.ts';
+import { IMPORT_PATH } from './import/path.ts';
 import { importRoutes } from './import/routes.ts';
 import { knownPaths } from './known-paths.ts';
 import { loginRoutes } from './login.ts';
@@ -25,12 +27,12 @@ import { stockMovementReads, stockMovementRoutes } from './stock-movements.ts';
 import { systemRoutes } from './system.ts';
 import { warehouseOrderRoutes } from './warehouse-orders.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { wholeBody } from './whole-body.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
 const MAX_BODY_BYTES = 1024 * 1024;
-
-/** A path whose body is streamed. */
-const STREAMED = /\/warehouse\/events\/import$/;
+/** The largest body of a login: whoever sends it has shown nothing yet. */
+const MAX_LOGIN_BYTES = 16 * 1024;
 
 /**
  * Makes the application.
@@ -47,6 +49,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.use(async (c, next) => {
     const started = performance.now();
     c.header('x-request-id', c.var.requestId);
+    for (const [name, value] of Object.entries(everyAnswer)) c.header(name, value);
     await next();
     deps.log.debug(
       {
@@ -60,20 +63,18 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
     );
   });
   app.use(knownPaths(app));
-  const limited = bodyLimit({
-    maxSize: MAX_BODY_BYTES,
-    onError: () => {
-      throw new Problem(413, 'The body is larger than 1 MiB.');
-    },
-  });
-  app.use(async (c, next) => (STREAMED.test(c.req.path) ? next() : limited(c, next)));
 
   app.route('/', systemRoutes(deps));
   app.route('/', documentationRoutes(app, deps.version));
+  const { admit, inTurn } = createBudget(deps.budget);
+  app.use('/v21/users/login', wholeBody(MAX_LOGIN_BYTES), inTurn);
   app.route('/v21', loginRoutes(deps));
   // The login comes before the authentication; everything after it needs a token.
-  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps));
+  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
+  // An import is under way for as long as it takes; its lines have turns of their own.
+  const received = except(IMPORT_PATH, wholeBody(MAX_BODY_BYTES), inTurn);
+  for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received);
 
   const v21 = new Hono<ApiEnv>();
   v21.route('/', webhookRoutes(deps));

@@ -5,7 +5,26 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import ipaddr from 'ipaddr.js';
+import type pino from 'pino';
 import type { ApiEnv } from './deps.ts';
+
+/**
+ * Makes {@link clientAddress}, which says once when requests come through a proxy that nobody told us of.
+ * @param trustProxy see there
+ */
+export function clientAddresses(trustProxy: boolean, log: pino.Logger): (c: Context<ApiEnv>) => string {
+  let said = false;
+  return (c) => {
+    if (!said && !trustProxy && c.req.header('x-forwarded-for') !== undefined) {
+      said = true;
+      log.warn(
+        'Requests carry X-Forwarded-For, and TRUST_PROXY is not set: if a proxy of yours wrote it, set TRUST_PROXY=true. ' +
+          'Until then every client behind it has the same address, and shares the limits on failed logins.',
+      );
+    }
+    return clientAddress(c, trustProxy);
+  };
+}
 
 /**
  * The client's address in one written form; an IPv6 client counts as its /64, of which it has all addresses.
@@ -13,7 +32,7 @@ import type { ApiEnv } from './deps.ts';
  *   before it are whatever the client claims
  * @returns "unknown" where there is no connection to ask
  */
-export function clientAddress(c: Context<ApiEnv>, trustProxy: boolean): string {
+function clientAddress(c: Context<ApiEnv>, trustProxy: boolean): string {
   const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
   const connected = c.env?.incoming === undefined ? undefined : getConnInfo(c).remote.address;
   const text = forwarded ?? connected ?? 'unknown';

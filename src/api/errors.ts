@@ -9,9 +9,16 @@ import postgres from 'postgres';
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 
-function answer(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
-  const body = { statusCode: status, error: STATUS_CODES[status] ?? 'Error', message };
-  return Response.json(body, { status, headers });
+/** Headers of every answer: no browser guesses what it is, nobody keeps it. */
+export const everyAnswer = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
+
+/** The error body (given.md, "Error body"). */
+export function errorBody(status: number, message: string) {
+  return { statusCode: status, error: STATUS_CODES[status] ?? 'Error', message };
+}
+
+function answer(status: number, message: string, headers: Readonly<Record<string, string>>): Response {
+  return Response.json(errorBody(status, message), { status, headers: { ...everyAnswer, ...headers } });
 }
 
 /** Failures of the database that go by themselves: no connection, shutting down, deadlock, time-out. */

@@ -10,7 +10,7 @@ import { findUser } from '../db/users.ts';
 import { tooManyRequests, unauthorized } from '../domain/problem.ts';
 import { roles } from '../domain/role.ts';
 import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddresses } from './client-address.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describe } from './describe.ts';
 import { ok } from './envelope.ts';
@@ -37,8 +37,9 @@ const Login = v.pipe(
 );
 
 /** The login, mounted before the authentication. */
-export function loginRoutes({ sql, keys, loginLimits, trustProxy }: ApiDeps): Hono<ApiEnv> {
+export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
+  const addressOf = clientAddresses(trustProxy, log);
   const limits = createLoginLimits(sql, loginLimits.perAddress);
   // Verified in place of a user who does not exist, so that the answer takes the same time. It waits for the first
   // login because hashing takes long enough to notice at the start.
@@ -52,7 +53,8 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy }: ApiDeps): Ho
         'Answers a token for name and password of a user of the e-shop that `x-api-key` belongs to. The token is a JWT ' +
         '(HS256) with issuer, audience, e-shop and role, good for one hour.\n\nA wrong key, name or password: the same 401, ' +
         'after the same time. After ten failures within a quarter of an hour for one e-shop, name and address: 429 with ' +
-        '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) holds for an address as a whole.',
+        '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) holds for an address and e-shop as a whole, ' +
+        'and one for an address with unknown keys. A body has at most 16 KiB.',
       tag: 'Authentication',
       data: Login,
       message: 'Logged in.',
@@ -63,7 +65,7 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy }: ApiDeps): Ho
     async (c) => {
       const { username, password } = c.req.valid('json');
       const eshopId = (await findEshopByApiKey(sql, c.req.header('x-api-key') ?? '')) ?? 0;
-      const attempt = { eshopId, username, address: clientAddress(c, trustProxy) };
+      const attempt = { eshopId, username, address: addressOf(c) };
       const wait = await limits.begin(attempt);
       if (wait !== null) throw tooManyRequests('Too many failed logins; try again later.', wait);
 
@@ -75,7 +77,6 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy }: ApiDeps): Ho
 
       const now = new Date();
       const { id, role } = user;
-      c.header('cache-control', 'no-store');
       return ok(c, 'Logged in.', {
         token: await signToken(keys.tokenKey, { eshopId, userId: id, username: user.username, role }, now),
         tokenType: 'Bearer',

@@ -151,7 +151,6 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const secret = newWebhookSecret();
       const row = await createWebhook(sql, eshopId, input, keys.encryptSecret(secret), maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${maxWebhooks} webhooks.`);
-      c.header('cache-control', 'no-store');
       return ok(c, 'Webhook created.', { ...recordOf(row), secret });
     },
   );
@@ -265,7 +264,6 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const sealed = keys.encryptSecret(secret);
       const row = await replaceSecret(sql, c.var.session.eshopId, id, sealed, overlap);
       if (row === null) throw webhookNotFound(id);
-      c.header('cache-control', 'no-store');
       return ok(c, 'Secret regenerated.', { ...recordOf(row), secret });
     },
   );

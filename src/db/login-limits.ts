@@ -21,7 +21,12 @@ export interface LoginAttempt {
   readonly address: string;
 }
 
-/** The two limits of logins. */
+/**
+ * The two limits of logins. The looser one counts the failures of an address, for each e-shop by itself: whoever guesses
+ * without a valid API key spends what that address has for unknown keys, and whoever guesses with the key of one e-shop
+ * what it has for that e-shop. So neither keeps the other e-shops out that share the address, as all do behind a proxy;
+ * and no number of guesses at one e-shop is let through by the others.
+ */
 export interface LoginLimits {
   /**
    * Counts an attempt as failed before the password is looked at, so that guesses sent at the same moment cannot
@@ -29,7 +34,7 @@ export interface LoginLimits {
    * @returns null when it may go on, else how long to wait, in milliseconds
    */
   begin(attempt: LoginAttempt): Promise<number | null>;
-  /** Takes the count back: forgets the failures of this account and this one attempt of the address. */
+  /** Takes the count back: forgets the failures of this account, and that the address tried. */
   succeeded(attempt: LoginAttempt): Promise<void>;
 }
 
@@ -61,9 +66,13 @@ function accountKey({ eshopId, username, address }: LoginAttempt): string {
     .digest('base64url');
 }
 
+function addressKey({ eshopId, address }: LoginAttempt): string {
+  return `${eshopId}/${address}`;
+}
+
 /**
  * Makes the limits.
- * @param perAddress failures of one address in a quarter of an hour, whatever the account
+ * @param perAddress failures of one address at one e-shop in a quarter of an hour, whatever the account
  */
 export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
   const shared = {
@@ -84,12 +93,16 @@ export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
   });
   return {
     async begin(attempt) {
-      const wait = await waitOf(addresses.consume(attempt.address));
-      return wait ?? (await waitOf(accounts.consume(accountKey(attempt))));
+      const addressWait = await waitOf(addresses.consume(addressKey(attempt)));
+      if (addressWait !== null) return addressWait;
+      const accountWait = await waitOf(accounts.consume(accountKey(attempt)));
+      // No password was looked at: a client that keeps trying a locked account locks nobody else.
+      if (accountWait !== null) await addresses.reward(addressKey(attempt));
+      return accountWait;
     },
     async succeeded(attempt) {
       await accounts.delete(accountKey(attempt));
-      await addresses.reward(attempt.address);
+      await addresses.reward(addressKey(attempt));
     },
   };
 }

@@ -1,8 +1,10 @@
 /**
  * Login, tokens, keys and limits.
  */
+import { Writable } from 'node:stream';
 import { SignJWT } from 'jose';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { signToken } from '../../src/api/token.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 
@@ -128,6 +130,75 @@ test('an address as a whole has a looser limit; forwarded addresses count only w
   } finally {
     await strict.drop();
   }
+});
+
+describe('the limit of an address', () => {
+  let strict: TestApi;
+  const log: string[] = [];
+  beforeAll(async () => {
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        log.push(String(chunk));
+        done();
+      },
+    });
+    strict = await createTestApi({ loginLimits: { perAddress: 5 }, log: pino({ level: 'warn' }, stream) });
+  });
+  afterAll(() => strict.drop());
+
+  const from = (eshop: TestEshop, fields: object = {}, apiKey = eshop.apiKey) => {
+    const { username, password } = eshop.shop;
+    const headers = { 'x-api-key': apiKey, 'x-forwarded-for': '203.0.113.1' };
+    return strict.anonymous('POST', '/v21/users/login', { username, password, ...fields }, headers);
+  };
+  const wrongOnce = (eshop: TestEshop, name: number) =>
+    from(eshop, { username: `name ${name}`, password: 'x' });
+
+  test('is not used up by successes', async () => {
+    const eshop = await strict.newEshop();
+    for (let i = 0; i < 12; i++) expect((await from(eshop)).status).toBe(200);
+    for (let i = 0; i < 5; i++) expect((await wrongOnce(eshop, i)).status).toBe(401);
+    expect((await wrongOnce(eshop, 5)).status).toBe(429);
+  });
+
+  test('nor by what a locked account goes on trying', async () => {
+    const eshop = await strict.newEshop();
+    const loose = await createTestApi({ loginLimits: { perAddress: 15 }, trustProxy: true });
+    const { username, password } = loose.eshop.shop;
+    const attempt = (name: string, word: string) =>
+      loose.anonymous(
+        'POST',
+        '/v21/users/login',
+        { username: name, password: word },
+        { 'x-api-key': loose.eshop.apiKey },
+      );
+    for (let i = 0; i < 10; i++) expect((await attempt('stuck', 'x')).status).toBe(401);
+    for (let i = 0; i < 20; i++) expect((await attempt('stuck', 'x')).status).toBe(429);
+    expect((await attempt(username, password)).status).toBe(200);
+    await loose.drop();
+    expect((await from(eshop)).status).toBe(200);
+  });
+
+  test('that guesses with unknown keys have used up keeps no right key out', async () => {
+    const eshop = await strict.newEshop();
+    const guess = () => from(eshop, { password: 'x' }, 'wb_guessed');
+    for (let i = 0; i < 5; i++) expect((await guess()).status).toBe(401);
+    expect((await guess()).status).toBe(429);
+    expect((await from(eshop)).status).toBe(200);
+  });
+
+  test('that guesses at one e-shop have used up stands for that one, and no other', async () => {
+    const [guessed, other] = [await strict.newEshop(), await strict.newEshop()];
+    for (let i = 0; i < 5; i++) expect((await wrongOnce(guessed, i)).status).toBe(401);
+    expect((await wrongOnce(guessed, 5)).status).toBe(429);
+    expect((await from(guessed)).status).toBe(429);
+    expect((await from(other)).status).toBe(200);
+  });
+
+  test('and of everybody behind a proxy nobody told us of is warned of once', async () => {
+    expect(log.filter((line) => line.includes('TRUST_PROXY'))).toHaveLength(1);
+    expect(JSON.parse(log[0] ?? '')).toMatchObject({ level: pino.levels.values.warn });
+  });
 });
 
 test.each([

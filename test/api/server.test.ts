@@ -44,7 +44,7 @@ test('healthz and readyz need no credentials; Temporal does not make the API unr
 test('without a database: alive, not ready, 503 without inner detail', async () => {
   const port = await freePort();
   const sql = createPool(`postgres://nobody:secret@127.0.0.1:${port}/none`, 1);
-  const away = await createTestApi({ sql });
+  const away = await createTestApi({ sql, healthSql: sql });
   try {
     expect((await away.anonymous('GET', '/healthz')).status).toBe(200);
     const ready = await away.anonymous('GET', '/readyz');

@@ -296,6 +296,19 @@ test('the contract: types, versions, packing lists, number, deletion', async () 
   expect((await request('GET', '/v21/webhooks')).data).toHaveLength(2);
 });
 
+test('a deleted webhook makes room for another', async () => {
+  await updateContract(api.sql, eshop.eshopId, contractOf({ maxWebhooks: 2 }));
+  const [first] = [await create(), await create()];
+  const createAnother = () => request('POST', '/v21/webhooks', minimalWebhook);
+  expect((await createAnother()).body).toMatchObject({
+    statusCode: 400,
+    message: expect.stringContaining('at most 2'),
+  });
+  expect((await request('DELETE', `/v21/webhooks/${first.id}`)).status).toBe(200);
+  expect((await createAnother()).status).toBe(200);
+  expect((await createAnother()).status).toBe(400);
+});
+
 test('a hundred webhooks unless agreed otherwise', async () => {
   await api.sql`
     insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)

@@ -10,7 +10,7 @@ import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps, ApiEnv } from '../../src/api/deps.ts';
 import { signToken } from '../../src/api/token.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { createPool, type Pool } from '../../src/db/pool.ts';
 import { createUser } from '../../src/db/users.ts';
 import { shippedMarketplaces } from '../../src/domain/marketplaces.ts';
 import type { Role } from '../../src/domain/role.ts';
@@ -106,10 +106,13 @@ function requestAs(app: Hono<ApiEnv>, always: Record<string, string>): Request {
  */
 export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<TestApi> {
   const database = await createTestDatabase();
+  const healthSql = createPool(database.url, 1);
   const keys = createKeys(randomBytes(32));
   let notified = 0;
   const deps: ApiDeps = {
     sql: database.sql,
+    healthSql,
+    budget: { requests: 200, connections: 8, allConnections: 8, bytesPerSecond: 32 * 1024 * 1024 },
     log: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     keys,
     notifyOutbox: () => {
@@ -158,6 +161,9 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     anonymous: requestAs(app, {}),
     newEshop,
     notified: () => notified,
-    drop: () => database.drop(),
+    async drop() {
+      await healthSql.end();
+      await database.drop();
+    },
   };
 }

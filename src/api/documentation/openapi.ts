@@ -37,6 +37,7 @@ export interface DocumentedSchema {
   readonly oneOf?: readonly DocumentedSchema[];
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly maxItems?: number;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
@@ -107,6 +108,7 @@ const shared: Readonly<Record<number, string>> = {
   403: 'the user does not have the role `warehouse`.',
   413: 'the body is larger than 1 MiB.',
   415: 'the body is not declared as JSON.',
+  429: 'the e-shop is over its budget; `Retry-After` says when to try again.',
   500: 'our own failure; `X-Request-Id` names it.',
   503: 'the service cannot reach its database; try again.',
 };
@@ -114,6 +116,13 @@ const shared: Readonly<Record<number, string>> = {
 const requestIdHeader = {
   description: 'Names this request in the log.',
   schema: { type: 'string' },
+};
+const rateLimitHeaders = {
+  'RateLimit-Policy': {
+    description: "The e-shop's budget, as draft-ietf-httpapi-ratelimit-headers writes it.",
+    schema: { type: 'string' },
+  },
+  RateLimit: { description: 'What is left of it.', schema: { type: 'string' } },
 };
 const retryAfterHeader = { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } };
 
@@ -127,6 +136,7 @@ function sharedStatuses(path: string, operation: DocumentedOperation): number[] 
     401,
     ...(path.startsWith('/v21/warehouse/') ? [403] : []),
     ...(hasJson ? [413, 415] : []),
+    429,
     500,
     503,
   ];
@@ -140,7 +150,10 @@ function complete(path: string, operation: DocumentedOperation): DocumentedOpera
   const responses = { ...Object.fromEntries(added), ...operation.responses };
   const withHeaders = Object.entries(responses).map(([status, response]) => {
     const retryAfter = status === '429' || status === '503' ? { 'Retry-After': retryAfterHeader } : {};
-    return [status, { ...response, headers: { 'X-Request-Id': requestIdHeader, ...retryAfter } }] as const;
+    const admitted = operation.security === undefined;
+    const rateLimit = admitted && (status === '200' || status === '429') ? rateLimitHeaders : {};
+    const headers = { 'X-Request-Id': requestIdHeader, ...retryAfter, ...rateLimit };
+    return [status, { ...response, headers }] as const;
   });
   return { ...operation, responses: Object.fromEntries(withHeaders) };
 }

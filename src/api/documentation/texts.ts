@@ -3,6 +3,8 @@
  * OpenAPI document and of the documentation page.
  * @module
  */
+import { MAX_PROBLEMS } from '../../domain/problem.ts';
+import { MAX_RECORD_BYTES } from '../../domain/record-size.ts';
 import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
 
 const hours = defaultRetryPolicy.windowMs / 3_600_000;
@@ -16,19 +18,21 @@ export const conventions = `## Conventions
 - Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. The list of webhooks answers everything when neither is sent.
 - Unknown fields in a body are refused (400, naming them), and so are unknown parameters in the query of an operation that has some. The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record that was read can be put back.
 - Identifiers are given by the e-shop (\`eshop…Id\`, \`sku\`; 1–64 characters) and unique per e-shop and kind; a second creation is 409. Percent-encode them in paths.
+- Every list in a request has a greatest length (\`maxItems\`). A record has at most ${MAX_RECORD_BYTES / 1024} KiB as JSON, packing lists and history included; a write that would make it larger is refused (400).
 - A write answers the full record. A write that changes nothing fires nothing.
 - Another e-shop's record does not exist: 404, the same as an identifier that never was.
 
 ## Errors
 
-Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message": "…"}\`: \`error\` is the standard phrase of the status, \`message\` names every problem at once, each with the path of its field (\`parameters.withPackingLists: allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS\`).
+Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message": "…"}\`: \`error\` is the standard phrase of the status, \`message\` names every problem at once (the first ${MAX_PROBLEMS} of very many), each with the path of its field (\`parameters.withPackingLists: allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS\`).
 
 - 400: failed validation of body, path or query, malformed JSON, or something that the contract of the e-shop does not allow.
 - 401: key or token is missing, wrong, over, or of another e-shop. 403: the operation needs the role \`warehouse\`.
 - 404: the record does not exist, or the path is unknown. 405, with \`Allow\`: the path does not have this method.
 - 409: the record exists already, or its state does not allow the change.
-- 413: the body is larger than 1 MiB. 415: the body is not declared as JSON.
-- 429, with \`Retry-After\`: too many failed logins.
+- 413: the body is larger than 1 MiB (16 KiB at the login). 415: the body is not declared as JSON.
+- 429, with \`Retry-After\`: too many failed logins, or an e-shop that is over its budget: requests under way at the same time, and bytes sent and received. \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers) say on every answer what the budget is and what is left of it; no ordinary client meets its end.
+- 408: the request took longer than 30 seconds to arrive, the import aside.
 - 500 and 503: our own failure, without inner detail. \`X-Request-Id\` names it for the operator; every answer has that header.`;
 
 /** Keys, tokens and roles. */

@@ -1,0 +1,250 @@
+/**
+ * What can be done to the server without credentials, over real connections.
+ */
+import { connect, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type HttpServer, type HttpServerOptions, listen } from '../../src/http-server.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { until } from '../support/until.ts';
+
+let api: TestApi;
+let server: HttpServer | undefined;
+/** Every log line, parsed. */
+// biome-ignore lint/suspicious/noExplicitAny: log lines are of any shape
+const logged: any[] = [];
+const stream = new Writable({
+  write(chunk, _encoding, done) {
+    logged.push(JSON.parse(String(chunk)));
+    done();
+  },
+});
+
+beforeAll(async () => {
+  api = await createTestApi({ log: pino({ level: 'debug' }, stream) });
+});
+afterAll(() => api.drop());
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+  logged.length = 0;
+});
+
+async function listening(options: HttpServerOptions = {}): Promise<HttpServer> {
+  server = await listen(api.app, '127.0.0.1', 0, options);
+  return server;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** What has been received so far. */
+  text(): string;
+  /** Everything that was received, once the other side has ended the connection. */
+  readonly ended: Promise<string>;
+}
+
+function open({ url }: HttpServer, text: string): Connection {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let received = '';
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    received += chunk;
+  });
+  socket.on('error', () => {});
+  const ended = new Promise<string>((resolve) => socket.once('close', () => resolve(received)));
+  socket.write(text);
+  return { socket, text: () => received, ended };
+}
+
+const loginHead = (length: number) =>
+  `POST /v21/users/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+function expectRefusal(answer: string, status: number, phrase: string): void {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} ${phrase}\r\n`));
+  expect(JSON.parse(body)).toEqual({
+    statusCode: status,
+    error: phrase,
+    message: expect.stringMatching(/./),
+  });
+}
+
+describe('a request that takes too long to arrive is ended', () => {
+  test('in its body', async () => {
+    const uploads = Array.from({ length: 20 }, () => loginHead(1000));
+    const running = await listening({ uploadMs: 200 });
+    const answers = await Promise.all(uploads.map((head) => open(running, `${head}{"username":`).ended));
+    for (const answer of answers) expectRefusal(answer, 408, 'Request Timeout');
+  });
+
+  test('in its head', async () => {
+    const { ended } = open(
+      await listening({ headMs: 200 }),
+      'POST /v21/users/login HTTP/1.1\r\nHost: x\r\nX-',
+    );
+    expectRefusal(await ended, 408, 'Request Timeout');
+  });
+
+  test('but an import may take its time', async () => {
+    const running = await listening({ uploadMs: 200 });
+    const head = [
+      'POST /v21/warehouse/events/import HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/x-ndjson',
+      `x-api-key: ${api.eshop.apiKey}`,
+      `authorization: ${api.eshop.warehouse.token}`,
+      'Transfer-Encoding: chunked',
+      '\r\n',
+    ].join('\r\n');
+    const patient = open(running, head);
+    patient.socket.write('2\r\nx\n\r\n');
+    await until('the first result', async () => patient.text().includes('"line":1,'));
+    // Begun later, and over: the time that others have has passed.
+    expectRefusal(await open(running, loginHead(1000)).ended, 408, 'Request Timeout');
+    patient.socket.write('2\r\ny\n\r\n0\r\n\r\n');
+    await until('the last result', async () => patient.text().includes('"line":2,'));
+    patient.socket.destroy();
+  });
+});
+
+test('connections have a bound; one more is closed, and when one has gone there is room', async () => {
+  const running = await listening({ maxConnections: 3 });
+  const health = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+  const three = Array.from({ length: 3 }, () => open(running, health));
+  for (const { text } of three) await until('an answer', async () => text().includes('"ok"'));
+  expect(await open(running, health).ended).toBe('');
+  three[0]?.socket.destroy();
+  await until('room', async () => {
+    const next = open(running, 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    return (await next.ended).includes('"ok"');
+  });
+  for (const { socket } of three) socket.destroy();
+});
+
+describe('a login has at most 16 KiB', () => {
+  const credentials = (size: number) => {
+    const { username, password } = api.eshop.shop;
+    return JSON.stringify({ username, password }).padEnd(size, ' ');
+  };
+  const login = (url: string, body: string | ReadableStream) =>
+    fetch(`${url}/v21/users/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-api-key': api.eshop.apiKey },
+      body,
+      duplex: 'half',
+    });
+
+  test('whatever its length is said to be', async () => {
+    const { url } = await listening();
+    expect((await login(url, credentials(16 * 1024))).status).toBe(200);
+    const chunked = (size: number) => new Blob([credentials(size)]).stream();
+    expect((await login(url, chunked(16 * 1024))).status).toBe(200);
+    for (const body of [credentials(16 * 1024 + 1), chunked(16 * 1024 + 1)]) {
+      const answer = await login(url, body);
+      expect(await answer.json()).toEqual({
+        statusCode: 413,
+        error: 'Payload Too Large',
+        message: 'The body is larger than 16 KiB.',
+      });
+    }
+  });
+});
+
+test('nobody without a token has a body received: 401 comes before 413', async () => {
+  const answer = await api.anonymous('POST', '/v21/orders', 'x'.repeat(2 * 1024 * 1024));
+  expect(answer.status).toBe(401);
+});
+
+test.each([
+  ['known', 'Content-Length: 1000', '{"a":'],
+  ['unknown', 'Transfer-Encoding: chunked', '5\r\n{"a":\r\n'],
+])(
+  'an upload of %s length that breaks off is one line in the log, and no error',
+  async (_what, framing, part) => {
+    const head = [
+      'POST /v21/orders HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      `x-api-key: ${api.eshop.apiKey}`,
+      `authorization: ${api.eshop.shop.token}`,
+      'Expect: 100-continue',
+      framing,
+      '\r\n',
+    ].join('\r\n');
+    const { socket, text } = open(await listening(), head);
+    await until('the request to be taken', async () => text().includes('100 Continue'));
+    socket.end(part, () => socket.destroy());
+    const lines = () => logged.filter(({ path }) => path === '/v21/orders');
+    await until('the line', async () => lines().length > 0);
+    expect(lines()).toHaveLength(1);
+    expect(lines()[0]).toMatchObject({ level: pino.levels.values.debug, status: 400 });
+    expect(JSON.stringify(logged)).not.toContain('stack');
+  },
+);
+
+describe('what Node refuses by itself has the error body', () => {
+  test.each([
+    ['an unknown method', 'FOO / HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'Bad Request'],
+    ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, 'Bad Request'],
+    [
+      'two lengths',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+      'Bad Request',
+    ],
+    ['a length that is none', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n', 400, 'Bad Request'],
+    [
+      'headers without end',
+      `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'Request Header Fields Too Large',
+    ],
+  ] as const)('%s', async (_what, request, status, phrase) => {
+    expectRefusal(await open(await listening(), request).ended, status, phrase);
+  });
+
+  test('a host that is none', async () => {
+    const { ended } = open(await listening(), 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
+    expect(await ended).toMatch(/^HTTP\/1.1 400 Bad Request\r\n[\s\S]*"statusCode":400/);
+  });
+});
+
+test('every answer says that it is what it says it is, and not to be kept', async () => {
+  for (const answer of [
+    await api.shop('GET', '/v21/webhooks'),
+    await api.shop('GET', '/v2/orders'),
+    await api.shop('GET', '/v21/orders/none'),
+    await api.anonymous('GET', '/v21/orders'),
+    await api.anonymous('GET', '/none'),
+    await api.anonymous('GET', '/healthz'),
+    await api.anonymous('GET', '/docs'),
+    await api.warehouse('POST', '/v21/warehouse/events/import', 'x', {
+      'content-type': 'application/x-ndjson',
+    }),
+  ]) {
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  }
+});
+
+test('the documentation page runs nothing, loads nothing and stands in no frame', async () => {
+  const { headers, text } = await api.anonymous('GET', '/docs');
+  const directives = Object.fromEntries(
+    (headers.get('content-security-policy') ?? '')
+      .split(/; */)
+      .filter((each) => each !== '')
+      .map((each) => [each.split(' ')[0] ?? '', each.split(' ').slice(1).join(' ')]),
+  );
+  expect(directives).toEqual({
+    'default-src': "'none'",
+    'style-src': expect.stringMatching(/^'sha256-[\w+/]{43}='$/),
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+  });
+  expect(headers.get('x-frame-options')).toBe('DENY');
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  // The page needs nothing that this forbids: one style sheet, the one of the hash, and no attribute of style.
+  expect(text.match(/<style/g)).toHaveLength(1);
+  expect(text).not.toMatch(/<(?:script|img|link|iframe|form)\b| style=/);
+});
