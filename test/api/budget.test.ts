@@ -222,6 +222,8 @@ describe('imports', () => {
       for (const byte of value) if (byte === 0x0a) results += 1;
     }
     reading = false;
+    // What came after the last look counts too: it may have been everything.
+    most = Math.max(most, results - before);
     expect(results).toBe(10_000);
     expect(most).toBeLessThan(2_000);
   }, 120_000);
