@@ -192,6 +192,10 @@ export const variables = v.object({
     '32',
   ),
   TRUST_PROXY: withDefault(flag, 'a proxy in front sets `X-Forwarded-For`: believe it', 'false'),
+  SHUTDOWN_GRACE: unset(
+    duration,
+    'how long a stop may take, whatever hangs: attempts under way finish in it; unset: `DELIVERY_TIMEOUT` and 25 seconds',
+  ),
   SHIPPER_SERVICES_FILE: unset(text, 'JSON file that replaces the carriers and their services'),
   MARKETPLACES_FILE: unset(text, 'JSON file with further marketplaces'),
   LOG_LEVEL: withDefault(
@@ -214,7 +218,12 @@ export interface Config {
   /** Nothing outside is configured: everything runs here, with a demonstration e-shop. */
   readonly unconfigured: boolean;
   readonly deliveryAllowCidrs: readonly string[];
+  /** For everything that has to be stopped together, in milliseconds. */
+  readonly shutdownGraceMs: number;
 }
+
+/** To record the last attempts and answer the last requests, beyond the time of an attempt, in milliseconds. */
+const GRACE_SLACK_MS = 25_000;
 
 /** What the unconfigured start exempts, so that a receiver on the same machine can be tried. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
@@ -290,5 +299,6 @@ export function loadConfig(env: Environment): Config {
     unconfigured,
     deliveryAllowCidrs: unconfigured && allowed.length === 0 ? LOOPBACK : allowed,
     retryPolicy: retryPolicyOf(settings),
+    shutdownGraceMs: settings.SHUTDOWN_GRACE ?? settings.DELIVERY_TIMEOUT + GRACE_SLACK_MS,
   };
 }

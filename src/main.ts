@@ -21,33 +21,16 @@ import { createMailer } from './mail/mailer.ts';
 import { masterKeys } from './master-key.ts';
 import { temporalTarget } from './relay/temporal-target.ts';
 import { type RunningWorker, startWorker } from './relay/worker.ts';
+import { createStops, type Stop } from './stops.ts';
 import { version } from './version.ts';
-
-/** What is started is pushed here, and stopped in the opposite order. */
-const stops: (() => Promise<void>)[] = [];
-let stopping: Promise<void> | undefined;
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Registers what has been started; throws, having stopped it, when somebody asked to stop in the meantime. */
-async function started(stop: () => Promise<void>): Promise<void> {
-  if (stopping !== undefined) {
-    await stop();
-    throw new Error('Stopped while starting.');
-  }
-  stops.push(stop);
-}
-
-function stopAll(): Promise<void> {
-  stopping ??= (async () => {
-    for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) {
-      await stop().catch((error: unknown) => say(`While stopping: ${error}`));
-    }
-  })();
-  return stopping;
-}
+const stops = createStops(say);
+/** Until the configuration is known, in milliseconds. */
+let graceMs = 10_000;
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
@@ -58,9 +41,12 @@ async function main(): Promise<void> {
     pino.destination({ fd: 2, sync: false }),
   );
 
-  const embedded = await startEmbedded(config, say, started);
+  graceMs = config.shutdownGraceMs;
 
-  for (const name of await migrate(embedded.databaseUrl)) say(`Database: applied ${name}`);
+  const started = (stop: Stop) => stops.add(stop);
+  const embedded = await startEmbedded(config, say, (stop) => stops.add(stop, true));
+
+  for (const name of await migrate(embedded.databaseUrl, { say })) say(`Database: applied ${name}`);
   const sql = createPool(embedded.databaseUrl, POOL_SIZE);
   await started(() => sql.end({ timeout: 5 }));
   const keys = await masterKeys(sql, config, embedded.dataDir);
@@ -160,18 +146,19 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     askedAt = Date.now();
     say('Stopping: attempts under way finish …');
     const patience = new Promise((resolve) => setTimeout(resolve, HALF_STARTED_MS));
-    void stopAll()
-      .then(() => Promise.race([settled, patience]))
-      .then(() => process.exit(0));
+    void stops.all(graceMs).then(async (clean) => {
+      await Promise.race([settled, patience]);
+      process.exit(clean ? 0 : 1);
+    });
   });
 }
 
 settled = main().catch(async (error: unknown) => {
   // Asked to stop while starting: what failed on the way is no news.
-  if (stopping !== undefined) return;
+  if (stops.stopping) return;
   const foreseen = error instanceof Error && ['ConfigError', 'DataDirError', 'Error'].includes(error.name);
   const text = foreseen ? error.message : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`${text}\n`);
-  await stopAll();
+  await stops.all(graceMs);
   process.exit(1);
 });

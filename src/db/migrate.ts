@@ -1,43 +1,86 @@
 /**
- * Applies the SQL files of `migrations/` in the order of their names, each in a transaction of its own, under
- * an advisory lock, so that any number of processes may start at once.
+ * Applies the SQL files of `migrations/` in the order of their names, under an advisory lock, so that any number of
+ * processes may start at once.
+ *
+ * Each file is one transaction, unless its first line is
+ *
+ *     -- outside a transaction
+ *
+ * as `create index concurrently` needs, which every index of a table with many rows should use. The statements of such
+ * a file are sent one by one; each ends with a semicolon at the end of a line. Whoever dies in the middle leaves half
+ * of it, and the next start begins anew, so every statement has to be repeatable; an index that was not finished
+ * stays behind invalid:
+ *
+ *     -- outside a transaction
+ *     drop index concurrently if exists deliveries_by_entity;
+ *     create index concurrently deliveries_by_entity on deliveries (eshop_id, entity_id);
+ *
+ * A statement may take as long as it takes, but it does not wait for a lock for long: who waits for a table lets
+ * nobody pass who comes later. It is tried again until it gets the lock.
  * @module
  */
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import postgres from 'postgres';
 import { Umzug } from 'umzug';
-import { createPool } from './pool.ts';
+import { sayWhoIsWaitedFor } from './lock-holders.ts';
+import { createPool, type Pool } from './pool.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
+const OUTSIDE = /^-- outside a transaction\s*\n/;
 /** Any fixed number: it names this lock among the advisory locks of the database. */
 const LOCK = 715_021;
+/** How long a migration stands in line for a lock, and how long it then lets others pass, in milliseconds. */
+const LOCK_TIMEOUT_MS = 3_000;
+const LET_PASS_MS = 1_000;
+/** How often it is looked whether another process has finished its migrations, in milliseconds. */
+const TURN_INTERVAL_MS = 200;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Settings of `migrate`. */
+export interface MigrateOptions {
+  /** Hears what is waited for. */
+  readonly say?: (text: string) => void;
+  /** The folder of the files, for tests. */
+  readonly directory?: string;
+}
 
 /**
  * Brings the database up to date.
  * @param url a `postgres://` address
  * @returns the names of the migrations applied by this call
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(
+  url: string,
+  { say = () => {}, directory }: MigrateOptions = {},
+): Promise<string[]> {
+  const folder = directory === undefined ? MIGRATIONS : pathToFileURL(`${directory}/`);
   // One connection: the advisory lock belongs to the session that took it.
-  const sql = createPool(url, 1);
+  const sql = createPool(url, 1, { statementMs: null, silenceMs: null, lockMs: LOCK_TIMEOUT_MS });
   try {
-    await sql`select pg_advisory_lock(${LOCK})`;
+    await takeTurn(sql, say);
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
-    const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith('.sql')).sort();
+    const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
     const umzug = new Umzug({
       migrations: files.map((name) => ({
         name,
         up: async () => {
-          const text = await readFile(new URL(name, MIGRATIONS), 'utf8');
-          await sql.begin(async (tx) => {
-            await tx.unsafe(text);
-            await tx`insert into migrations (name) values (${name})`;
-          });
+          const text = await readFile(new URL(name, folder), 'utf8');
+          const stopSaying = await sayWhoIsWaitedFor(url, sql, (whom) =>
+            say(`Database: ${name} waits for ${whom}.`),
+          );
+          try {
+            await untilLocked(() => apply(sql, name, text));
+          } finally {
+            await stopSaying();
+          }
         },
       })),
       storage: {
         executed: async () =>
           (await sql<{ name: string }[]>`select name from migrations order by name`).map((row) => row.name),
-        // Recorded in the migration's own transaction above.
+        // Recorded together with the migration itself.
         logMigration: async () => {},
         unlogMigration: async () => {
           throw new Error('Migrations only go forward.');
@@ -47,6 +90,48 @@ export async function migrate(url: string): Promise<string[]> {
     });
     return (await umzug.up()).map((migration) => migration.name);
   } finally {
-    await sql.end();
+    await sql.end({ timeout: 5 });
   }
+}
+
+/**
+ * Takes the advisory lock. It is tried for, not waited for: a session that waits inside a statement would keep
+ * another's `create index concurrently` from finishing, which waits for all statements under way.
+ */
+async function takeTurn(sql: Pool, say: (text: string) => void): Promise<void> {
+  for (let said = false; ; said = true) {
+    const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as mine`;
+    if (turn?.mine === true) return;
+    if (!said) say('Database: waits for the migrations of another process.');
+    await sleep(TURN_INTERVAL_MS);
+  }
+}
+
+/** Tries again for as long as a lock is missing. */
+async function untilLocked(step: () => Promise<void>): Promise<void> {
+  for (;;) {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof postgres.PostgresError) || error.code !== LOCK_NOT_AVAILABLE) throw error;
+      await sleep(LET_PASS_MS);
+    }
+  }
+}
+
+async function apply(sql: Pool, name: string, text: string): Promise<void> {
+  if (!OUTSIDE.test(text)) {
+    await sql.begin(async (tx) => {
+      await tx.unsafe(text);
+      await tx`insert into migrations (name) values (${name})`;
+    });
+    return;
+  }
+  // What runs concurrently stands in nobody's way, and waits for others as a part of its work.
+  await sql`select set_config('lock_timeout', '0', false)`;
+  for (const statement of text.replace(OUTSIDE, '').split(/;\s*(?:\n|$)/)) {
+    if (statement.trim() !== '') await sql.unsafe(statement);
+  }
+  await sql`insert into migrations (name) values (${name})`;
+  await sql`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, false)`;
 }

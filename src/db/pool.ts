@@ -4,27 +4,52 @@
  * @module
  */
 import postgres from 'postgres';
+import { tlsWishOf } from './tls-wish.ts';
+import { openSocket, type SocketDeadlines } from './watched-socket.ts';
 
 /** A pool or a transaction: what every query function takes first. */
 export type Sql = postgres.Sql | postgres.TransactionSql;
 /** The pool itself, where a function opens its own transaction. */
 export type Pool = postgres.Sql;
 
-/** How long a query may take before Postgres ends it, in milliseconds: no request hangs on a lock for ever. */
-const STATEMENT_TIMEOUT_MS = 10_000;
+/** How long things may take, in milliseconds. */
+export interface PoolDeadlines extends SocketDeadlines {
+  /** For a statement, before Postgres ends it: no request hangs on a lock for ever. null: as long as it takes. */
+  readonly statementMs: number | null;
+  /** For a statement to get a lock, before Postgres ends it; null: as long as for the statement. */
+  readonly lockMs: number | null;
+}
 
 /**
- * Opens a pool. Nothing connects until the first query.
+ * A server that works ends a statement after ten seconds and says so; one that has said nothing five seconds later
+ * is out of reach, and so is its connection.
+ */
+const DEADLINES: PoolDeadlines = { connectMs: 5_000, statementMs: 10_000, silenceMs: 15_000, lockMs: null };
+
+/**
+ * Opens a pool. Nothing connects until the first query. A query on a connection that falls silent fails with
+ * `DatabaseSilent`, and the next one gets a new connection.
  * @param url a `postgres://` address
  * @param max the most connections (default 10)
  */
-export function createPool(url: string, max = 10): Pool {
-  return postgres(url, {
+export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlines> = {}): Pool {
+  const { statementMs, lockMs, ...socketDeadlines } = { ...DEADLINES, ...deadlines };
+  const tls = tlsWishOf(url);
+  const options = {
     max,
     // Only column names: postgres.camel would also rewrite the keys inside JSON values.
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
-    connection: { application_name: 'waybill', statement_timeout: STATEMENT_TIMEOUT_MS },
+    connection: {
+      application_name: 'waybill',
+      ...(statementMs === null ? {} : { statement_timeout: statementMs }),
+      ...(lockMs === null ? {} : { lock_timeout: lockMs }),
+    },
     connect_timeout: 10,
     onnotice: () => {},
-  });
+    // The socket has spoken TLS by then, and probes idle connections.
+    ssl: false,
+    socket: ({ host: [host = '127.0.0.1'], port: [port = 5432] }: { host: string[]; port: number[] }) =>
+      openSocket({ host, port, tls }, socketDeadlines),
+  };
+  return postgres(url, options);
 }

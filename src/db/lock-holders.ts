@@ -1,0 +1,62 @@
+/**
+ * Who keeps a session from a lock it waits for.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createPool, type Pool } from './pool.ts';
+
+/** How often it is looked, in milliseconds. */
+const INTERVAL_MS = 500;
+
+interface Holder {
+  readonly pid: number;
+  readonly applicationName: string;
+  readonly relation: string | null;
+  readonly seconds: number;
+}
+
+/**
+ * Watches a session from another one.
+ * @param sql a pool of one connection, which is watched
+ * @param say hears of everybody who is waited for, once: "process 4711 (psql), which has held deliveries for 12 s"
+ * @returns ends it
+ */
+export async function sayWhoIsWaitedFor(
+  url: string,
+  sql: Pool,
+  say: (whom: string) => void,
+): Promise<() => Promise<void>> {
+  const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  const observer = createPool(url, 1);
+  const over = new AbortController();
+  const said = new Set<number>();
+
+  async function look(): Promise<void> {
+    const holders = await observer<Holder[]>`
+      select distinct on (holder.pid) holder.pid, holder.application_name, waiting.relation::regclass::text as relation,
+        round(extract(epoch from now() - coalesce(holder.xact_start, holder.backend_start)))::int as seconds
+      from pg_locks as waiting
+      cross join lateral unnest(pg_blocking_pids(waiting.pid)) as blocking (pid)
+      join pg_stat_activity as holder on holder.pid = blocking.pid
+      where waiting.pid = ${session?.pid ?? 0} and not waiting.granted`;
+    for (const { pid, applicationName, relation, seconds } of holders) {
+      if (said.has(pid)) continue;
+      said.add(pid);
+      const program = applicationName === '' ? '' : ` (${applicationName})`;
+      say(`database process ${pid}${program}, which has held ${relation ?? 'a lock'} for ${seconds} s`);
+    }
+  }
+
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      await sleep(INTERVAL_MS, undefined, { signal: over.signal }).catch(() => {});
+      // Not being able to say it is no reason to stop.
+      if (!over.signal.aborted) await look().catch(() => {});
+    }
+  })();
+  return async () => {
+    over.abort();
+    await watching;
+    await observer.end({ timeout: 1 });
+  };
+}

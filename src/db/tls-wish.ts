@@ -1,0 +1,26 @@
+/**
+ * What the address of a database says about TLS, in the words of libpq (`sslmode`, `sslnegotiation`, `sslrootcert`).
+ * @module
+ */
+
+/** How a connection is encrypted. */
+export interface TlsWish {
+  /** `direct`: without asking first (Postgres 17). `preferred`: only if the server has it. */
+  readonly mode: 'off' | 'preferred' | 'required' | 'direct';
+  /** Whether the server's certificate has to be a trusted authority's, and for its name. */
+  readonly verified: boolean;
+}
+
+/** Modes that encrypt without looking at the certificate. */
+const UNVERIFIED = ['allow', 'prefer', 'require'];
+
+/** @param url a `postgres://` address; unless it says otherwise, TLS is not spoken */
+export function tlsWishOf(url: string): TlsWish {
+  const { searchParams } = new URL(url);
+  const direct = searchParams.get('sslnegotiation') === 'direct';
+  const system = searchParams.get('sslrootcert') === 'system';
+  const wish = system ? 'verify-full' : (searchParams.get('sslmode') ?? searchParams.get('ssl') ?? 'disable');
+  if (['disable', 'false', ''].includes(wish)) return { mode: 'off', verified: false };
+  const mode = direct ? 'direct' : wish === 'prefer' ? 'preferred' : 'required';
+  return { mode, verified: !UNVERIFIED.includes(wish) };
+}

@@ -1,0 +1,149 @@
+/**
+ * Connections to Postgres that do not outlive a network that has fallen silent.
+ *
+ * The client library waits for an answer as long as the connection stands, and a connection whose packets vanish
+ * stands for a quarter of an hour or for ever. So the socket itself watches: while an answer is owed, something has to
+ * arrive within the deadline, else it destroys itself; the library fails the query and makes a new connection.
+ * @module
+ */
+import { once } from 'node:events';
+import { connect as connectTcp, isIP, Socket, type TcpNetConnectOpts } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { createAnswersOwed } from './answers-owed.ts';
+import type { TlsWish } from './tls-wish.ts';
+
+/** How a server is reached. */
+export interface SocketTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsWish;
+}
+
+/** How long things may take, in milliseconds. */
+export interface SocketDeadlines {
+  /** For TCP and TLS. */
+  readonly connectMs: number;
+  /** Without a byte from the server while it owes an answer; null: no limit. */
+  readonly silenceMs: number | null;
+}
+
+/** The server owed an answer, and nothing came. */
+export class DatabaseSilent extends Error {
+  override readonly name = 'DatabaseSilent';
+  readonly code = 'DATABASE_SILENT';
+}
+
+/** Before the first keep-alive probe on an idle connection, in milliseconds; the system then gives up within seconds. */
+const KEEP_ALIVE_MS = 10_000;
+/** How long the server may take to take note of a connection's end, in milliseconds. */
+const GOODBYE_MS = 2_000;
+/** "Do you speak TLS?", answered with one letter. */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
+
+/**
+ * Opens a connection. It never throws: what fails is a socket that emits `error` and `close`, from which the library
+ * recovers; from a rejected promise it does not.
+ */
+export async function openSocket(target: SocketTarget, deadlines: SocketDeadlines): Promise<Socket> {
+  const late = AbortSignal.timeout(deadlines.connectMs);
+  const options: TcpNetConnectOpts = {
+    host: target.host,
+    port: target.port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_MS,
+  };
+  const raw = connectTcp(options);
+  // Whoever awaits something of a socket hears of its failure; what fails afterwards must not end the process.
+  raw.on('error', () => {});
+  try {
+    const socket = await secured(raw, target, late);
+    watch(socket, deadlines.silenceMs);
+    return socket;
+  } catch (error) {
+    raw.destroy();
+    const cause = late.aborted
+      ? new DatabaseSilent(`The database has not taken a connection for ${deadlines.connectMs / 1000} s.`)
+      : error;
+    return failing(cause instanceof Error ? cause : new Error(String(cause)));
+  }
+}
+
+/** The connected socket, with TLS around it where that is wished for. */
+async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSignal): Promise<Socket> {
+  await once(raw, 'connect', { signal });
+  if (tls.mode === 'off') return raw;
+  if (tls.mode !== 'direct') {
+    raw.write(SSL_REQUEST);
+    const [answer]: unknown[] = await once(raw, 'data', { signal });
+    // More than one byte would be something smuggled in ahead of the encryption.
+    const yes = answer instanceof Buffer && answer.length === 1 && answer[0] === 'S'.charCodeAt(0);
+    if (!yes && tls.mode === 'preferred') return raw;
+    if (!yes) throw new Error('The database does not speak TLS, which its address asks for.');
+  }
+  const socket = connectTls({
+    socket: raw,
+    rejectUnauthorized: tls.verified,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(tls.mode === 'direct' ? { ALPNProtocols: ['postgresql'] } : {}),
+  });
+  socket.on('error', () => {});
+  await once(socket, 'secureConnect', { signal });
+  return socket;
+}
+
+/** Destroys a socket on which the server owes an answer and is silent. */
+function watch(socket: Socket, silenceMs: number | null): void {
+  const owed = createAnswersOwed();
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (ms: number) => {
+    timer ??= setTimeout(() => {
+      socket.destroy(new DatabaseSilent(`The database has not answered for ${ms / 1000} s.`));
+    }, ms);
+  };
+  const stopWaiting = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+
+  if (silenceMs !== null) {
+    hearWrites(socket, (piece) => {
+      owed.sent(piece);
+      if (owed.any) wait(silenceMs);
+    });
+    socket.on('data', (piece: Buffer) => {
+      owed.received(piece);
+      if (owed.any) timer?.refresh();
+      else stopWaiting();
+    });
+  }
+  // Our end has been said: a server that says nothing to it is gone.
+  socket.once('finish', () => {
+    stopWaiting();
+    wait(GOODBYE_MS);
+  });
+  socket.once('close', stopWaiting);
+}
+
+type Written = (error?: Error | null) => void;
+
+/** Tells what is written, as it is written. */
+function hearWrites(socket: Socket, hear: (piece: Uint8Array) => void): void {
+  const write = socket.write.bind(socket);
+  socket.write = (
+    piece: Uint8Array | string,
+    encoding?: BufferEncoding | Written,
+    written?: Written,
+  ): boolean => {
+    hear(typeof piece === 'string' ? Buffer.from(piece) : piece);
+    const done = typeof encoding === 'function' ? encoding : written;
+    return typeof piece === 'string' ? write(piece, undefined, done) : write(piece, done);
+  };
+}
+
+/** A socket that fails as soon as its user listens. */
+function failing(error: Error): Socket {
+  const socket = new Socket();
+  setImmediate(() => socket.destroy(error));
+  return socket;
+}

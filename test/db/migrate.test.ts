@@ -1,0 +1,114 @@
+/** Migrations of a database that others are using. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { migrate } from '../../src/db/migrate.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let directory: string;
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  await database.sql`drop table migrations`;
+  directory = await mkdtemp(join(tmpdir(), 'waybill-migrations-'));
+});
+afterEach(async () => {
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const write = (name: string, text: string) => writeFile(join(directory, name), text);
+
+/** Says when as much has been said. */
+function sayings() {
+  const said: string[] = [];
+  let hear: () => void = () => {};
+  return {
+    said,
+    say: (text: string) => {
+      said.push(text);
+      hear();
+    },
+    first: () =>
+      new Promise<void>((resolve) => {
+        hear = resolve;
+        if (said.length > 0) resolve();
+      }),
+  };
+}
+
+test('a migration waits for a lock that somebody holds, longer than any statement may take, says for whom, and succeeds', async () => {
+  await write('0001-more.sql', 'alter table webhooks add column more text;');
+  const { say, said, first } = sayings();
+  let applied: Promise<string[]> = Promise.resolve([]);
+  let readable = false;
+
+  await database.sql.begin(async (tx) => {
+    await tx`lock table webhooks in access share mode`;
+    applied = migrate(database.url, { say, directory });
+    await first();
+    // Whoever comes after the migration is let pass in between.
+    await database.sql`select count(*) from webhooks`;
+    readable = true;
+  });
+
+  expect(await applied).toEqual(['0001-more.sql']);
+  expect(readable).toBe(true);
+  expect(said).toEqual([
+    expect.stringMatching(
+      /^Database: 0001-more\.sql waits for database process \d+ \(waybill\), which has held webhooks for \d+ s\.$/,
+    ),
+  ]);
+  expect(await database.sql`select more from webhooks`).toEqual([]);
+});
+
+test('a migration may take longer than a statement of the pool', async () => {
+  await write('0001-slow.sql', 'select pg_sleep(11);');
+
+  expect(await migrate(database.url, { directory })).toEqual(['0001-slow.sql']);
+}, 60_000);
+
+test('a file marked so runs outside a transaction, statement by statement', async () => {
+  await write(
+    '0001-index.sql',
+    `-- outside a transaction
+drop index concurrently if exists webhooks_by_text;
+-- Read by; nobody.
+create index concurrently webhooks_by_text on webhooks (url)
+  where url <> ';';
+`,
+  );
+
+  expect(await migrate(database.url, { directory })).toEqual(['0001-index.sql']);
+  expect(await migrate(database.url, { directory })).toEqual([]);
+
+  const [index] =
+    await database.sql`select indisvalid from pg_index where indexrelid = 'webhooks_by_text'::regclass`;
+  expect(index).toEqual({ indisvalid: true });
+});
+
+test('one that somebody died in is begun anew', async () => {
+  const text = `-- outside a transaction
+drop index concurrently if exists webhooks_by_text;
+create index concurrently webhooks_by_text on webhooks (url);
+`;
+  await write('0001-index.sql', `${text}select 1 / 0;\n`);
+  await expect(migrate(database.url, { directory })).rejects.toThrow('division by zero');
+  await write('0001-index.sql', text);
+
+  expect(await migrate(database.url, { directory })).toEqual(['0001-index.sql']);
+});
+
+test('of several processes that start at once one applies, and no one blocks another for ever', async () => {
+  await write('0001-table.sql', 'create table things (id int);');
+  await write(
+    '0002-index.sql',
+    '-- outside a transaction\ndrop index concurrently if exists things_by_id;\ncreate index concurrently things_by_id on things (id);\n',
+  );
+
+  const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url, { directory })));
+
+  expect(applied.flat().sort()).toEqual(['0001-table.sql', '0002-index.sql']);
+});

@@ -1,0 +1,220 @@
+/** A database behind a link that goes bad: the query fails in time, and the pool goes on with a new connection. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { connect, createServer, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer as createTlsServer } from 'node:tls';
+import * as v from 'valibot';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { createPool, type Pool, type PoolDeadlines } from '../../src/db/pool.ts';
+import { pem } from '../delivery/support.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+
+/** Short, yet longer than any answer on this machine takes. */
+const SILENCE_MS = 2_000;
+const SILENT = { name: 'DatabaseSilent' };
+
+let database: TestDatabase;
+let proxy: TcpProxy;
+const pools: Pool[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  proxy = await startTcpProxy({ port: Number(new URL(inject('postgresUrl')).port) });
+});
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.end({ timeout: 0 });
+  await proxy.close();
+});
+
+/** The database as it is seen through a port. */
+function through(port: number, parameters = ''): string {
+  const url = new URL(database.url);
+  url.port = String(port);
+  url.hostname = 'localhost';
+  return `${url.href}${parameters}`;
+}
+
+function poolThrough(port: number, deadlines: Partial<PoolDeadlines> = {}, parameters = ''): Pool {
+  const pool = createPool(through(port, parameters), 2, { silenceMs: SILENCE_MS, ...deadlines });
+  pools.push(pool);
+  return pool;
+}
+
+const one = async (sql: Pool) => (await sql`select ${1}::int as one`)[0]?.one;
+
+test('a query on a connection that has fallen silent fails, and the next one gets a new connection', async () => {
+  const sql = poolThrough(proxy.port);
+  expect(await one(sql)).toBe(1);
+  proxy.silence();
+
+  await expect(one(sql)).rejects.toMatchObject(SILENT);
+
+  proxy.pass();
+  expect(await one(sql)).toBe(1);
+});
+
+test('so does one whose answer stops in the middle, and one that was never connected', async () => {
+  const sql = poolThrough(proxy.port);
+  await one(sql);
+  proxy.silenceInAnswer(50_000);
+  await expect(sql`select repeat('x', 100000)`).rejects.toMatchObject(SILENT);
+  proxy.silence();
+  await expect(one(sql)).rejects.toMatchObject(SILENT);
+
+  proxy.pass();
+
+  expect(await one(sql)).toBe(1);
+});
+
+test('a transaction on a connection that has fallen silent fails, and holds up nobody', async () => {
+  const sql = poolThrough(proxy.port);
+
+  const lost = sql.begin(async (tx) => {
+    await tx`select 1`;
+    proxy.silence();
+    await tx`select 2`;
+  });
+
+  // The library says that the connection was closed.
+  await expect(lost).rejects.toThrow('CONNECTION_CLOSED');
+  proxy.pass();
+  expect(await Promise.all([one(sql), one(sql), one(sql)])).toEqual([1, 1, 1]);
+});
+
+test('every query that waited for a silent connection fails, not the first alone', async () => {
+  const sql = poolThrough(proxy.port);
+  await Promise.all([one(sql), one(sql)]);
+  proxy.silence();
+
+  const results = await Promise.allSettled(Array.from({ length: 20 }, () => one(sql)));
+
+  expect(results.map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
+});
+
+test('an answer that keeps coming may take longer than the deadline', async () => {
+  const sql = poolThrough(proxy.port, { silenceMs: 1_000 });
+
+  const rows = await sql`select repeat('x', 20000) as text, pg_sleep(0.3) from generate_series(1, 8)`;
+
+  expect(rows).toHaveLength(8);
+});
+
+test('silence that nobody waits for is none: LISTEN, an idle connection, an open transaction', async () => {
+  const sql = poolThrough(proxy.port, { silenceMs: 300 });
+  let hear: (text: string) => void = () => {};
+  const heard = new Promise<string>((resolve) => {
+    hear = resolve;
+  });
+  await sql.listen('quiet', (text) => hear(text));
+  await one(sql);
+  const accepted = proxy.accepted;
+
+  await sql.begin(async (tx) => {
+    await tx`select 1`;
+    await sleep(1_200);
+    await tx`select 2`;
+  });
+  await sql.notify('quiet', 'still here');
+
+  expect(await heard).toBe('still here');
+  expect(proxy.accepted).toBe(accepted);
+});
+
+test('a connection that is cut, also in the middle of an answer, fails its query alone', async () => {
+  const sql = poolThrough(proxy.port);
+  await one(sql);
+  proxy.cutInAnswer(50_000);
+  await expect(sql`select repeat('x', 100000)`).rejects.toThrow();
+  expect(await one(sql)).toBe(1);
+
+  proxy.refuse();
+  await expect(one(sql)).rejects.toThrow();
+  proxy.pass();
+  expect(await one(sql)).toBe(1);
+});
+
+test('a pool that is ended while its connections are silent lets go of them', async () => {
+  const sockets: Socket[] = [];
+  const note = (message: unknown) => {
+    const { socket } = v.parse(v.object({ socket: v.instance(Socket) }), message);
+    sockets.push(socket);
+  };
+  subscribe('net.client.socket', note);
+  const sql = poolThrough(proxy.port);
+  await Promise.all([one(sql), one(sql)]);
+  unsubscribe('net.client.socket', note);
+  expect(sockets.length).toBeGreaterThanOrEqual(2);
+  proxy.silence();
+  const lost = one(sql).catch((error: unknown) => error);
+
+  await sql.end({ timeout: 0.2 });
+
+  expect(await lost).toBeInstanceOf(Error);
+  await expect.poll(() => sockets.filter(({ destroyed }) => !destroyed), { timeout: 10_000 }).toEqual([]);
+});
+
+test('a server that does not take connections is given up', async () => {
+  const sql = poolThrough(proxy.port, { connectMs: 500 }, '?sslmode=require');
+  proxy.silence();
+
+  await expect(one(sql)).rejects.toThrow('The database has not taken a connection for 0.5 s.');
+});
+
+/** Speaks TLS as Postgres does, in front of one that does not. */
+async function startTlsFront(answer: 'S' | 'N'): Promise<{ port: number; close(): void }> {
+  const postgresPort = Number(new URL(inject('postgresUrl')).port);
+  const tls = createTlsServer({ key: await pem('server.key'), cert: await pem('valid.pem') }, (socket) => {
+    const inner = connect(postgresPort, '127.0.0.1');
+    socket.on('error', () => inner.destroy());
+    inner.on('error', () => socket.destroy());
+    socket.pipe(inner).pipe(socket);
+  });
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write(answer);
+      if (answer === 'S') return tls.emit('connection', socket);
+      const inner = connect(postgresPort, '127.0.0.1');
+      socket.pipe(inner).pipe(socket);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { port: address.port, close: () => server.close() };
+}
+
+test('over TLS: a query is answered, and silence is noticed', async () => {
+  const front = await startTlsFront('S');
+  const link = await startTcpProxy({ port: front.port });
+  try {
+    const sql = poolThrough(link.port, {}, '?sslmode=require');
+    expect(await one(sql)).toBe(1);
+    link.silence();
+    await expect(one(sql)).rejects.toMatchObject(SILENT);
+    link.pass();
+    expect(await one(sql)).toBe(1);
+
+    const strict = poolThrough(link.port, {}, '?sslmode=verify-full');
+    await expect(one(strict)).rejects.toMatchObject({ code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+  } finally {
+    await link.close();
+    front.close();
+  }
+});
+
+test('a server without TLS is used without where that is allowed, and refused where it is not', async () => {
+  const front = await startTlsFront('N');
+  try {
+    expect(await one(poolThrough(front.port, {}, '?sslmode=prefer'))).toBe(1);
+    await expect(one(poolThrough(front.port, {}, '?sslmode=require'))).rejects.toThrow(
+      'The database does not speak TLS, which its address asks for.',
+    );
+  } finally {
+    front.close();
+  }
+});

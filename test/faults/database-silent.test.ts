@@ -1,0 +1,72 @@
+/**
+ * The link to the database falls silent: nobody is told, and no packet comes back.
+ * @module
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { login } from '../support/client.ts';
+import { createInstallation, type Installation } from '../support/installation.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+let installation: Installation;
+let proxy: TcpProxy;
+let program: Program | undefined;
+
+beforeAll(async () => {
+  installation = await createInstallation();
+  const { port } = new URL(installation.env.DATABASE_URL);
+  proxy = await startTcpProxy({ port: Number(port) });
+});
+afterAll(async () => {
+  await program?.kill().catch(() => {});
+  await proxy.close();
+  await installation.remove();
+});
+
+function start(env: Record<string, string> = {}): Promise<Program> {
+  const url = new URL(installation.env.DATABASE_URL);
+  url.port = String(proxy.port);
+  return startProgram({ ...installation.env, DATABASE_URL: url.href, ...env });
+}
+
+it('goes on by itself when the link is back, and stops in time while it is silent', {
+  timeout: 240_000,
+}, async () => {
+  const receiver = await createReceiver();
+  try {
+    program = await start({ SHUTDOWN_GRACE: '4s' });
+    const client = await login(program.url, installation.credentials);
+    await client.request('POST', '/webhooks', {
+      url: receiver.url,
+      webhookType: 'CREATE_ORDER',
+      active: true,
+      method: 'POST',
+    });
+    await client.createOrder('before');
+    await receiver.waitFor(1, 60_000);
+
+    proxy.silence();
+    // The relay polls: its connections are all found to be silent, and are given up.
+    await until(
+      'a query given up',
+      async () => program?.output().includes('DatabaseSilent') === true,
+      90_000,
+    );
+    proxy.pass();
+    await until(
+      'an accepted order',
+      async () => (await client.createOrder('after')).statusCode === 200,
+      90_000,
+    );
+    await receiver.waitFor(2, 60_000);
+
+    proxy.silence();
+    // It neither hangs nor pretends that all went well.
+    expect(await program.stop()).toBe(1);
+    expect(program.output()).toContain('Not everything stopped by itself within 4 s');
+  } finally {
+    await receiver.close();
+  }
+});
