@@ -26,7 +26,8 @@ function explained(error: unknown, settings: Settings): unknown {
     return new CommandError('The database has no tables of Waybill yet: start Waybill on it once.');
   }
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code !== 'ECONNREFUSED' && code !== 'CONNECT_TIMEOUT' && code !== 'ENOTFOUND') return error;
+  const away = ['ECONNREFUSED', 'CONNECT_TIMEOUT', 'CONNECTION_SILENT', 'ENOTFOUND'];
+  if (typeof code !== 'string' || !away.includes(code)) return error;
   return new CommandError(
     settings.DATABASE_URL === undefined
       ? `No Waybill is running with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`

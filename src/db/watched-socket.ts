@@ -30,7 +30,8 @@ export interface SocketDeadlines {
 /** The server owed an answer, and nothing came. */
 export class DatabaseSilent extends Error {
   override readonly name = 'DatabaseSilent';
-  readonly code = 'DATABASE_SILENT';
+  /** Of the family of the library's own codes of lost connections. */
+  readonly code = 'CONNECTION_SILENT';
 }
 
 /** Before the first keep-alive probe on an idle connection, in milliseconds; the system then gives up within seconds. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import * as v from 'valibot';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { failureOf } from '../../src/api/errors.ts';
 import { createPool, type Pool, type PoolDeadlines } from '../../src/db/pool.ts';
 import { pem } from '../delivery/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -51,8 +52,11 @@ test('a query on a connection that has fallen silent fails, and the next one get
   expect(await one(sql)).toBe(1);
   proxy.silence();
 
-  await expect(one(sql)).rejects.toMatchObject(SILENT);
+  const error: unknown = await one(sql).catch((reason: unknown) => reason);
 
+  expect(error).toMatchObject(SILENT);
+  // To a consumer of the API it is a database that is away.
+  expect(failureOf(error, 'r-1').status).toBe(503);
   proxy.pass();
   expect(await one(sql)).toBe(1);
 });
