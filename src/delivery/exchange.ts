@@ -15,6 +15,7 @@ import {
   statusSentence,
   timeoutSentence,
 } from './failure-sentence.ts';
+import { STALL_MS } from './fault.ts';
 import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -44,8 +45,6 @@ const BODY_BYTES = 16 * 1024;
 const BODY_GRACE_MS = 2_000;
 /** So many answers ahead of the answer are taken; each costs us more than it costs the receiver. */
 const MOST_INFORMATIONAL = 10;
-/** A clock that rings so late, in milliseconds, shows that this process was not running, or had no time to look. */
-const STALL_MS = 2_000;
 /** What every exchange of a sender has in common. */
 export interface ExchangeSettings {
   readonly agent: Agent;

@@ -52,6 +52,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   EACCES: 'ours',
 };
 
+/** A clock that rings so late, in milliseconds, shows that this process was not running, or had no time to look. */
+export const STALL_MS = 2_000;
+
 /** An error as the table needs it. */
 export interface FailedStep {
   readonly code: string;

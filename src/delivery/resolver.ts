@@ -7,9 +7,9 @@
  * @module
  */
 import { type LookupAddress, promises } from 'node:dns';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { faultOf, isOurFault } from './fault.ts';
+import { faultOf, isOurFault, STALL_MS } from './fault.ts';
 import { localNames } from './local-names.ts';
 import { hasRoute } from './route.ts';
 import { watchedFile } from './watched-file.ts';
@@ -129,6 +129,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     name: string,
     families: readonly Promise<FamilyAnswer>[],
   ): Promise<readonly LookupAddress[]> {
+    const startedAt = performance.now();
     const given: FamilyAnswer[] = [];
     const all = Promise.all(families.map(async (family) => given.push(await family)));
     const enough = Promise.any(families.map(withAddresses)).then(
@@ -139,9 +140,11 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     const addresses = given.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses.sort((a, b) => a.family - b.family);
     const codes = [0, 1].map((index) => given[index]?.code ?? 'ETIMEOUT');
+    const stoodStill = performance.now() - startedAt > lookupMs + STALL_MS;
+    const evidence = { resolverAnswers: async () => !stoodStill && (await answers()), hasRoute };
     const ours = await isOurFault(
       codes.map((code) => ({ code, step: 'lookup' })),
-      { resolverAnswers: answers, hasRoute },
+      evidence,
     );
     // Of two codes the one that says more than "not of this family".
     const code = codes.find((each) => faultOf({ code: each, step: 'lookup' }) !== 'receiver') ?? codes[0];
@@ -209,7 +212,10 @@ async function withAddresses(family: Promise<FamilyAnswer>): Promise<void> {
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   const over = new AbortController();
   try {
-    const patience = sleep(ms, undefined, { signal: over.signal }).catch(() => undefined);
+    // What has arrived by then is looked at first: this process may have been busy with something else.
+    const patience = sleep(ms, undefined, { signal: over.signal })
+      .then(() => nextTurn(undefined))
+      .catch(() => undefined);
     return await Promise.race([promise, patience]);
   } finally {
     over.abort();

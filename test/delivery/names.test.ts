@@ -139,6 +139,18 @@ describe('a name that gives no address', () => {
   });
 });
 
+test('a name that was asked for while this process stood still is not to blame', async () => {
+  const dns = await startNames({ 'shop.example': 'silent' });
+  const resolver = createResolver({ servers: [dns.address], timeoutMs: 1_000 });
+  const found = resolver.resolve('shop.example', 'shop').catch((error: unknown) => error);
+  await expect.poll(() => dns.questions.length).toBeGreaterThan(0);
+
+  for (const end = performance.now() + 3_000; performance.now() < end; );
+
+  expect(await found).toMatchObject({ name: 'LookupError', ours: true });
+  resolver.close();
+});
+
 test('silent names of one e-shop, many at a time, neither delay nor fail the names of another', async () => {
   const receiver = await startReceiver({ headers: { connection: 'close' } });
   const silent = Array.from({ length: 4 * LOOKUPS_AT_ONCE }, (_, index) => `mute${index}.example`);
