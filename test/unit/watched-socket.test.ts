@@ -1,0 +1,62 @@
+/** A connection to a server that takes it and then says nothing. */
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openSocket } from '../../src/db/watched-socket.ts';
+
+let port = 0;
+const taken: Socket[] = [];
+const server = createServer({ allowHalfOpen: true }, (socket) => {
+  socket.on('error', () => {});
+  socket.resume();
+  taken.push(socket);
+});
+
+beforeEach(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  port = address.port;
+});
+afterEach(async () => {
+  for (const socket of taken.splice(0)) socket.destroy();
+  server.close();
+  await once(server, 'close');
+});
+
+function open(silenceMs: number | null): Promise<Socket> {
+  const target = { host: '127.0.0.1', port, tls: { mode: 'off', verified: false } } as const;
+  return openSocket(target, { connectMs: 5_000, silenceMs });
+}
+
+/** What a socket ends with. */
+function end(socket: Socket): Promise<unknown> {
+  return new Promise((resolve) => {
+    socket.once('error', resolve);
+    socket.once('close', () => resolve(null));
+  });
+}
+
+test('is given up once something has been said to it', async () => {
+  const socket = await open(200);
+  socket.write(Buffer.from([0, 0, 0, 8, 0, 3, 0, 0]));
+
+  expect(await end(socket)).toMatchObject({ name: 'DatabaseSilent', code: 'CONNECTION_SILENT' });
+});
+
+test('is given up after a goodbye, also where nothing else is watched', async () => {
+  for (const silenceMs of [60_000, null]) {
+    const socket = await open(silenceMs);
+    socket.end(Buffer.from('X'));
+
+    expect(await end(socket)).toMatchObject({ name: 'DatabaseSilent' });
+  }
+});
+
+test('that is not there is a socket that fails, not a promise', async () => {
+  const target = { host: '127.0.0.1', port: 1, tls: { mode: 'off', verified: false } } as const;
+  const socket = await openSocket(target, { connectMs: 5_000, silenceMs: 200 });
+
+  expect(await end(socket)).toMatchObject({ code: 'ECONNREFUSED' });
+});
