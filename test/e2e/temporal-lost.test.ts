@@ -60,7 +60,7 @@ test('50 deliveries under retry and 3 pre-orders waiting', async () => {
   }
   await receiver.waitFor(50, 60_000);
   await until('all under retry', async () => {
-    const { data } = await before.request('GET', '/webhooks/1/deliveries?state=retrying&limit=100');
+    const { data } = await before.request('GET', '/webhooks/1/deliveries?state=retrying&items=100');
     return data.length === 50;
   });
   await first.stop();
