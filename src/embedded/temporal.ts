@@ -6,6 +6,7 @@ import { Connection } from '@temporalio/client';
 import { searchAttributeTypes } from '../relay/search-attributes.ts';
 import { freePort } from './ports.ts';
 import { type Service, startService } from './service.ts';
+import { takesPragmas } from './temporal-cli/program.ts';
 
 /** Where a dev server is and how to stop it. */
 export interface EmbeddedTemporal extends Service {
@@ -56,6 +57,20 @@ async function serves(address: string): Promise<boolean> {
 }
 
 /**
+ * How the dev server's SQLite writes: into a log beside the file, flushed when that is taken over, instead of a flush
+ * in every transaction. Nearly twice as many deliveries per second. A killed process loses nothing by it; a power cut may
+ * cost the last moments, which Waybill's own database still has.
+ */
+const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
+
+/** The options for the file that keeps the workflows. */
+async function storageOptions({ binary, databaseFile }: EmbeddedTemporalOptions): Promise<string[]> {
+  if (databaseFile === undefined) return [];
+  const pragmas = (await takesPragmas(binary)) ? SQLITE_PRAGMAS : [];
+  return ['--db-filename', databaseFile, ...pragmas.flatMap((pragma) => ['--sqlite-pragma', pragma])];
+}
+
+/**
  * Starts a dev server on 127.0.0.1 and waits until workflows can be started on it.
  * @throws Error with its last output when it does not come up
  */
@@ -81,7 +96,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
       '--metrics-port',
       String(metricsPort),
       ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
-      ...(options.databaseFile === undefined ? [] : ['--db-filename', options.databaseFile]),
+      ...(await storageOptions(options)),
       '--log-level',
       'error',
       // Timers are looked at this often; the default of a second would make every shorter wait a second long.

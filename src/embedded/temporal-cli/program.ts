@@ -1,0 +1,73 @@
+/**
+ * A file that may be the Temporal CLI: what it brings, and whether it is the one that was meant.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** The program's file name on this system. */
+export const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
+
+/**
+ * The oldest Temporal server that will do: since 1.28 activities can be paused, resumed and reset by an operator,
+ * which is how deliveries are steered.
+ */
+export const OLDEST_SERVER = '1.28.0';
+
+/** For a program that only says what it is, in milliseconds. */
+const ANSWER_MS = 20_000;
+
+/** True when version `a` is `b` or newer. @example atLeast('1.32.0', '1.28.0'); // true */
+export function atLeast(a: string, b: string): boolean {
+  const [left, right] = [a, b].map((version) => version.split('.').map(Number));
+  for (const [index, part] of (right ?? []).entries()) {
+    const other = left?.[index] ?? 0;
+    if (other !== part) return other > part;
+  }
+  return true;
+}
+
+/**
+ * The version of the server that a `temporal` brings.
+ * @returns null where there is no such program, or where it does not say
+ * @example await serverVersion('/usr/local/bin/temporal'); // '1.32.0'
+ */
+export async function serverVersion(path: string): Promise<string | null> {
+  try {
+    await access(path, constants.X_OK);
+    // "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)"
+    const { stdout } = await run(path, ['--version'], { timeout: ANSWER_MS });
+    return /\bServer (\d+\.\d+\.\d+)/.exec(stdout)?.[1] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** True when the program runs on this machine and its server is new enough. */
+export async function serves(path: string): Promise<boolean> {
+  const version = await serverVersion(path);
+  return version !== null && atLeast(version, OLDEST_SERVER);
+}
+
+/** True when the file is there and has this SHA-256 (hex). */
+export async function hasSha256(path: string, expected: string): Promise<boolean> {
+  const hash = createHash('sha256');
+  try {
+    await pipeline(createReadStream(path), hash);
+  } catch {
+    return false;
+  }
+  return hash.digest('hex') === expected;
+}
+
+/** True when a dev server of this program can be given settings for its SQLite. */
+export async function takesPragmas(path: string): Promise<boolean> {
+  const help = await run(path, ['server', 'start-dev', '--help'], { timeout: ANSWER_MS }).catch(() => null);
+  return help?.stdout.includes('--sqlite-pragma') ?? false;
+}
