@@ -14,7 +14,7 @@ COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/bin ./bin
 COPY --from=build /app/dist ./dist
 RUN ln -s /app/bin/waybill.js /usr/local/bin/waybill \
-  && mkdir /var/lib/waybill \
+  && mkdir -m 700 /var/lib/waybill \
   && chown node:node /var/lib/waybill
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/waybill
 USER node

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { commandLine, isAlive } from './processes.ts';
 
@@ -42,10 +42,11 @@ export interface DataDir {
   writeInstance(instance: Instance): Promise<void>;
 }
 
-/** Opens the folder, making it where it is missing. */
+/** Opens the folder, making it, for its owner alone, where it is missing. */
 export async function openDataDir(directory: string): Promise<DataDir> {
   const path = resolve(directory);
-  await mkdir(path, { recursive: true });
+  await mkdir(dirname(path), { recursive: true });
+  await mkdir(path, { recursive: true, mode: 0o700 });
   const dataDir: DataDir = {
     path,
     join: (...parts) => join(path, ...parts),

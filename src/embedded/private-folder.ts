@@ -1,0 +1,39 @@
+/**
+ * `DATA_DIR` closed to the other users of the machine.
+ * @module
+ */
+import { chmod, chown, readdir } from 'node:fs/promises';
+import type { User } from './reachable.ts';
+
+/** What an instance keeps in its folder. */
+const OURS = new Set([
+  'demonstration.json',
+  'instance.json',
+  'lock',
+  'logs',
+  'mail',
+  'postgres',
+  'postgres-password',
+  'postgres-port',
+  'postgres-ready',
+  'postgres.log',
+  'secret-key',
+  'temporal',
+  'temporal-port',
+  'temporal-ui-port',
+]);
+
+/** True for what we write, and for a file of ours that is being written. */
+const isOurs = (name: string) => OURS.has(name) || OURS.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
+
+/**
+ * Lets nobody but its owner into the folder. One that holds other things than an instance's keeps its mode: somebody
+ * may have named a folder that is used by others too, and what is confidential in it has a mode of its own.
+ * @param guest a user who has to pass through to folders of its own inside: may enter by its group, and list nothing
+ */
+export async function closeFolder(path: string, guest?: User): Promise<void> {
+  if (!(await readdir(path)).every(isOurs)) return;
+  if (guest === undefined) return await chmod(path, 0o700);
+  await chown(path, process.getuid?.() ?? 0, guest.gid);
+  await chmod(path, 0o710);
+}

@@ -1,0 +1,114 @@
+/**
+ * The embedded Postgres as others on the same machine see it: they learn no password and read no file.
+ * @module
+ */
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createPool } from '../../src/db/pool.ts';
+import { openDataDir } from '../../src/embedded/data-dir.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import { createEmlDirectory } from '../../src/mail/eml-directory.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'waybill-postgres-'));
+  // Postgres may run as a user of its own, who must be able to enter what lies above DATA_DIR.
+  await chmod(directory, 0o755);
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const mode = async (path: string) => (await stat(path)).mode & 0o777;
+
+/** The files below a folder, without those that are gone when they are looked at. */
+async function filesBelow(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  const found = entries.map((entry) => {
+    const file = join(path, entry.name);
+    return entry.isDirectory() ? filesBelow(file) : Promise.resolve(entry.isFile() ? [file] : []);
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Where a text can be read by everybody: in a command line, or in a file that is open to all. */
+async function exposed(text: string, folders: readonly string[]): Promise<string[]> {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const places = pids.map((pid) => `/proc/${pid}/cmdline`);
+  for (const file of folders) {
+    const found = await stat(file).catch(() => null);
+    if (found !== null && (found.mode & 0o004) !== 0) places.push(file);
+  }
+  const contents = await Promise.all(places.map((place) => readFile(place, 'utf8').catch(() => '')));
+  return places.filter((_, index) => contents[index]?.includes(text));
+}
+
+it('its password is in no command line and in no file that others can read, from the first moment on', {
+  timeout: 120_000,
+}, async () => {
+  const dataDir = await openDataDir(join(directory, 'data'));
+  const password = await dataDir.remember('postgres-password', () => 'the-password-of-this-test');
+  let over = false;
+  const seen = new Set<string>();
+  const watching = (async () => {
+    while (!over) {
+      const passing = (await readdir(tmpdir())).filter((name) => name.startsWith('pg-password'));
+      const files = [...passing.map((name) => join(tmpdir(), name)), ...(await filesBelow(dataDir.path))];
+      for (const place of await exposed(password, files)) seen.add(place);
+      await turn();
+    }
+  })();
+  const server = await startPostgres(dataDir, () => {});
+  try {
+    over = true;
+    await watching;
+    expect([...seen]).toEqual([]);
+    // Others cannot even enter; as root, the group of the server's user passes through to its own folders.
+    const asRoot = process.getuid?.() === 0;
+    expect(await mode(dataDir.path)).toBe(asRoot ? 0o710 : 0o700);
+    expect(await mode(dataDir.join('postgres'))).toBe(0o700);
+    if (asRoot) expect(await mode(dataDir.join('logs'))).toBe(0o700);
+    // The server asks for the password, and the one we keep is right.
+    const sql = createPool(server.url, 1);
+    expect(await sql`select 1 as one`).toEqual([{ one: 1 }]);
+    await sql.end();
+    const wrong = createPool(server.url.replace(password, 'wrong'), 1);
+    await expect(wrong`select 1`).rejects.toThrow(/password authentication failed/);
+    await wrong.end();
+  } finally {
+    over = true;
+    await server.stop();
+  }
+  expect((await readdir(dataDir.path)).filter((name) => name.startsWith('.'))).toEqual([]);
+});
+
+it('a folder that was open is closed when it holds nothing but the instance', {
+  timeout: 120_000,
+}, async () => {
+  const path = join(directory, 'earlier');
+  await mkdir(path, { mode: 0o755 });
+  await chmod(path, 0o755);
+  await writeFile(join(path, 'postgres-port'), '0');
+  const server = await startPostgres(await openDataDir(path), () => {});
+  await server.stop();
+  expect((await mode(path)) & 0o007).toBe(0);
+});
+
+it('a folder with things of others in it keeps its mode', { timeout: 120_000 }, async () => {
+  const path = join(directory, 'shared');
+  await mkdir(path);
+  await chmod(path, 0o755);
+  await writeFile(join(path, 'letter.txt'), '');
+  const server = await startPostgres(await openDataDir(path), () => {});
+  await server.stop();
+  expect(await mode(path)).toBe(0o755);
+});
+
+it('the folder of mails is for its owner alone, also one that an earlier version made', async () => {
+  const path = join(directory, 'mail');
+  await mkdir(path);
+  await chmod(path, 0o755);
+  await createEmlDirectory(path).write('<one@example.com>', Buffer.from('To: you'));
+  expect(await mode(path)).toBe(0o700);
+});
