@@ -226,9 +226,9 @@ async function cannotBePrepared(
 /** Newest first. The end of a rotation's overlap is computed here, when signing, not by a clean-up. */
 function secretsOf(keys: AttemptDeps['keys'], delivery: DeliveryForAttempt): string[] {
   const { previousSecret, previousSecretUntil, now } = delivery;
-  const secrets = [keys.decryptSecret(delivery.secret)];
+  const secrets = [keys.decryptSecret(delivery.secret, delivery)];
   if (previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now) {
-    secrets.push(keys.decryptSecret(previousSecret));
+    secrets.push(keys.decryptSecret(previousSecret, delivery));
   }
   return secrets;
 }

@@ -100,6 +100,16 @@ const key = v.pipe(
   ),
   v.transform((text) => Buffer.from(text, 'base64')),
 );
+const keyList = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  ),
+  v.array(key),
+);
 const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 
 /** One variable: what it may hold, what it means, and its default as it would be written. */
@@ -146,6 +156,11 @@ export const variables = v.object({
   SECRET_KEY: unset(
     key,
     '32 bytes, base64: encrypts webhook secrets at rest, derives the token key. Unset: generated in `DATA_DIR`; required once `DATABASE_URL` is set',
+  ),
+  SECRET_KEY_PREVIOUS: withDefault(
+    keyList,
+    'further keys, separated by commas, that open what they sealed: the ones before, or the one to follow, while `SECRET_KEY` is replaced',
+    '',
   ),
   DELIVERY_TIMEOUT: withDefault(duration, 'time for the whole of one attempt', '15s'),
   RETRY_INITIAL_INTERVAL: withDefault(duration, 'wait before the first retry', '25s'),
@@ -228,7 +243,7 @@ const GRACE_SLACK_MS = 25_000;
 /** What the unconfigured start exempts, so that a receiver on the same machine can be tried. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 /** Whose values no message repeats. */
-const CONFIDENTIAL = ['SECRET_KEY', 'TEMPORAL_API_KEY', 'DATABASE_URL', 'SMTP_URL'];
+const CONFIDENTIAL = ['SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'TEMPORAL_API_KEY', 'DATABASE_URL', 'SMTP_URL'];
 
 /** Where variables come from: `process.env`, or a test's own. */
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -245,11 +260,10 @@ export function readSettings(env: Environment): Settings {
   const result = v.safeParse(variables, written, { abortEarly: true });
   if (!result.success) {
     const [issue] = result.issues;
-    const name = v.getDotPath(issue) ?? '';
-    const shown = CONFIDENTIAL.includes(name)
-      ? ''
-      : `, not ${JSON.stringify(written[name.split('.')[0] ?? ''])}`;
-    throw new ConfigError(`${name.split('.')[0]} ${issue.message}${shown}.`);
+    // Without what follows it where one of several values is wrong.
+    const name = v.getDotPath(issue)?.split('.')[0] ?? '';
+    const shown = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
+    throw new ConfigError(`${name} ${issue.message}${shown}.`);
   }
   return result.output;
 }
@@ -275,6 +289,9 @@ export function loadConfig(env: Environment): Config {
     throw new ConfigError(
       'SECRET_KEY must be set once DATABASE_URL is set: 32 bytes in base64, e.g. from: openssl rand -base64 32.',
     );
+  }
+  if (settings.SECRET_KEY_PREVIOUS.length > 0 && settings.SECRET_KEY === undefined) {
+    throw new ConfigError('SECRET_KEY must be set once SECRET_KEY_PREVIOUS is set.');
   }
   if (settings.ROLE !== 'all' && settings.DATABASE_URL === undefined) {
     throw new ConfigError(

@@ -4,48 +4,123 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** What the 32 bytes of `SECRET_KEY` are used for. */
-export interface Keys {
-  /** AES-256-GCM: nonce (12 bytes), tag (16 bytes), then the sealed text. */
-  encryptSecret(plain: string): Buffer;
-  /** @throws Error when the bytes were changed or sealed under another key */
-  decryptSecret(sealed: Buffer): string;
-  /** Signs the tokens of logins (HS256). */
-  readonly tokenKey: Uint8Array;
-  /** Kept in the database: tells whether a process was started with the same master key. Reveals nothing of it. */
-  readonly checkValue: string;
+/** Whose secret it is. Sealed with it: a secret that is copied to another row does not open there. */
+export interface SecretOwner {
+  readonly eshopId: number;
+  readonly webhookId: number;
 }
 
+/** What the 32 bytes of `SECRET_KEY`, and those of the keys before or after it, are used for. */
+export interface Keys {
+  /**
+   * AES-256-GCM with the owner as additional data: `WBS1`, id of the key (8 bytes), nonce (12 bytes), tag (16 bytes), then the
+   * sealed text.
+   */
+  encryptSecret(plain: string, owner: SecretOwner): Buffer;
+  /**
+   * Opens what any of the keys has sealed, also in the form before key ids: nonce, tag, sealed text, no owner.
+   * @throws Error when the bytes were changed, or sealed under another key or for another webhook
+   */
+  decryptSecret(sealed: Buffer, owner: SecretOwner): string;
+  /** True when this was sealed by the present key, in the present form. */
+  isCurrent(sealed: Buffer): boolean;
+  /** Signs the tokens of logins (HS256). */
+  readonly tokenKey: Uint8Array;
+  /** Any of these may have signed a token: the present one first. */
+  readonly tokenKeys: readonly Uint8Array[];
+  /** Kept in the database: tells whether a process was started with the same master key. Reveals nothing of it. */
+  readonly checkValue: string;
+  /** The check values of the other keys. */
+  readonly otherCheckValues: readonly string[];
+}
+
+const MAGIC = Buffer.from('WBS1', 'latin1');
+const KEY_ID_BYTES = 8;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+const HEADER_BYTES = MAGIC.length + KEY_ID_BYTES;
 
-/**
- * Derives one key per purpose (HKDF-SHA256), so that no key is ever used for two things.
- * @param secretKey 32 bytes
- * @throws RangeError for another length
- */
-export function createKeys(secretKey: Buffer): Keys {
-  if (secretKey.length !== 32) throw new RangeError('The master key must be 32 bytes long.');
+/** One key per purpose (HKDF-SHA256), so that no key is ever used for two things. */
+function derived(secretKey: Buffer) {
+  if (secretKey.length !== 32) throw new RangeError('A master key must be 32 bytes long.');
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', secretKey, '', `waybill ${purpose}`, 32));
-  const sealing = derive('webhook secrets');
   return {
-    encryptSecret(plain) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', sealing, nonce);
-      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
-    },
-    decryptSecret(sealed) {
-      const decipher = createDecipheriv('aes-256-gcm', sealing, sealed.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      });
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      const text = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
-      return Buffer.concat([text, decipher.final()]).toString('utf8');
-    },
-    tokenKey: derive('tokens'),
+    header: Buffer.concat([MAGIC, derive('key id').subarray(0, KEY_ID_BYTES)]),
+    sealing: derive('webhook secrets'),
+    token: derive('tokens'),
     checkValue: derive('check value').toString('base64url'),
+  };
+}
+
+/** Opens nonce, tag and sealed text. @throws Error when they do not belong together */
+function open(key: Buffer, sealed: Buffer, additional: Buffer): string {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  });
+  decipher.setAAD(additional);
+  decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  const text = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES));
+  return Buffer.concat([text, decipher.final()]).toString('utf8');
+}
+
+/** The first of several attempts that succeeds. @throws what the first one threw, when none does */
+function firstOf<K, T>(keys: readonly K[], attempt: (key: K) => T): T {
+  const [key, ...rest] = keys;
+  if (key === undefined) throw new Error('There is no key.');
+  try {
+    return attempt(key);
+  } catch (error) {
+    for (const other of rest) {
+      try {
+        return attempt(other);
+      } catch {
+        // The next one may fit.
+      }
+    }
+    throw error;
+  }
+}
+
+const ownerBytes = ({ eshopId, webhookId }: SecretOwner) =>
+  Buffer.from(`webhook ${webhookId} of e-shop ${eshopId}`, 'utf8');
+
+/**
+ * @param secretKey 32 bytes: seals and signs
+ * @param others the master keys before it, or the one that is to follow: they only open and verify
+ * @throws RangeError for another length
+ */
+export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): Keys {
+  const present = derived(secretKey);
+  const all = [present, ...others.map(derived)];
+  const additional = (header: Buffer, owner: SecretOwner) => Buffer.concat([header, ownerBytes(owner)]);
+  const isCurrent = (sealed: Buffer) => sealed.subarray(0, HEADER_BYTES).equals(present.header);
+  return {
+    encryptSecret(plain, owner) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', present.sealing, nonce);
+      cipher.setAAD(additional(present.header, owner));
+      const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+      return Buffer.concat([present.header, nonce, cipher.getAuthTag(), sealed]);
+    },
+    decryptSecret(sealed, owner) {
+      const header = sealed.subarray(0, HEADER_BYTES);
+      const key = all.find((candidate) => candidate.header.equals(header));
+      if (key !== undefined) {
+        return open(key.sealing, sealed.subarray(HEADER_BYTES), additional(key.header, owner));
+      }
+      if (header.subarray(0, MAGIC.length).equals(MAGIC)) {
+        throw new Error(
+          `The secret of webhook ${owner.webhookId} is sealed under the master key ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
+        );
+      }
+      return firstOf(all, ({ sealing }) => open(sealing, sealed, Buffer.alloc(0)));
+    },
+    isCurrent,
+    tokenKey: present.token,
+    tokenKeys: all.map(({ token }) => token),
+    checkValue: present.checkValue,
+    otherCheckValues: all.slice(1).map(({ checkValue }) => checkValue),
   };
 }
 

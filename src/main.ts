@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   for (const name of await migrate(embedded.databaseUrl, { say })) say(`Database: applied ${name}`);
   const sql = createPool(embedded.databaseUrl, POOL_SIZE);
   await started(() => sql.end({ timeout: 5 }));
-  const keys = await masterKeys(sql, config, embedded.dataDir);
+  const keys = await masterKeys(sql, settings, embedded.dataDir);
   const demonstration = config.unconfigured ? await demonstrationEshop(sql, embedded.dataDir) : null;
   const notifier = createNotifier(sql);
   await started(() => notifier.close());

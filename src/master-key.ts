@@ -3,27 +3,54 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { type Config, ConfigError } from './config.ts';
+import { ConfigError, type Settings } from './config.ts';
 import type { Pool } from './db/pool.ts';
-import { checkSetting } from './db/settings.ts';
+import { checkSetting, readSetting, writeSetting } from './db/settings.ts';
 import type { DataDir } from './embedded/data-dir.ts';
 import { createKeys, type Keys } from './keys.ts';
 
+/** The files in `DATA_DIR` with the generated key, and with the one before it while secrets are sealed anew. */
+export const KEY_FILE = 'secret-key';
+export const PREVIOUS_KEY_FILE = 'secret-key-previous';
+
+/** The setting with the check value of the key that seals all secrets. */
+export const CHECK_VALUE = 'masterKeyCheck';
+/** The setting with the check value of a newer key that a process has been started with. */
+export const NEXT_CHECK_VALUE = 'masterKeyNext';
+
 /**
+ * The keys that the settings name, or those in the folder; a missing one is made there.
+ * @param dataDir where a generated key is kept; only looked at without `SECRET_KEY`
+ */
+export async function configuredKeys(settings: Settings, dataDir: DataDir): Promise<Keys> {
+  if (settings.SECRET_KEY !== undefined) return createKeys(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
+  const key = await dataDir.remember(KEY_FILE, () => randomBytes(32).toString('base64'));
+  const previous = await dataDir.read(PREVIOUS_KEY_FILE);
+  return createKeys(
+    Buffer.from(key, 'base64'),
+    previous === undefined ? [] : [Buffer.from(previous, 'base64')],
+  );
+}
+
+/** What to say to somebody whose key does not fit the database. */
+export function wrongKey(settings: Settings, dataDir: DataDir): ConfigError {
+  return new ConfigError(
+    settings.SECRET_KEY === undefined
+      ? `SECRET_KEY is not set, and the key in ${dataDir.path} is not the one that this database was made with.`
+      : 'SECRET_KEY is not the one that this database was made with; while it is being replaced, the one before has to be in SECRET_KEY_PREVIOUS.',
+  );
+}
+
+/**
+ * The keys of a process that serves. One that starts with a newer key than the database's leaves a note of it: from then on
+ * `waybill keys rotate` may seal the secrets anew.
  * @throws ConfigError when the database was made with another key: its webhook secrets could not be read
  */
-export async function masterKeys(sql: Pool, config: Config, dataDir: DataDir): Promise<Keys> {
-  const configured = config.settings.SECRET_KEY;
-  const key =
-    configured ??
-    Buffer.from(await dataDir.remember('secret-key', () => randomBytes(32).toString('base64')), 'base64');
-  const keys = createKeys(key);
-  if (!(await checkSetting(sql, 'masterKeyCheck', keys.checkValue))) {
-    throw new ConfigError(
-      configured === undefined
-        ? `SECRET_KEY is not set, and the key in ${dataDir.path} is not the one that this database was made with.`
-        : 'SECRET_KEY is not the one that this database was made with.',
-    );
-  }
+export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {
+  const keys = await configuredKeys(settings, dataDir);
+  if (await checkSetting(sql, CHECK_VALUE, keys.checkValue)) return keys;
+  const sealedWith = await readSetting(sql, CHECK_VALUE);
+  if (sealedWith === null || !keys.otherCheckValues.includes(sealedWith)) throw wrongKey(settings, dataDir);
+  await writeSetting(sql, NEXT_CHECK_VALUE, keys.checkValue);
   return keys;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { MiddlewareHandler } from 'hono';
-import { findEshopByApiKey } from '../db/eshops.ts';
+import { mayUse } from '../db/users.ts';
 import { forbidden, unauthorized } from '../domain/problem.ts';
 import type { Role } from '../domain/role.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
@@ -15,7 +15,8 @@ function tokenOf(authorization: string): string {
 }
 
 /**
- * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`.
+ * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`. Key, e-shop and user are looked
+ * up for every request, in one query and without a cache: what an operator takes away is gone with the next request.
  * @throws Problem 401; one sentence for every wrong value, so that nothing can be found out by trying
  */
 export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> {
@@ -25,12 +26,11 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
     if (apiKey === '' || authorization === '') {
       throw unauthorized('The headers x-api-key and authorization are both required.');
     }
-    const session = await verifyToken(keys.tokenKey, tokenOf(authorization));
-    const eshopId = session === null ? null : await findEshopByApiKey(sql, apiKey);
-    if (session === null || eshopId !== session.eshopId) {
+    const token = await verifyToken(keys.tokenKeys, tokenOf(authorization));
+    if (token === null || !(await mayUse(sql, apiKey, token.session, token.issuedAt))) {
       throw unauthorized('The API key or the token is wrong, or the token is over; log in again.');
     }
-    c.set('session', session);
+    c.set('session', token.session);
     await next();
   };
 }

@@ -18,7 +18,14 @@ const Claims = v.object({
   eshop: v.pipe(v.number(), v.integer()),
   name: v.string(),
   role: v.picklist(roles),
+  iat: v.optional(v.number(), 0),
 });
+
+/** A session, and when its user logged in, in unix seconds. */
+export interface VerifiedToken {
+  readonly session: Session;
+  readonly issuedAt: number;
+}
 
 /**
  * Signs a token for a session.
@@ -36,8 +43,8 @@ export function signToken(key: Uint8Array, session: Session, now: Date): Promise
     .sign(key);
 }
 
-/** The session of a token, or null when it is not one of ours, changed, or over. */
-export async function verifyToken(key: Uint8Array, token: string): Promise<Session | null> {
+/** The claims of a token that this key signed, or null. */
+async function claimsOf(key: Uint8Array, token: string): Promise<v.InferOutput<typeof Claims> | null> {
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: ['HS256'],
@@ -46,11 +53,24 @@ export async function verifyToken(key: Uint8Array, token: string): Promise<Sessi
       requiredClaims: ['exp', 'sub'],
     });
     const claims = v.safeParse(Claims, payload);
-    if (!claims.success) return null;
-    const { sub, eshop, name, role } = claims.output;
-    return { userId: sub, eshopId: eshop, username: name, role };
+    return claims.success ? claims.output : null;
   } catch (error) {
     if (error instanceof errors.JOSEError) return null;
     throw error;
   }
+}
+
+/**
+ * What a token says, or null when it is not one of ours, changed, or over. Whether its user is still there, only the
+ * database knows.
+ * @param keys all that may have signed it
+ */
+export async function verifyToken(keys: readonly Uint8Array[], token: string): Promise<VerifiedToken | null> {
+  for (const key of keys) {
+    const claims = await claimsOf(key, token);
+    if (claims === null) continue;
+    const { sub, eshop, name, role, iat } = claims;
+    return { session: { userId: sub, eshopId: eshop, username: name, role }, issuedAt: iat };
+  }
+  return null;
 }

@@ -149,7 +149,8 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const input = c.req.valid('json');
       const { maxWebhooks } = await checkInput(eshopId, input);
       const secret = newWebhookSecret();
-      const row = await createWebhook(sql, eshopId, input, keys.encryptSecret(secret), maxWebhooks);
+      const seal = (id: number) => keys.encryptSecret(secret, { eshopId, webhookId: id });
+      const row = await createWebhook(sql, eshopId, input, seal, maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${maxWebhooks} webhooks.`);
       return ok(c, 'Webhook created.', { ...recordOf(row), secret });
     },
@@ -261,8 +262,9 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { id } = c.req.valid('param');
       const secret = newWebhookSecret();
       const overlap = c.req.valid('query').overlap === undefined;
-      const sealed = keys.encryptSecret(secret);
-      const row = await replaceSecret(sql, c.var.session.eshopId, id, sealed, overlap);
+      const { eshopId } = c.var.session;
+      const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
+      const row = await replaceSecret(sql, eshopId, id, sealed, overlap);
       if (row === null) throw webhookNotFound(id);
       return ok(c, 'Secret regenerated.', { ...recordOf(row), secret });
     },

@@ -6,10 +6,31 @@ import { Option } from 'commander';
 import * as v from 'valibot';
 import { CommandError } from './open-database.ts';
 
+/** What the command is given from outside. */
+export interface CommandContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Receives what the command prints, line by line. */
+  readonly print: (line: string) => void;
+}
+
 /** The option of every command whose result a program may want to read. */
 export const json = () => new Option('--json', 'print JSON for a program to read');
 /** What that option becomes. */
 export const jsonSchema = v.object({ json: v.optional(v.literal(true)) });
+
+/** The option that names an e-shop. */
+export const eshopOption = () => new Option('--eshop <id>', 'number of the e-shop').makeOptionMandatory();
+/** What that option becomes. */
+export const eshopSchema = v.object({
+  eshop: v.pipe(
+    v.string(),
+    v.regex(/^[1-9]\d{0,8}$/, '--eshop must be the number of an e-shop; waybill eshop list shows them.'),
+    v.transform(Number),
+  ),
+});
+
+/** The e-shop of that number is not there. */
+export const noSuchEshop = (eshop: number) => new CommandError(`There is no e-shop ${eshop}.`);
 
 /**
  * Checks options.

@@ -13,9 +13,8 @@ import type { Mend } from '../reconciler/mend.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
 import { createDispatcher } from '../relay/dispatcher.ts';
 import { connectionOptions, temporalTarget } from '../relay/temporal-target.ts';
-import type { CommandContext } from './commands.ts';
 import { CommandError, instanceOf, withDatabase } from './open-database.ts';
-import { checked, json, jsonSchema } from './options.ts';
+import { type CommandContext, checked, json, jsonSchema } from './options.ts';
 
 const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
 /** How long Temporal may take to answer at all, in milliseconds. */

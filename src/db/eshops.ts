@@ -12,6 +12,8 @@ export interface EshopRow {
   readonly name: string;
   readonly email: string;
   readonly createdAt: Date;
+  /** Null unless the operator has disabled it. */
+  readonly disabledAt: Date | null;
 }
 
 /**
@@ -34,12 +36,35 @@ export async function createEshop(
 
 /** All e-shops in the order of their ids. */
 export async function listEshops(sql: Sql): Promise<EshopRow[]> {
-  return await sql<EshopRow[]>`select id, name, email, created_at from eshops order by id`;
+  return await sql<EshopRow[]>`select id, name, email, created_at, disabled_at from eshops order by id`;
 }
 
-/** The id of the e-shop that an API key belongs to, or null. */
+/**
+ * Gives an e-shop a new API key; the one before opens nothing from now on.
+ * @returns the key, which cannot be shown again; null when there is no such e-shop
+ */
+export async function rotateApiKey(sql: Sql, eshopId: number): Promise<string | null> {
+  const apiKey = newApiKey();
+  const rows =
+    await sql`update eshops set api_key_hash = ${hashApiKey(apiKey)} where id = ${eshopId} returning id`;
+  return rows.length > 0 ? apiKey : null;
+}
+
+/**
+ * Closes the API to an e-shop, or opens it again. Its webhooks and its deliveries under way are not touched.
+ * @returns false when there is no such e-shop
+ */
+export async function setDisabled(sql: Sql, eshopId: number, disabled: boolean): Promise<boolean> {
+  const rows = await sql`
+    update eshops set disabled_at = ${disabled ? sql`coalesce(disabled_at, now())` : null}
+    where id = ${eshopId} returning id`;
+  return rows.length > 0;
+}
+
+/** The id of the e-shop that an API key belongs to; null when there is none, or it is disabled. */
 export async function findEshopByApiKey(sql: Sql, apiKey: string): Promise<number | null> {
-  const [row] = await sql<{ id: number }[]>`select id from eshops where api_key_hash = ${hashApiKey(apiKey)}`;
+  const [row] = await sql<{ id: number }[]>`
+    select id from eshops where api_key_hash = ${hashApiKey(apiKey)} and disabled_at is null`;
   return row?.id ?? null;
 }
 

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Role } from '../domain/role.ts';
+import { hashApiKey } from '../keys.ts';
 import type { Sql } from './pool.ts';
 
 /** A user with what a login needs. */
@@ -43,4 +44,64 @@ export async function findUser(sql: Sql, eshopId: number, username: string): Pro
     select id, eshop_id, username, role, password_hash
     from users where eshop_id = ${eshopId} and username = ${username}`;
   return row ?? null;
+}
+
+/** A user as the operator sees it. */
+export interface ListedUser {
+  readonly id: number;
+  readonly username: string;
+  readonly role: Role;
+  readonly createdAt: Date;
+}
+
+/** The users of an e-shop in the order of their ids; null when there is no such e-shop. */
+export async function listUsers(sql: Sql, eshopId: number): Promise<ListedUser[] | null> {
+  const rows = await sql<ListedUser[]>`
+    select id, username, role, created_at from users where eshop_id = ${eshopId} order by id`;
+  if (rows.length > 0) return rows;
+  const [eshop] = await sql`select 1 from eshops where id = ${eshopId}`;
+  return eshop === undefined ? null : [];
+}
+
+/** Deletes a user, whose tokens end with it. False when the e-shop has no such user. */
+export async function deleteUser(sql: Sql, eshopId: number, username: string): Promise<boolean> {
+  const rows =
+    await sql`delete from users where eshop_id = ${eshopId} and username = ${username} returning id`;
+  return rows.length > 0;
+}
+
+/**
+ * Replaces a password; tokens issued before are over.
+ * @param passwordHash from `hashPassword`
+ * @returns false when the e-shop has no such user
+ */
+export async function replacePassword(
+  sql: Sql,
+  eshopId: number,
+  username: string,
+  passwordHash: string,
+): Promise<boolean> {
+  const rows = await sql`
+    update users set password_hash = ${passwordHash}, tokens_valid_from = now()
+    where eshop_id = ${eshopId} and username = ${username} returning id`;
+  return rows.length > 0;
+}
+
+/**
+ * Whether a token that was issued to this user still opens the e-shop whose API key is shown: the e-shop is there and not
+ * disabled, the user is there and has the role, and its password is the one it logged in with.
+ * @param issuedAt unix seconds; a password replaced within the same second does not end the token
+ */
+export async function mayUse(
+  sql: Sql,
+  apiKey: string,
+  user: { readonly eshopId: number; readonly userId: number; readonly role: Role },
+  issuedAt: number,
+): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from eshops e join users u on u.eshop_id = e.id
+    where e.api_key_hash = ${hashApiKey(apiKey)} and e.id = ${user.eshopId} and e.disabled_at is null
+      and u.id = ${user.userId} and u.role = ${user.role}
+      and date_trunc('second', u.tokens_valid_from) <= to_timestamp(${issuedAt})`;
+  return row !== undefined;
 }

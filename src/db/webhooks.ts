@@ -84,27 +84,29 @@ export async function listWebhooks(
 
 /**
  * Creates a webhook, unless the e-shop has as many as it may.
- * @param sealedSecret the secret, encrypted
+ * @param seal encrypts its secret for the id that it gets
  * @returns null when `maxWebhooks` are there already
  */
 export async function createWebhook(
   sql: Pool,
   eshopId: number,
   input: WebhookInput,
-  sealedSecret: Buffer,
+  seal: (webhookId: number) => Buffer,
   maxWebhooks: number,
 ): Promise<WebhookRow | null> {
   return await sql.begin(async (tx) => {
     // Creations of one e-shop wait for each other: two must not take the last place together.
     await tx`select 1 from eshops where id = ${eshopId} for no key update`;
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
-    const [row] = await tx<{ id: number }[]>`
-      insert into webhooks (eshop_id, url, webhook_type, method, active, parameters, payload_version, description, secret)
-      values (${eshopId}, ${input.url}, ${input.webhookType}, ${input.method}, ${input.active},
-              ${jsonOrNull(tx, input.parameters)}, ${input.payloadVersion}, ${input.description}, ${sealedSecret})
-      returning id`;
-    if (row === undefined) throw new Error('The webhook was not written.');
-    return await readBack(tx, eshopId, row.id);
+    const [next] = await tx<{ id: number }[]>`
+      select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`;
+    if (next === undefined) throw new Error('There is no number for the webhook.');
+    await tx`
+      insert into webhooks (id, eshop_id, url, webhook_type, method, active, parameters, payload_version, description, secret)
+      overriding system value
+      values (${next.id}, ${eshopId}, ${input.url}, ${input.webhookType}, ${input.method}, ${input.active},
+              ${jsonOrNull(tx, input.parameters)}, ${input.payloadVersion}, ${input.description}, ${seal(next.id)})`;
+    return await readBack(tx, eshopId, next.id);
   });
 }
 

@@ -18,6 +18,7 @@ const OURS = new Set([
   'postgres-ready',
   'postgres.log',
   'secret-key',
+  'secret-key-previous',
   'temporal',
   'temporal-port',
   'temporal-ui-port',

@@ -3,7 +3,13 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
-import { createWebhook, minimalWebhook, takeToldWebhooks, webhookRow } from '../support/webhooks.ts';
+import {
+  createWebhook,
+  minimalWebhook,
+  openedSecret,
+  takeToldWebhooks,
+  webhookRow,
+} from '../support/webhooks.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -139,20 +145,20 @@ test('regeneration: new secret at once, the old one beside it for 24 hours', asy
   expect(first.body).toMatchObject({ message: 'Secret regenerated.', data: { active: true } });
   expect(first.data.secret).not.toBe(secret);
   const stored = await row(id);
-  expect(api.keys.decryptSecret(stored?.secret)).toBe(first.data.secret);
-  expect(api.keys.decryptSecret(stored?.previousSecret)).toBe(secret);
+  expect(openedSecret(api.keys, stored, 'secret')).toBe(first.data.secret);
+  expect(openedSecret(api.keys, stored, 'previousSecret')).toBe(secret);
   const hours = (stored?.previousSecretUntil.getTime() - Date.now()) / 3_600_000;
   expect(hours).toBeGreaterThan(23.9);
   expect(hours).toBeLessThanOrEqual(24);
 
   const second = await request('PUT', path);
   const later = await row(id);
-  expect(api.keys.decryptSecret(later?.previousSecret)).toBe(first.data.secret);
+  expect(openedSecret(api.keys, later, 'previousSecret')).toBe(first.data.secret);
 
   const last = await request('PUT', `${path}?overlap=0`);
   const ended = await row(id);
   expect(ended).toMatchObject({ previousSecret: null, previousSecretUntil: null, generation: 1 });
-  expect(api.keys.decryptSecret(ended?.secret)).toBe(last.data.secret);
+  expect(openedSecret(api.keys, ended, 'secret')).toBe(last.data.secret);
   expect(last.data.secret).not.toBe(second.data.secret);
   expect(await takeOutbox()).toEqual([]);
   expect((await request('PUT', `${path}?overlap=1`)).status).toBe(400);

@@ -5,7 +5,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { updateContract } from '../../src/db/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
-import { createWebhook, minimalWebhook, takeToldWebhooks, webhookRow } from '../support/webhooks.ts';
+import {
+  createWebhook,
+  minimalWebhook,
+  openedSecret,
+  takeToldWebhooks,
+  webhookRow,
+} from '../support/webhooks.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -46,7 +52,7 @@ test('creation answers 200, the record with its defaults, and the secret', async
   });
   expect(answer.headers.get('cache-control')).toBe('no-store');
   const stored = await row(answer.data.id);
-  expect(api.keys.decryptSecret(stored?.secret)).toBe(answer.data.secret);
+  expect(openedSecret(api.keys, stored, 'secret')).toBe(answer.data.secret);
 });
 
 test('everything that may be sent is kept', async () => {

@@ -27,7 +27,7 @@ beforeAll(async () => {
     parameters: null,
     description: null,
   } as const;
-  await webhooks.createWebhook(sql, eshopId, webhook, Buffer.alloc(0), 10);
+  await webhooks.createWebhook(sql, eshopId, webhook, () => Buffer.alloc(0), 10);
   const record = { eshopOrderId: '10001' };
   await sql.begin((tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }));
   // Handed over, to a Temporal that has lost it.

@@ -107,7 +107,7 @@ function requestAs(app: Hono<ApiEnv>, always: Record<string, string>): Request {
 export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<TestApi> {
   const database = await createTestDatabase();
   const healthSql = createPool(database.url, 1);
-  const keys = createKeys(randomBytes(32));
+  const keys = overrides.keys ?? createKeys(randomBytes(32));
   let notified = 0;
   const deps: ApiDeps = {
     sql: database.sql,

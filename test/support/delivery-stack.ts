@@ -169,7 +169,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         parameters: null,
         description: null,
       } as const;
-      const row = await webhooks.createWebhook(sql, eshopId, input, keys.encryptSecret(secret), 1_000);
+      const seal = (id: number) => keys.encryptSecret(secret, { eshopId, webhookId: id });
+      const row = await webhooks.createWebhook(sql, eshopId, input, seal, 1_000);
       if (row === null) throw new Error('too many webhooks');
       return { id: row.id, secret };
     },
@@ -192,7 +193,13 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     /** Another secret; the one before goes on signing beside it, unless told otherwise. */
     async replaceSecret(id: number, overlap = true): Promise<string> {
       const secret = newWebhookSecret();
-      await webhooks.replaceSecret(sql, eshopId, id, keys.encryptSecret(secret), overlap);
+      await webhooks.replaceSecret(
+        sql,
+        eshopId,
+        id,
+        keys.encryptSecret(secret, { eshopId, webhookId: id }),
+        overlap,
+      );
       return secret;
     },
 

@@ -43,7 +43,7 @@ export async function insertWebhook(
     parameters: null,
     description: null,
   } as const;
-  const webhook = await createWebhook(sql, eshopId, input, Buffer.from('sealed'), 1_000);
+  const webhook = await createWebhook(sql, eshopId, input, () => Buffer.from('sealed'), 1_000);
   if (webhook === null) throw new Error('too many webhooks');
   if (state.deleted === true) await deleteWebhook(sql, eshopId, webhook.id);
   return webhook.id;

@@ -4,6 +4,7 @@
  */
 import { expect } from 'vitest';
 import type { Pool } from '../../src/db/pool.ts';
+import type { Keys } from '../../src/keys.ts';
 import type { Request } from './api.ts';
 
 /** The least a webhook needs. */
@@ -25,6 +26,15 @@ export async function createWebhook(request: Request, fields: object = {}) {
 export async function webhookRow(sql: Pool, id: number) {
   const [found] = await sql`select * from webhooks where id = ${id}`;
   return found;
+}
+
+/** A secret of a row from {@link webhookRow}, opened. */
+export function openedSecret(
+  keys: Keys,
+  row: Awaited<ReturnType<typeof webhookRow>>,
+  column: 'secret' | 'previousSecret',
+): string {
+  return keys.decryptSecret(row?.[column], { eshopId: row?.eshopId, webhookId: row?.id });
 }
 
 /** The webhooks whose changes open deliveries of this e-shop are still to be told of; forgets them. */

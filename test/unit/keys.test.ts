@@ -1,22 +1,59 @@
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createKeys, hashApiKey, newApiKey, newWebhookSecret } from '../../src/keys.ts';
 import { hashPassword, verifyPassword } from '../../src/passwords.ts';
+
+const owner = { eshopId: 3, webhookId: 7 };
+
+/** The form in which secrets were stored before ciphertexts named their key: nonce, tag, sealed text. */
+function sealedBefore(master: Buffer, plain: string): Buffer {
+  const key = Buffer.from(hkdfSync('sha256', master, '', 'waybill webhook secrets', 32));
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
+}
 
 test('a sealed secret opens under the same master key only, and not when changed', () => {
   const master = randomBytes(32);
   const keys = createKeys(master);
   const secret = newWebhookSecret();
-  const sealed = keys.encryptSecret(secret);
+  const sealed = keys.encryptSecret(secret, owner);
   expect(sealed.includes(secret)).toBe(false);
-  expect(keys.encryptSecret(secret).equals(sealed)).toBe(false);
-  expect(createKeys(Buffer.from(master)).decryptSecret(sealed)).toBe(secret);
-  expect(() => createKeys(randomBytes(32)).decryptSecret(sealed)).toThrow();
-  for (let i = 0; i < sealed.length; i += 7) {
+  expect(keys.encryptSecret(secret, owner).equals(sealed)).toBe(false);
+  expect(createKeys(Buffer.from(master)).decryptSecret(sealed, owner)).toBe(secret);
+  expect(() => createKeys(randomBytes(32)).decryptSecret(sealed, owner)).toThrow(
+    /^The secret of webhook 7 is sealed under the master key [0-9a-f]{16}, which is neither in SECRET_KEY nor/,
+  );
+  for (let i = 0; i < sealed.length; i += 1) {
     const changed = Buffer.from(sealed);
     changed.writeUInt8((changed.readUInt8(i) + 1) % 256, i);
-    expect(() => keys.decryptSecret(changed)).toThrow();
+    expect(() => keys.decryptSecret(changed, owner), `byte ${i}`).toThrow();
   }
+});
+
+test("a secret that is copied to another webhook's row, or another e-shop's, does not open there", () => {
+  const keys = createKeys(randomBytes(32));
+  const sealed = keys.encryptSecret('whsec_a', owner);
+  expect(() => keys.decryptSecret(sealed, { ...owner, webhookId: 8 })).toThrow();
+  expect(() => keys.decryptSecret(sealed, { ...owner, eshopId: 4 })).toThrow();
+});
+
+test('the key before opens what it sealed, in either form, and the present one seals', () => {
+  const [before, now] = [randomBytes(32), randomBytes(32)];
+  const old = createKeys(before);
+  const keys = createKeys(now, [randomBytes(32), before]);
+  const sealed = old.encryptSecret('whsec_a', owner);
+  expect(keys.decryptSecret(sealed, owner)).toBe('whsec_a');
+  expect(keys.decryptSecret(sealedBefore(before, 'whsec_b'), owner)).toBe('whsec_b');
+  expect(old.decryptSecret(sealedBefore(before, 'whsec_b'), owner)).toBe('whsec_b');
+  expect(() => createKeys(now).decryptSecret(sealedBefore(before, 'whsec_b'), owner)).toThrow();
+  expect(keys.isCurrent(sealed)).toBe(false);
+  expect(keys.isCurrent(sealedBefore(now, 'whsec_b'))).toBe(false);
+  const anew = keys.encryptSecret('whsec_a', owner);
+  expect(keys.isCurrent(anew)).toBe(true);
+  expect(createKeys(now).decryptSecret(anew, owner)).toBe('whsec_a');
+  expect(keys.otherCheckValues).toContain(old.checkValue);
 });
 
 test('one master key gives the same keys every time, each for its own purpose', () => {

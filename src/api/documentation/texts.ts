@@ -40,7 +40,9 @@ export const authentication = `## Authentication
 
 Every request under \`/v21\` and \`/v2\` carries two headers: \`x-api-key\`, the API key of the e-shop, and \`authorization\`, a token from \`POST /v21/users/login\`. \`authorization\` is accepted with the \`Bearer\` scheme in any case, and as the bare token. The token is a JWT (HS256) with issuer, audience, e-shop and role, good for one hour. Key and token must belong to the same e-shop.
 
-Roles: \`shop\` is an e-shop's own user, \`warehouse\` the warehouse's user for that e-shop. Operations under \`/v21/warehouse/\` need the role \`warehouse\`.
+Roles: \`shop\` is an e-shop's own user, \`warehouse\` the warehouse's user for that e-shop. Operations under \`/v21/warehouse/\` need the role \`warehouse\`. Everything else, the webhooks included, is open to both: the warehouse's user acts for that one e-shop, and may subscribe for it.
+
+Key, e-shop and user are looked up for every request: a user that the operator deleted, an e-shop that was disabled, an API key that was replaced or a token from before a change of password answers 401 with the next request, whatever the token says.
 
 API keys are stored as hashes, passwords with argon2id, webhook secrets encrypted. None is ever logged.`;
 

@@ -5,9 +5,8 @@
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../../config.ts';
-import type { CommandContext } from '../commands.ts';
 import { CommandError } from '../open-database.ts';
-import { checked, json, jsonSchema } from '../options.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../options.ts';
 import { createClient } from './client.ts';
 import { runDemo } from './demo.ts';
 import { createProgress } from './progress.ts';

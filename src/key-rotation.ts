@@ -1,0 +1,95 @@
+/**
+ * A new master key for the secrets that are stored: all are sealed anew, batch by batch, while the instance runs. It may be
+ * broken off and begun again at any time: what is sealed under the new key already is left alone.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import type { Settings } from './config.ts';
+import type { Pool } from './db/pool.ts';
+import { readSetting, writeSetting } from './db/settings.ts';
+import { resealBatch } from './db/webhook-secrets.ts';
+import type { DataDir } from './embedded/data-dir.ts';
+import type { Keys } from './keys.ts';
+import {
+  CHECK_VALUE,
+  configuredKeys,
+  KEY_FILE,
+  NEXT_CHECK_VALUE,
+  PREVIOUS_KEY_FILE,
+  wrongKey,
+} from './master-key.ts';
+
+/** Webhooks per transaction: their rows are held for a moment only. */
+const BATCH = 200;
+
+/** How far a rotation has come. */
+export type Rotation =
+  /** A new key was made; Waybill has to be started with it before anything is sealed with it. */
+  | { readonly state: 'restartNeeded' }
+  /** `unreadable`: webhooks whose secrets none of the keys opens; the rotation is not complete. */
+  | { readonly state: 'incomplete'; readonly resealed: number; readonly unreadable: readonly number[] }
+  | { readonly state: 'complete'; readonly resealed: number };
+
+/** Seals everything anew that is not sealed under the present key. */
+export async function resealAll(
+  sql: Pool,
+  keys: Keys,
+  batch = BATCH,
+): Promise<{ resealed: number; unreadable: number[] }> {
+  let resealed = 0;
+  const unreadable: number[] = [];
+  for (let after: number | null = 0; after !== null; ) {
+    after = await resealBatch(sql, after, batch, ({ id, eshopId, secret, previousSecret }) => {
+      if (keys.isCurrent(secret) && (previousSecret === null || keys.isCurrent(previousSecret))) return null;
+      const owner = { eshopId, webhookId: id };
+      const anew = (sealed: Buffer) => keys.encryptSecret(keys.decryptSecret(sealed, owner), owner);
+      try {
+        const made = {
+          secret: anew(secret),
+          previousSecret: previousSecret === null ? null : anew(previousSecret),
+        };
+        resealed += 1;
+        return made;
+      } catch {
+        unreadable.push(id);
+        return null;
+      }
+    });
+  }
+  return { resealed, unreadable };
+}
+
+/** Makes a new key in the folder, unless one waits there already. True when it was made now. */
+async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
+  const present = await dataDir.read(KEY_FILE);
+  if (present === undefined || (await dataDir.read(PREVIOUS_KEY_FILE)) !== undefined) return false;
+  // In this order: broken off in between, the key before is the present one, and nothing is lost.
+  await dataDir.write(PREVIOUS_KEY_FILE, present);
+  await dataDir.write(KEY_FILE, randomBytes(32).toString('base64'));
+  return true;
+}
+
+/**
+ * Brings the secrets under the present master key. With `SECRET_KEY` that is the one configured, the one before being in
+ * `SECRET_KEY_PREVIOUS`; without, a new one is made in the folder.
+ * @throws ConfigError when the database's key is none of them
+ */
+export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Rotation> {
+  const generated = settings.SECRET_KEY === undefined;
+  if (generated && (await prepareGeneratedKey(dataDir))) return { state: 'restartNeeded' };
+  const keys = await configuredKeys(settings, dataDir);
+  const sealedWith = await readSetting(sql, CHECK_VALUE);
+  const known = sealedWith === keys.checkValue;
+  if (!known && (sealedWith === null || !keys.otherCheckValues.includes(sealedWith))) {
+    throw wrongKey(settings, dataDir);
+  }
+  // A process that knows only the key before could open nothing of what is sealed from here on.
+  if (!known && (await readSetting(sql, NEXT_CHECK_VALUE)) !== keys.checkValue) {
+    return { state: 'restartNeeded' };
+  }
+  const { resealed, unreadable } = await resealAll(sql, keys);
+  if (unreadable.length > 0) return { state: 'incomplete', resealed, unreadable };
+  await writeSetting(sql, CHECK_VALUE, keys.checkValue);
+  if (generated) await dataDir.remove(PREVIOUS_KEY_FILE);
+  return { state: 'complete', resealed };
+}

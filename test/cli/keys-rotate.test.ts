@@ -1,0 +1,174 @@
+/**
+ * `waybill keys rotate` against a running API: every secret goes on signing, whichever key a process was started with.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { verifyToken } from '../../src/api/token.ts';
+import { readSettings } from '../../src/config.ts';
+import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
+import { resealAll } from '../../src/key-rotation.ts';
+import { createKeys, type Keys } from '../../src/keys.ts';
+import { masterKeys } from '../../src/master-key.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { runWaybill } from '../support/waybill-command.ts';
+import { createWebhook, openedSecret, webhookRow } from '../support/webhooks.ts';
+
+let directory: string;
+let dataDir: DataDir;
+let api: TestApi;
+let secrets: Map<number, string>;
+
+const base64 = (key: Buffer) => key.toString('base64');
+const [first, second] = [randomBytes(32), randomBytes(32)];
+
+/** An API whose webhooks are sealed under these keys. */
+async function arrange(keys: Keys): Promise<void> {
+  api = await createTestApi({ keys });
+  secrets = new Map();
+  for (let i = 0; i < 5; i += 1) {
+    const { id, secret } = await createWebhook(api.shop);
+    secrets.set(id, secret);
+  }
+}
+
+/** What a process with this environment reads of every webhook. */
+async function readBy(keys: Keys): Promise<Map<number, string>> {
+  const read = new Map<number, string>();
+  for (const id of secrets.keys()) read.set(id, openedSecret(keys, await webhookRow(api.sql, id), 'secret'));
+  return read;
+}
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'waybill-keys-'));
+  dataDir = await openDataDir(join(directory, 'data'));
+});
+afterEach(async () => {
+  await api.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('with SECRET_KEY', () => {
+  const environment = (key: Buffer, previous: readonly Buffer[] = []) => ({
+    DATABASE_URL: api.database.url,
+    DATA_DIR: dataDir.path,
+    SECRET_KEY: base64(key),
+    SECRET_KEY_PREVIOUS: previous.map(base64).join(','),
+  });
+  /** The keys of a process that starts with this environment. */
+  const started = (...args: Parameters<typeof environment>) =>
+    masterKeys(api.sql, readSettings(environment(...args)), dataDir);
+  const rotate = async (...args: Parameters<typeof environment>) =>
+    JSON.parse(await runWaybill(['keys', 'rotate', '--json'], environment(...args)));
+
+  beforeEach(async () => {
+    await arrange(createKeys(first));
+    await started(first);
+  });
+
+  it('a process with another key does not start; one that also has the key before does, and reads everything', async () => {
+    await expect(started(second)).rejects.toThrow(
+      /^SECRET_KEY is not the one that this database was made with;/,
+    );
+    expect(await readBy(await started(second, [first]))).toEqual(secrets);
+    // The order of a rolling restart: the old key, told of the new one beforehand, reads what the new one seals.
+    const forewarned = await started(first, [second]);
+    const { id, secret } = await createWebhook(api.shop);
+    await resealAll(api.sql, createKeys(second, [first]));
+    expect(openedSecret(forewarned, await webhookRow(api.sql, id), 'secret')).toBe(secret);
+  });
+
+  it('is refused until a process knows the new key; then all is sealed anew and the key before is needed no more', async () => {
+    expect(await rotate(second, [first])).toEqual({ state: 'restartNeeded' });
+    expect(await readBy(createKeys(first))).toEqual(secrets);
+    await started(second, [first]);
+    const [rotated] = secrets.keys();
+    const { data } = await api.shop('PUT', `/v21/webhooks/${rotated}/regenerate-secret`);
+    const before = secrets.get(rotated ?? 0);
+    secrets.set(rotated ?? 0, data.secret);
+    await api.shop('DELETE', `/v21/webhooks/${[...secrets.keys()].at(-1)}`);
+
+    expect(await rotate(second, [first])).toEqual({ state: 'complete', resealed: 5 });
+    const alone = await started(second);
+    expect(await readBy(alone)).toEqual(secrets);
+    // The secret that still signs beside the new one, too.
+    expect(openedSecret(alone, await webhookRow(api.sql, rotated ?? 0), 'previousSecret')).toBe(before);
+    await expect(started(first)).rejects.toThrow(/^SECRET_KEY is not the one/);
+    expect(await rotate(second)).toEqual({ state: 'complete', resealed: 0 });
+  });
+
+  it('broken off in the middle, it goes on from there', async () => {
+    const keys = await started(second, [first]);
+    const [, , third] = secrets.keys();
+    const killed = new Error('killed');
+    const dying: Keys = {
+      ...keys,
+      isCurrent(sealed) {
+        if (looked === third) throw killed;
+        looked += 1;
+        return keys.isCurrent(sealed);
+      },
+    };
+    let looked = Math.min(...secrets.keys());
+    await expect(resealAll(api.sql, dying, 1)).rejects.toBe(killed);
+    expect(await readBy(keys)).toEqual(secrets);
+    expect(await rotate(second, [first])).toEqual({ state: 'complete', resealed: 3 });
+    expect(await readBy(createKeys(second))).toEqual(secrets);
+  });
+
+  it('a secret that no key opens is named, and the key before stays the one of the database', async () => {
+    await started(second, [first]);
+    const [lost = 0] = secrets.keys();
+    await api.sql`update webhooks set secret = ${randomBytes(90)} where id = ${lost}`;
+    await expect(rotate(second, [first])).rejects.toThrow(
+      new RegExp(
+        `^The secrets of 4 webhooks were sealed anew, but none of the keys opens those of webhook ${lost}:`,
+      ),
+    );
+    await expect(started(second)).rejects.toThrow(/^SECRET_KEY is not the one/);
+  });
+
+  it('a token of the key before is good while that key is configured', async () => {
+    const { token } = api.eshop.shop;
+    expect(await verifyToken((await started(second, [first])).tokenKeys, token)).toMatchObject({
+      session: { eshopId: api.eshop.eshopId },
+    });
+    expect(await verifyToken(createKeys(second).tokenKeys, token)).toBeNull();
+  });
+});
+
+describe('with the key that was generated in DATA_DIR', () => {
+  const settings = () => readSettings({ DATA_DIR: dataDir.path });
+  const rotate = () => runWaybill(['keys', 'rotate'], { DATA_DIR: dataDir.path });
+
+  it('makes a new one, asks for a restart, and after it seals all secrets anew', async () => {
+    await dataDir.write('secret-key', base64(first));
+    await arrange(createKeys(first));
+    await masterKeys(api.sql, settings(), dataDir);
+    await dataDir.writeInstance({ databaseUrl: api.database.url });
+
+    expect(await rotate()).toMatch(
+      /^A new master key lies in DATA_DIR\. Restart Waybill, then run this again/,
+    );
+    expect(await dataDir.read('secret-key-previous')).toBe(base64(first));
+    const made = await dataDir.read('secret-key');
+    expect(made).not.toBe(base64(first));
+    // Not restarted yet: the running process could not read what the new key seals.
+    expect(await rotate()).toMatch(/^A new master key lies in DATA_DIR/);
+    expect(await dataDir.read('secret-key')).toBe(made);
+    expect(await readBy(createKeys(first))).toEqual(secrets);
+
+    const restarted = await masterKeys(api.sql, settings(), dataDir);
+    expect(await readBy(restarted)).toEqual(secrets);
+    expect(await rotate()).toMatch(
+      /^The secrets of 5 webhooks were sealed anew; the key before is no longer needed/,
+    );
+    expect(await dataDir.read('secret-key-previous')).toBeUndefined();
+    const again = await masterKeys(api.sql, settings(), dataDir);
+    expect(await readBy(again)).toEqual(secrets);
+    expect(again.otherCheckValues).toEqual([]);
+  });
+});

@@ -1,0 +1,134 @@
+/**
+ * What an operator takes away with `waybill`, as the e-shop meets it in the API: at once, whatever the token says.
+ * @module
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { signToken } from '../../src/api/token.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { runWaybill } from '../support/waybill-command.ts';
+
+let api: TestApi;
+let eshop: TestEshop;
+beforeAll(async () => {
+  api = await createTestApi();
+});
+afterAll(() => api.drop());
+beforeEach(async () => {
+  eshop = await api.newEshop();
+});
+
+const waybill = (...args: string[]) => runWaybill(args, { DATABASE_URL: api.database.url });
+const waybillJson = async (...args: string[]) => JSON.parse(await waybill(...args, '--json'));
+const shop = () => ['--eshop', String(eshop.eshopId)];
+const named = (username: string) => [...shop(), '--username', username];
+
+const reads = async (user = eshop.shop) => (await user.request('GET', '/v21/webhooks')).status;
+const writes = async (user = eshop.shop) =>
+  (
+    await user.request('POST', '/v21/webhooks', {
+      url: 'https://shop.example/',
+      webhookType: 'CREATE_ORDER',
+      active: true,
+      method: 'POST',
+    })
+  ).status;
+async function logsIn(password: string, username = eshop.shop.username, apiKey = eshop.apiKey) {
+  const answer = await api.anonymous(
+    'POST',
+    '/v21/users/login',
+    { username, password },
+    { 'x-api-key': apiKey },
+  );
+  return answer.status;
+}
+
+describe('a user', () => {
+  it('deleted: its token neither reads nor writes from the next request on; others go on', async () => {
+    expect([await reads(), await writes()]).toEqual([200, 200]);
+    const { username, password } = eshop.shop;
+    expect(await waybillJson('user', 'delete', ...named(username))).toEqual({
+      eshopId: eshop.eshopId,
+      username,
+      deleted: true,
+    });
+    expect([await reads(), await writes()]).toEqual([401, 401]);
+    expect(await logsIn(password)).toBe(401);
+    expect(await reads(eshop.warehouse)).toBe(200);
+  });
+
+  it('with a new password: tokens from before are over, and so is the old password', async () => {
+    // From a moment before: tokens count seconds.
+    const { eshopId, apiKey } = eshop;
+    const { username, password: old } = eshop.shop;
+    const [row] = await api.sql`select id from users where eshop_id = ${eshopId} and username = ${username}`;
+    const session = { eshopId, userId: row?.id, username, role: 'shop' } as const;
+    const token = await signToken(api.keys.tokenKey, session, new Date(Date.now() - 5_000));
+    const headers = { 'x-api-key': apiKey, authorization: token };
+    const status = async () => (await api.anonymous('GET', '/v21/webhooks', undefined, headers)).status;
+    expect(await status()).toBe(200);
+    const { password } = await waybillJson('user', 'password', ...named(username));
+    expect(await status()).toBe(401);
+    expect([await logsIn(old), await logsIn(password)]).toEqual([401, 200]);
+  });
+
+  it('is listed without what is confidential', async () => {
+    expect(await waybillJson('user', 'list', ...shop())).toEqual(
+      (['shop', 'warehouse'] as const).map((role) => ({
+        eshopId: eshop.eshopId,
+        userId: expect.any(Number),
+        username: eshop[role].username,
+        role,
+        createdAt: expect.any(String),
+      })),
+    );
+    const [titles, ...lines] = (await waybill('user', 'list', ...shop())).split('\n');
+    expect(titles).toMatch(/^id +user +role +since$/);
+    expect(lines).toEqual([
+      expect.stringMatching(/^ *\d+ {2}shop-\d+ +shop +20\d\d-\d\d-\d\d \d\d:\d\d$/),
+      expect.stringMatching(/^ *\d+ {2}warehouse-\d+ +warehouse +20\d\d-\d\d-\d\d \d\d:\d\d$/),
+    ]);
+  });
+});
+
+describe('an e-shop', () => {
+  it('disabled: no token and no login opens the API; enabled, both do again', async () => {
+    const other = await api.newEshop();
+    expect(await waybill('eshop', 'disable', ...shop())).toBe(`E-shop ${eshop.eshopId} is disabled.`);
+    expect([await reads(), await writes(), await reads(eshop.warehouse)]).toEqual([401, 401, 401]);
+    expect(await logsIn(eshop.shop.password)).toBe(401);
+    expect(await reads(other.shop)).toBe(200);
+    expect(await waybillJson('eshop', 'list')).toContainEqual(
+      expect.objectContaining({ eshopId: eshop.eshopId, disabledAt: expect.any(String) }),
+    );
+    expect(await waybill('eshop', 'list')).toMatch(new RegExp(`^ +${eshop.eshopId} .* disabled$`, 'm'));
+    expect(await waybillJson('eshop', 'enable', ...shop())).toEqual({
+      eshopId: eshop.eshopId,
+      disabled: false,
+    });
+    expect([await reads(), await logsIn(eshop.shop.password)]).toEqual([200, 200]);
+  });
+
+  it('with a new API key: the one before opens nothing, the new one does', async () => {
+    const { apiKey, eshopId } = await waybillJson('eshop', 'rotate-key', ...shop());
+    expect(eshopId).toBe(eshop.eshopId);
+    expect(apiKey).not.toBe(eshop.apiKey);
+    const { username, password, token } = eshop.shop;
+    expect([await reads(), await logsIn(password)]).toEqual([401, 401]);
+    const headers = { 'x-api-key': apiKey, authorization: token };
+    expect((await api.anonymous('GET', '/v21/webhooks', undefined, headers)).status).toBe(200);
+    expect(await logsIn(password, username, apiKey)).toBe(200);
+    expect(await waybill('eshop', 'rotate-key', ...shop())).toMatch(/^x-api-key {2}wb_[\w-]{43}$/m);
+  });
+});
+
+it.each([
+  [['user', 'list', '--eshop', '999999'], 'There is no e-shop 999999.'],
+  [['user', 'delete', '--eshop', '1', '--username', 'nobody'], 'E-shop 1 has no user "nobody"; '],
+  [['user', 'password', '--eshop', '1', '--username', 'nobody'], 'E-shop 1 has no user "nobody"; '],
+  [['eshop', 'disable', '--eshop', '999999'], 'There is no e-shop 999999.'],
+  [['eshop', 'enable', '--eshop', '999999'], 'There is no e-shop 999999.'],
+  [['eshop', 'rotate-key', '--eshop', '999999'], 'There is no e-shop 999999.'],
+  [['eshop', 'rotate-key', '--eshop', 'mine'], '--eshop must be the number of an e-shop; '],
+])('%j is a mistake, said in one sentence', async (args, sentence) => {
+  await expect(waybill(...args)).rejects.toThrow(sentence);
+});
