@@ -36,10 +36,11 @@ const compose = v.parse(
 const services = Object.entries(compose.services);
 const ours = services.filter(([, service]) => service.build !== undefined);
 
-/** What compose makes of `${NAME:-default}` and `${NAME:?message}` when only SECRET_KEY is set. */
+/** What compose makes of `${NAME:-default}` and `${NAME:?message}` when only what must be set is set. */
 function substituted(text: string): string {
   return text
     .replaceAll(/\$\{SECRET_KEY:\?[^}]*\}/g, Buffer.alloc(32, 1).toString('base64'))
+    .replaceAll(/\$\{POSTGRES_PASSWORD:\?[^}]*\}/g, 'chosen')
     .replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1');
 }
 
@@ -51,6 +52,23 @@ describe('every image is pinned to a version', () => {
   it.each(images)('%s', (image) => {
     expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+(\.\d+)?(-[\w.]+)*$/);
   });
+});
+
+it('no password has a default', () => {
+  const text = read('docker-compose.temporal.yml');
+  const confidential = [...text.matchAll(/\$\{(\w*(?:PASSWORD|PWD|SECRET|KEY)\w*)(:?[-?]?)/g)];
+  expect(confidential.length).toBeGreaterThan(2);
+  for (const [use, , operator] of confidential) expect(operator, use).toBe(':?');
+  // Nor is one written out.
+  expect(text).not.toMatch(/(PASSWORD|PWD|SECRET_KEY): *[^\s$]/);
+  expect(text).not.toMatch(/\/\/\w+:[^$@\s]+@/);
+});
+
+it('our image does not run as root', () => {
+  const [last = ''] = read('Dockerfile')
+    .split(/^FROM /m)
+    .slice(-1);
+  expect(last).toMatch(/^USER node$/m);
 });
 
 it('the Dockerfile uses glibc', () => {
