@@ -7,7 +7,7 @@
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
 /** One attempt may take this long, in milliseconds, under every policy. */
-const ATTEMPT_TIMEOUT_MS = 2_000;
+const ATTEMPT_TIMEOUT_MS = 3_000;
 
 export const policies = {
   /**

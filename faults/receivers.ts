@@ -58,7 +58,7 @@ const scripts = {
     outcome: 'delivered',
     status: (number) => (number <= FLAKY_FAILURES ? 503 : 200),
   },
-  slow: { type: 'CREATE_ORDER', outcome: 'delivered', delayMs: 900, status: () => 204 },
+  slow: { type: 'CREATE_ORDER', outcome: 'delivered', delayMs: 600, status: () => 204 },
   failing: { type: 'UPDATE_ORDER_STATUS', outcome: 'failed', status: () => 500 },
   gone: { type: 'UPDATE_ORDER_STATUS', outcome: 'gone', status: () => 410 },
 } as const satisfies Record<string, Script>;

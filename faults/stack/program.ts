@@ -16,9 +16,15 @@ const BUILT = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 /** Starting again under a fault's load, in milliseconds. */
 const READY_MS = 120_000;
 
-/** Builds the program as it is shipped. */
+/**
+ * Builds the program as it is shipped.
+ * @throws Error with what the compiler says
+ */
 export async function buildProgram(): Promise<void> {
-  await run('npm', ['run', 'build'], { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  await run('npm', ['run', '--silent', 'build'], { cwd }).catch((error: { stdout?: string }) => {
+    throw new Error(`Waybill could not be built:\n${error.stdout ?? error}`);
+  });
 }
 
 /** A Waybill process in one of its roles. */
