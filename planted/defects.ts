@@ -1,10 +1,18 @@
 /**
- * All defects that are planted. Each survived the tests once, or stands for a guard that nothing else protects.
+ * All defects that are planted. Each survived the tests once, or takes away a guard that nothing else replaces.
  * @module
  */
 import type { Defect } from './defect.ts';
+import { deliveryDefects } from './defects/deliveries.ts';
 import { orderDefects } from './defects/orders.ts';
+import { recordDefects } from './defects/records.ts';
 import { relayDefects } from './defects/relay.ts';
 import { wireDefects } from './defects/wire.ts';
 
-export const defects: readonly Defect[] = [...relayDefects, ...wireDefects, ...orderDefects];
+export const defects: readonly Defect[] = [
+  ...relayDefects,
+  ...wireDefects,
+  ...deliveryDefects,
+  ...recordDefects,
+  ...orderDefects,
+];

@@ -48,10 +48,20 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: relay('a start that failed is given back at once: another relay need not wait for the lease'),
   },
   {
+    name: 'relay-terminated-workflow-blocks-all-changes',
+    file: 'src/relay/dispatcher.ts',
+    text: '      if (!(error instanceof WorkflowNotFoundError)) throw error;',
+    replacement: '      throw error;',
+    noticed: 'A workflow terminated in the Temporal UI stops every later activation of every webhook.',
+    caughtBy: relay(
+      'a workflow that was terminated does not stand in the way of the changes of other webhooks',
+    ),
+  },
+  {
     name: 'relay-second-start-is-an-error',
     file: 'src/relay/dispatcher.ts',
-    text: '        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;',
-    replacement: '        throw error;',
+    text: '      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;',
+    replacement: '      throw error;',
     noticed: 'A relay that died between a start and its record leaves the outbox stuck.',
     caughtBy: relay('a delivery started twice is delivered once'),
   },

@@ -48,4 +48,47 @@ export const wireDefects: readonly Defect[] = [
       },
     ],
   },
+  {
+    name: 'exempt-range-lets-every-address-of-a-name-through',
+    file: 'src/delivery/connector.ts',
+    text: '.filter(({ address }) => guard.refusal(address, port) === null)',
+    replacement: '.filter(({ address }) => address !== "")',
+    noticed: 'A name with one exempt address opens connections to its private ones.',
+    caughtBy: [
+      {
+        file: 'test/delivery/connections.test.ts',
+        tests: ['private destinations an exempt range lets a name through to its exempt addresses alone'],
+      },
+    ],
+  },
+  {
+    name: 'answer-read-to-its-end',
+    file: 'src/delivery/exchange.ts',
+    text: 'return length < BODY_BYTES;',
+    replacement: 'return length >= 0;',
+    noticed: 'Receivers with long answers take up the worker and its memory.',
+    caughtBy: [
+      {
+        file: 'test/delivery/sender.test.ts',
+        tests: [
+          'answers that are too slow or too much of a body that is 20 MiB the first part is read and the connection closed',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'login-verifies-only-where-there-is-a-user',
+    file: 'src/api/login.ts',
+    text: 'await verifyPassword(user?.passwordHash ?? (await dummyHash), password)',
+    replacement: 'user !== null && (await verifyPassword(user.passwordHash, password))',
+    noticed: 'The time of a refused login tells whether a name exists.',
+    caughtBy: [
+      {
+        file: 'test/api/login-verifies.test.ts',
+        tests: [
+          'a wrong password, an unknown name and a wrong key each cost one verification of the same kind',
+        ],
+      },
+    ],
+  },
 ];

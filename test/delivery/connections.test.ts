@@ -3,7 +3,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { createConnector, RefusedDestination } from '../../src/delivery/connector.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { freePort } from '../support/ports.ts';
-import { attempt, pem, startReceiver, startSender, startTcpServer } from './support.ts';
+import { attempt, pem, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
 
 describe('connections that fail', () => {
   test('refused', async () => {
@@ -130,13 +130,24 @@ describe('private destinations', () => {
   });
 
   test('an exempt range lets a name through to its exempt addresses alone', async () => {
-    const receiver = await startReceiver();
+    const exempt = await startReceiver();
+    const other = await startReceiver({}, { host: '127.0.0.2', port: exempt.port });
+    const dns = await startNames({
+      'one.example': ['127.0.0.1', '127.0.0.2'],
+      'two.example': ['127.0.0.2', '127.0.0.1'],
+      'none.example': ['127.0.0.2'],
+    });
+    const sender = startSender({ allowCidrs: ['127.0.0.1/32'], dnsServers: [dns.address] });
+    const called = async (name: string) =>
+      (await sender.send(attempt(`http://${name}:${exempt.port}`))).outcome;
 
-    const result = await startSender({ allowCidrs: ['127.0.0.0/8'] }).send(
-      attempt(`http://localhost:${receiver.port}`),
-    );
-
-    expect(result.outcome).toBe('success');
+    expect([await called('one.example'), await called('two.example'), await called('none.example')]).toEqual([
+      'success',
+      'success',
+      'failure',
+    ]);
+    expect(exempt.requests).toHaveLength(2);
+    expect(other.connections).toBe(0);
   });
 });
 

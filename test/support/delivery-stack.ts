@@ -72,6 +72,8 @@ export interface StackOptions {
   readonly wrapSender?: (sender: Sender) => Sender;
   /** Another Temporal server than the run's own. */
   readonly temporalAddress?: string;
+  /** Where the worker reaches that server, e.g. a proxy; default: as everybody. */
+  readonly workerTemporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
   /** How often the worker's reconciler looks, and how late a record may be. */
@@ -131,7 +133,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       senders.push(real);
       worker = await startWorker({
         sql,
-        temporal: { address, namespace: 'default', taskQueue },
+        temporal: { address: options.workerTemporalAddress ?? address, namespace: 'default', taskQueue },
         policy: { ...policy, ...overrides },
         keys,
         sender,

@@ -39,9 +39,9 @@ beforeAll(async () => {
   });
   stack = await startDeliveryStack('fresh-history', {
     temporalAddress: temporal.address,
-    policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },
+    policy: { windowMs: 3_600_000 },
   });
-  receiver = await createReceiver({ status: 503 });
+  receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
 });
 afterAll(async () => {
   await receiver?.close();

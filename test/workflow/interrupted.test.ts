@@ -1,7 +1,8 @@
 /** What must not make a receiver get a delivery twice: a slow answer, and a database that is away for a moment. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, inject, test } from 'vitest';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type ReceiverHandler } from '../support/receiver.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -17,7 +18,7 @@ async function start(name: string, options: StackOptions, handler: ReceiverHandl
 }
 
 test('an answer that takes longer than a worker may be silent is waited for, and counts', async () => {
-  // A worker that has not been heard of for ten seconds is taken for dead, and its attempt is made by another.
+  // A worker that has not been heard of for some seconds is taken for dead, and its attempt is made by another.
   const { stack, receiver } = await start('slow-answer', { policy: { attemptTimeoutMs: 15_000 } }, () => ({
     status: 200,
     delayMs: 11_000,
@@ -26,6 +27,34 @@ test('an answer that takes longer than a worker may be silent is waited for, and
   expect(await stack.untilClosed(id, 60_000)).toBe('COMPLETED');
   expect(receiver.requests).toHaveLength(1);
   expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
+}, 90_000);
+
+test('Temporal unreachable when a 503 asks for patience: its Retry-After is kept, whatever the engine was told', async () => {
+  const [host, port] = inject('temporalAddress').split(':');
+  const proxy = await startTcpProxy({ ...(host === undefined ? {} : { host }), port: Number(port) });
+  cleanups.push(() => proxy.close());
+  const { stack, receiver } = await start(
+    'retry-after-kept',
+    { workerTemporalAddress: proxy.host },
+    ({ count }) => {
+      if (count > 1) return { status: 200 };
+      // The answer is recorded in the database; the worker's report of it never reaches Temporal.
+      proxy.refuse();
+      return { status: 503, headers: { 'retry-after': '8' } };
+    },
+  );
+  const id = await stack.fireOne('10072');
+  await receiver.waitFor(1);
+  await stack.until('Temporal to give up the attempt', async () => {
+    const { events } = await stack.workflow(id).fetchHistory();
+    return events?.some((event) => event.activityTaskTimedOutEventAttributes);
+  });
+  proxy.pass();
+  expect(await stack.untilClosed(id, 60_000)).toBe('COMPLETED');
+  const [first, second, ...more] = await stack.attempts(id);
+  expect(more).toEqual([]);
+  const waited = (second?.startedAt.getTime() ?? 0) - (first?.finishedAt?.getTime() ?? 0);
+  expect(waited).toBeGreaterThanOrEqual(7_995);
 }, 90_000);
 
 test('the database away when the answer comes: it is recorded as soon as it is back, and nothing is sent twice', async () => {

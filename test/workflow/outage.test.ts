@@ -1,5 +1,7 @@
 /** Our own outages are not the receiver's failures: they use up no attempt and deactivate no webhook. */
 import { afterEach, expect, test } from 'vitest';
+import { beginAttempt, recordAttempt } from '../../src/db/deliveries.ts';
+import { markDispatched } from '../../src/db/outbox.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -107,14 +109,24 @@ test('a delivery handed over with an attempt behind it first waits the wait that
   const receiver = await receiverOf({ status: 503 });
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10043');
-  const failedAt = new Date();
-  const due = new Date(failedAt.getTime() + 800);
-  await stack.sql`
-    insert into attempts (delivery_id, number, generation, started_at, finished_at, outcome, status, error, next_attempt_at)
-    values (${id}, 1, 1, ${failedAt}, ${failedAt}, 'failure', 503, 'HTTP 503', ${due})`;
-  await stack.sql`
-    update deliveries set state = 'retrying', attempts_made = 1, window_started_at = ${failedAt}, last_generation = 1,
-      next_attempt_at = ${due}, dispatched_at = now() where id = ${id}`;
+  await beginAttempt(stack.sql, { deliveryId: id, number: 1, generation: 1 });
+  const finishedAt = new Date();
+  const due = new Date(finishedAt.getTime() + 800);
+  await recordAttempt(stack.sql, {
+    deliveryId: id,
+    number: 1,
+    generation: 1,
+    outcome: 'failure',
+    finishedAt,
+    durationMs: 1,
+    status: 503,
+    error: 'HTTP 503',
+    responseExcerpt: null,
+    nextAttemptAt: due,
+    lateMs: 0,
+    windowLost: false,
+  });
+  await markDispatched(stack.sql, [id]);
   const [webhook] = await stack.sql`select webhook_id from deliveries where id = ${id}`;
   await stack.client.workflow.start('deliverEvent', {
     workflowId: deliveryWorkflowId(id),

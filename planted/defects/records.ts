@@ -1,0 +1,143 @@
+/**
+ * The guards of what is recorded of a delivery: each condition of its statements.
+ * @module
+ */
+import type { Defect } from '../defect.ts';
+
+const DELIVERIES = 'src/db/deliveries.ts';
+const records = (...tests: string[]) => [{ file: 'test/db/delivery-records.test.ts', tests }];
+
+export const recordDefects: readonly Defect[] = [
+  {
+    name: 'begin-attempt-that-has-its-result',
+    file: DELIVERIES,
+    text: '\n        where attempts.finished_at is null\n',
+    replacement: '\n',
+    noticed: 'An attempt that was made and recorded is made once more after a crash.',
+    caughtBy: records('an attempt begins not again once it has its result'),
+  },
+  {
+    name: 'begin-attempt-moves-the-window',
+    file: DELIVERIES,
+    text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at)',
+    replacement: 'set window_started_at = begun.started_at',
+    noticed: 'The 48 hours begin anew with every attempt.',
+    caughtBy: records(
+      'an attempt begins again after an interruption, in the window that the first try began',
+    ),
+  },
+  {
+    name: 'begin-attempt-starts-every-window',
+    file: DELIVERIES,
+    text: 'from begun where d.id = begun.delivery_id',
+    replacement: 'from begun where d.id is not null',
+    noticed: 'Deliveries that were never tried run out of time.',
+    caughtBy: records('an attempt begins the window of its own delivery alone'),
+  },
+  {
+    name: 'record-attempt-twice',
+    file: DELIVERIES,
+    text: ' and finished_at is null\n      returning delivery_id)',
+    replacement: '\n      returning delivery_id)',
+    noticed: 'A late repetition replaces the result that the log showed.',
+    caughtBy: records('a result that comes a second time changes nothing: the first one recorded stays'),
+  },
+  {
+    name: 'record-attempt-of-every-number',
+    file: DELIVERIES,
+    text: ' and number = ',
+    replacement: ' and number <= ',
+    noticed: 'Attempts that were interrupted show the result of another.',
+    caughtBy: records('a result is that of its own attempt and delivery alone'),
+  },
+  {
+    name: 'record-attempt-of-every-delivery',
+    file: DELIVERIES,
+    text: 'from finished where d.id = finished.delivery_id and',
+    replacement: 'from finished where',
+    noticed: 'One success makes every open delivery a success.',
+    caughtBy: records('a result is that of its own attempt and delivery alone'),
+  },
+  {
+    name: 'record-attempt-reopens-what-has-ended',
+    file: DELIVERIES,
+    text: "where d.id = finished.delivery_id and d.state in ('pending', 'retrying')",
+    replacement: 'where d.id = finished.delivery_id',
+    noticed: 'A delivery that was canceled shows as under retry for ever.',
+    caughtBy: records(
+      'a result does not reopen a delivery that was canceled while the request was under way',
+    ),
+  },
+  {
+    name: 'close-delivery-that-has-ended',
+    file: DELIVERIES,
+    text: "w.id = d.webhook_id and d.state in ('pending', 'retrying')",
+    replacement: 'w.id = d.webhook_id',
+    noticed: 'What was delivered shows as canceled.',
+    caughtBy: records('a result of a success is not taken back by a cancellation that comes late'),
+  },
+  {
+    name: 'spend-retries-of-a-later-attempt',
+    file: DELIVERIES,
+    text: ' and attempts_made = ',
+    replacement: ' and attempts_made >= ',
+    noticed: 'A delivery fails although its next attempt was due.',
+    caughtBy: records(
+      'a result recorded in the meantime keeps its plan when the retries before it are said to be spent',
+    ),
+  },
+  {
+    name: 'compensate-what-was-delivered',
+    file: DELIVERIES,
+    text: "if (delivery.state !== 'pending' && delivery.state !== 'retrying') {",
+    replacement: "if (delivery.state === 'failed') {",
+    noticed: 'A webhook is deactivated and mailed about although the last attempt succeeded.',
+    caughtBy: records('the compensation of a delivery that was delivered does nothing'),
+  },
+  {
+    name: 'compensate-whatever-the-generation',
+    file: DELIVERIES,
+    text: 'deleted_at is null and generation = ',
+    replacement: 'deleted_at is null and generation >= ',
+    noticed: 'A webhook that moved is deactivated for what its old address answered.',
+    caughtBy: records(
+      'the compensation leaves a webhook alone that was given another URL since the last attempt',
+    ),
+  },
+  {
+    name: 'compensate-what-the-user-deactivated',
+    file: DELIVERIES,
+    text: ' and active and deleted_at is null and generation',
+    replacement: ' and deleted_at is null and generation',
+    noticed: 'A mail about a deactivation that the user made himself, or a compensation that fails for ever.',
+    caughtBy: records(
+      'the compensation leaves it to the user who deactivated it: no second deactivation, and no mail',
+    ),
+  },
+  {
+    name: 'compensate-a-deleted-webhook',
+    file: DELIVERIES,
+    text: ' and active and deleted_at is null and generation',
+    replacement: ' and active and generation',
+    noticed: 'A mail about a webhook that its e-shop has deleted.',
+    caughtBy: records('the compensation mails nobody about a webhook that was deleted'),
+  },
+  {
+    name: 'compensate-every-webhook',
+    file: DELIVERIES,
+    text: 'unregistered_at = now()\n      where id = ',
+    replacement: 'unregistered_at = now()\n      where id >= ',
+    noticed: 'One broken receiver deactivates the webhooks of others.',
+    caughtBy: records('the compensation deactivates no other webhook'),
+  },
+  {
+    name: 'compensate-takes-the-deactivation-of-another',
+    file: DELIVERIES,
+    text: '.webhookId} and delivery_id = ',
+    replacement: '.webhookId} and delivery_id is distinct from ',
+    noticed: 'A repeated compensation sends the mail of another delivery once more.',
+    caughtBy: records(
+      'the compensation of two deliveries of one webhook deactivates it for the first alone, also when both are repeated',
+    ),
+  },
+];

@@ -1,0 +1,224 @@
+/**
+ * What is recorded of a delivery holds whatever is repeated, late or already over: each step asks for what it may
+ * change.
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type AttemptRecord,
+  beginAttempt,
+  closeDelivery,
+  compensate,
+  loadForAttempt,
+  recordAttempt,
+  spendRetries,
+} from '../../src/db/deliveries.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { recordEvent } from '../../src/db/events.ts';
+import { deleteWebhook, findWebhook, replaceWebhook, setActive } from '../../src/db/webhooks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+});
+afterAll(() => database.drop());
+
+/** A delivery to each active webhook of the e-shop; answers that of `webhookId`. */
+async function fire(): Promise<string> {
+  const { sql } = database;
+  await sql.begin((tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} }));
+  const [row] = await sql<{ id: string }[]>`
+    select id from deliveries where webhook_id = ${webhookId} order by id desc limit 1`;
+  return row?.id ?? '';
+}
+async function load(id: string) {
+  const delivery = await loadForAttempt(database.sql, id);
+  if (delivery === undefined) throw new Error(`no delivery ${id}`);
+  return delivery;
+}
+const begin = (deliveryId: string, number: number) =>
+  beginAttempt(database.sql, { deliveryId, number, generation: 1 });
+const attempts = (id: string) =>
+  database.sql<{ number: number; outcome: string | null; status: number | null; startedAt: Date }[]>`
+    select number, outcome, status, started_at from attempts where delivery_id = ${id} order by number`;
+const finish = (deliveryId: string, number: number, change: Partial<AttemptRecord> = {}) =>
+  recordAttempt(database.sql, {
+    deliveryId,
+    number,
+    generation: 1,
+    outcome: 'failure',
+    finishedAt: new Date(),
+    durationMs: 1,
+    status: 503,
+    error: 'HTTP 503',
+    responseExcerpt: null,
+    nextAttemptAt: null,
+    lateMs: 0,
+    windowLost: false,
+    ...change,
+  });
+const success = { outcome: 'success', status: 200, error: null } as const;
+/** A delivery whose only attempt failed and left nothing to try. */
+async function exhausted(): Promise<string> {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1);
+  return id;
+}
+const deactivations = () => database.sql`
+  select generation, reason, delivery_id from deactivations where webhook_id = ${webhookId} order by generation`;
+const changesTold = async () =>
+  (await database.sql`select 1 from outbox where webhook_id = ${webhookId}`).length;
+const webhook = async (id = webhookId) => await findWebhook(database.sql, eshopId, id);
+
+describe('an attempt begins', () => {
+  test('not again once it has its result', async () => {
+    const id = await exhausted();
+    const before = await attempts(id);
+    expect(await begin(id, 1)).toBeUndefined();
+    expect(await attempts(id)).toEqual(before);
+  });
+
+  test('again after an interruption, in the window that the first try began', async () => {
+    const id = await fire();
+    const first = await begin(id, 1);
+    const again = await begin(id, 1);
+    expect(again?.windowStartedAt).toEqual(first?.windowStartedAt);
+    expect(again?.startedAt.getTime()).toBeGreaterThanOrEqual(first?.startedAt.getTime() ?? 0);
+    expect(await attempts(id)).toHaveLength(1);
+  });
+
+  test('the window of its own delivery alone', async () => {
+    const [id, other] = [await fire(), await fire()];
+    await begin(id, 1);
+    expect((await load(other)).windowStartedAt).toBeNull();
+  });
+});
+
+describe('a result', () => {
+  test('that comes a second time changes nothing: the first one recorded stays', async () => {
+    const id = await exhausted();
+    await finish(id, 1, success);
+    expect(await load(id)).toMatchObject({ state: 'retrying', lastStatus: 503 });
+    expect(await attempts(id)).toMatchObject([{ outcome: 'failure', status: 503 }]);
+  });
+
+  test('is that of its own attempt and delivery alone', async () => {
+    const [id, other] = [await fire(), await fire()];
+    for (const [delivery, number] of [
+      [id, 1],
+      [id, 2],
+      [other, 2],
+    ] as const) {
+      await begin(delivery, number);
+    }
+    await finish(id, 2, success);
+    expect(await attempts(id)).toMatchObject([{ outcome: null }, { outcome: 'success' }]);
+    expect(await attempts(other)).toMatchObject([{ outcome: null }]);
+    expect(await load(other)).toMatchObject({ state: 'pending', attemptsMade: 0 });
+  });
+
+  test('does not reopen a delivery that was canceled while the request was under way', async () => {
+    const id = await fire();
+    await begin(id, 1);
+    await closeDelivery(database.sql, id, 'canceled');
+    await finish(id, 1);
+    expect(await load(id)).toMatchObject({ state: 'canceled', attemptsMade: 0 });
+  });
+
+  test('of a success is not taken back by a cancellation that comes late', async () => {
+    const id = await fire();
+    await begin(id, 1);
+    await finish(id, 1, success);
+    await closeDelivery(database.sql, id, 'canceled');
+    expect(await load(id)).toMatchObject({ state: 'delivered' });
+  });
+
+  test('recorded in the meantime keeps its plan when the retries before it are said to be spent', async () => {
+    const id = await fire();
+    await begin(id, 1);
+    const nextAttemptAt = new Date(Date.now() + 60_000);
+    await finish(id, 1, { nextAttemptAt });
+    await spendRetries(database.sql, id, 0);
+    expect((await load(id)).nextAttemptAt).toEqual(nextAttemptAt);
+  });
+});
+
+describe('the compensation', () => {
+  test('deactivates the webhook, names the delivery, and has the other open deliveries told', async () => {
+    const id = await exhausted();
+    expect(await compensate(database.sql, id)).toMatchObject({ state: 'failed', deactivatedGeneration: 1 });
+    expect(await webhook()).toMatchObject({ active: false });
+    expect(await deactivations()).toEqual([{ generation: 1, reason: 'retriesExhausted', deliveryId: id }]);
+    expect(await changesTold()).toBe(1);
+  });
+
+  test('of a delivery that was delivered does nothing', async () => {
+    const id = await fire();
+    await begin(id, 1);
+    await finish(id, 1, success);
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'delivered',
+      deactivatedGeneration: null,
+    });
+    expect(await load(id)).toMatchObject({ state: 'delivered' });
+    expect(await webhook()).toMatchObject({ active: true });
+    expect(await changesTold()).toBe(0);
+  });
+
+  test('leaves a webhook alone that was given another URL since the last attempt', async () => {
+    const id = await exhausted();
+    const before = await webhook();
+    if (before === null) throw new Error('no webhook');
+    await replaceWebhook(database.sql, eshopId, webhookId, { ...before, url: 'https://shop.example/new' });
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'failed',
+      deactivatedGeneration: null,
+    });
+    expect(await webhook()).toMatchObject({ active: true });
+    expect(await deactivations()).toEqual([]);
+  });
+
+  test('leaves it to the user who deactivated it: no second deactivation, and no mail', async () => {
+    const id = await exhausted();
+    await setActive(database.sql, eshopId, webhookId, false);
+    const before = await webhook();
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'failed',
+      deactivatedGeneration: null,
+    });
+    expect(await webhook()).toEqual(before);
+    expect(await deactivations()).toEqual([{ generation: 1, reason: 'user', deliveryId: null }]);
+  });
+
+  test('mails nobody about a webhook that was deleted', async () => {
+    const id = await exhausted();
+    await deleteWebhook(database.sql, eshopId, webhookId);
+    expect(await compensate(database.sql, id)).toMatchObject({
+      state: 'failed',
+      deactivatedGeneration: null,
+    });
+    expect(await deactivations()).toEqual([]);
+  });
+
+  test('deactivates no other webhook', async () => {
+    const other = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+    await compensate(database.sql, await exhausted());
+    expect(await webhook(other)).toMatchObject({ active: true });
+  });
+
+  test('of two deliveries of one webhook deactivates it for the first alone, also when both are repeated', async () => {
+    const [first, second] = [await exhausted(), await exhausted()];
+    const deactivated = async (id: string) => (await compensate(database.sql, id)).deactivatedGeneration;
+    expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
+    expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
+    expect(await deactivations()).toHaveLength(1);
+  });
+});
