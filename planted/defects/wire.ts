@@ -12,8 +12,8 @@ export const wireDefects: readonly Defect[] = [
   {
     name: 'rotation-old-secret-does-not-sign',
     file: 'activities/make-attempt.ts',
-    text: '    secrets.push(keys.decryptSecret(previousSecret));',
-    replacement: '    secrets.push(keys.decryptSecret(delivery.secret));',
+    text: '    secrets.push(keys.decryptSecret(previousSecret, delivery));',
+    replacement: '    secrets.push(keys.decryptSecret(delivery.secret, delivery));',
     noticed: 'A receiver that still has the old secret refuses everything from the moment of the rotation.',
     caughtBy: rotation(OVERLAP),
   },
