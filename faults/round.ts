@@ -112,7 +112,7 @@ async function settled(
     );
     if (
       (!open && mailed && rows.deliveries.length >= owed) ||
-      Date.now() > start + patience + busyMs(machine, start)
+      Date.now() > start + patience + Math.min(patience, busyMs(machine, start))
     ) {
       return { ...rows, at: Date.now(), receivers: receivers.all, mails: await stack.mailsTo(shop.email) };
     }
