@@ -66,7 +66,6 @@ export async function makeAttempt(
   const { policy, deliveryId, lastChance } = input;
   const delivery = await loadForAttempt(deps.sql, deliveryId);
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
-  const clock = clockFrom(delivery.now);
   const refusal = whyNot(delivery, input);
   if (refusal !== null) return await refuse(deps, delivery, refusal);
 
@@ -75,6 +74,7 @@ export async function makeAttempt(
   if (request instanceof Error) return await cannotBePrepared(deps, input, request);
   const begun = await beginAttempt(deps.sql, { deliveryId, number, generation: delivery.generation });
   if (begun === undefined) throw new OwnFault(`Attempt ${number} has its result already.`);
+  const clock = clockFrom(begun.startedAt);
 
   const result = await deps.sender.send(request, signal);
   // The attempt stays begun and without a result: the same number is made again.

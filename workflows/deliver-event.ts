@@ -137,12 +137,13 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         return { state: 'delivered' };
       }
       const seen = changes;
-      const pause = outage.pauseAfter(last);
+      const situation = await readSituation();
+      const pause = situation.open ? outage.pauseAfter(last, situation.attemptsMade) : 0;
+      last = null;
       if (pause > 0 && patched('paced-interruptions')) {
         await wait(pause, seen, 'something of ours fails: waiting for it to pass');
+        continue;
       }
-      last = null;
-      const situation = await readSituation();
       const next = nextStep(situation, Date.now());
       const ahead = situation.open && situation.clock === 'database' ? situation.readAt - Date.now() : 0;
       /** By the clock of the situation's times. */

@@ -25,17 +25,19 @@ export function wasOurs(error: unknown): boolean {
   );
 }
 
-/** How long the attempts of a delivery have been failing by something of ours. */
+/** How long one attempt of a delivery has been failing by something of ours. */
 export function createOutage() {
-  let since: number | null = null;
+  let since = 0;
+  let madeThen: number | null = null;
   return {
-    /** In milliseconds: none after the first failure, then a quarter of the time it has lasted. */
-    pauseAfter(last: AttemptEnd | null): number {
-      if (last?.kind !== 'interrupted') {
-        since = null;
-        return 0;
-      }
-      if (since === null) {
+    /**
+     * In milliseconds: none after the first interruption of an attempt, then a quarter of the time it has lasted.
+     * @param attemptsMade as read after it: one more, and the outage has passed
+     */
+    pauseAfter(last: AttemptEnd | null, attemptsMade: number): number {
+      if (last?.kind !== 'interrupted') return 0;
+      if (madeThen !== attemptsMade) {
+        madeThen = attemptsMade;
         since = Date.now();
         return 0;
       }

@@ -98,7 +98,7 @@ function waitsThatFit(policy: RetryPolicy, attempt: number, timeMs: number): num
 
 /** A wait in the proportion in which all waits due have to shrink. The last attempt keeps some room before the end. */
 function shortened(policy: RetryPolicy, wait: number, dueMs: number, leftMs: number): number {
-  const room = leftMs - Math.min(policy.attemptTimeoutMs, policy.windowMs / 50);
+  const room = leftMs - Math.min(policy.attemptTimeoutMs, policy.windowMs / 20);
   if (dueMs <= room) return wait;
   return Math.min(wait, Math.max(policy.initialIntervalMs, Math.floor((wait * room) / dueMs)));
 }

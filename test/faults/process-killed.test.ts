@@ -82,7 +82,29 @@ test('killed during an attempt, ten times over: still 21 attempts before the dea
   expect(receiver.requests).toHaveLength(31);
   await until('the mail', async () => (await installation.mails()).length > 0);
   expect(await installation.mails()).toHaveLength(1);
-}, 240_000);
+}, 400_000);
+
+test('killed during an attempt, whose next wait is long: it is repeated without that wait, under its number', async () => {
+  const { receiver, start, logIn, kill, subscribe } = await setUp({
+    RETRY_INITIAL_INTERVAL: '30s',
+    RETRY_COEFFICIENT: '10',
+  });
+  const client = await logIn();
+  await subscribe(client);
+  let dying: Promise<void> | undefined;
+  receiver.respond(() => {
+    if (dying !== undefined) return { status: 200 };
+    dying = kill();
+    return { hang: 'headers' };
+  });
+  await client.createOrder('10003');
+  await until('the kill', async () => dying !== undefined, 60_000);
+  await dying;
+  await start();
+  // Less than the wait of the policy, even on a busy machine.
+  await receiver.waitFor(2, 25_000);
+  expect(receiver.requests.map((request) => request.headers['x-service-attempt'])).toEqual(['1', '1']);
+}, 150_000);
 
 test('killed between the transaction of the compensation and the mail: exactly one mail after the restart', async () => {
   const port = await freePort();

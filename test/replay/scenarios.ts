@@ -3,6 +3,7 @@
  * @module
  */
 
+import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mailer.ts';
 import { deliveryWorkflowId, webhookChangedSignal } from '../../workflows/delivery-types.ts';
@@ -56,14 +57,25 @@ async function releaseClosed(stack: DeliveryStack, eshopOrderId: string): Promis
   return workflowId;
 }
 
-/** Refuses the first two mails, as a mail server does that is away. */
-function refusingMailer(): Mailer {
-  let refusals = 2;
+/** Refuses the first mails, as a mail server does that is away. */
+function refusingMailer(refusals = 2): Mailer {
   return {
     async send() {
       if (refusals-- > 0) throw new Error('connect ECONNREFUSED');
     },
   };
+}
+
+/** Loses the answers to the first requests, as a worker does that dies. */
+function interrupting(times: number): (sender: Sender) => Sender {
+  return (sender) => ({
+    ...sender,
+    async send(request, signal) {
+      const result = await sender.send(request, signal);
+      if (times-- > 0) throw new Error('interrupted');
+      return result;
+    },
+  });
 }
 
 const longWindow = { windowMs: 3_600_000 };
@@ -236,6 +248,75 @@ export const scenarios: readonly Scenario[] = [
       await stack.stopWorker();
       await new Promise((resolve) => setTimeout(resolve, 3_000));
       await stack.startWorker();
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'our-outage-lasting',
+    closes: 'completed',
+    options: { wrapSender: interrupting(3) },
+    async run(stack, receiver) {
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'our-outage-hung-attempt',
+    closes: 'completed',
+    options: {
+      policy: { attemptTimeoutMs: 300, initialIntervalMs: 600_000, windowMs: 3_600_000 },
+      wrapSender: (sender) => {
+        let hung = false;
+        return {
+          ...sender,
+          async send(request, signal) {
+            if (hung) return await sender.send(request, signal);
+            hung = true;
+            return await new Promise((_, reject) => {
+              signal?.addEventListener('abort', () => reject(new Error('given up')));
+            });
+          },
+        };
+      },
+    },
+    async run(stack, receiver) {
+      await stack.createWebhook(receiver.url);
+      return closed(stack, await stack.fireOne('10001'));
+    },
+  },
+  {
+    name: 'canceled-by-an-operator-and-shown',
+    closes: 'canceled',
+    options: { policy: longWindow },
+    async run(stack, receiver) {
+      const { id } = await waiting(stack, receiver);
+      await stack.workflow(id).cancel();
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'canceled-while-mailing',
+    closes: 'failed',
+    options: { policy: { maxRetries: 1 }, mailer: refusingMailer() },
+    async run(stack, receiver) {
+      receiver.respond({ status: 503 });
+      await stack.createWebhook(receiver.url);
+      const id = await stack.fireOne('10001');
+      await stack.untilState(id, 'failed');
+      await stack.workflow(id).cancel();
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'reset-after-it-had-failed',
+    closes: 'failed',
+    options: { policy: { maxRetries: 1 } },
+    async run(stack, receiver) {
+      receiver.respond({ status: 503 });
+      await stack.createWebhook(receiver.url);
+      const id = await stack.fireOne('10001');
+      await closed(stack, id);
+      await stack.resetWorkflow(id);
       return closed(stack, id);
     },
   },

@@ -294,6 +294,19 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     workflow: (id: string) => client.workflow.getHandle(deliveryWorkflowId(id)),
 
+    /** Resets a workflow to its first task, as the UI's button does. */
+    async resetWorkflow(id: string): Promise<void> {
+      const { events } = await stack.workflow(id).fetchHistory();
+      const task = events?.find((event) => event.workflowTaskCompletedEventAttributes);
+      await client.workflowService.resetWorkflowExecution({
+        namespace: 'default',
+        workflowExecution: { workflowId: deliveryWorkflowId(id) },
+        reason: 'tried again by an operator',
+        workflowTaskFinishEventId: task?.eventId ?? null,
+        requestId: `${id}-reset`,
+      });
+    },
+
     async mails(): Promise<string[]> {
       const names = (await readdir(mailDirectory)).filter((file) => file.endsWith('.eml')).sort();
       return await Promise.all(names.map((file) => readFile(join(mailDirectory, file), 'utf8')));

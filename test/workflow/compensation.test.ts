@@ -43,6 +43,18 @@ test('the mail server away: the webhook is inactive at once, the mail follows wh
   expect(sent[0]?.text).toContain(`/webhooks/${webhook.id}/activate`);
 });
 
+test('canceled in the UI while the mail server is away: the mail is sent all the same', async () => {
+  sent.length = 0;
+  refusals = 2;
+  await stack.createWebhook(`${receiver.url}/canceled-mail`);
+  const id = await stack.fireOne('10035');
+  await stack.untilState(id, 'failed');
+  await stack.workflow(id).cancel();
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(sent).toHaveLength(1);
+  expect(await stack.delivery(id)).toMatchObject({ state: 'failed', canceledBy: null });
+});
+
 test('failures of an old URL do not deactivate the webhook that moved', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/before-the-move`);
   receiver.respond(async (request) => {

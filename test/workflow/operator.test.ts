@@ -78,26 +78,13 @@ test('paused and unpaused during a wait: nothing is sent while paused, and the n
   expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
 });
 
-/** Resets the workflow to its first task, as the UI's button does. */
-async function resetWorkflow(id: string): Promise<void> {
-  const { events } = await stack.workflow(id).fetchHistory();
-  const task = events?.find((event) => event.workflowTaskCompletedEventAttributes);
-  await stack.client.workflowService.resetWorkflowExecution({
-    namespace: 'default',
-    workflowExecution: { workflowId: deliveryWorkflowId(id) },
-    reason: 'tried again by an operator',
-    workflowTaskFinishEventId: task?.eventId ?? null,
-    requestId: `${id}-reset`,
-  });
-}
-
 test('a failed delivery whose workflow is reset stays failed, and nothing is sent or mailed again', async () => {
   receiver.respond({ status: 503 });
   const webhook = await stack.createWebhook(`${receiver.url}/failed`);
   const id = await stack.fireOne('10060');
   expect(await stack.untilClosed(id)).toBe('FAILED');
   const mails = (await stack.mails()).length;
-  await resetWorkflow(id);
+  await stack.resetWorkflow(id);
   expect(await stack.untilClosed(id)).toBe('FAILED');
   await expect(stack.workflow(id).result()).rejects.toMatchObject({
     cause: { message: expect.stringContaining('Had failed before, after 4 attempts') },
@@ -110,7 +97,7 @@ test('a failed delivery whose workflow is reset stays failed, and nothing is sen
 test('a workflow reset in a wait: the next attempt is made at once, under the next number', async () => {
   const { id } = await waitingDelivery('/reset-workflow');
   receiver.respond({ status: 200 });
-  await resetWorkflow(id);
+  await stack.resetWorkflow(id);
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await stack.attempts(id)).toMatchObject([
     { number: 1, outcome: 'failure' },

@@ -149,3 +149,70 @@ test('a delivery handed over with an attempt behind it first waits the wait that
   expect(second?.at).toBeGreaterThanOrEqual(due.getTime() - 5);
   expect((third?.at ?? 0) - (second?.at ?? 0)).toBeGreaterThanOrEqual(1_200 - 5);
 });
+
+test('a lasting failure of ours uses up no attempt, and the attempts go on when it has passed', async () => {
+  let broken = true;
+  const stack = await start('own-fault', {
+    wrapSender: (sender) => ({
+      ...sender,
+      async send(request, signal) {
+        if (!broken) return await sender.send(request, signal);
+        return {
+          outcome: 'ours',
+          status: null,
+          error: 'No file descriptor was free',
+          startedAt: new Date(),
+          durationMs: 0,
+          responseExcerpt: null,
+          retryAfterMs: null,
+        };
+      },
+    }),
+  });
+  const receiver = await receiverOf({ status: 200 });
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10044');
+  await stack.until('three tries', async () => {
+    if ((await stack.describe(id)) === undefined) return false;
+    const { events } = await stack.workflow(id).fetchHistory();
+    return (events ?? []).filter((event) => event.activityTaskFailedEventAttributes).length >= 3;
+  });
+  expect(await stack.delivery(id)).toMatchObject({ state: 'pending', attemptsMade: 0 });
+  broken = false;
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.attempts(id)).toMatchObject([{ number: 1, outcome: 'success' }]);
+});
+
+test('a secret that cannot be decrypted: the delivery expires with an alarm, and the webhook stays active', async () => {
+  const stack = await start('undecryptable', { policy: { windowMs: 2_000, attemptTimeoutMs: 300 } });
+  const receiver = await receiverOf({ status: 200 });
+  const webhook = await stack.createWebhook(receiver.url);
+  await stack.sql`update webhooks set secret = ${Buffer.alloc(80, 1)} where id = ${webhook.id}`;
+  const id = await stack.fireOne('10045');
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(await stack.delivery(id)).toMatchObject({
+    state: 'expired',
+    attemptsMade: 0,
+    lastError: 'Waybill cannot prepare this delivery: a failure of its own',
+  });
+  expect(receiver.requests).toHaveLength(0);
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+  expect(stack.logged.map((line) => line.alarm)).toContain('cannotBePrepared');
+});
+
+test('time that we were away shortens the waits that are left, not the 21 attempts', async () => {
+  const stack = await start('away-shortened', {
+    policy: { initialIntervalMs: 50, coefficient: 1.25, windowMs: 24_000, attemptTimeoutMs: 2_000 },
+  });
+  const receiver = await receiverOf({ status: 503 });
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10046');
+  // The plan takes 17 s of a window of 24 s: away for 10 s, its last wait would end behind the window.
+  await stack.until('the twelfth attempt', async () => (await stack.delivery(id)).attemptsMade >= 12);
+  await stack.stopWorker();
+  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  await stack.startWorker();
+  expect(await stack.untilClosed(id, 60_000)).toBe('FAILED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'failed', attemptsMade: 21 });
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+}, 120_000);

@@ -114,3 +114,30 @@ test('a request under way when the webhook changes is let finish, and its succes
   expect(requestsTo('/slow')).toHaveLength(1);
   expect(requestsTo('/elsewhere')).toHaveLength(0);
 });
+
+test('switched off and on twenty times in a row: one attempt more, and the retries are kept', async () => {
+  const own = await startDeliveryStack('toggled', {
+    policy: { initialIntervalMs: 3_000, windowMs: 3_600_000 },
+  });
+  try {
+    receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+    const webhook = await own.createWebhook(`${receiver.url}/toggled`);
+    const id = await own.fireOne('10012');
+    await own.untilState(id, 'retrying');
+    for (let pair = 0; pair < 20; pair += 1) {
+      await own.changeWebhook(webhook.id, { active: false });
+      await own.changeWebhook(webhook.id, { active: true });
+    }
+    await own.until('the attempt that follows', async () => (await own.delivery(id)).attemptsMade === 2);
+    const [first, second] = await own.attempts(id);
+    // All changes were made before the first wait was over: none of them asks for another attempt.
+    expect(Number(second?.startedAt) - Number(first?.finishedAt)).toBeGreaterThanOrEqual(3_000);
+    await own.until(
+      'every change to be told',
+      async () => (await own.sql`select 1 from outbox`).length === 0,
+    );
+    expect(requestsTo('/toggled')).toHaveLength(2);
+  } finally {
+    await own.stop();
+  }
+});
