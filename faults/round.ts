@@ -30,7 +30,7 @@ export interface Played {
 }
 
 /** A moment that does not come is a fault of the round itself, in milliseconds. */
-const MOMENT_MS = 60_000;
+const MOMENT_MS = 180_000;
 const POLL_MS = 200;
 /** Waits longer than this are not waited for in a round, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
