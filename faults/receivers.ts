@@ -42,6 +42,8 @@ export interface Script {
   /** How long it thinks, in milliseconds. */
   readonly delayMs?: number;
   readonly status: (number: number) => number;
+  /** Keeps no connection, so that its name is looked up for every attempt. */
+  readonly closes?: boolean;
 }
 
 /** Attempts that the receiver with a bad start fails. */
@@ -124,7 +126,8 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
     await sleep(held ? HELD_MS : (script.delayMs ?? 0));
     arrival.endedAt = Date.now();
     arrival.status = script.status(number);
-    return { status: arrival.status } satisfies ReceiverAnswer;
+    const headers = script.closes === true ? { connection: 'close' } : undefined;
+    return { status: arrival.status, ...(headers && { headers }) } satisfies ReceiverAnswer;
   }
 
   const receivers: Receivers = {

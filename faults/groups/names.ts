@@ -9,7 +9,7 @@ import { RECEIVER_HOST } from '../stack/stack.ts';
 /** As many names as Node's thread pool has threads, and one more. */
 const SILENT_NAMES = 5;
 
-const healthy: Script = { type: 'CREATE_ORDER', outcome: 'delivered', status: () => 200 };
+const healthy: Script = { type: 'CREATE_ORDER', outcome: 'delivered', status: () => 200, closes: true };
 const hopeless: Script = { type: 'UPDATE_ORDER_STATUS', outcome: 'failed', status: () => 200 };
 
 /** A name that no other round has used. */
