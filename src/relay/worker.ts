@@ -35,6 +35,8 @@ export interface WorkerOptions {
   readonly log: Logger;
   /** Tests shorten these. */
   readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
+  /** Other workflows than this build's own. */
+  readonly workflowBundle?: WorkflowBundleOption;
 }
 
 /** A running worker role. */
@@ -55,6 +57,11 @@ const MAX_CACHED_WORKFLOWS = 500;
  * activation by as much after a worker died; much less would cost replays under load.
  */
 const STICKY_TIMEOUT_MS = 3_000;
+/**
+ * Heartbeats leave at most this often, in milliseconds: three in the time after which a worker counts as dead. The
+ * SDK's own rule, four fifths of that time, would leave room for none to be late.
+ */
+const HEARTBEAT_THROTTLE_MS = 1_500;
 /** Behind the attempt's own time-out, in milliseconds: time to record and report it. */
 const SHUTDOWN_SLACK_MS = 5_000;
 /** Between two looks of the reconciler at what is late or was ended in Temporal, in milliseconds. */
@@ -71,7 +78,7 @@ const LONGEST_RECONNECT_MS = 5_000;
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { log } = options;
   routeTemporalLogs(log);
-  const workflowBundle = await loadWorkflowBundle();
+  const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const notifier = createNotifier(options.sql);
   const stopping = new AbortController();
   const mended = createCounts();
@@ -105,6 +112,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         maxConcurrentActivityTaskExecutions: MAX_ATTEMPTS_AT_ONCE,
         maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
         stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+        maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
         shutdownGraceTime: options.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
       });
       relay = startRelay({

@@ -13,11 +13,11 @@ export async function loadWorkflowBundle(): Promise<WorkflowBundleOption> {
   return existsSync(prebuilt) ? { codePath: prebuilt } : await buildWorkflowBundle();
 }
 
-/** Bundles the workflows next to this file's own build. */
-export async function buildWorkflowBundle(): Promise<{ code: string }> {
+/** Bundles the workflows next to this file's own build, or those of another entry file. */
+export async function buildWorkflowBundle(entry?: URL): Promise<{ code: string }> {
   const source = new URL('../../workflows/index.ts', import.meta.url);
   const workflowsPath = fileURLToPath(
-    existsSync(source) ? source : new URL('../../workflows/index.js', import.meta.url),
+    entry ?? (existsSync(source) ? source : new URL('../../workflows/index.js', import.meta.url)),
   );
   return await bundleWorkflowCode({
     workflowsPath,

@@ -7,6 +7,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
+import type { WorkflowBundleOption } from '@temporalio/worker';
 import pino from 'pino';
 import { inject } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -123,7 +124,10 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     logged,
     notify: () => notifier.notify(),
 
-    async startWorker(overrides: Partial<RetryPolicy> = {}): Promise<void> {
+    /** @param other than the stack's policy, or than the workflows of this build */
+    async startWorker(
+      other: { policy?: Partial<RetryPolicy>; workflowBundle?: WorkflowBundleOption } = {},
+    ): Promise<void> {
       const real = createSender({
         timeoutMs: policy.attemptTimeoutMs,
         allowCidrs: ['127.0.0.0/8', '::1/128'],
@@ -134,12 +138,13 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       worker = await startWorker({
         sql,
         temporal: { address: options.workerTemporalAddress ?? address, namespace: 'default', taskQueue },
-        policy: { ...policy, ...overrides },
+        policy: { ...policy, ...other.policy },
         keys,
         sender,
         mailer,
         log,
         ...(options.reconciling === undefined ? {} : { reconciling: options.reconciling }),
+        ...(other.workflowBundle === undefined ? {} : { workflowBundle: other.workflowBundle }),
       });
     },
 

@@ -27,7 +27,7 @@ afterAll(() => stack?.stop());
 /** A delivery whose first attempt failed and that waits for the second: ten minutes, or as the policy says. */
 async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {
   await stack.stopWorker();
-  await stack.startWorker(policy);
+  await stack.startWorker({ policy });
   const receiver = await createReceiver({ status: 503 });
   receivers.push(receiver);
   const webhook = await stack.createWebhook(receiver.url);
@@ -107,7 +107,7 @@ test('its history lost for longer than the window: one last attempt, then expire
   const windowEndsAt = (windowStartedAt?.getTime() ?? 0) + 2_500;
   await stack.until('the end of the window', async () => Date.now() > windowEndsAt, PATIENCE_MS);
   const before = receiver.requests.length;
-  await stack.startWorker(policy);
+  await stack.startWorker({ policy });
   await untilState(id, 'expired');
   expect(receiver.requests).toHaveLength(before + 1);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });

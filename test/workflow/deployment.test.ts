@@ -1,0 +1,60 @@
+/**
+ * A deployment, during which workers of two releases share the task queue. The older one cannot go on with what the
+ * newer one began; nothing is lost by its trying, and nothing stays stuck once it is gone.
+ */
+import { afterEach, expect, test } from 'vitest';
+import { buildWorkflowBundle } from '../../src/relay/workflow-bundle.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+const next = await buildWorkflowBundle(new URL('./next-version/index.ts', import.meta.url));
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function setUp(name: string): Promise<{ stack: DeliveryStack; receiver: Receiver }> {
+  const stack = await startDeliveryStack(name, { worker: false, policy: { windowMs: 3_600_000 } });
+  cleanups.push(() => stack.stop());
+  const receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
+  cleanups.push(() => receiver.close());
+  return { stack, receiver };
+}
+
+async function beginDelivery({ stack, receiver }: { stack: DeliveryStack; receiver: Receiver }) {
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10070');
+  await stack.untilState(id, 'retrying');
+  receiver.respond({ status: 200 });
+  return { id, move: () => stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` }) };
+}
+
+test('a delivery that the present release began goes on with the next one', async () => {
+  const both = await setUp('upgraded');
+  await both.stack.startWorker();
+  const { id, move } = await beginDelivery(both);
+  await both.stack.stopWorker();
+  await both.stack.startWorker({ workflowBundle: next });
+  await move();
+  expect(await both.stack.untilClosed(id)).toBe('COMPLETED');
+});
+
+test('a delivery that the next release began fails no worse than to wait for it, and goes on when it is back', async () => {
+  const both = await setUp('rolled-back');
+  const { stack } = both;
+  await stack.startWorker({ workflowBundle: next });
+  const { id, move } = await beginDelivery(both);
+  await stack.stopWorker();
+  // Rolled back: the present release meets a marker that it does not know.
+  await stack.startWorker();
+  await move();
+  await stack.until('the present release to refuse it', async () => {
+    const { events } = await stack.workflow(id).fetchHistory();
+    return events?.some((event) => event.workflowTaskFailedEventAttributes);
+  });
+  expect((await stack.describe(id))?.status.name).toBe('RUNNING');
+  await stack.stopWorker();
+  await stack.startWorker({ workflowBundle: next });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.attempts(id)).toMatchObject([{ outcome: 'failure' }, { outcome: 'success' }]);
+});
