@@ -61,7 +61,10 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
     async closeDelivery({ deliveryId, state, alarm }) {
       const { state: after, closed } = await deliveries.closeDelivery(deps.sql, deliveryId, state);
       if (alarm && closed) {
-        deps.log.error({ deliveryId, alarm: 'windowLost' }, 'a delivery expired by an outage of ours');
+        deps.log.error(
+          { deliveryId, alarm: 'windowLost' },
+          'a delivery expired because of an outage of ours',
+        );
       }
       return finalState(after);
     },

@@ -44,7 +44,7 @@ export function createMailDeactivation(deps: MailDeps) {
       if (!(await recordMailRefused(sql, refusal))) throw error;
       log.error(
         { webhookId, deliveryId, alarm: 'mailRefused', reason: error.message },
-        'a deactivation could not be mailed: the mail server refuses the mail',
+        'a deactivation could not be mailed: the mail server refused the mail for good',
       );
       return;
     }

@@ -73,7 +73,7 @@ export async function makeAttempt(
   const request = prepare(deps, delivery, number);
   if (request instanceof Error) return await cannotBePrepared(deps, input, request);
   const begun = await beginAttempt(deps.sql, { deliveryId, number, generation: delivery.generation });
-  if (begun === undefined) throw new OwnFault(`Attempt ${number} has its result already.`);
+  if (begun === undefined) throw new OwnFault(`Attempt ${number} already has its result.`);
   const clock = clockFrom(begun.startedAt);
 
   const result = await deps.sender.send(request, signal);
@@ -203,7 +203,7 @@ function prepare(deps: AttemptDeps, delivery: DeliveryForAttempt, number: number
   }
 }
 
-const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery: a failure of its own';
+const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery: the fault is its own';
 
 /**
  * No request can be made of what we have. It may pass (a worker that does not know a new key yet), so it is tried

@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: faults of every kind done to a running Waybill, and what became of everything it had accepted.
- * Ends with 1 when anything was lost, stuck or wrong. See docs/faults.md.
+ * `npm run faults`: faults of every kind injected into a running Waybill, and what became of everything it had accepted.
+ * Exits with 1 if anything was lost, stuck or wrong. See docs/faults.md.
  *
  *     npm run faults -- --rounds 100 --seed monday
  *     npm run faults -- --only kill --rounds 10
@@ -35,16 +35,18 @@ function wholeNumber(text: string): number {
 }
 
 const options = new Command('faults')
-  .description('Does faults to a running Waybill and checks that nothing accepted is lost, stuck or wrong.')
+  .description(
+    'Injects faults into a running Waybill and checks that nothing accepted is lost, stuck or wrong.',
+  )
   .option('--rounds <n>', 'how many rounds', wholeNumber, 30)
-  .option('--per-group <n>', 'so many rounds of every group instead', wholeNumber)
-  .option('--seed <s>', 'what chance begins with', String(Date.now() % 1_000_000))
-  .option('--round <i>', 'plays this round of the seed alone', wholeNumber)
-  .option('--only <name>', 'rounds of this group or this fault alone')
+  .option('--per-group <n>', 'this many rounds of every group instead', wholeNumber)
+  .option('--seed <s>', 'seed of all random choices', String(Date.now() % 1_000_000))
+  .option('--round <i>', 'play only this round of the seed', wholeNumber)
+  .option('--only <name>', 'only rounds of this group or this fault')
   .option('--lanes <n>', 'stacks that play rounds side by side', wholeNumber, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
   .option('--json', 'the results as JSON instead of a table', false)
-  .option('--markdown <file>', 'puts the table between <!-- table --> and <!-- /table --> of this file')
+  .option('--markdown <file>', 'put the table between <!-- table --> and <!-- /table --> of this file')
   .parse()
   .opts<Options>();
 

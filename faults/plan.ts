@@ -48,7 +48,7 @@ export function roundOf(seed: string, index: number): Round {
 export function roundsOf(seed: string, count: number, only: string | undefined): Round[] {
   const wanted = ({ group, name }: Pick<Fault, 'group' | 'name'>) =>
     only === undefined || group === only || name === only;
-  if (!faults.some(wanted)) throw new Error(`There is no group and no fault "${only}".`);
+  if (!faults.some(wanted)) throw new Error(`There is no group or fault "${only}".`);
   const rounds: Round[] = [];
   for (let index = 0; rounds.length < count; index += 1) {
     const round = roundOf(seed, index);

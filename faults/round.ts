@@ -79,7 +79,7 @@ export async function playRound<S extends BasicStack>(
     if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
     stack.forbidden.clear();
     for (const part of stack.programs)
-      if (!part.alive()) ledger.complaints.push(`${part.name} ended by itself`);
+      if (!part.alive()) ledger.complaints.push(`${part.name} exited on its own`);
     return {
       round,
       verdict: check(policyOf(policy), ledger, evidence),

@@ -52,7 +52,7 @@ export async function problemsOf(defects: readonly Defect[], root: string): Prom
   const names = new Set<string>();
   const read = (file: string) => readFile(join(root, file), 'utf8').catch(() => '');
   for (const defect of defects) {
-    if (names.has(defect.name)) problems.push(`${defect.name} is there twice`);
+    if (names.has(defect.name)) problems.push(`${defect.name} appears twice`);
     names.add(defect.name);
     try {
       withDefect(await read(defect.file), defect);

@@ -29,9 +29,9 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const say = (text: string) => console.error(text);
 
 await new Command('planted')
-  .description('Plants defects by hand and expects the named tests to fail, each of them.')
-  .option('--only <name>', 'those whose name contains this; any number of times', collect, [])
-  .option('--list', 'show what there is, and plant nothing', false)
+  .description('Plants one defect after the other and expects each of its named tests to fail.')
+  .option('--only <name>', 'only defects whose name contains this; may be repeated', collect, [])
+  .option('--list', 'list the defects and plant nothing', false)
   .action(planted)
   .parseAsync();
 
@@ -41,7 +41,7 @@ function collect(value: string, before: readonly string[]): string[] {
 
 async function planted({ only, list }: Options): Promise<void> {
   const wanted = defects.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
-  if (wanted.length === 0) throw new Error(`No defect is called so: ${only.join(', ')}.`);
+  if (wanted.length === 0) throw new Error(`No defect matches ${only.join(', ')}.`);
   const problems = await problemsOf(wanted, root);
   if (problems.length > 0) throw new Error(problems.join('\n'));
   if (list)

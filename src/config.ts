@@ -159,7 +159,7 @@ export const variables = v.object({
   ),
   SECRET_KEY_PREVIOUS: withDefault(
     keyList,
-    'further keys, separated by commas, that open what they sealed: the ones before, or the one to follow, while `SECRET_KEY` is replaced',
+    'further keys, separated by commas, that still open what they sealed: old ones, or the next one, while `SECRET_KEY` is being replaced',
     '',
   ),
   DELIVERY_TIMEOUT: withDefault(duration, 'time for the whole of one attempt', '15s'),
@@ -178,22 +178,22 @@ export const variables = v.object({
   ),
   DNS_SERVERS: withDefault(
     nameServers,
-    'name servers that receivers are looked up on, as `address` or `address:port`, separated by commas; empty: the system’s',
+    'name servers used to look up receivers, as `address` or `address:port`, separated by commas; empty: the system’s',
     '',
   ),
   LOGIN_LIMIT_PER_ADDRESS: withDefault(
     integer(1, 1_000_000),
-    'failed logins from one address in a quarter of an hour, at each e-shop and with unknown keys',
+    'failed logins from one address in a quarter of an hour, counted for each e-shop, and once for all unknown keys',
     '300',
   ),
   MAX_CONNECTIONS: withDefault(
     integer(1, 1_000_000),
-    'connections of clients to the API at the same time',
+    'client connections to the API at the same time, per process',
     '5000',
   ),
   ESHOP_REQUESTS: withDefault(
     integer(1, 1_000_000),
-    'requests of one e-shop under way in one process; one more is answered 429',
+    'requests of one e-shop under way at the same time, per process; any further one is answered with 429',
     '200',
   ),
   ESHOP_CONNECTIONS: withDefault(
@@ -203,13 +203,13 @@ export const variables = v.object({
   ),
   ESHOP_MIB_PER_SECOND: withDefault(
     integer(1, 1_000_000),
-    'MiB that one e-shop may send and receive per second, on average over ten seconds; more is answered 429',
+    'MiB per second that one e-shop may send and receive together, averaged over ten seconds; beyond that, requests are answered with 429',
     '32',
   ),
   TRUST_PROXY: withDefault(flag, 'a proxy in front sets `X-Forwarded-For`: believe it', 'false'),
   SHUTDOWN_GRACE: unset(
     duration,
-    'how long a stop may take, whatever hangs: attempts under way finish in it; unset: `DELIVERY_TIMEOUT` and 25 seconds',
+    'how long a shutdown may take, whatever hangs; attempts under way are given this time to finish; unset: `DELIVERY_TIMEOUT` plus 25 seconds',
   ),
   SHIPPER_SERVICES_FILE: unset(text, 'JSON file that replaces the carriers and their services'),
   MARKETPLACES_FILE: unset(text, 'JSON file with further marketplaces'),

@@ -43,7 +43,7 @@ const STATUS_OF_PARSER_ERROR: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 const MESSAGES: Readonly<Record<number, string>> = {
-  400: 'This is not a request that HTTP/1.1 knows.',
+  400: 'This is not a valid HTTP/1.1 request.',
   408: 'The request took too long to arrive.',
   413: 'The body is larger than allowed.',
   431: 'The headers are larger than 16 KiB.',
@@ -93,7 +93,10 @@ export async function listen(
     // HTTP/1.0 needs no host, and Node looks after the rest below.
     hostname: 'localhost',
     errorHandler: () =>
-      Response.json(errorBody(400, 'The address is not a URL.'), { status: 400, headers: everyAnswer }),
+      Response.json(errorBody(400, 'The request target is not a valid URL.'), {
+        status: 400,
+        headers: everyAnswer,
+      }),
   });
   const options = {
     requestTimeout: IMPORT_MS,

@@ -111,7 +111,7 @@ export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): K
       }
       if (header.subarray(0, MAGIC.length).equals(MAGIC)) {
         throw new Error(
-          `The secret of webhook ${owner.webhookId} is sealed under the master key ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
+          `The secret of webhook ${owner.webhookId} is sealed under the master key with the id ${header.subarray(MAGIC.length).toString('hex')}, which is neither in SECRET_KEY nor in SECRET_KEY_PREVIOUS.`,
         );
       }
       return firstOf(all, ({ sealing }) => open(sealing, sealed, Buffer.alloc(0)));

@@ -37,7 +37,7 @@ export function wrongKey(settings: Settings, dataDir: DataDir): ConfigError {
   return new ConfigError(
     settings.SECRET_KEY === undefined
       ? `SECRET_KEY is not set, and the key in ${dataDir.path} is not the one that this database was made with.`
-      : 'SECRET_KEY is not the one that this database was made with. While it is being replaced, SECRET_KEY_PREVIOUS must name the one before.',
+      : 'SECRET_KEY is not the one that this database was made with. While it is being replaced, SECRET_KEY_PREVIOUS must contain the old one.',
   );
 }
 

@@ -44,7 +44,7 @@ export function createStops(say: (text: string) => void): Stops {
       else clean = (await inTime(stopped, Math.max(LEAST_MS, end - performance.now()))) && clean;
     }
     if (!clean)
-      say(`Not everything stopped by itself within ${graceMs / 1000} s; what was under way is left.`);
+      say(`Not everything stopped within ${graceMs / 1000} s; what was still under way was abandoned.`);
     return clean;
   }
 

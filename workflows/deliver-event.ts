@@ -206,7 +206,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     const state = await close('expired', alarm);
     if (state !== 'expired') return { state };
     const why = alarm
-      ? `Expired: an outage of Waybill's took up the window, and the last attempt failed (${lastError ?? 'no answer'}). The webhook stays active.`
+      ? `Expired: an outage of Waybill used up the window, and the last attempt failed (${lastError ?? 'no answer'}). The webhook stays active.`
       : 'Expired: the window ended while the webhook was inactive.';
     view.ended(state, why);
     throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
@@ -216,11 +216,11 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
     if (state !== 'delivered' && state !== 'canceled' && patched('ended-before')) {
       if (state === 'failed') return await compensate(true);
-      const why = 'Had expired before; nothing was sent.';
+      const why = 'Had already expired; nothing was sent.';
       view.ended(state, why);
       throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
     }
-    view.ended(state, `Had ended as ${state} before; nothing was sent.`);
+    view.ended(state, `Had already ended as ${state}; nothing was sent.`);
     return { state };
   }
 
@@ -234,7 +234,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       generation === null
         ? 'the webhook was left as it is'
         : 'the webhook was deactivated and its e-shop mailed';
-    const why = `${before ? 'Had failed before, after' : 'Failed after'} ${attemptCount(result.attemptsMade)} (${result.lastError ?? 'no answer'}); ${what}.`;
+    const why = `${before ? 'Had already failed, after' : 'Failed after'} ${attemptCount(result.attemptsMade)} (${result.lastError ?? 'no answer'}); ${what}.`;
     view.ended('failed', why);
     throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
   }

@@ -45,7 +45,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       else failed.push(attempt);
       headline =
         attempt.nextAttemptAt === null
-          ? `Attempt ${attempt.number} of ${total} failed; no attempt is left.`
+          ? `Attempt ${attempt.number} of ${total} failed; no attempts are left.`
           : `Attempt ${attempt.number} of ${total} failed; next try ${attempt.nextAttemptAt}.`;
       upsertSearchAttributes([
         { key: deliveryStateKey, value: 'retrying' },

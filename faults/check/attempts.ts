@@ -35,7 +35,7 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     if (number !== before && number !== before + 1) wrong(`attempt ${number} after attempt ${before}`);
     if (number === before && previous !== undefined) {
       repeated += 1;
-      if (!inFlight(previous, ledger)) wrong(`attempt ${number} made again, and no fault met it`);
+      if (!inFlight(previous, ledger)) wrong(`attempt ${number} made again although no fault hit it`);
     }
     const planned = plan(policy, ledger, row, previous, number);
     const ordered = ledger.ordered.get(row.id);

@@ -26,7 +26,7 @@ function checkWebhook(ledger: Ledger, evidence: Evidence, receiver: Receiver, ro
   );
   if (failed === row.active) {
     problems.push(
-      row.active ? 'a delivery failed, and the webhook is active' : 'deactivated without a reason',
+      row.active ? 'a delivery failed, but the webhook is still active' : 'deactivated without a reason',
     );
   }
   const deactivations = failed ? 1 : 0;

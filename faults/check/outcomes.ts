@@ -42,7 +42,10 @@ export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     const strange = receiver.arrivals.filter(({ deliveryId }) => !known.has(deliveryId));
     if (strange.length > 0)
       violations.push(
-        violation('wrong', `${receiver.kind} receiver: ${strange.length} requests of no delivery`),
+        violation(
+          'wrong',
+          `${receiver.kind} receiver: ${strange.length} requests that belong to no delivery`,
+        ),
       );
   }
   return { accepted, delivered, violations };
@@ -79,7 +82,7 @@ function checkDelivery(
   }
   const taken = arrivals.some(({ status }) => status !== null && status >= 200 && status < 300);
   if (outcome === 'delivered' && !taken)
-    return [violation('lost', `${name}: recorded as delivered, and its receiver took nothing`)];
+    return [violation('lost', `${name}: recorded as delivered, but its receiver took nothing`)];
   if (outcome !== 'failed') return [];
   const numbers = new Set(arrivals.map(({ number }) => number));
   const most = maxAttempts(policy);

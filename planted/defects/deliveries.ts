@@ -55,7 +55,7 @@ export const deliveryDefects: readonly Defect[] = [
     file: 'workflows/deliver-event.ts',
     text: 'situation.open && workflowInfo().continueAsNewSuggested',
     replacement: 'false && workflowInfo().continueAsNewSuggested',
-    noticed: 'A webhook switched on and off for days: Temporal ends its deliveries, unmailed.',
+    noticed: 'A webhook switched on and off for days: Temporal ends its deliveries, and no mail is sent.',
     caughtBy: [
       {
         file: 'test/workflow/fresh-history.test.ts',
@@ -90,7 +90,7 @@ export const deliveryDefects: readonly Defect[] = [
     text: 'if (alarm && closed) {',
     replacement: 'if (!alarm && closed) {',
     noticed:
-      'The operator is called for every webhook that its e-shop left inactive, and never for an outage.',
+      'The operator is alerted for every webhook that its e-shop left inactive, and never for an outage.',
     caughtBy: [...ALARMED, ...NOT_ALARMED],
   },
   {

@@ -37,7 +37,7 @@ export const orderDefects: readonly Defect[] = [
     file: 'src/domain/order-status.ts',
     text: "  waitingForCarrier: ['onTheWay'],",
     replacement: "  waitingForCarrier: ['onTheWay', 'canceled'],",
-    noticed: 'An order that stands at the door is canceled, and its goods leave all the same.',
+    noticed: 'An order that waits for its carrier is canceled, and its goods leave all the same.',
     caughtBy: [
       {
         file: 'test/unit/order-status.test.ts',

@@ -21,7 +21,7 @@ export const recordDefects: readonly Defect[] = [
     file: DELIVERIES,
     text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at)',
     replacement: 'set window_started_at = begun.started_at',
-    noticed: 'The 48 hours begin anew with every attempt.',
+    noticed: 'The 48 hours start over with every attempt.',
     caughtBy: records(
       'an attempt begins again after an interruption, in the window that the first try began',
     ),
@@ -109,7 +109,7 @@ export const recordDefects: readonly Defect[] = [
     file: DELIVERIES,
     text: ' and active and deleted_at is null and generation',
     replacement: ' and deleted_at is null and generation',
-    noticed: 'A mail about a deactivation that the user made himself, or a compensation that fails for ever.',
+    noticed: 'A mail about a deactivation that the user made, or a compensation that fails for ever.',
     caughtBy: records(
       'the compensation leaves it to the user who deactivated it: no second deactivation, and no mail',
     ),

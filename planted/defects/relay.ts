@@ -20,7 +20,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/relay/relay.ts',
     text: '      after = page.at(-1) ?? null;\n      if (after === null) return;\n',
     replacement: '      after = page.at(-1) ?? null;\n      return;\n',
-    noticed: 'After a long outage of a receiver only 500 of its deliveries go on when it is activated.',
+    noticed: 'After a long outage of a receiver only 500 of its deliveries resume when it is activated.',
     caughtBy: relay('every open delivery of a webhook is told of a change, however many there are'),
   },
   {
@@ -28,7 +28,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/relay/dispatcher.ts',
     text: '  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;',
     replacement: '  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT && false;',
-    noticed: 'One order with an identifier that Temporal refuses stops all deliveries of everybody.',
+    noticed: 'One order with an identifier that Temporal refuses stops everybody’s deliveries.',
     caughtBy: relay('a whole batch that Temporal refuses does not stop the others'),
   },
   {
@@ -44,7 +44,7 @@ export const relayDefects: readonly Defect[] = [
     file: 'src/relay/relay.ts',
     text: '      await releaseDeliveries(sql, failed);\n',
     replacement: '',
-    noticed: 'After a blink of Temporal up to a hundred deliveries are half a minute late.',
+    noticed: 'After a moment without Temporal up to a hundred deliveries are half a minute late.',
     caughtBy: relay('a start that failed is given back at once: another relay need not wait for the lease'),
   },
   {

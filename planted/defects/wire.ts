@@ -22,7 +22,7 @@ export const wireDefects: readonly Defect[] = [
     file: 'activities/make-attempt.ts',
     text: ' && previousSecretUntil > now) {',
     replacement: ') {',
-    noticed: 'A secret that leaked and was replaced goes on verifying.',
+    noticed: 'A leaked secret that was replaced still verifies.',
     caughtBy: rotation(OVERLAP),
   },
   {

@@ -16,7 +16,7 @@ function tokenOf(authorization: string): string {
 
 /**
  * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`. Key, e-shop and user are looked
- * up for every request, in one query and without a cache: what an operator takes away is gone with the next request.
+ * up for every request, in one query and without a cache: what an operator revokes stops working with the next request.
  * @throws Problem 401; one sentence for every wrong value, so that nothing can be found out by trying
  */
 export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> {
@@ -28,7 +28,7 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
     }
     const token = await verifyToken(keys.tokenKeys, tokenOf(authorization));
     if (token === null || !(await mayUse(sql, apiKey, token.session, token.issuedAt))) {
-      throw unauthorized('The API key or the token is wrong, or the token is over; log in again.');
+      throw unauthorized('The API key or the token is wrong, or the token is no longer valid; log in again.');
     }
     c.set('session', token.session);
     await next();

@@ -9,7 +9,7 @@ import type pino from 'pino';
 import type { ApiEnv } from './deps.ts';
 
 /**
- * Makes {@link clientAddress}, which says once when requests come through a proxy that nobody told us of.
+ * Makes {@link clientAddress}, which says once when requests come through a proxy that we were not told about.
  * @param trustProxy see there
  */
 export function clientAddresses(trustProxy: boolean, log: pino.Logger): (c: Context<ApiEnv>) => string {
@@ -18,8 +18,8 @@ export function clientAddresses(trustProxy: boolean, log: pino.Logger): (c: Cont
     if (!said && !trustProxy && c.req.header('x-forwarded-for') !== undefined) {
       said = true;
       log.warn(
-        'Requests carry X-Forwarded-For, and TRUST_PROXY is not set: if a proxy of yours wrote it, set TRUST_PROXY=true. ' +
-          'Until then every client behind it has the same address, and shares the limits on failed logins.',
+        'Requests carry X-Forwarded-For, but TRUST_PROXY is not set: if the header comes from your own proxy, set TRUST_PROXY=true. ' +
+          'Until then all clients behind it count as one address and share the limits on failed logins.',
       );
     }
     return clientAddress(c, trustProxy);

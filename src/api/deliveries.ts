@@ -45,7 +45,7 @@ const deliveryEntries = {
   lastAttemptAt: v.nullable(time),
   lastStatus: v.nullable(integer),
   lastError: v.nullable(v.string()),
-  nextAttemptAt: v.pipe(v.nullable(time), v.description('Null where no attempt is planned: held, or over.')),
+  nextAttemptAt: v.pipe(v.nullable(time), v.description('Null where no attempt is planned: held, or ended.')),
   finishedAt: v.nullable(time),
   canceledBy: v.pipe(
     v.nullable(v.picklist(['operator', 'deletion'])),

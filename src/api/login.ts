@@ -53,8 +53,8 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps
         'Answers a token for name and password of a user of the e-shop that `x-api-key` belongs to. The token is a JWT ' +
         '(HS256) with issuer, audience, e-shop and role, good for one hour.\n\nA wrong key, name or password: the same 401, ' +
         'after the same time. After ten failures within a quarter of an hour for one e-shop, name and address: 429 with ' +
-        '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) holds for an address and e-shop as a whole, ' +
-        'and one for an address with unknown keys. A body has at most 16 KiB.',
+        '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) applies to an address at an e-shop as a whole, ' +
+        'and another to an address with unknown keys. The body may be at most 16 KiB.',
       tag: 'Authentication',
       data: Login,
       message: 'Logged in.',

@@ -9,7 +9,7 @@ const MAX_DEPTH = 32;
 
 /** Postgres cannot store NUL, and half a surrogate pair would be replaced silently. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
-const unstorable = 'must not hold the NUL character or half of a surrogate pair';
+const unstorable = 'must not contain NUL or half a surrogate pair';
 
 /**
  * True for names that objects have from their prototype, such as `__proto__` or `constructor`. JSON.parse makes them

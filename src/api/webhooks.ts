@@ -245,7 +245,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describe({
       summary: 'Regenerate the secret',
       description:
-        'The new secret is valid at once and shown only now. The old one goes on signing beside it for 24 hours (two signatures in the ' +
+        'The new secret is valid at once and shown only now. The old one keeps signing beside it for 24 hours (two signatures in the ' +
         'header, newest first), so that no delivery breaks while the receiver is updated. A second rotation ends the oldest; `overlap=0` ends the old one at once. The state of the webhook does not change.',
       tag,
       data: webhookWithSecretSchema,

@@ -29,7 +29,7 @@ export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
       });
     } catch (error) {
       if (error instanceof Problem) throw error;
-      throw badRequest('The body broke off before its end.');
+      throw badRequest('The body was cut off before its end.');
     }
     c.var.allowance?.spend(bytes);
     await next();

@@ -70,7 +70,7 @@ export function eshopCommand(context: CommandContext): Command {
     });
   command
     .command('rotate-key')
-    .description('give an e-shop a new API key, shown once; the one before opens nothing from then on')
+    .description('give an e-shop a new API key, shown once; the old one stops working at once')
     .addOption(eshopOption())
     .addOption(json())
     .action(async (options: unknown) => {
@@ -84,7 +84,7 @@ export function eshopCommand(context: CommandContext): Command {
           ['x-api-key', apiKey],
         ]),
       );
-      print('Keep the key: it is not shown again. The one before is over.');
+      print('Keep the key: it is not shown again. The old one no longer works.');
     });
   for (const [verb, disabled] of [
     ['disable', true],
@@ -94,8 +94,8 @@ export function eshopCommand(context: CommandContext): Command {
       .command(verb)
       .description(
         disabled
-          ? 'close the API to an e-shop, logins and tokens included; its deliveries go on'
-          : 'open the API to it again',
+          ? 'close the API to an e-shop, logins and tokens included; its deliveries continue'
+          : 'open the API to an e-shop again',
       )
       .addOption(eshopOption())
       .addOption(json())

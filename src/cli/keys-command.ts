@@ -9,21 +9,24 @@ import { type Rotation, rotateMasterKey } from '../key-rotation.ts';
 import { CommandError, withDatabase } from './open-database.ts';
 import { type CommandContext, checked, json, jsonSchema } from './options.ts';
 
+const webhooks = (count: number) => (count === 1 ? '1 webhook' : `${count} webhooks`);
+
 /** What to do next, or what has been done. */
 function sentence(rotation: Rotation, { SECRET_KEY }: Settings): string {
   switch (rotation.state) {
     case 'restartNeeded':
       return SECRET_KEY === undefined
-        ? 'A new master key lies in DATA_DIR. Restart Waybill, then run this again: it seals all secrets anew.'
-        : 'No Waybill has been started with this SECRET_KEY yet. Restart all of them with it, the key before in SECRET_KEY_PREVIOUS, then run this again.';
+        ? 'A new master key is in DATA_DIR. Restart Waybill, then run this again to reseal all secrets.'
+        : 'No Waybill process has been started with this SECRET_KEY yet. Restart all of them with it and with the old key in SECRET_KEY_PREVIOUS, then run this again.';
     case 'complete':
       return SECRET_KEY === undefined
-        ? `The secrets of ${rotation.resealed} webhooks were sealed anew; the key before is no longer needed and gone.`
-        : `The secrets of ${rotation.resealed} webhooks were sealed anew. Take SECRET_KEY_PREVIOUS away with the next restart.`;
+        ? `The secrets of ${webhooks(rotation.resealed)} were resealed; the old key was no longer needed and has been deleted.`
+        : `The secrets of ${webhooks(rotation.resealed)} were resealed. Remove SECRET_KEY_PREVIOUS at the next restart.`;
     case 'incomplete':
       return (
-        `The secrets of ${rotation.resealed} webhooks were sealed anew, but none of the keys opens those of webhook ` +
-        `${rotation.unreadable.join(', ')}: add their key to SECRET_KEY_PREVIOUS, or regenerate them, and run this again.`
+        `The secrets of ${webhooks(rotation.resealed)} were resealed, but none of the keys opens those of ` +
+        `${rotation.unreadable.length === 1 ? 'webhook' : 'webhooks'} ${rotation.unreadable.join(', ')}: ` +
+        'add the missing key to SECRET_KEY_PREVIOUS, or regenerate these secrets, and run this again.'
       );
   }
 }
@@ -33,7 +36,7 @@ export function keysCommand({ env, print }: CommandContext): Command {
   const command = new Command('keys').description('the master key under which webhook secrets are stored');
   command
     .command('rotate')
-    .description('seal all webhook secrets under the new master key; may be broken off and run again')
+    .description('reseal all webhook secrets under the new master key; may be interrupted and run again')
     .addOption(json())
     .action(async (options: unknown) => {
       const wanted = checked(jsonSchema, options);

@@ -28,7 +28,8 @@ async function withTemporal<T>(
   work: (client: Client, taskQueue: string) => Promise<T>,
 ): Promise<T> {
   const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings))?.temporalAddress;
-  if (address === undefined) throw new CommandError('TEMPORAL_ADDRESS must be set: no instance names one.');
+  if (address === undefined)
+    throw new CommandError('TEMPORAL_ADDRESS must be set: no instance in DATA_DIR provides one.');
   const target = await temporalTarget(settings, address);
   let connection: Connection;
   try {
@@ -74,7 +75,7 @@ function line({ kind, name, action, reason, by, words }: Mend): string {
 /** The subcommand. */
 export function reconcileCommand({ env, print }: CommandContext): Command {
   return new Command('reconcile')
-    .description('start again what is open here and gone from Temporal; close what an operator ended there')
+    .description('restart what is open here but gone from Temporal; close what an operator ended there')
     .option('--dry-run', 'only say what would be done')
     .addOption(json())
     .action(async (given: unknown) => {
@@ -85,9 +86,9 @@ export function reconcileCommand({ env, print }: CommandContext): Command {
       for (const mend of mends) print(line(mend));
       const tally = createCounts();
       for (const mend of mends) tally.add(mend);
-      const done = mends.length === 0 ? 'nothing to mend' : sentence(tally.read());
+      const done = mends.length === 0 ? 'nothing to repair' : sentence(tally.read());
       print(
-        `${looked} looked at: ${done}.${dryRun && mends.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
+        `${looked} checked: ${done}.${dryRun && mends.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
       );
     });
 }

@@ -35,7 +35,7 @@ function refused(error: unknown, eshop: number, name: string): unknown {
   if (!(error instanceof postgres.PostgresError)) return error;
   if (error.code === '23503') return noSuchEshop(eshop);
   if (error.code === '23505') {
-    return new CommandError(`E-shop ${eshop} has a user "${name}" already; choose another --username.`);
+    return new CommandError(`E-shop ${eshop} already has a user "${name}"; choose another --username.`);
   }
   return error;
 }
@@ -95,7 +95,7 @@ function addList(command: Command, { env, print }: CommandContext): void {
 function addDelete(command: Command, { env, print }: CommandContext): void {
   command
     .command('delete')
-    .description('delete a user; its tokens end with the next request')
+    .description('delete a user; their tokens stop working with the next request')
     .addOption(eshopOption())
     .requiredOption('--username <name>', 'name of the user')
     .addOption(json())
@@ -105,14 +105,14 @@ function addDelete(command: Command, { env, print }: CommandContext): void {
         throw noSuchUser(eshop, name);
       }
       if (rest.json) return print(JSON.stringify({ eshopId: eshop, username: name, deleted: true }));
-      print(`User "${name}" of e-shop ${eshop} is deleted; its tokens are over.`);
+      print(`User "${name}" of e-shop ${eshop} was deleted; their tokens no longer work.`);
     });
 }
 
 function addPassword(command: Command, { env, print }: CommandContext): void {
   command
     .command('password')
-    .description('give a user a new password, shown once; its tokens end with the next request')
+    .description('give a user a new password, shown once; their tokens stop working with the next request')
     .addOption(eshopOption())
     .requiredOption('--username <name>', 'name of the user')
     .addOption(json())
@@ -130,7 +130,7 @@ function addPassword(command: Command, { env, print }: CommandContext): void {
           ['User', `${name} / ${password}`],
         ]),
       );
-      print('Keep the password: it is not shown again. Tokens issued before are over.');
+      print('Keep the password: it is not shown again. Earlier tokens no longer work.');
     });
 }
 

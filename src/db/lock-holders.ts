@@ -18,7 +18,7 @@ interface Holder {
 /**
  * Watches a session from another one.
  * @param sql a pool of one connection, which is watched
- * @param say hears of everybody who is waited for, once: "process 4711 (psql), which has held deliveries for 12 s"
+ * @param say hears of everybody who is waited for, once: "process 4711 (psql), which has held a lock on deliveries for 12 s"
  * @returns ends it
  */
 export async function sayWhoIsWaitedFor(
@@ -43,7 +43,9 @@ export async function sayWhoIsWaitedFor(
       if (said.has(pid)) continue;
       said.add(pid);
       const program = applicationName === '' ? '' : ` (${applicationName})`;
-      say(`database process ${pid}${program}, which has held ${relation ?? 'a lock'} for ${seconds} s`);
+      say(
+        `database process ${pid}${program}, which has held a lock${relation === null ? '' : ` on ${relation}`} for ${seconds} s`,
+      );
     }
   }
 

@@ -68,7 +68,7 @@ export async function migrate(
         up: async () => {
           const text = await readFile(new URL(name, folder), 'utf8');
           const stopSaying = await sayWhoIsWaitedFor(url, sql, (whom) =>
-            say(`Database: ${name} waits for ${whom}.`),
+            say(`Database: ${name} is waiting for ${whom}.`),
           );
           try {
             await untilLocked(() => apply(sql, name, text));
@@ -102,7 +102,7 @@ async function takeTurn(sql: Pool, say: (text: string) => void): Promise<void> {
   for (let said = false; ; said = true) {
     const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as mine`;
     if (turn?.mine === true) return;
-    if (!said) say('Database: waits for the migrations of another process.');
+    if (!said) say('Database: waiting for another process to finish its migrations.');
     await sleep(TURN_INTERVAL_MS);
   }
 }

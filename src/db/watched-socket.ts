@@ -64,7 +64,7 @@ export async function openSocket(target: SocketTarget, deadlines: SocketDeadline
   } catch (error) {
     raw.destroy();
     const cause = late.aborted
-      ? new DatabaseSilent(`The database has not taken a connection for ${deadlines.connectMs / 1000} s.`)
+      ? new DatabaseSilent(`The database has not accepted a connection for ${deadlines.connectMs / 1000} s.`)
       : error;
     return failing(cause instanceof Error ? cause : new Error(String(cause)));
   }
@@ -80,7 +80,7 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
     // More than one byte would be something smuggled in ahead of the encryption.
     const yes = answer instanceof Buffer && answer.length === 1 && answer[0] === 'S'.charCodeAt(0);
     if (!yes && tls.mode === 'preferred') return raw;
-    if (!yes) throw new Error('The database does not speak TLS, which its address asks for.');
+    if (!yes) throw new Error('The database does not speak TLS, which its URL asks for.');
   }
   const socket = connectTls({
     socket: raw,

@@ -55,7 +55,7 @@ export interface AddressGuard {
 }
 
 /** What is said of Waybill's own ports. */
-const OWN = 'is a port of this service itself';
+const OWN = 'belongs to this service on that port';
 
 /**
  * A guard with exemptions.

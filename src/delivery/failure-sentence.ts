@@ -56,21 +56,21 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
 
 /** The sentence for a name that gave no address. */
 function lookupSentence({ code, ours }: LookupError, host: string): string {
-  if (code === 'ELOOKUPS') return `too many names were being looked up before that of ${host}`;
-  if (ours) return `our resolver gives no answers (DNS: ${code}), and so none about ${host}`;
+  if (code === 'ELOOKUPS') return `too many name lookups were ahead of that for ${host}`;
+  if (ours) return `our resolver is not answering (DNS: ${code}), so ${host} could not be looked up`;
   const fault = faultOf({ code, step: 'lookup' });
   if (fault === 'receiver') return `${host} has no address (DNS: ${code})`;
-  return `the name server of ${host} does not answer as it should (DNS: ${code})`;
+  return `the name server of ${host} does not answer properly (DNS: ${code})`;
 }
 
 /** The sentence for a process that was not there to see an answer: it was stopped, or it did something else. */
 export function stallSentence(host: string, lateMs: number): string {
-  return `this process stood still for ${duration(Math.round(lateMs / 100) * 100)} while it called ${host}`;
+  return `this process stood still for ${duration(Math.round(lateMs / 100) * 100)} while calling ${host}`;
 }
 
 /** The sentence for a receiver that announces an answer again and again. */
 export function informationalSentence(host: string, most: number): string {
-  return `${host} sent more than ${most} informational answers (HTTP 1xx) ahead of an answer`;
+  return `${host} sent more than ${most} informational responses (HTTP 1xx) and no final one`;
 }
 
 type Sentence = (host: string, connectTimeoutMs: number, code: string) => string;

@@ -21,6 +21,6 @@ export function assertRecordSize(noun: string, record: object, onlyStatus: boole
   const most = onlyStatus ? MAX_RECORD_BYTES : MAX_RECORD_BYTES - HISTORY_BYTES;
   if (bytes <= most) return;
   throw badRequest(
-    `The ${noun} would have ${Math.ceil(bytes / 1024)} KiB as JSON, and may have ${most / 1024} KiB: send shorter lists or texts.`,
+    `The ${noun} would be ${Math.ceil(bytes / 1024)} KiB as JSON, but may be at most ${most / 1024} KiB: send shorter lists or texts.`,
   );
 }

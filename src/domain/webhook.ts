@@ -45,7 +45,7 @@ const url = v.pipe(
         'percent-encoded (all but RFC 3986 unreserved) entity identifier is appended literally to the end of the string: ' +
         'end it with `/` or `?order=` as you need. Private, loopback, link-local, multicast, metadata and otherwise special ' +
         'destinations are refused when connecting, on every attempt; an address of that kind in the URL itself, and the ports of ' +
-        'this service, are refused here already (400).',
+        'this service, are already refused here (400).',
       examples: ['https://shop.example/hooks/orders'],
     },
   }),

@@ -90,9 +90,9 @@ export async function makeCluster(
   } catch (error) {
     const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
     const reason = /Permission denied|could not (access|change|open)/i.test(stderr)
-      ? 'its user cannot enter the folder; choose one that every user can enter with DATA_DIR'
+      ? 'its user cannot enter the folder; set DATA_DIR to one that every user can enter'
       : stderr.trim().split('\n').at(-1) || String(error);
-    throw new DataDirError(`The embedded Postgres could not be made in ${directory}: ${reason}.`);
+    throw new DataDirError(`The embedded Postgres could not be set up in ${directory}: ${reason}.`);
   } finally {
     await rm(passwordFile, { force: true });
   }

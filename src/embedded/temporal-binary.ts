@@ -59,7 +59,7 @@ async function onPath({ env, report }: Ready): Promise<string | null> {
     if (!there) continue;
     const version = await serverVersion(path);
     if (version !== null && atLeast(version, OLDEST_SERVER)) return path;
-    const what = version === null ? 'does not say which server it brings' : `brings server ${version}`;
+    const what = version === null ? 'does not say which server it contains' : `contains server ${version}`;
     report(`Temporal dev server: ${path} ${what}; ${OLDEST_SERVER} or newer is needed, so it is not used.`);
   }
   return null;
@@ -89,7 +89,9 @@ async function builtEarlier({ cacheDirectory, env }: Ready, goBin: string | null
 /** Refuses a program that is not the release's; one that is becomes executable, and has to run here. */
 async function checked(path: string, release: Release): Promise<string> {
   if (!(await hasSha256(path, release.programSha256))) {
-    throw new Error(`what came is not the program of Temporal CLI ${release.version}: its SHA-256 differs`);
+    throw new Error(
+      `what was downloaded is not the program of Temporal CLI ${release.version}: its SHA-256 differs`,
+    );
   }
   await chmod(path, 0o755);
   if (!(await serves(path))) throw new Error('the program does not run on this machine');
@@ -116,7 +118,7 @@ async function waysOf(search: Ready, goBin: string | null): Promise<{ ways: Way[
   const python = release === null ? null : await pythonWithPip(env);
   if (release === null) {
     closed.push(
-      `no hash of the program is known for ${process.platform} on ${process.arch}, so none is downloaded`,
+      `no hash of the program is known for ${process.platform} on ${process.arch}, so nothing is downloaded`,
     );
   } else {
     const { version } = release;
@@ -208,7 +210,7 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
       return await take(way, cache);
     } catch (error) {
       failures.push(`${way.name} failed (${reason(error)})`);
-      report(`  this does not work here: ${reason(error)}`);
+      report(`  that did not work: ${reason(error)}`);
     }
   }
   throw new Error(

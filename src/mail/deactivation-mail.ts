@@ -45,7 +45,7 @@ function text({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: 
   const why =
     reason === 'gone'
       ? 'The receiver answered HTTP 410 (gone), which asks us to send nothing more.'
-      : `Delivery ${deliveryId} failed finally after ${attempts}, and no retry is left.`;
+      : `Delivery ${deliveryId} failed for good after ${attempts}; no retries are left.`;
   return `${eshopName},
 
 webhook ${webhookId} was deactivated at ${at.toISOString()}. It receives nothing until it is activated again.
@@ -61,11 +61,11 @@ To reactivate it once its receiver works again, send
 
   PUT /v21/webhooks/${webhookId}/activate
 
-Deliveries of this webhook that are still open go on then, each within its own time limit. Every attempt
+Deliveries of this webhook that are still open then resume, each within its own time limit. Every attempt
 of the failed one is in the answer to
 
   GET /v21/deliveries/${deliveryId}
 
-This message was sent by Waybill. Nobody reads answers to it.
+This message was sent by Waybill. Replies to it are not read.
 `;
 }

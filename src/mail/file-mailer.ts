@@ -19,7 +19,7 @@ export function createFileMailer(from: string, directory: string): Mailer {
       try {
         await files.write(mail.messageId, content);
       } catch (error) {
-        throw new MailError(`the mail could not be written to the folder of mails (${codeOf(error)})`, null);
+        throw new MailError(`the mail could not be written to the mail folder (${codeOf(error)})`, null);
       }
     },
   };

@@ -45,14 +45,14 @@ export const actions: Record<Action, string> = {
 };
 /** Why it was made. */
 export const reasons: Record<Reason, string> = {
-  missing: 'not in Temporal any more',
+  missing: 'no longer in Temporal',
   ended: 'its workflow had ended',
   terminated: 'terminated in Temporal',
   canceled: 'canceled in Temporal',
-  asleep: 'asleep past its time',
+  asleep: 'asleep past its due time',
 };
 
-/** @example '50 deliveries started again (not in Temporal any more), 3 pre-orders started again (…)' */
+/** @example '50 deliveries started again (no longer in Temporal), 3 pre-orders started again (…)' */
 export function sentence(counts: readonly Count[]): string {
   return counts
     .map(({ kind, action, reason, count }) => {

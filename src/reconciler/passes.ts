@@ -85,7 +85,7 @@ export function createPasses(options: PassesOptions): Passes {
           away = true;
           throw error;
         }
-        log.error({ ...record.name, err: error }, 'Temporal refuses what would mend a record');
+        log.error({ ...record.name, err: error }, 'Temporal refused the repair of a record');
       }
     });
   }

@@ -39,7 +39,8 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   let namespaceId: string | undefined;
 
   function isAway(error: unknown): void {
-    if (!away) log.warn({ err: error }, 'the reconciler waits: Temporal or the database is away');
+    if (!away)
+      log.warn({ err: error }, 'the reconciler is waiting: Temporal or the database cannot be reached');
     away = true;
   }
 
@@ -63,14 +64,14 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     const id = await executions.namespaceId();
     if (namespaceId !== undefined && id !== namespaceId) {
       await options.prepareNamespace();
-      wanted = 'the namespace was made anew';
+      wanted = 'the namespace was recreated';
       lastSweep = Number.NEGATIVE_INFINITY;
     }
     namespaceId = id;
     if (away) {
       away = false;
-      log.info('the reconciler goes on');
-      wanted ??= 'Temporal or the database was away';
+      log.info('the reconciler continues');
+      wanted ??= 'Temporal or the database was unreachable';
     }
     if (wanted !== null && !sweepRuns && performance.now() - lastSweep >= SWEEP_SPACING_MS) sweep(wanted);
     await passes.endedFromOutside();

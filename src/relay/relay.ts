@@ -92,7 +92,7 @@ export function startRelay(options: RelayOptions): Relay {
       } catch (error) {
         if (isRefusal(error)) {
           // It stays leased, and is tried again when the lease ends: it must not stop the others.
-          log.error({ deliveryId: delivery.id, err: error }, 'Temporal refuses to start a delivery');
+          log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to start a delivery');
           return;
         }
         failure = error;

@@ -193,7 +193,7 @@ describe('a record has at most 256 KiB', () => {
       orderFiles: files,
     });
     expect(answer.body).toMatchObject({ statusCode: 400 });
-    expect(answer.body.message).toMatch(/^The order would have \d+ KiB as JSON, and may have 248 KiB/);
+    expect(answer.body.message).toMatch(/^The order would be \d+ KiB as JSON, but may be at most 248 KiB/);
     expect((await api.shop('GET', '/v21/orders/over')).status).toBe(404);
   });
 
@@ -204,7 +204,7 @@ describe('a record has at most 256 KiB', () => {
     const refused = await api.shop('PATCH', '/v21/orders/almost', {
       trackingNumbers: Array.from({ length: 300 }, (_, index) => `${index}`.padStart(128, 'n')),
     });
-    expect(refused.body.message).toMatch(/^The order would have \d+ KiB as JSON/);
+    expect(refused.body.message).toMatch(/^The order would be \d+ KiB as JSON/);
     expect((await api.shop('GET', '/v21/orders/almost')).data).toMatchObject({
       trackingNumbers: before.trackingNumbers,
     });
@@ -220,7 +220,7 @@ describe('a record has at most 256 KiB', () => {
     const answer = await api.warehouse('PUT', '/v21/warehouse/orders/big/packing-lists', {
       orderProducts: [{ sku: 'TEA', packingLists }],
     });
-    expect(answer.body.message).toMatch(/^The order would have \d+ KiB as JSON/);
+    expect(answer.body.message).toMatch(/^The order would be \d+ KiB as JSON/);
   });
 
   test('and a full one still changes its status', async () => {

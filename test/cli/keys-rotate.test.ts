@@ -125,7 +125,7 @@ describe('with SECRET_KEY', () => {
     await api.sql`update webhooks set secret = ${randomBytes(90)} where id = ${lost}`;
     await expect(rotate(second, [first])).rejects.toThrow(
       new RegExp(
-        `^The secrets of 4 webhooks were sealed anew, but none of the keys opens those of webhook ${lost}:`,
+        `^The secrets of 4 webhooks were resealed, but none of the keys opens those of webhook ${lost}:`,
       ),
     );
     await expect(started(second)).rejects.toThrow(/^SECRET_KEY is not the one/);
@@ -150,21 +150,19 @@ describe('with the key that was generated in DATA_DIR', () => {
     await masterKeys(api.sql, settings(), dataDir);
     await dataDir.writeInstance({ databaseUrl: api.database.url });
 
-    expect(await rotate()).toMatch(
-      /^A new master key lies in DATA_DIR\. Restart Waybill, then run this again/,
-    );
+    expect(await rotate()).toMatch(/^A new master key is in DATA_DIR\. Restart Waybill, then run this again/);
     expect(await dataDir.read('secret-key-previous')).toBe(base64(first));
     const made = await dataDir.read('secret-key');
     expect(made).not.toBe(base64(first));
     // Not restarted yet: the running process could not read what the new key seals.
-    expect(await rotate()).toMatch(/^A new master key lies in DATA_DIR/);
+    expect(await rotate()).toMatch(/^A new master key is in DATA_DIR/);
     expect(await dataDir.read('secret-key')).toBe(made);
     expect(await readBy(createKeys(first))).toEqual(secrets);
 
     const restarted = await masterKeys(api.sql, settings(), dataDir);
     expect(await readBy(restarted)).toEqual(secrets);
     expect(await rotate()).toMatch(
-      /^The secrets of 5 webhooks were sealed anew; the key before is no longer needed/,
+      /^The secrets of 5 webhooks were resealed; the old key was no longer needed/,
     );
     expect(await dataDir.read('secret-key-previous')).toBeUndefined();
     const again = await masterKeys(api.sql, settings(), dataDir);

@@ -58,7 +58,7 @@ test('a migration waits for a lock that somebody holds, longer than any statemen
   expect(readable).toBe(true);
   expect(said).toEqual([
     expect.stringMatching(
-      /^Database: 0001-more\.sql waits for database process \d+ \(waybill\), which has held webhooks for \d+ s\.$/,
+      /^Database: 0001-more\.sql is waiting for database process \d+ \(waybill\), which has held a lock on webhooks for \d+ s\.$/,
     ),
   ]);
   expect(await database.sql`select more from webhooks`).toEqual([]);

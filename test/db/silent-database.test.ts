@@ -154,7 +154,7 @@ test('a server that does not take connections is given up', async () => {
   const sql = poolThrough(proxy.port, { connectMs: 500 }, '?sslmode=require');
   proxy.silence();
 
-  await expect(one(sql)).rejects.toThrow('The database has not taken a connection for 0.5 s.');
+  await expect(one(sql)).rejects.toThrow('The database has not accepted a connection for 0.5 s.');
 });
 
 /** Speaks TLS as Postgres does, in front of one that does not. */

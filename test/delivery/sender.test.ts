@@ -82,7 +82,7 @@ describe('answers ahead of the answer', () => {
     expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({
       outcome: 'failure',
       status: null,
-      error: `${host} sent more than 10 informational answers (HTTP 1xx) ahead of an answer`,
+      error: `${host} sent more than 10 informational responses (HTTP 1xx) and no final one`,
     });
   });
 
@@ -108,7 +108,7 @@ describe('answers ahead of the answer', () => {
 
     const result = await startSender({ timeoutMs: 20_000 }).send(attempt(`http://${host}`));
 
-    expect(result.error).toContain('more than 10 informational answers');
+    expect(result.error).toContain('more than 10 informational responses');
     // No more than what fits into the buffers on the way: a few megabytes of some 40 bytes each.
     expect(await cutAfter).toBeLessThan(1_000_000);
   });
@@ -152,7 +152,7 @@ describe('a process that stands still', () => {
 
     expect(await sent).toMatchObject({
       outcome: 'ours',
-      error: expect.stringMatching(/^this process stood still for [\d.]+ s while it called /),
+      error: expect.stringMatching(/^this process stood still for [\d.]+ s while calling /),
     });
   });
 });
@@ -167,10 +167,10 @@ describe('own ports', () => {
     const called = async (host: string) => (await sender.send(attempt(`http://${host}`))).error;
 
     expect(await called(`127.0.0.1:${mine.port}`)).toBe(
-      'destination 127.0.0.1 is a port of this service itself',
+      'destination 127.0.0.1 belongs to this service on that port',
     );
     expect(await called(`localhost:${mine.port}`)).toBe(
-      'destination localhost is a port of this service itself',
+      'destination localhost belongs to this service on that port',
     );
     expect(await called(`here.example:${mine.port}`)).toBe(
       `the address of here.example:${mine.port} is not allowed`,

@@ -119,7 +119,7 @@ describe('user', () => {
 
     const again = await waybill(args);
     expect(again.code).toBe(1);
-    expect(again.stderr).toBe(`E-shop ${eshopId} has a user "eva" already; choose another --username.\n`);
+    expect(again.stderr).toBe(`E-shop ${eshopId} already has a user "eva"; choose another --username.\n`);
   });
 });
 

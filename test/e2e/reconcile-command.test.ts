@@ -61,8 +61,8 @@ it('--dry-run says what would be mended, and changes nothing', async () => {
   const { code, stdout } = await reconcile(['--dry-run']);
   expect(code).toBe(0);
   expect(stdout).toBe(
-    `delivery  deliveryId ${id}, attemptsMade 0  started again  not in Temporal any more\n` +
-      '1 looked at: 1 delivery started again (not in Temporal any more). Nothing was changed (dry run).\n',
+    `delivery  deliveryId ${id}, attemptsMade 0  started again  no longer in Temporal\n` +
+      '1 checked: 1 delivery started again (no longer in Temporal). Nothing was changed (dry run).\n',
   );
   expect(await status()).toBeUndefined();
 });
@@ -83,7 +83,7 @@ it('mends once; --json is for a program', async () => {
     ],
   });
   expect(await status()).toBe('RUNNING');
-  expect((await reconcile([])).stdout).toBe('1 looked at: nothing to mend.\n');
+  expect((await reconcile([])).stdout).toBe('1 checked: nothing to repair.\n');
 });
 
 it('closes what an operator ended in Temporal', async () => {

@@ -65,7 +65,7 @@ it('goes on by itself when the link is back, and stops in time while it is silen
     proxy.silence();
     // It neither hangs nor pretends that all went well.
     expect(await program.stop()).toBe(1);
-    expect(program.output()).toContain('Not everything stopped by itself within 4 s');
+    expect(program.output()).toContain('Not everything stopped within 4 s');
   } finally {
     await receiver.close();
   }

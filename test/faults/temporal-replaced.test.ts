@@ -32,7 +32,7 @@ test('a delivery and a pre-order whose time is far away have their workflows aga
 
   await temporal.stop();
   await stack.until('it to be missed', async () =>
-    stack.logged.some(({ msg }) => msg.startsWith('the reconciler waits')),
+    stack.logged.some(({ msg }) => msg.startsWith('the reconciler is waiting')),
   );
   // Without a file: it remembers nothing.
   temporal = await startTemporal({ binary, ui: false, preferredPort: port });
@@ -53,6 +53,6 @@ test('a delivery and a pre-order whose time is far away have their workflows aga
   expect(stack.mended()).toContainEqual(
     expect.objectContaining({ kind: 'delivery', action: 'startedAgain', reason: 'missing', count: 1 }),
   );
-  expect(stack.logged.filter(({ msg }) => msg.startsWith('the reconciler waits'))).toHaveLength(1);
+  expect(stack.logged.filter(({ msg }) => msg.startsWith('the reconciler is waiting'))).toHaveLength(1);
   expect(receiver.requests).toHaveLength(1);
 }, 150_000);

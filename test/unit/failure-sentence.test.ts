@@ -137,17 +137,17 @@ describe('a destination that is refused', () => {
 
 test.each([
   ['ENOTFOUND', false, `${HOST} has no address (DNS: ENOTFOUND)`],
-  ['ESERVFAIL', false, `the name server of ${HOST} does not answer as it should (DNS: ESERVFAIL)`],
-  ['ETIMEOUT', true, `our resolver gives no answers (DNS: ETIMEOUT), and so none about ${HOST}`],
-  ['ELOOKUPS', true, `too many names were being looked up before that of ${HOST}`],
+  ['ESERVFAIL', false, `the name server of ${HOST} does not answer properly (DNS: ESERVFAIL)`],
+  ['ETIMEOUT', true, `our resolver is not answering (DNS: ETIMEOUT), so ${HOST} could not be looked up`],
+  ['ELOOKUPS', true, `too many name lookups were ahead of that for ${HOST}`],
 ])('a name that cannot be looked up: %s, ours: %s', (code, ours, sentence) => {
   expect(said(new LookupError('shop.example', code, ours))).toBe(sentence);
 });
 
 test('a process that stood still, and a receiver that announces for ever', () => {
-  expect(stallSentence(HOST, 2_449)).toBe(`this process stood still for 2.4 s while it called ${HOST}`);
-  expect(stallSentence(HOST, 851)).toBe(`this process stood still for 900 ms while it called ${HOST}`);
+  expect(stallSentence(HOST, 2_449)).toBe(`this process stood still for 2.4 s while calling ${HOST}`);
+  expect(stallSentence(HOST, 851)).toBe(`this process stood still for 900 ms while calling ${HOST}`);
   expect(informationalSentence(HOST, 10)).toBe(
-    `${HOST} sent more than 10 informational answers (HTTP 1xx) ahead of an answer`,
+    `${HOST} sent more than 10 informational responses (HTTP 1xx) and no final one`,
   );
 });

@@ -151,7 +151,7 @@ test('before its time is wrong, unless somebody ordered it', () => {
 });
 
 test('a webhook that stays active after a failure, or is deactivated without one, is wrong', () => {
-  expect(texts({ active: true })).toContain('the webhook is active');
+  expect(texts({ active: true })).toContain('the webhook is still active');
   expect(texts({ ...delivered, arrivals: [arrival(1, 50, 200)], active: false })).toContain(
     'without a reason',
   );

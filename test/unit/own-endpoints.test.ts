@@ -95,9 +95,9 @@ test('the guard refuses them whatever is exempt, and nothing else then', () => {
   own.add('db.internal', 5432);
   const guard = createAddressGuard(everything, own);
 
-  expect(guard.refusal('127.0.0.1', 8233)).toBe('is a port of this service itself');
+  expect(guard.refusal('127.0.0.1', 8233)).toBe('belongs to this service on that port');
   expect(guard.refusal('127.0.0.1', 8234)).toBeNull();
-  expect(guard.refusalOfHost('db.internal', 5432)).toBe('is a port of this service itself');
+  expect(guard.refusalOfHost('db.internal', 5432)).toBe('belongs to this service on that port');
   expect(guard.refusalOfHost('db.internal', 80)).toBeNull();
 });
 
@@ -108,8 +108,11 @@ test.each([
   ['https://169.254.169.254/latest', 'must not lead to 169.254.169.254, which is in a metadata range'],
   ['http://localhost/', 'must not lead to localhost, which is in a loopback range'],
   ['http://shop.localhost./', 'must not lead to shop.localhost., which is in a loopback range'],
-  ['https://93.184.216.34:5432/', 'must not lead to 93.184.216.34, which is a port of this service itself'],
-  ['https://93.184.216.35/', 'must not lead to 93.184.216.35, which is a port of this service itself'],
+  [
+    'https://93.184.216.34:5432/',
+    'must not lead to 93.184.216.34, which belongs to this service on that port',
+  ],
+  ['https://93.184.216.35/', 'must not lead to 93.184.216.35, which belongs to this service on that port'],
   ['https://93.184.216.34/', null],
   ['https://shop.example/', null],
 ])('registering %s: %s', (url, problem) => {

@@ -41,7 +41,7 @@ test('mends are counted by kind, action and reason, and said in a sentence', () 
   counts.add({ kind: 'release', action: 'startedAgain', reason: 'missing' });
   counts.add({ kind: 'delivery', action: 'closed', reason: 'terminated' });
   expect(sentence(counts.read())).toBe(
-    '2 deliveries started again (not in Temporal any more), 1 pre-order started again (not in Temporal any more), ' +
+    '2 deliveries started again (no longer in Temporal), 1 pre-order started again (no longer in Temporal), ' +
       '1 delivery closed as canceled by an operator (terminated in Temporal)',
   );
 });

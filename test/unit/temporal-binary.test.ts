@@ -111,8 +111,8 @@ describe('on PATH', () => {
     const working = await pretend('working/temporal', program('1.28.0'));
     expect(await search(['missing', 'broken', 'old', 'working'])).toBe(working);
     expect(said).toEqual([
-      expect.stringMatching(/broken\/temporal does not say which server it brings; 1\.28\.0 or newer/),
-      expect.stringMatching(/old\/temporal brings server 1\.27\.2; 1\.28\.0 or newer/),
+      expect.stringMatching(/broken\/temporal does not say which server it contains; 1\.28\.0 or newer/),
+      expect.stringMatching(/old\/temporal contains server 1\.27\.2; 1\.28\.0 or newer/),
     ]);
   });
 

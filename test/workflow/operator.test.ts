@@ -87,7 +87,7 @@ test('a failed delivery whose workflow is reset stays failed, and nothing is sen
   await stack.resetWorkflow(id);
   expect(await stack.untilClosed(id)).toBe('FAILED');
   await expect(stack.workflow(id).result()).rejects.toMatchObject({
-    cause: { message: expect.stringContaining('Had failed before, after 4 attempts') },
+    cause: { message: expect.stringContaining('Had already failed, after 4 attempts') },
   });
   expect(receiver.requests.filter((request) => request.path === '/failed')).toHaveLength(4);
   expect(await stack.mails()).toHaveLength(mails);

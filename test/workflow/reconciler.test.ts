@@ -83,7 +83,7 @@ test('its history lost: started again with the count it had, and the wait still 
     expect.objectContaining({
       level: 40,
       why: 'the worker started',
-      msg: 'reconciled: 1 delivery started again (not in Temporal any more)',
+      msg: 'reconciled: 1 delivery started again (no longer in Temporal)',
     }),
   );
 });

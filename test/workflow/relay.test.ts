@@ -154,7 +154,7 @@ test('a whole batch that Temporal refuses does not stop the others', async () =>
   const id = await stack.fireOne('accepted');
   await stack.startWorker();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(stack.logged.filter(({ msg }) => msg === 'Temporal refuses to start a delivery')).toHaveLength(110);
+  expect(stack.logged.filter(({ msg }) => msg === 'Temporal refused to start a delivery')).toHaveLength(110);
 });
 
 test('a start that failed is given back at once: another relay need not wait for the lease', async () => {

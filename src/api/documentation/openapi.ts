@@ -108,7 +108,7 @@ const shared: Readonly<Record<number, string>> = {
   403: 'the user does not have the role `warehouse`.',
   413: 'the body is larger than 1 MiB.',
   415: 'the body is not declared as JSON.',
-  429: 'the e-shop is over its budget; `Retry-After` says when to try again.',
+  429: 'the e-shop has exceeded its budget; `Retry-After` says when to try again.',
   500: 'our own failure; `X-Request-Id` names it.',
   503: 'the service cannot reach its database; try again.',
 };
@@ -122,7 +122,7 @@ const rateLimitHeaders = {
     description: "The e-shop's budget, as draft-ietf-httpapi-ratelimit-headers writes it.",
     schema: { type: 'string' },
   },
-  RateLimit: { description: 'What is left of it.', schema: { type: 'string' } },
+  RateLimit: { description: 'What is left of the budget.', schema: { type: 'string' } },
 };
 const retryAfterHeader = { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } };
 

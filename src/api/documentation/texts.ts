@@ -18,21 +18,21 @@ export const conventions = `## Conventions
 - Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. The list of webhooks answers everything when neither is sent.
 - Unknown fields in a body are refused (400, naming them), and so are unknown parameters in the query of an operation that has some. The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record that was read can be put back.
 - Identifiers are given by the e-shop (\`eshop…Id\`, \`sku\`; 1–64 characters) and unique per e-shop and kind; a second creation is 409. Percent-encode them in paths.
-- Every list in a request has a greatest length (\`maxItems\`). A record has at most ${MAX_RECORD_BYTES / 1024} KiB as JSON, packing lists and history included; a write that would make it larger is refused (400).
+- Every list in a request has a maximum length (\`maxItems\`). A record may be at most ${MAX_RECORD_BYTES / 1024} KiB as JSON, packing lists and history included; a write that would make it larger is refused (400).
 - A write answers the full record. A write that changes nothing fires nothing.
 - Another e-shop's record does not exist: 404, the same as an identifier that never was.
 
 ## Errors
 
-Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message": "…"}\`: \`error\` is the standard phrase of the status, \`message\` names every problem at once (the first ${MAX_PROBLEMS} of very many), each with the path of its field (\`parameters.withPackingLists: allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS\`).
+Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message": "…"}\`: \`error\` is the standard phrase of the status, \`message\` names every problem at once (only the first ${MAX_PROBLEMS} if there are more), each with the path of its field (\`parameters.withPackingLists: allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS\`).
 
 - 400: failed validation of body, path or query, malformed JSON, or something that the contract of the e-shop does not allow.
-- 401: key or token is missing, wrong, over, or of another e-shop. 403: the operation needs the role \`warehouse\`.
+- 401: key or token is missing, wrong, expired or revoked, or belongs to another e-shop. 403: the operation needs the role \`warehouse\`.
 - 404: the record does not exist, or the path is unknown. 405, with \`Allow\`: the path does not have this method.
 - 409: the record exists already, or its state does not allow the change.
 - 413: the body is larger than 1 MiB (16 KiB at the login). 415: the body is not declared as JSON.
-- 429, with \`Retry-After\`: too many failed logins, or an e-shop that is over its budget: requests under way at the same time, and bytes sent and received. \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers) say on every answer what the budget is and what is left of it; no ordinary client meets its end.
-- 408: the request took longer than 30 seconds to arrive, the import aside.
+- 429, with \`Retry-After\`: too many failed logins, or an e-shop that has exceeded its budget: requests under way at the same time, and bytes sent and received. \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers) say on every answer what the budget is and what is left of it; no ordinary client exhausts it.
+- 408: the request took longer than 30 seconds to arrive; imports are exempt.
 - 500 and 503: our own failure, without inner detail. \`X-Request-Id\` names it for the operator; every answer has that header.`;
 
 /** Keys, tokens and roles. */
@@ -42,7 +42,7 @@ Every request under \`/v21\` and \`/v2\` carries two headers: \`x-api-key\`, the
 
 Roles: \`shop\` is an e-shop's own user, \`warehouse\` the warehouse's user for that e-shop. Operations under \`/v21/warehouse/\` need the role \`warehouse\`. Everything else, the webhooks included, is open to both: the warehouse's user acts for that one e-shop, and may subscribe for it.
 
-Key, e-shop and user are looked up for every request: a user that the operator deleted, an e-shop that was disabled, an API key that was replaced or a token from before a change of password answers 401 with the next request, whatever the token says.
+Key, e-shop and user are looked up for every request: once the operator has deleted a user, disabled an e-shop, or replaced an API key or a password, the old credentials get 401 from the next request on, even if the token has not expired.
 
 API keys are stored as hashes, passwords with argon2id, webhook secrets encrypted. None is ever logged.`;
 
@@ -68,10 +68,10 @@ export const receiving = `## What a receiver gets
 - Deliveries are **at least once**: drop repeats by the delivery's id. No order between deliveries is promised.
 - Success is any 2xx, once the status line and the headers have arrived. The body of the answer is read up to 16 KiB; its first 1 KiB is kept in the delivery log, as text. Answer within 15 s (5 s to connect). Redirects are failures.
 - A failure is retried up to ${defaultRetryPolicy.maxRetries} times within ${hours} hours of the first attempt, at exponentially increasing intervals. \`429\` and \`503\` with \`Retry-After\` put the next attempt off accordingly, inside the window.
-- Only what says something about the receiver counts as an attempt: its answers, its silence, its connections and certificates, a host name that does not exist or whose name server does not answer. While something of ours is at fault (our resolver, our network, our machine), nothing is used up and the same attempt is made again. Names are looked up for every connection.
+- Only what says something about the receiver counts as an attempt: its answers, its silence, its connections and certificates, a host name that does not exist or whose name server does not answer. While the fault is ours (our resolver, our network, our machine), nothing is used up and the same attempt is made again. Names are looked up for every connection.
 - When all retries fail, the webhook is deactivated and the e-shop gets an e-mail that says how to reactivate it. \`410 Gone\` deactivates it at once, with the e-mail.
 - An open delivery of an inactive webhook is **held**. An activation leads to an attempt within seconds, inside the delivery's own window; a window that ends while held ends the delivery as \`expired\`.
-- Destinations in private, loopback, link-local, multicast, metadata or otherwise special ranges (IPv4, IPv6, mapped and translated forms) are refused when connecting, on every attempt, unless the operator exempts the range; the ports of this service itself are refused always. A URL that can never work for these reasons is refused with 400 when it is registered.
+- Destinations in private, loopback, link-local, multicast, metadata or otherwise special ranges (IPv4, IPv6, mapped and translated forms) are refused when connecting, on every attempt, unless the operator exempts the range; the ports of this service itself are always refused. A URL that can never work for these reasons is refused with 400 when it is registered.
 
 ## How to verify a signature
 

@@ -37,7 +37,7 @@ function reasonOf(error: unknown): Error {
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
   const line = stderr.split('\n').findLast((text) => text.trim().startsWith('ERROR:'));
   return line === undefined
-    ? new Error('pip could not get it')
+    ? new Error('pip could not download it')
     : new Error(line.replace(/^\s*ERROR:\s*/, ''));
 }
 

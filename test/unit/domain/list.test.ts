@@ -97,13 +97,13 @@ describe('a record', () => {
     expect(MAX_RECORD_BYTES).toBe(262_144);
     expect([refusal(most, false), refusal(MAX_RECORD_BYTES, true)]).toEqual([null, null]);
     expect(refusal(most + 1, false)).toBe(
-      'Problem: The order would have 249 KiB as JSON, and may have 248 KiB: send shorter lists or texts.',
+      'Problem: The order would be 249 KiB as JSON, but may be at most 248 KiB: send shorter lists or texts.',
     );
-    expect(refusal(MAX_RECORD_BYTES + 1, true)).toContain('257 KiB as JSON, and may have 256 KiB');
+    expect(refusal(MAX_RECORD_BYTES + 1, true)).toContain('257 KiB as JSON, but may be at most 256 KiB');
   });
 
   test('is counted in bytes', () => {
     const record = { text: 'ž'.repeat(most / 2) };
-    expect(() => assertRecordSize('order', record, false)).toThrow('The order would have 249 KiB');
+    expect(() => assertRecordSize('order', record, false)).toThrow('The order would be 249 KiB');
   });
 });
