@@ -1,5 +1,5 @@
 /**
- * What a fault is, and the scene it is done to.
+ * What a fault is, and the scene it is injected into.
  * @module
  */
 import type { Random } from '../src/cli/demo/random.ts';
@@ -52,7 +52,7 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly policies: readonly PolicyName[];
   /** The moments that it may come at; the seed chooses. */
   readonly moments: readonly Moment[];
-  /** Waybill is stopped in order: nothing may be repeated. */
+  /** Waybill is stopped gracefully: nothing may be repeated. */
   readonly inOrder?: boolean;
   /** How long it lasts, in milliseconds, at least and at most. */
   readonly lasts: readonly [number, number];

@@ -50,7 +50,7 @@ export function createLane(stops: Stops, graceMs: number, say: (text: string) =>
   };
 }
 
-/** A stack that is started when somebody asks for it, and anew after it was stopped. */
+/** A stack that is started on demand, and again after it was stopped. */
 function onDemand<S extends BasicStack>(stops: Stops, start: (own: Stops) => Promise<S>) {
   let own = createStops();
   let stack: S | undefined;

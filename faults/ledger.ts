@@ -16,11 +16,11 @@ export interface Accepted {
   readonly at: number;
 }
 
-/** A time in which something of ours was away, in milliseconds since 1970. */
+/** A time during which something of ours was down, in milliseconds since 1970. */
 export interface Outage {
   readonly from: number;
   readonly to: number;
-  /** We were stopped in order: what was in flight was finished, and nothing has to be repeated. */
+  /** We were stopped gracefully: what was in flight was finished, and nothing has to be repeated. */
   readonly inOrder?: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface Outage {
 export interface Ledger {
   readonly accepted: Accepted[];
   readonly outages: Outage[];
-  /** Deliveries that may end otherwise than their receiver behaves, by id: what an operator did to them. */
+  /** Deliveries that may end differently from how their receiver behaves, by id: what an operator did to them. */
   readonly exceptions: Map<string, readonly Outcome[]>;
   /** Webhooks whose deliveries may, by id: what a fault does to their receiver. */
   readonly webhookExceptions: Map<number, readonly Outcome[]>;

@@ -1,6 +1,6 @@
 /**
- * How much of the machine is ours. Where so much else runs that a computation takes several times its time, nothing can
- * be said about seconds: such times count as an outage, like any other.
+ * How much of the machine is ours. While so much else runs that a computation takes several times as long as usual,
+ * seconds mean nothing: such times count as an outage, like any other.
  * @module
  */
 import type { Outage } from './ledger.ts';
@@ -17,7 +17,7 @@ const INTERVAL_MS = 400;
 /** A piece short enough to be computed without being put aside, and how many make a sample. */
 const PIECE = 200_000;
 const PIECES = 12;
-/** A computation that takes so many times its time. */
+/** The machine is busy when a computation takes this many times as long as usual. */
 const BUSY = 3;
 
 /** Computes a piece; answers how long it took, in milliseconds. */

@@ -42,7 +42,7 @@ export function roundOf(seed: string, index: number): Round {
 }
 
 /**
- * The first so many rounds.
+ * The first `count` rounds.
  * @param only the name of a group or of a fault: rounds of others are left out, and keep their indexes
  */
 export function roundsOf(seed: string, count: number, only: string | undefined): Round[] {

@@ -1,6 +1,6 @@
 /**
- * A new master key for the secrets that are stored: all are sealed anew, batch by batch, while the instance runs. It may be
- * broken off and begun again at any time: what is sealed under the new key already is left alone.
+ * A new master key for the stored secrets: all are resealed, batch by batch, while the instance runs. This may be
+ * interrupted and started again at any time: what is already sealed under the new key is left alone.
  * @module
  */
 import { randomBytes } from 'node:crypto';
@@ -30,7 +30,7 @@ export type Rotation =
   | { readonly state: 'incomplete'; readonly resealed: number; readonly unreadable: readonly number[] }
   | { readonly state: 'complete'; readonly resealed: number };
 
-/** Seals everything anew that is not sealed under the present key. */
+/** Reseals everything that is not sealed under the present key. */
 export async function resealAll(
   sql: Pool,
   keys: Keys,
@@ -63,14 +63,14 @@ export async function resealAll(
 async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
   const present = await dataDir.read(KEY_FILE);
   if (present === undefined || (await dataDir.read(PREVIOUS_KEY_FILE)) !== undefined) return false;
-  // In this order: broken off in between, the key before is the present one, and nothing is lost.
+  // In this order: if this is interrupted in between, the old key is still the present one, and nothing is lost.
   await dataDir.write(PREVIOUS_KEY_FILE, present);
   await dataDir.write(KEY_FILE, randomBytes(32).toString('base64'));
   return true;
 }
 
 /**
- * Brings the secrets under the present master key. With `SECRET_KEY` that is the one configured, the one before being in
+ * Brings the secrets under the present master key. With `SECRET_KEY` that is the one configured, with the old one in
  * `SECRET_KEY_PREVIOUS`; without, a new one is made in the folder.
  * @throws ConfigError when the database's key is none of them
  */

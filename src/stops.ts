@@ -15,7 +15,7 @@ export interface Stops {
    */
   add(stop: Stop, patient?: boolean): Promise<void>;
   /**
-   * Stops all. Once the time is over, what has not stopped is left as it is: it ends with the process.
+   * Stops all. When the time is up, what has not stopped is abandoned: it ends with the process.
    * @param graceMs for all together, patient ones aside, in milliseconds
    * @returns whether everything has stopped by itself; repeated calls get the same answer
    */
@@ -24,7 +24,7 @@ export interface Stops {
   readonly stopping: boolean;
 }
 
-/** Even when the time is over, each part is told, and gets this long, in milliseconds. */
+/** Even when the time is up, each part is told to stop, and gets this long, in milliseconds. */
 const LEAST_MS = 250;
 
 /** @param say hears what did not stop */

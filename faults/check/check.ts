@@ -1,5 +1,5 @@
 /**
- * The checker: holds what was seen against what was promised. "Answered 200" means delivered, or its failure recorded
+ * The checker: compares what was seen with what was promised. "Answered 200" means delivered, or its failure recorded
  * and mailed; 21 attempts, each after its wait; an outage of ours is never the receiver's failure.
  * @module
  */

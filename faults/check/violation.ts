@@ -2,7 +2,7 @@
  * @module
  */
 
-/** A promise broken: something accepted is gone, something waits for ever, or something else is not as it should be. */
+/** A broken promise: something accepted is lost, something waits for ever, or something else is wrong. */
 export interface Violation {
   readonly kind: 'lost' | 'stuck' | 'wrong';
   readonly text: string;

@@ -1,5 +1,5 @@
 /**
- * Stopped in order while there is work: what is under way finishes, nothing fails, nothing is cut.
+ * Stopped gracefully while there is work: what is under way finishes, nothing fails, nothing is cut.
  * @module
  */
 import type { Fault, Scene } from '../fault.ts';

@@ -1,5 +1,5 @@
 /**
- * What no body may hold, whatever its schema: looked for before the schema is asked.
+ * What no body may contain, whatever its schema: checked before the schema is.
  * @module
  */
 import type { FieldProblem } from '../domain/problem.ts';

@@ -10,7 +10,7 @@ import type { ApiEnv } from './deps.ts';
 /**
  * Receives the body; `c.req.arrayBuffer()` and its like answer at once afterwards.
  * @param maxBytes a whole number of KiB
- * @throws Problem 413, or 400 when the client went away: that is no failure of ours
+ * @throws Problem 413, or 400 when the client went away, which is not our failure
  */
 export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
   const shown = maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`;

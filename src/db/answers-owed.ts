@@ -17,7 +17,7 @@ export interface AnswersOwed {
   sent(piece: Uint8Array): void;
   /** Takes what is received, in pieces of any size. */
   received(piece: Uint8Array): void;
-  /** Whether the server has still to say something. */
+  /** Whether the server still owes an answer. */
   readonly any: boolean;
 }
 

@@ -1,11 +1,11 @@
 /**
- * Who keeps a session from a lock it waits for.
+ * Who holds the lock that a session is waiting for.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from './pool.ts';
 
-/** How often it is looked, in milliseconds. */
+/** Between two looks, in milliseconds. */
 const INTERVAL_MS = 500;
 
 interface Holder {
@@ -18,7 +18,7 @@ interface Holder {
 /**
  * Watches a session from another one.
  * @param sql a pool of one connection, which is watched
- * @param say hears of everybody who is waited for, once: "process 4711 (psql), which has held a lock on deliveries for 12 s"
+ * @param say told once about each session that is waited for: "process 4711 (psql), which has held a lock on deliveries for 12 s"
  * @returns ends it
  */
 export async function sayWhoIsWaitedFor(
@@ -52,7 +52,7 @@ export async function sayWhoIsWaitedFor(
   const watching = (async () => {
     while (!over.signal.aborted) {
       await sleep(INTERVAL_MS, undefined, { signal: over.signal }).catch(() => {});
-      // Not being able to say it is no reason to stop.
+      // Failing to report this is no reason to stop.
       if (!over.signal.aborted) await look().catch(() => {});
     }
   })();

@@ -1,8 +1,8 @@
 /**
- * Connections to Postgres that do not outlive a network that has fallen silent.
+ * Connections to Postgres that notice when the network has gone silent.
  *
- * The client library waits for an answer as long as the connection stands, and a connection whose packets vanish
- * stands for a quarter of an hour or for ever. So the socket itself watches: while an answer is owed, something has to
+ * The client library waits for an answer as long as the connection is open, and a connection whose packets vanish
+ * stays open for a quarter of an hour or for ever. So the socket itself watches: while an answer is owed, something has to
  * arrive within the deadline, else it destroys itself; the library fails the query and makes a new connection.
  * @module
  */
@@ -36,7 +36,7 @@ export class DatabaseSilent extends Error {
 
 /** Before the first keep-alive probe on an idle connection, in milliseconds; the system then gives up within seconds. */
 const KEEP_ALIVE_MS = 10_000;
-/** How long the server may take to take note of a connection's end, in milliseconds. */
+/** How long the server may take to notice that we closed the connection, in milliseconds. */
 const GOODBYE_MS = 2_000;
 /** "Do you speak TLS?", answered with one letter. */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
@@ -70,7 +70,7 @@ export async function openSocket(target: SocketTarget, deadlines: SocketDeadline
   }
 }
 
-/** The connected socket, with TLS around it where that is wished for. */
+/** The connected socket, with TLS around it where that is asked for. */
 async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSignal): Promise<Socket> {
   await once(raw, 'connect', { signal });
   if (tls.mode === 'off') return raw;
@@ -118,7 +118,7 @@ function watch(socket: Socket, silenceMs: number | null): void {
       else stopWaiting();
     });
   }
-  // Our end has been said: a server that says nothing to it is gone.
+  // We have closed our end: a server that does not react to that is gone.
   socket.once('finish', () => {
     stopWaiting();
     wait(GOODBYE_MS);

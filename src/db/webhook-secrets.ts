@@ -9,12 +9,12 @@ export interface SealedSecrets {
   readonly id: number;
   readonly eshopId: number;
   readonly secret: Buffer;
-  /** Null once the overlap of a rotation of the webhook's own secret is over: it signs nothing any more. */
+  /** Null once the overlap of a rotation of the webhook's own secret has ended: it no longer signs anything. */
   readonly previousSecret: Buffer | null;
 }
 
 /**
- * Seals the secrets of the next webhooks anew, in one transaction that holds their rows.
+ * Reseals the secrets of the next webhooks, in one transaction that locks their rows.
  * @param after the last id of the batch before; 0 for the first
  * @param limit the most webhooks of a batch
  * @param reseal what the secrets become, or null to leave a webhook as it is

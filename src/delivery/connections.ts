@@ -2,7 +2,7 @@
  * The connections to receivers: a set per e-shop, so that nothing of one e-shop waits for another's.
  *
  * Connections are kept alive, since thousands of deliveries go to few hosts. A receiver may close an idle connection
- * at the very moment we use it, and nobody can tell then whether it read the request; such an attempt fails and is
+ * at the very moment we use it, and then it is unknown whether it read the request; such an attempt fails and is
  * retried like any other, rather than sent twice under one number. So that it stays rare, an idle connection is
  * given up before receivers usually do: after 2 s, or 2 s before the end that a receiver's `Keep-Alive` announces.
  * @module

@@ -43,7 +43,7 @@ export interface AttemptResult {
 const BODY_BYTES = 16 * 1024;
 /** The body serves the log alone; once the status is known, it gets no more time than this. */
 const BODY_GRACE_MS = 2_000;
-/** So many answers ahead of the answer are taken; each costs us more than it costs the receiver. */
+/** The most informational responses accepted before the answer; each costs us more than it costs the receiver. */
 const MOST_INFORMATIONAL = 10;
 /** What every exchange of a sender has in common. */
 export interface ExchangeSettings {
@@ -125,7 +125,7 @@ export function exchange(
       {
         onRequestStart(controller) {
           connection = controller;
-          // Timed out while it still waited for its connection: then it must not go out any more.
+          // Timed out while it still waited for its connection: then it must no longer go out.
           if (settled) controller.abort(GIVEN_UP);
         },
         onResponseStart(_controller, status, headers) {

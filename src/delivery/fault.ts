@@ -1,6 +1,6 @@
 /**
- * Whose failure it is when no answer arrived. What speaks of the receiver, its name server or the way to it counts
- * as an attempt; what speaks of us counts as nothing, and the same attempt is made again.
+ * Whose failure it is when no answer arrived. A failure of the receiver, its name server or the route to it counts
+ * as an attempt; a failure of ours does not, and the same attempt is made again.
  *
  * This table is the only place where that is decided; README, "Whose failure it is", says the same in words. Two
  * kinds of error can mean either, and are decided by evidence that is gathered when they occur.
@@ -10,7 +10,7 @@
 /**
  * - `receiver`: counts as an attempt.
  * - `ours`: uses up nothing.
- * - `resolver`: the receiver's if our resolver gives answers otherwise, else ours.
+ * - `resolver`: the receiver's if our resolver answers other questions, else ours.
  * - `route`: the receiver's if this machine has a way to the internet at all, else ours.
  */
 export type Fault = 'receiver' | 'ours' | 'resolver' | 'route';
@@ -52,7 +52,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   EACCES: 'ours',
 };
 
-/** A clock that rings so late, in milliseconds, shows that this process was not running, or had no time to look. */
+/** A timer that fires this late, in milliseconds, shows that this process was not running, or was too busy. */
 export const STALL_MS = 2_000;
 
 /** An error as the table needs it. */

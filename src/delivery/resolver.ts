@@ -1,9 +1,9 @@
 /**
- * From a name to addresses, without libuv's four threads, which a few silent names would keep from everybody.
+ * From a name to addresses, without libuv's four threads, which a few silent names would block for everybody.
  *
- * Every lookup is bounded in time, and each owner (an e-shop) has so many under way at most: silent names of one
- * e-shop never delay another's. Nothing is kept: a name is looked up for every connection, so that an answer is
- * never used beyond its time. Names are absolute; the system's search domains are not tried.
+ * Every lookup is bounded in time, and so is the number under way per owner (an e-shop): silent names of one
+ * e-shop never delay another's. Nothing is cached: a name is looked up for every connection, so that an answer is
+ * never used after it has expired. Names are absolute; the system's search domains are not tried.
  * @module
  */
 import { type LookupAddress, promises } from 'node:dns';
@@ -163,7 +163,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
         if (late) return;
         const families = [ask(name, 4), ask(name, 6)];
         conclude(name, families).then(resolve, reject);
-        // Its place is free only when nothing is asked any more.
+        // Its place becomes free only once both lookups have ended.
         await Promise.all(families);
       });
       void place.then(() => {

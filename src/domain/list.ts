@@ -1,5 +1,5 @@
 /**
- * Lists in requests: none without a greatest length, and none whose items are looked at when there are too many.
+ * Lists in requests: each has a maximum length, and no item is looked at when there are too many.
  * @module
  */
 import * as v from 'valibot';
@@ -12,7 +12,7 @@ export const MAX_LINES = 1000;
  * A list of at most this many items. valibot's own array looks at every item before its length is asked for, and
  * tells of every problem: a body of a megabyte would cost seconds. This one asks for the length first and stops once
  * there are problems enough.
- * @param max the greatest length, said in the OpenAPI document
+ * @param max the maximum length, also given in the OpenAPI document
  * @param of what it is a list of, in the plural, for the messages
  */
 export function list<const S extends v.GenericSchema>(item: S, max: number, of = 'items') {
@@ -53,7 +53,7 @@ export function lines<const S extends v.GenericSchema>(line: S) {
   return v.pipe(list(line, MAX_LINES, 'products'), v.minLength(1, 'must have at least one product'));
 }
 
-/** Lines that are ignored (those marked D) may come beside the {@link MAX_LINES}; beyond this nobody looks. */
+/** Lines that are ignored (those marked D) may come in addition to the {@link MAX_LINES}; longer lists are not looked at. */
 const MOST_SENT = 10 * MAX_LINES;
 
 /** The lines in a body before it is checked; none where they are no list, or so many that the check refuses them. */

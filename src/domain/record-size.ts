@@ -1,11 +1,11 @@
 /**
  * How large a record may become. Every event carries a whole record, and every webhook gets it: a request of a few
- * bytes must not send megabytes around.
+ * bytes must not cause megabytes of traffic.
  * @module
  */
 import { badRequest } from './problem.ts';
 
-/** The greatest size of a record, as the JSON of its v2 form, in bytes. */
+/** The maximum size of a record, as the JSON of its v2 form, in bytes. */
 export const MAX_RECORD_BYTES = 256 * 1024;
 /** What other writes leave free, in bytes, so that the status of a full record can still be changed. */
 const HISTORY_BYTES = 8 * 1024;

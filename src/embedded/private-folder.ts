@@ -28,8 +28,8 @@ const OURS = new Set([
 const isOurs = (name: string) => OURS.has(name) || OURS.has(name.replace(/^\.(.+)\.[0-9a-f]+$/, '$1'));
 
 /**
- * Lets nobody but its owner into the folder. One that holds other things than an instance's keeps its mode: somebody
- * may have named a folder that is used by others too, and what is confidential in it has a mode of its own.
+ * Lets only its owner into the folder. A folder that also contains other things keeps its mode: it may
+ * be shared with others, and what is confidential in it has a mode of its own.
  * @param guest a user who has to pass through to folders of its own inside: may enter by its group, and list nothing
  */
 export async function closeFolder(path: string, guest?: User): Promise<void> {

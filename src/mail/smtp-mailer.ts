@@ -16,7 +16,7 @@ export interface ConversationLimits {
   readonly beforeTextMs: number;
   /**
    * Until the server has taken it. Below the time-out of the activity that mails, or that would be repeated while
-   * its first conversation still goes on.
+   * its first conversation is still under way.
    */
   readonly wholeMs: number;
 }

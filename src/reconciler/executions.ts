@@ -13,7 +13,7 @@ const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.Pending
 
 /** Temporal as the reconciler asks it. */
 export interface Executions {
-  /** Changes when the namespace, or the whole server, was made anew. */
+  /** Changes when the namespace, or the whole server, was recreated. */
   namespaceId(): Promise<string>;
   /** The latest run under a workflow id. */
   look(workflowId: string): Promise<Found>;
@@ -25,7 +25,7 @@ export interface Executions {
 const CALL_DEADLINE_MS = 5_000;
 /** Workflows per page of the list: the most Temporal gives. */
 const PAGE = 1_000;
-/** Who the server says it is where it ends a workflow by itself, e.g. at a history's greatest length. */
+/** Who the server says it is where it ends a workflow by itself, e.g. at a history's maximum length. */
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
 
 /** @param taskQueue of the workflows listed: others in the namespace are none of ours */

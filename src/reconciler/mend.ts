@@ -14,14 +14,14 @@ export interface Mend {
   readonly action: Action;
   /** What a log line calls the record. */
   readonly name: OwedRecord['name'];
-  /** Who ended its workflow, and what he said about it, where Temporal knows. */
+  /** Who ended its workflow, and the reason given, where Temporal knows. */
   readonly by?: string;
   readonly words?: string;
 }
 
 /**
  * @param dryRun true: nothing is changed
- * @returns null where all is well, or somebody else was first
+ * @returns null where all is well, or another worker was first
  */
 export async function mend(
   executions: Executions,

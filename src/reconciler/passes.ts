@@ -35,7 +35,7 @@ export interface PassResult {
   readonly mends: readonly Mend[];
 }
 
-/** The passes; each throws when Temporal or the database is away. */
+/** The passes; each throws when Temporal or the database cannot be reached. */
 export interface Passes {
   /** Some of the records whose next step is past. */
   late(): Promise<PassResult>;

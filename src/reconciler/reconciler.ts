@@ -1,5 +1,5 @@
 /**
- * The reconciler of a worker: Postgres says what is open, Temporal what runs, and what does not fit is mended. At the
+ * The reconciler of a worker: Postgres says what is open, Temporal what runs, and what does not match is mended. At the
  * start, and whenever Temporal may have lost something, everything is looked at; in between only what is late and what
  * operators ended.
  * @module
@@ -11,7 +11,7 @@ import { createPasses, type PassesOptions } from './passes.ts';
 export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
   /** Between two looks at what is late or was ended, in milliseconds. */
   readonly intervalMs: number;
-  /** Called before a namespace made anew is filled again. */
+  /** Called before a recreated namespace is filled again. */
   readonly prepareNamespace: () => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   const stopping = new AbortController();
   const { signal } = stopping;
   const passes = createPasses({ ...options, signal });
-  /** Why everything is to be looked at; null when nothing speaks for it. */
+  /** Why everything is to be looked at; null when there is no reason to. */
   let wanted: string | null = 'the worker started';
   let sweeping: Promise<void> = Promise.resolve();
   let lastSweep = Number.NEGATIVE_INFINITY;

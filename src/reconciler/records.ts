@@ -21,7 +21,7 @@ export interface OwedRecord {
   readonly late: boolean;
   /** Asked after Temporal was: a workflow that ended in between has recorded its end before. */
   stillOwed(): Promise<boolean>;
-  /** @returns false where somebody else was first */
+  /** @returns false where another worker was first */
   startAgain(ended: boolean): Promise<boolean>;
   /** Closes it as canceled by an operator. @returns false where it has ended already */
   close(): Promise<boolean>;
@@ -43,7 +43,7 @@ const PAGE = 100;
 
 /** @param graceMs how long past its next step a record is left to itself, in milliseconds */
 export function createRecords(sql: Pool, restarter: Restarter, graceMs: number): Records {
-  /** Where the look at late pre-orders goes on: they carry no mark of having been looked at. */
+  /** Where the look at late pre-orders continues: they carry no mark of having been looked at. */
   let lateReleases: db.ReleaseCursor | null = null;
 
   function delivery(found: db.OwedDelivery): OwedRecord {

@@ -1,6 +1,6 @@
 /**
- * What one e-shop may take of a process: requests in flight, connections to the database, bytes per second. An
- * ordinary client meets none of these; one that runs wild is held up by itself.
+ * What one e-shop may use of a process: requests in flight, database connections, bytes per second. An
+ * ordinary client reaches none of these limits; one that runs wild slows down only itself.
  * @module
  */
 import type { MiddlewareHandler } from 'hono';
@@ -21,21 +21,21 @@ export interface BudgetLimits {
   readonly bytesPerSecond: number;
 }
 
-/** Over how many seconds bytes are counted: a burst within them is nobody's concern. */
+/** Bytes are averaged over this many seconds, so that short bursts do no harm. */
 export const WINDOW_SECONDS = 10;
 
-/** What counts as nobody's: requests that have not logged in. E-shops are numbered from 1. */
+/** The key of requests without a login. E-shops are numbered from 1. */
 const ANYBODY = 0;
 
 /** The budget of the e-shop of a request. */
 export interface Allowance {
-  /** Counts bytes received or sent. Who has spent too many is refused at the next request. */
+  /** Counts bytes received or sent. An e-shop that has spent too many is refused at its next request. */
   spend(bytes: number): void;
-  /** Resolves once the e-shop's bytes are within its budget again: for a body that is read bit by bit. */
+  /** Resolves once the e-shop's bytes are within its budget again: for a body that is read in pieces. */
   paced(): Promise<void>;
   /**
    * Keeps the request among those in flight after its answer has begun.
-   * @returns ends it; any number of calls
+   * @returns ends that; may be called repeatedly
    */
   hold(): () => void;
 }
@@ -44,7 +44,7 @@ export interface Allowance {
 export interface Budget {
   /** Admits a request of the session's e-shop, or refuses it with 429; sets `c.var.allowance`. */
   readonly admit: MiddlewareHandler<ApiEnv>;
-  /** Waits for the turn of the e-shop, once its body has arrived: a slow sender keeps no connection. */
+  /** Waits for the e-shop's turn once the body has arrived, so that a slow sender occupies no connection. */
   readonly inTurn: MiddlewareHandler<ApiEnv>;
 }
 

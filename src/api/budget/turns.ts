@@ -1,5 +1,5 @@
 /**
- * Work that takes turns by e-shop: one that has much to do makes itself wait, and nobody else.
+ * Work that takes turns by e-shop: one with a lot to do makes only itself wait.
  * @module
  */
 
@@ -35,7 +35,7 @@ export function createTurns({ total, perKey = total }: TurnLimits): Turns {
       if (all >= total) return;
       if ((running.get(key) ?? 0) >= perKey) continue;
       const start = queue.shift();
-      // To the back: a map goes on to what was added while it is walked through, and so to the key's next turn.
+      // To the back: iterating over a map also reaches entries added meanwhile, and so the key's next turn.
       waiting.delete(key);
       if (queue.length > 0) waiting.set(key, queue);
       if (start === undefined) continue;

@@ -1,11 +1,11 @@
 /**
- * Work in slices, so that an import never holds the process up: after a few milliseconds everything else gets its
- * turn, and of the imports that wait each e-shop's in turn.
+ * Work in slices, so that an import never blocks the process: after a few milliseconds everything else gets its
+ * turn, and then the waiting imports of each e-shop in turn.
  * @module
  */
 import { createTurns } from '../budget/turns.ts';
 
-/** How long work goes on before something else may run, in milliseconds. */
+/** How long work continues before something else may run, in milliseconds. */
 export const SLICE_MS = 10;
 
 /** The slices of a process. */

@@ -1,5 +1,5 @@
 /**
- * How far something is that takes a while, said now and then.
+ * Reports now and then how far a long task has got.
  * @module
  */
 

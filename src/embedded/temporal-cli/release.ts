@@ -3,7 +3,7 @@
  * @module
  */
 
-/** What is got, from where, and how it is known to be the right thing. */
+/** What is downloaded, from where, and how it is verified. */
 export interface Release {
   /** Of the CLI: "1.9.1". */
   readonly version: string;
