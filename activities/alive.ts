@@ -9,12 +9,14 @@ const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**
  * Runs something with heartbeats. Its signal aborts when the worker is being stopped, or the server has given it up;
- * a cancellation by the workflow lets the request under way finish, so that a success counts.
+ * a cancellation by the workflow, or an operator's pause or reset, lets the request under way finish, so that a success
+ * counts.
  */
 export async function alive<T>(context: Context, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const abort = new AbortController();
   const onCancel = () => {
-    if (context.cancellationDetails?.cancelRequested !== true) abort.abort();
+    const { cancelRequested, paused, reset } = context.cancellationDetails ?? {};
+    if (!cancelRequested && !paused && !reset) abort.abort();
   };
   context.cancellationSignal.addEventListener('abort', onCancel);
   const timer = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS);

@@ -27,7 +27,8 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     const engineAttempt = context.info.attempt;
     let outcome: AttemptOutcome;
     try {
-      outcome = await alive(context, (signal) => makeAttempt(deps, input, signal));
+      const expectedNumber = engineAttempt === 1 ? null : input.attemptsBefore + engineAttempt;
+      outcome = await alive(context, (signal) => makeAttempt(deps, { ...input, expectedNumber }, signal));
     } catch (error) {
       deps.log.warn({ deliveryId: input.deliveryId, err: error }, 'attempt interrupted by an outage of ours');
       throw ourOutage(error, input);

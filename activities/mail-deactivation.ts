@@ -20,7 +20,7 @@ export interface MailDeps {
 }
 
 /**
- * How long after the deactivation a mail is tried that the server refuses for good, in milliseconds: many a 5xx is
+ * How long a mail is tried that the server refuses for good, in milliseconds from the first refusal on: many a 5xx is
  * a mail server set up wrongly, and mended within a day. A server that is away, or asks for patience, is tried for ever.
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;

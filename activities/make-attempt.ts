@@ -33,6 +33,15 @@ export interface AttemptDeps {
   readonly log: Logger;
 }
 
+/** Which attempt is to be made. */
+export interface AttemptOrder extends AttemptInput {
+  /**
+   * The number that the caller counts by, or null where an operator may have ordered the attempt. A caller that is behind
+   * the records has been restored from an older copy: its waits are not those that are due.
+   */
+  readonly expectedNumber: number | null;
+}
+
 /** What came of it. */
 export type AttemptOutcome =
   | AttemptVerdict
@@ -52,15 +61,14 @@ const LATENESS_TOLERANCE_MS = 1_000;
 const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
 /**
- * Makes one attempt and records it. Whether one is due is the caller's business: an operator who resets the activity
- * gets one at once.
+ * Makes one attempt and records it, also before it is due: an operator who resets the activity gets one at once.
  * @param signal aborts the request under way (the worker is being stopped)
  * @throws OwnFault where something of ours failed; AbortError when aborted; what the database threw when it is away.
  * None of them uses up the attempt.
  */
 export async function makeAttempt(
   deps: AttemptDeps,
-  input: AttemptInput,
+  input: AttemptOrder,
   signal?: AbortSignal,
 ): Promise<AttemptOutcome> {
   const { policy, deliveryId, lastChance } = input;
@@ -76,7 +84,7 @@ export async function makeAttempt(
   if (begun === undefined) throw new OwnFault(`Attempt ${number} already has its result.`);
   const clock = clockFrom(begun.startedAt);
 
-  const result = await deps.sender.send(request, signal);
+  const result = await deps.sender.send({ ...request, at: begun.startedAt }, signal);
   // The attempt stays begun and without a result: the same number is made again.
   if (result.outcome === 'ours') throw new OwnFault(sentenceOf(result));
   const finishedAt = clock.now();
@@ -95,7 +103,7 @@ export async function makeAttempt(
           lateMs: delivery.lateMs + lateMs,
         });
   const nextAttemptAt = next.at === null ? null : new Date(next.at);
-  await persist(() =>
+  const state = await persist(() =>
     recordAttempt(deps.sql, {
       deliveryId,
       number,
@@ -111,6 +119,8 @@ export async function makeAttempt(
       windowLost: next.at === null && next.ours,
     }),
   );
+  // Ended by somebody else in the meantime: what it ended as is read anew.
+  if (state === undefined) return { kind: 'notAttempted', reason: 'closed' };
   if (outcome === 'success') return { kind: 'delivered', number, status: result.status ?? 200 };
   return {
     kind: 'failed',
@@ -134,12 +144,14 @@ function sentenceOf(result: AttemptResult): string {
 type Refusal = Extract<AttemptVerdict, { kind: 'notAttempted' }>['reason'];
 
 /** Why no request may leave now; null if one may. */
-function whyNot(delivery: DeliveryForAttempt, { policy, lastChance }: AttemptInput): Refusal | null {
+function whyNot(delivery: DeliveryForAttempt, order: AttemptOrder): Refusal | null {
+  const { policy, lastChance } = order;
   if (!isOpen(delivery.state)) return 'closed';
   if (delivery.deletedAt !== null) return 'deleted';
   if (delivery.attemptsMade >= maxAttempts(policy)) return 'spent';
   if (delivery.attemptsMade > 0 && delivery.nextAttemptAt === null) return 'spent';
   if (!delivery.active) return 'inactive';
+  if (isBehind(delivery, order)) return 'notDue';
   const { windowStartedAt, now } = delivery;
   if (
     !lastChance &&
@@ -149,6 +161,13 @@ function whyNot(delivery: DeliveryForAttempt, { policy, lastChance }: AttemptInp
     return 'windowOver';
   }
   return null;
+}
+
+function isBehind(delivery: DeliveryForAttempt, { expectedNumber }: AttemptOrder): boolean {
+  const { nextAttemptAt, attemptsMade, now } = delivery;
+  if (expectedNumber === null || expectedNumber > attemptsMade || nextAttemptAt === null) return false;
+  if (delivery.generation !== delivery.lastGeneration) return false;
+  return now.getTime() < nextAttemptAt.getTime() - LATENESS_TOLERANCE_MS;
 }
 
 async function refuse(
@@ -173,10 +192,15 @@ function justMissed({ nextAttemptAt, now }: DeliveryForAttempt): boolean {
   return nextAttemptAt !== null && now.getTime() - nextAttemptAt.getTime() < LATENESS_TOLERANCE_MS;
 }
 
-/** How much later than due an attempt begins by an outage of ours, in milliseconds. Holding is none. */
+/**
+ * How much later than due an attempt begins by an outage of ours, in milliseconds. The first one is due when its
+ * window starts; a change of the webhook makes one due, and what was held until then is not late.
+ */
 function latenessMs(delivery: DeliveryForAttempt, startedAt: Date): number {
-  if (delivery.nextAttemptAt === null || delivery.generation !== delivery.lastGeneration) return 0;
-  const late = startedAt.getTime() - delivery.nextAttemptAt.getTime();
+  const planned = delivery.attemptsMade === 0 ? delivery.windowStartedAt : delivery.nextAttemptAt;
+  if (planned === null) return 0;
+  const due = Math.max(planned.getTime(), delivery.generationAt?.getTime() ?? 0);
+  const late = startedAt.getTime() - due;
   return late < LATENESS_TOLERANCE_MS ? 0 : late;
 }
 
@@ -185,7 +209,11 @@ async function stillCurrent(sql: Pool, delivery: DeliveryForAttempt): Promise<bo
 }
 
 /** The request of an attempt, or what kept us from making it: a secret that cannot be decrypted, a broken snapshot. */
-function prepare(deps: AttemptDeps, delivery: DeliveryForAttempt, number: number): AttemptRequest | Error {
+function prepare(
+  deps: AttemptDeps,
+  delivery: DeliveryForAttempt,
+  number: number,
+): Omit<AttemptRequest, 'at'> | Error {
   const { id: deliveryId, eshopId, url, method, eventType, entityId } = delivery;
   try {
     const secrets = secretsOf(deps.keys, delivery);
@@ -215,10 +243,7 @@ async function cannotBePrepared(
   error: Error,
 ): Promise<AttemptVerdict> {
   deps.log.error({ deliveryId, err: error, alarm: 'cannotBePrepared' }, 'a delivery cannot be prepared');
-  if (lastChance) {
-    await closeDelivery(deps.sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
-    return { kind: 'notAttempted', reason: 'closed' };
-  }
+  if (lastChance) return await giveUp(deps, deliveryId, CANNOT_BE_PREPARED);
   await startWindow(deps.sql, deliveryId);
   throw new OwnFault(CANNOT_BE_PREPARED);
 }
@@ -243,4 +268,12 @@ async function persist<T>(step: () => Promise<T>): Promise<T> {
     }
   }
   return await step();
+}
+
+/** Ends a delivery as a failure of ours: the webhook stays as it is. */
+async function giveUp(deps: AttemptDeps, deliveryId: string, error: string): Promise<AttemptVerdict> {
+  const { closed } = await closeDelivery(deps.sql, deliveryId, 'expired', error);
+  if (closed)
+    deps.log.error({ deliveryId, alarm: 'windowLost', error }, 'a delivery expired by a failure of ours');
+  return { kind: 'notAttempted', reason: 'closed' };
 }

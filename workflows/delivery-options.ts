@@ -78,6 +78,7 @@ export const ownStepOptions: ActivityOptions = {
 /** The deactivation mail: never none, so patient and without end. */
 export const mailOptions: ActivityOptions = {
   startToCloseTimeout: 120_000,
-  heartbeatTimeout: 10_000,
+  // Long: a server that is slow to say 250 while Temporal is away for a moment must not get the mail twice.
+  heartbeatTimeout: 60_000,
   retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 2 * 60_000 },
 };

@@ -30,7 +30,7 @@ export type AttemptVerdict =
   /** No request was made: look at the situation and decide again. */
   | {
       readonly kind: 'notAttempted';
-      readonly reason: 'inactive' | 'deleted' | 'closed' | 'spent' | 'windowOver';
+      readonly reason: 'inactive' | 'deleted' | 'closed' | 'spent' | 'windowOver' | 'notDue';
     };
 
 /** Why no further attempt is due. */

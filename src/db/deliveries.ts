@@ -35,6 +35,8 @@ export interface DeliveryForAttempt {
   readonly method: 'POST' | 'GET';
   readonly active: boolean;
   readonly generation: number;
+  /** Since when the generation is this one; null where it never rose. */
+  readonly generationAt: Date | null;
   readonly payloadVersion: 'v2' | 'v21';
   readonly parameters: { readonly withPackingLists?: boolean } | null;
   readonly secret: Buffer;
@@ -53,7 +55,7 @@ export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<Deli
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.state, d.attempts_made, d.window_started_at,
            d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
            a.outcome as last_outcome, a.started_at as last_started_at,
-           w.url, w.method, w.active, w.generation, w.payload_version, w.parameters, w.secret, w.previous_secret,
+           w.url, w.method, w.active, w.generation, w.generation_at, w.payload_version, w.parameters, w.secret, w.previous_secret,
            w.previous_secret_until, w.deleted_at, e.snapshot, clock_timestamp() as now
     from deliveries d
     join webhooks w on w.id = d.webhook_id
@@ -112,33 +114,38 @@ export interface AttemptRecord {
 }
 
 /**
- * Records an attempt's result and what follows from it in one statement; the first result recorded stays.
+ * Records an attempt's result and what follows from it in one statement. The first result recorded stays, except that a
+ * success takes the place of a failure: of two requests made under one number by mistake, the accepted one counts.
+ * @returns the delivery's state afterwards; undefined where this changed nothing
  */
-export async function recordAttempt(sql: Sql, record: AttemptRecord): Promise<void> {
+export async function recordAttempt(sql: Sql, record: AttemptRecord): Promise<StoredState | undefined> {
   const delivered = record.outcome === 'success';
-  await sql`
+  const [row] = await sql<{ state: StoredState }[]>`
     with finished as (
       update attempts set finished_at = ${record.finishedAt}, outcome = ${record.outcome},
         duration_ms = ${record.durationMs}, status = ${record.status}, error = ${record.error},
         response_excerpt = ${record.responseExcerpt}, next_attempt_at = ${record.nextAttemptAt}
-      where delivery_id = ${record.deliveryId} and number = ${record.number} and finished_at is null
+      where delivery_id = ${record.deliveryId} and number = ${record.number}
+        and (finished_at is null or ${delivered} and outcome <> 'success')
       returning delivery_id)
     update deliveries d set
-      state = ${delivered ? 'delivered' : 'retrying'}, attempts_made = ${record.number},
+      state = ${delivered ? 'delivered' : 'retrying'}, attempts_made = greatest(d.attempts_made, ${record.number}),
       last_attempt_at = ${record.finishedAt}, last_status = ${record.status}, last_error = ${record.error},
       last_generation = ${record.generation}, next_attempt_at = ${record.nextAttemptAt},
       late_ms = d.late_ms + ${record.lateMs}, window_lost = ${record.windowLost},
       finished_at = ${delivered ? record.finishedAt : null}
-    from finished where d.id = finished.delivery_id and d.state in ('pending', 'retrying')`;
+    from finished where d.id = finished.delivery_id and d.state in ('pending', 'retrying')
+    returning d.state`;
+  return row?.state;
 }
 
 /**
- * Records that no attempt follows after all.
+ * Records that no attempt follows after all. Where outages of ours took time of the window, they are the reason.
  * @param attemptsMade as read: an attempt recorded in the meantime keeps its own plan
  */
 export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
   await sql`
-    update deliveries set next_attempt_at = null
+    update deliveries set next_attempt_at = null, window_lost = late_ms > 0
     where id = ${deliveryId} and attempts_made = ${attemptsMade} and state in ('pending', 'retrying')`;
 }
 

@@ -5,18 +5,20 @@
 import type { Sql } from './pool.ts';
 
 /**
- * Gives a refused mail up, once its deactivation is `patienceMs` old by the database's clock.
+ * Records that the mail server refuses a mail for good, and gives the mail up once it has been refused for `patienceMs`,
+ * by the database's clock.
  * @param error a sentence without addresses
- * @returns false while there is time left: nothing is recorded then
+ * @returns whether it is given up
  */
 export async function recordMailRefused(
   sql: Sql,
   mail: { webhookId: number; generation: number; error: string; patienceMs: number },
 ): Promise<boolean> {
-  const given = await sql`
-    update deactivations set mail_failed_at = coalesce(mail_failed_at, now()), mail_error = ${mail.error}
+  const [row] = await sql<{ mailFailedAt: Date | null }[]>`
+    update deactivations set mail_error = ${mail.error}, mail_refused_at = coalesce(mail_refused_at, now()),
+      mail_failed_at = case
+        when coalesce(mail_refused_at, now()) <= now() - ${mail.patienceMs} * interval '1 millisecond' then now() end
     where webhook_id = ${mail.webhookId} and generation = ${mail.generation} and mailed_at is null
-      and at <= now() - ${mail.patienceMs} * interval '1 millisecond'
-    returning 1`;
-  return given.length > 0;
+    returning mail_failed_at`;
+  return row?.mailFailedAt != null;
 }

@@ -150,6 +150,7 @@ async function applyChange(
   await tx`
     update webhooks
     set url = ${after.url}, active = ${after.active}, generation = ${generation},
+        generation_at = ${activated || moved ? tx`clock_timestamp()` : tx`generation_at`},
         unregistered_at = ${activated ? null : deactivated ? tx`now()` : tx`unregistered_at`}
     where id = ${before.id}`;
   if (deactivated) {

@@ -63,7 +63,7 @@ export function exchange(
   request: AttemptRequest,
   signal: AbortSignal | undefined,
 ): Promise<AttemptResult> {
-  const startedAt = new Date();
+  const startedAt = request.at;
   const start = performance.now();
   const elapsed = () => Math.round(performance.now() - start);
   const failure = (error: string, outcome: 'failure' | 'ours' = 'failure'): AttemptResult => ({
@@ -184,7 +184,8 @@ interface AnswerHead {
 function createAnswer({ status, retryAfter, host, startedAt, durationMs }: AnswerHead): Answer {
   const success = status >= 200 && status < 300;
   const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
-  const retryAfterMs = status === 429 || status === 503 ? parseRetryAfter(header, Date.now()) : null;
+  const retryAfterMs =
+    status === 429 || status === 503 ? parseRetryAfter(header, startedAt.getTime() + durationMs) : null;
   const kept: Uint8Array[] = [];
   let length = 0;
   return {

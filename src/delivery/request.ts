@@ -23,6 +23,8 @@ export interface AttemptRequest {
   readonly number: number;
   /** JSON text for POST, null for GET. */
   readonly body: string | null;
+  /** When it is made, by the clock that all times of deliveries are of: the time in its signatures. */
+  readonly at: Date;
   /** Marks a trial delivery (`X-Service-Test: true`). */
   readonly test?: boolean;
 }
@@ -76,7 +78,7 @@ export function requestTarget(
  * @param version Waybill's own, for `User-Agent`
  * @throws TypeError when the URL is not absolute
  */
-export function buildRequest(request: AttemptRequest, at: Date, version: string): WireRequest {
+export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, version: string): WireRequest {
   const { method, secrets, deliveryId } = request;
   const target = requestTarget(request.url, method === 'GET' ? request.entityId : null);
   const body = method === 'POST' ? (request.body ?? '') : null;

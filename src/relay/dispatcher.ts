@@ -25,7 +25,7 @@ import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
 import { releaseChangedSignal, releaseWorkflowId } from '../../workflows/release-types.ts';
 import { entityIdKey, eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { ClaimedDelivery } from '../db/outbox.ts';
-import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 
 /**
  * Deadline of a call that must not be lost (it is repeated later), in milliseconds. Long enough for a busy server: with
@@ -105,7 +105,8 @@ export function createDispatcher(
       eventType,
       entityId,
       attemptsMade,
-      policy,
+      // More attempts than the policy of today allows: none is left, which is for the workflow to find.
+      policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
     };
     try {
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>

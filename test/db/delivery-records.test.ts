@@ -105,9 +105,18 @@ describe('an attempt begins', () => {
 describe('a result', () => {
   test('that comes a second time changes nothing: the first one recorded stays', async () => {
     const id = await exhausted();
-    await finish(id, 1, success);
+    await finish(id, 1, { status: 500 });
     expect(await load(id)).toMatchObject({ state: 'retrying', lastStatus: 503 });
     expect(await attempts(id)).toMatchObject([{ outcome: 'failure', status: 503 }]);
+  });
+
+  test('that is a success takes the place of a failure: the receiver has accepted it', async () => {
+    const id = await exhausted();
+    expect(await finish(id, 1, success)).toBe('delivered');
+    expect(await load(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
+    expect(await attempts(id)).toMatchObject([{ outcome: 'success' }]);
+    expect(await finish(id, 1)).toBeUndefined();
+    expect(await load(id)).toMatchObject({ state: 'delivered' });
   });
 
   test('is that of its own attempt and delivery alone', async () => {

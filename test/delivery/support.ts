@@ -84,6 +84,7 @@ export function attempt(url: string, changes: Partial<AttemptRequest> = {}): Att
   return {
     eshopId: 1,
     url: url + PATH,
+    at: new Date(),
     method: 'POST',
     secrets: ['whsec_bmV3IHNlY3JldCBvZiB0aGlydHktdHdvIGJ5dGVzISE='],
     deliveryId: '0197a0b4-0000-7000-8000-000000000001',

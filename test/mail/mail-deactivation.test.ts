@@ -77,13 +77,13 @@ test('a mail taken is recorded, and not sent again when the activity is repeated
   expect(await recorded()).toMatchObject({ mailedAt: expect.any(Date), mailFailedAt: null });
 });
 
-test('refused for good within a day of the deactivation: tried again, in case the mail server is mended', async () => {
-  await deactivated(23);
+test('refused for good for less than a day: tried again, however old the deactivation, in case the mail server is mended', async () => {
+  await deactivated(72);
   server.behaviour.refuseRecipient = 550;
 
   await expect(mailIt()).rejects.toMatchObject({ responseCode: 550 });
 
-  expect(await recorded()).toEqual(nothing);
+  expect(await recorded()).toMatchObject({ mailedAt: null, mailFailedAt: null });
   expect(alarms()).toEqual([]);
 
   delete server.behaviour.refuseRecipient;
@@ -100,8 +100,10 @@ test.each([
   ],
   ['the text', { refuseText: 554 }, 'the mail server refused the message (EMESSAGE, 554)'],
 ])('%s refused for good for a day: given up, recorded and an alarm', async (_what, behaviour, sentence) => {
-  await deactivated(25);
+  await deactivated(72);
   Object.assign(server.behaviour, behaviour);
+  await expect(mailIt()).rejects.toThrow(sentence);
+  await database.sql`update deactivations set mail_refused_at = mail_refused_at - interval '25 hours'`;
 
   await mailIt();
 

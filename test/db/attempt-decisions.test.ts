@@ -1,0 +1,119 @@
+/** What an attempt decides by the records: whose time was lost, and whether it is due at all. */
+import pino from 'pino';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeAttempt } from '../../activities/make-attempt.ts';
+import { beginAttempt, loadForAttempt } from '../../src/db/deliveries.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { recordEvent } from '../../src/db/events.ts';
+import { setActive } from '../../src/db/webhooks.ts';
+import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+let deliveryId: string;
+const sent: AttemptRequest[] = [];
+const HOUR = 3_600_000;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  const { sql } = database;
+  sent.length = 0;
+  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await sql.begin((tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} }));
+  const [row] = await sql<{ id: string }[]>`select id from deliveries where webhook_id = ${webhookId}`;
+  deliveryId = row?.id ?? '';
+});
+afterAll(() => database.drop());
+
+const refused: AttemptResult = {
+  outcome: 'failure',
+  status: 503,
+  error: 'HTTP 503',
+  startedAt: new Date(),
+  durationMs: 1,
+  responseExcerpt: null,
+  retryAfterMs: null,
+};
+
+/** An attempt that the receiver refuses; the wire is not what is tried here. */
+function attempt(expectedNumber: number | null = null) {
+  const sender = {
+    async send(request: AttemptRequest) {
+      sent.push(request);
+      return refused;
+    },
+    async close() {},
+  };
+  const deps = {
+    sql: database.sql,
+    sender,
+    keys: { decryptSecret: () => 'whsec_AAAA' },
+    log: pino({ level: 'silent' }),
+  };
+  const order = { deliveryId, policy: defaultRetryPolicy, attemptsBefore: 0, lastChance: false };
+  return makeAttempt(deps, { ...order, expectedNumber });
+}
+
+async function lateMs(): Promise<number> {
+  return (await loadForAttempt(database.sql, deliveryId))?.lateMs ?? Number.NaN;
+}
+
+test('a first attempt made again after hours without us: the hours are ours', async () => {
+  await beginAttempt(database.sql, { deliveryId, number: 1, generation: 1 });
+  await database.sql`
+    update deliveries set window_started_at = now() - interval '2 hours' where id = ${deliveryId}`;
+  await attempt();
+  expect(await lateMs()).toBeGreaterThanOrEqual(2 * HOUR);
+});
+
+test('an attempt that was due hours ago: the hours are ours', async () => {
+  await attempt();
+  await database.sql`
+    update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
+  await attempt();
+  expect(await lateMs()).toBeGreaterThanOrEqual(3 * HOUR);
+});
+
+test('hours that the webhook was inactive are nobody’s', async () => {
+  await attempt();
+  await database.sql`
+    update deliveries set next_attempt_at = now() - interval '3 hours' where id = ${deliveryId}`;
+  await setActive(database.sql, eshopId, webhookId, false);
+  await setActive(database.sql, eshopId, webhookId, true);
+  await attempt();
+  expect(await lateMs()).toBe(0);
+});
+
+test('hours between an activation and its attempt are ours', async () => {
+  await attempt();
+  await setActive(database.sql, eshopId, webhookId, false);
+  await setActive(database.sql, eshopId, webhookId, true);
+  await database.sql`
+    update deliveries set next_attempt_at = now() - interval '9 hours' where id = ${deliveryId}`;
+  await database.sql`update webhooks set generation_at = now() - interval '3 hours' where id = ${webhookId}`;
+  await attempt();
+  const late = await lateMs();
+  expect(late).toBeGreaterThanOrEqual(3 * HOUR);
+  expect(late).toBeLessThan(4 * HOUR);
+});
+
+test('a caller restored from an older copy sends nothing before its time; an operator’s order is carried out', async () => {
+  await attempt(1);
+  expect(await attempt(1)).toEqual({ kind: 'notAttempted', reason: 'notDue' });
+  expect(sent).toHaveLength(1);
+  expect(await attempt(null)).toMatchObject({ kind: 'failed', number: 2 });
+});
+
+test('an attempt is signed with the time of the database', async () => {
+  await attempt();
+  const [row] = await database.sql<{ startedAt: Date }[]>`
+    select started_at from attempts where delivery_id = ${deliveryId}`;
+  expect(sent[0]?.at).toEqual(row?.startedAt);
+});
