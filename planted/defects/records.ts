@@ -37,10 +37,21 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'record-attempt-twice',
     file: DELIVERIES,
-    text: ' and finished_at is null\n      returning delivery_id)',
-    replacement: '\n      returning delivery_id)',
+    text: 'and (finished_at is null or ',
+    replacement: 'and (true or ',
     noticed: 'A late repetition replaces the result that the log showed.',
     caughtBy: records('a result that comes a second time changes nothing: the first one recorded stays'),
+  },
+  {
+    name: 'record-attempt-first-result-always-stays',
+    file: DELIVERIES,
+    text: "and outcome <> 'success')",
+    replacement: 'and false)',
+    noticed:
+      'A receiver that accepted one of two overlapping requests is retried, and deactivated in the end.',
+    caughtBy: records(
+      'a result that is a success takes the place of a failure: the receiver has accepted it',
+    ),
   },
   {
     name: 'record-attempt-of-every-number',
