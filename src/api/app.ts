@@ -27,7 +27,7 @@ import { stockMovementReads, stockMovementRoutes } from './stock-movements.ts';
 import { systemRoutes } from './system.ts';
 import { warehouseOrderRoutes } from './warehouse-orders.ts';
 import { webhookRoutes } from './webhooks.ts';
-import { wholeBody } from './whole-body.ts';
+import { needsLength, wholeBody } from './whole-body.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -67,7 +67,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.route('/', systemRoutes(deps));
   app.route('/', documentationRoutes(app, deps.version));
   const { admit, inTurn } = createBudget(deps.budget);
-  app.use('/v21/users/login', wholeBody(MAX_LOGIN_BYTES), inTurn);
+  app.use('/v21/users/login', needsLength, wholeBody(MAX_LOGIN_BYTES), inTurn);
   app.route('/v21', loginRoutes(deps));
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);

@@ -54,12 +54,15 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps
         '(HS256) with issuer, audience, e-shop and role, good for one hour.\n\nA wrong key, name or password: the same 401, ' +
         'after the same time. After ten failures within a quarter of an hour for one e-shop, name and address: 429 with ' +
         '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) applies to an address at an e-shop as a whole, ' +
-        'and another to an address with unknown keys. The body may be at most 16 KiB.',
+        'and another to an address with unknown keys. The body may be at most 16 KiB and needs a `Content-Length`.',
       tag: 'Authentication',
       data: Login,
       message: 'Logged in.',
       token: false,
-      errors: { 429: 'too many failures; `Retry-After` says when to try again.' },
+      errors: {
+        411: 'the body is sent in chunks, without `Content-Length`.',
+        429: 'too many failures; `Retry-After` says when to try again.',
+      },
     }),
     body(Credentials),
     async (c) => {

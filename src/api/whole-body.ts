@@ -3,35 +3,65 @@
  * @module
  */
 import type { MiddlewareHandler } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import { badRequest, Problem } from '../domain/problem.ts';
 import type { ApiEnv } from './deps.ts';
+
+/** So many pieces are nothing to worry about, however small. */
+const FREE_PIECES = 64;
+/** Beyond them, bytes per piece on average: a piece costs the same whether it has one byte or thousands. */
+const PIECE_BYTES = 64;
+
+/** The rest of a refused body is not waited for. */
+const closing = { connection: 'close' };
+
+/**
+ * Refuses a body of unknown length unread: each of its chunks costs work, and a chunk may have one byte.
+ * @throws Problem 411
+ */
+export const needsLength: MiddlewareHandler<ApiEnv> = async (c, next) => {
+  if (c.req.header('transfer-encoding') !== undefined)
+    throw new Problem(411, 'The body must be sent with Content-Length, not in chunks.', closing);
+  await next();
+};
+
+/**
+ * @throws Problem 413, or 400 for very many small pieces
+ * @throws Error when the client goes away
+ */
+async function receive(body: ReadableStream<Uint8Array>, maxBytes: number, tooLarge: () => Problem) {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  // Not cancelled when it is refused: that would end the connection before the answer.
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return Buffer.concat(pieces);
+    pieces.push(value);
+    bytes += value.byteLength;
+    if (bytes > maxBytes) throw tooLarge();
+    if (pieces.length > FREE_PIECES + bytes / PIECE_BYTES)
+      throw new Problem(400, 'The body arrives in too many small pieces; send larger ones.', closing);
+  }
+}
 
 /**
  * Receives the body; `c.req.arrayBuffer()` and its like answer at once afterwards.
  * @param maxBytes a whole number of KiB
- * @throws Problem 413, or 400 when the client went away, which is not our failure
+ * @throws Problem 413, or 400 for very many small pieces and when the client went away, which is not our failure
  */
 export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
   const shown = maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`;
-  const limited = bodyLimit({
-    maxSize: maxBytes,
-    onError: () => {
-      // The rest of it is not waited for.
-      throw new Problem(413, `The body is larger than ${shown}.`, { connection: 'close' });
-    },
-  });
+  const tooLarge = () => new Problem(413, `The body is larger than ${shown}.`, closing);
   return async (c, next) => {
-    let bytes = 0;
-    try {
-      await limited(c, async () => {
-        if (c.req.raw.body !== null) bytes = (await c.req.arrayBuffer()).byteLength;
+    const { body } = c.req.raw;
+    if (body !== null) {
+      if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge();
+      const received = await receive(body, maxBytes, tooLarge).catch((error: unknown) => {
+        throw error instanceof Problem ? error : badRequest('The body was cut off before its end.');
       });
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      throw badRequest('The body was cut off before its end.');
+      c.req.raw = new Request(c.req.raw, { body: received });
+      c.var.allowance?.spend(received.byteLength);
     }
-    c.var.allowance?.spend(bytes);
     await next();
   };
 }

@@ -5,7 +5,7 @@
  */
 
 /** The statuses a request can be refused with. */
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 503;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 429 | 503;
 
 /** A refusal: the HTTP status and a sentence for the consumer. Never carries inner detail. */
 export class Problem extends Error {

@@ -126,27 +126,71 @@ describe('a login has at most 16 KiB', () => {
     const { username, password } = api.eshop.shop;
     return JSON.stringify({ username, password }).padEnd(size, ' ');
   };
-  const login = (url: string, body: string | ReadableStream) =>
+  const login = (url: string, body: string) =>
     fetch(`${url}/v21/users/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': api.eshop.apiKey },
       body,
-      duplex: 'half',
     });
 
-  test('whatever its length is said to be', async () => {
+  test('and no more', async () => {
     const { url } = await listening();
     expect((await login(url, credentials(16 * 1024))).status).toBe(200);
-    const chunked = (size: number) => new Blob([credentials(size)]).stream();
-    expect((await login(url, chunked(16 * 1024))).status).toBe(200);
-    for (const body of [credentials(16 * 1024 + 1), chunked(16 * 1024 + 1)]) {
-      const answer = await login(url, body);
-      expect(await answer.json()).toEqual({
-        statusCode: 413,
-        error: 'Payload Too Large',
-        message: 'The body is larger than 16 KiB.',
-      });
-    }
+    const answer = await login(url, credentials(16 * 1024 + 1));
+    expect(await answer.json()).toEqual({
+      statusCode: 413,
+      error: 'Payload Too Large',
+      message: 'The body is larger than 16 KiB.',
+    });
+  });
+
+  test('of a length that is said: chunks are refused unread', async () => {
+    const { ended } = open(
+      await listening(),
+      'POST /v21/users/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n',
+    );
+    const answer = await ended;
+    expectRefusal(answer, 411, 'Length Required');
+    expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+  });
+});
+
+describe('a body in pieces', () => {
+  const head = () =>
+    [
+      'PUT /v21/products/PIECES HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      `x-api-key: ${api.eshop.apiKey}`,
+      `authorization: ${api.eshop.shop.token}`,
+      'Transfer-Encoding: chunked',
+      '\r\n',
+    ].join('\r\n');
+  const chunks = (text: string, size: number) =>
+    Array.from({ length: Math.ceil(text.length / size) }, (_, index) => {
+      const piece = text.slice(index * size, (index + 1) * size);
+      return `${piece.length.toString(16)}\r\n${piece}\r\n`;
+    }).join('');
+
+  test('is refused while it arrives when they are very small and very many', async () => {
+    // There is no end to it: the answer comes before.
+    const { ended } = open(await listening(), head() + chunks(' '.repeat(1000), 1));
+    const answer = await ended;
+    expectRefusal(answer, 400, 'Bad Request');
+    expect(answer).toContain('too many small pieces');
+    expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+  });
+
+  test.each([
+    ['a few small ones', 60, 1],
+    ['many of a usual size', 500_000, 100],
+  ])('is received: %s', async (_what, length, size) => {
+    const text = JSON.stringify({ name: 'P' }).padEnd(length, ' ');
+    const connection = open(await listening(), `${head()}${chunks(text, size)}0\r\n\r\n`);
+    await until('the answer', async () => connection.text().includes('"statusCode"'));
+    // The body was looked at, and there is no such product.
+    expect(connection.text()).toMatch(/^HTTP\/1.1 404 /);
+    connection.socket.destroy();
   });
 });
 

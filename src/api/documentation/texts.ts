@@ -26,11 +26,11 @@ export const conventions = `## Conventions
 
 Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message": "…"}\`: \`error\` is the standard phrase of the status, \`message\` names every problem at once (only the first ${MAX_PROBLEMS} if there are more), each with the path of its field (\`parameters.withPackingLists: allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS\`).
 
-- 400: failed validation of body, path or query, malformed JSON, or something that the contract of the e-shop does not allow.
+- 400: failed validation of body, path or query, malformed JSON, a body in very many small pieces, or something that the contract of the e-shop does not allow.
 - 401: key or token is missing, wrong, expired or revoked, or belongs to another e-shop. 403: the operation needs the role \`warehouse\`.
 - 404: the record does not exist, or the path is unknown. 405, with \`Allow\`: the path does not have this method.
 - 409: the record exists already, or its state does not allow the change.
-- 413: the body is larger than 1 MiB (16 KiB at the login). 415: the body is not declared as JSON.
+- 411: a login was sent in chunks, without \`Content-Length\`. 413: the body is larger than 1 MiB (16 KiB at the login). 415: the body is not declared as JSON.
 - 429, with \`Retry-After\`: too many failed logins, or an e-shop that has exceeded its budget: requests under way at the same time, and bytes sent and received. \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers) say on every answer what the budget is and what is left of it; no ordinary client exhausts it.
 - 408: the request took longer than 30 seconds to arrive; imports are exempt.
 - 500 and 503: our own failure, without inner detail. \`X-Request-Id\` names it for the operator; every answer has that header.`;

@@ -69,11 +69,14 @@ function applyLines(
   );
 }
 
+/** What a chunk of the body costs at least, in bytes: a small one is as much work as a larger one. */
+const CHUNK_BYTES = 1024;
+
 /** Counts what arrives, and lets no more in while the e-shop has spent its bytes. */
 function metered(allowance: Allowance | undefined): TransformStream<Uint8Array, Uint8Array> {
   return new TransformStream({
     async transform(chunk, controller) {
-      allowance?.spend(chunk.byteLength);
+      allowance?.spend(Math.max(chunk.byteLength, CHUNK_BYTES));
       await allowance?.paced();
       controller.enqueue(chunk);
     },
