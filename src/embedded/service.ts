@@ -104,7 +104,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const end = Date.now() + options.readyTimeoutMs;
     while (!(await options.ready().catch(() => false))) {
       if (stopping) break;
-      if (!isAlive(started))
+      if (!(await isAlive(started)))
         throw new Error(`${options.name} stopped at once.${await tail(options.logFile)}`);
       if (Date.now() > end) {
         await endProcess(started, options.stopTimeoutMs);
