@@ -27,7 +27,7 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
       throw unauthorized('The headers x-api-key and authorization are both required.');
     }
     const token = await verifyToken(keys.tokenKeys, tokenOf(authorization));
-    if (token === null || !(await mayUse(sql, apiKey, token.session, token.issuedAt))) {
+    if (token === null || !(await mayUse(sql, apiKey, token.session, token.passwordVersion))) {
       throw unauthorized('The API key or the token is wrong, or the token is no longer valid; log in again.');
     }
     c.set('session', token.session);

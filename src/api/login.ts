@@ -79,9 +79,10 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps
       await limits.succeeded(attempt);
 
       const now = new Date();
-      const { id, role } = user;
+      const { id, role, passwordVersion } = user;
+      const session = { eshopId, userId: id, username: user.username, role };
       return ok(c, 'Logged in.', {
-        token: await signToken(keys.tokenKey, { eshopId, userId: id, username: user.username, role }, now),
+        token: await signToken(keys.tokenKey, { session, passwordVersion }, now),
         tokenType: 'Bearer',
         expiresIn: TOKEN_LIFETIME_SECONDS,
         expiresAt: new Date((Math.floor(now.getTime() / 1000) + TOKEN_LIFETIME_SECONDS) * 1000).toISOString(),

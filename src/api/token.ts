@@ -18,22 +18,29 @@ const Claims = v.object({
   eshop: v.pipe(v.number(), v.integer()),
   name: v.string(),
   role: v.picklist(roles),
-  iat: v.optional(v.number(), 0),
+  // Tokens from before passwords were counted have none.
+  pv: v.optional(v.pipe(v.number(), v.integer()), 1),
 });
 
-/** A session, and when its user logged in, in unix seconds. */
-export interface VerifiedToken {
+/** What a token says: a session, and which of its user's passwords opened it. */
+export interface TokenContent {
   readonly session: Session;
-  readonly issuedAt: number;
+  /** As in the user's row when the password was verified: a token ends with its password. */
+  readonly passwordVersion: number;
 }
 
 /**
- * Signs a token for a session.
+ * Signs a token.
  * @param now the time of issue
  */
-export function signToken(key: Uint8Array, session: Session, now: Date): Promise<string> {
+export function signToken(
+  key: Uint8Array,
+  { session, passwordVersion }: TokenContent,
+  now: Date,
+): Promise<string> {
   const issuedAt = Math.floor(now.getTime() / 1000);
-  return new SignJWT({ eshop: session.eshopId, name: session.username, role: session.role })
+  const { eshopId: eshop, username: name, role } = session;
+  return new SignJWT({ eshop, name, role, pv: passwordVersion })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setSubject(String(session.userId))
     .setIssuer(ISSUER)
@@ -65,12 +72,12 @@ async function claimsOf(key: Uint8Array, token: string): Promise<v.InferOutput<t
  * database knows.
  * @param keys all that may have signed it
  */
-export async function verifyToken(keys: readonly Uint8Array[], token: string): Promise<VerifiedToken | null> {
+export async function verifyToken(keys: readonly Uint8Array[], token: string): Promise<TokenContent | null> {
   for (const key of keys) {
     const claims = await claimsOf(key, token);
     if (claims === null) continue;
-    const { sub, eshop, name, role, iat } = claims;
-    return { session: { userId: sub, eshopId: eshop, username: name, role }, issuedAt: iat };
+    const { sub, eshop, name, role, pv } = claims;
+    return { session: { userId: sub, eshopId: eshop, username: name, role }, passwordVersion: pv };
   }
   return null;
 }

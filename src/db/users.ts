@@ -13,6 +13,8 @@ export interface UserRow {
   readonly username: string;
   readonly role: Role;
   readonly passwordHash: string;
+  /** From 1, raised with every new password. */
+  readonly passwordVersion: number;
 }
 
 /** A user to be created. */
@@ -41,7 +43,7 @@ export async function createUser(sql: Sql, user: NewUser): Promise<number> {
 /** The user of this name in this e-shop, or null. */
 export async function findUser(sql: Sql, eshopId: number, username: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`
-    select id, eshop_id, username, role, password_hash
+    select id, eshop_id, username, role, password_hash, password_version
     from users where eshop_id = ${eshopId} and username = ${username}`;
   return row ?? null;
 }
@@ -82,7 +84,8 @@ export async function replacePassword(
   passwordHash: string,
 ): Promise<boolean> {
   const rows = await sql`
-    update users set password_hash = ${passwordHash}, tokens_valid_from = now()
+    update users set password_hash = ${passwordHash}, password_version = password_version + 1,
+      tokens_valid_from = now() -- for processes of the version before, which compare times
     where eshop_id = ${eshopId} and username = ${username} returning id`;
   return rows.length > 0;
 }
@@ -90,18 +93,18 @@ export async function replacePassword(
 /**
  * Whether a token that was issued to this user still opens the e-shop whose API key is shown: the e-shop is there and not
  * disabled, the user is there and has the role, and its password is the one it logged in with.
- * @param issuedAt unix seconds; a password replaced within the same second does not end the token
+ * @param passwordVersion of the password it logged in with
  */
 export async function mayUse(
   sql: Sql,
   apiKey: string,
   user: { readonly eshopId: number; readonly userId: number; readonly role: Role },
-  issuedAt: number,
+  passwordVersion: number,
 ): Promise<boolean> {
   const [row] = await sql`
     select 1 from eshops e join users u on u.eshop_id = e.id
     where e.api_key_hash = ${hashApiKey(apiKey)} and e.id = ${user.eshopId} and e.disabled_at is null
       and u.id = ${user.userId} and u.role = ${user.role}
-      and date_trunc('second', u.tokens_valid_from) <= to_timestamp(${issuedAt})`;
+      and u.password_version = ${passwordVersion}`;
   return row !== undefined;
 }

@@ -235,11 +235,11 @@ test('every endpoint needs key and token of the same e-shop', async () => {
     "another e-shop's key": { 'x-api-key': other.apiKey, authorization: token },
     'token over': {
       'x-api-key': eshop.apiKey,
-      authorization: await signToken(keys.tokenKey, session, hourAgo),
+      authorization: await signToken(keys.tokenKey, { session, passwordVersion: 1 }, hourAgo),
     },
     'token of another key': {
       'x-api-key': eshop.apiKey,
-      authorization: await signToken(new Uint8Array(32), session, new Date()),
+      authorization: await signToken(new Uint8Array(32), { session, passwordVersion: 1 }, new Date()),
     },
     'changed token': { 'x-api-key': eshop.apiKey, authorization: `${token.slice(0, -8)}AAAAAAAA` },
     'no token at all': { 'x-api-key': eshop.apiKey, authorization: 'Basic abc' },

@@ -2,6 +2,7 @@
  * What an operator takes away with `waybill`, as the e-shop meets it in the API: at once, whatever the token says.
  * @module
  */
+import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { signToken } from '../../src/api/token.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
@@ -57,18 +58,36 @@ describe('a user', () => {
   });
 
   it('with a new password: tokens from before are over, and so is the old password', async () => {
-    // From a moment before: tokens count seconds.
     const { eshopId, apiKey } = eshop;
     const { username, password: old } = eshop.shop;
     const [row] = await api.sql`select id from users where eshop_id = ${eshopId} and username = ${username}`;
     const session = { eshopId, userId: row?.id, username, role: 'shop' } as const;
-    const token = await signToken(api.keys.tokenKey, session, new Date(Date.now() - 5_000));
-    const headers = { 'x-api-key': apiKey, authorization: token };
-    const status = async () => (await api.anonymous('GET', '/v21/webhooks', undefined, headers)).status;
-    expect(await status()).toBe(200);
+    const signed = (passwordVersion: number, now: Date) =>
+      signToken(api.keys.tokenKey, { session, passwordVersion }, now);
+    const status = async (authorization: string) =>
+      (await api.anonymous('GET', '/v21/webhooks', undefined, { 'x-api-key': apiKey, authorization })).status;
+    const uncounted = await new SignJWT({ eshop: eshopId, name: username, role: 'shop' })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setSubject(String(row?.id))
+      .setIssuer('waybill')
+      .setAudience('waybill-api')
+      .setExpirationTime('1h')
+      .sign(api.keys.tokenKey);
+    const before = [await signed(1, new Date()), uncounted];
+    expect(await Promise.all(before.map(status))).toEqual([200, 200]);
     const { password } = await waybillJson('user', 'password', ...named(username));
-    expect(await status()).toBe(401);
+    const [changed] = await api.sql`select tokens_valid_from as at from users where id = ${row?.id}`;
+    // In the same second as the change, and by a login that verified the old password and signed after the change.
+    const late = [await signed(1, changed?.at), await signed(1, new Date(Date.now() + 1_000))];
+    expect(await Promise.all([...before, ...late].map(status))).toEqual([401, 401, 401, 401]);
     expect([await logsIn(old), await logsIn(password)]).toEqual([401, 200]);
+    const { data } = await api.anonymous(
+      'POST',
+      '/v21/users/login',
+      { username, password },
+      { 'x-api-key': apiKey },
+    );
+    expect(await status(data.token)).toBe(200);
   });
 
   it('is listed without what is confidential', async () => {

@@ -142,7 +142,8 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
         role,
         passwordHash: await hashPassword(password),
       });
-      const token = await signToken(keys.tokenKey, { eshopId, userId, username, role }, new Date());
+      const session = { eshopId, userId, username, role };
+      const token = await signToken(keys.tokenKey, { session, passwordVersion: 1 }, new Date());
       const request = requestAs(app, { 'x-api-key': apiKey, authorization: `Bearer ${token}` });
       return { username, password, token, request };
     };
