@@ -11,6 +11,9 @@ import { type CommandContext, checked, json, jsonSchema } from './options.ts';
 
 const webhooks = (count: number) => (count === 1 ? '1 webhook' : `${count} webhooks`);
 
+/** Why to restart once all is resealed: a process keeps the keys that it was started with. */
+const tokensBefore = 'Restart Waybill now: until then, tokens signed with the key before are still accepted.';
+
 /** What to do next, or what has been done. */
 function sentence(rotation: Rotation, { SECRET_KEY }: Settings): string {
   switch (rotation.state) {
@@ -20,8 +23,8 @@ function sentence(rotation: Rotation, { SECRET_KEY }: Settings): string {
         : 'No Waybill process has been started with this SECRET_KEY yet. Restart all of them with it and with the old key in SECRET_KEY_PREVIOUS, then run this again.';
     case 'complete':
       return SECRET_KEY === undefined
-        ? `The secrets of ${webhooks(rotation.resealed)} were resealed; the old key was no longer needed and has been deleted.`
-        : `The secrets of ${webhooks(rotation.resealed)} were resealed. Remove SECRET_KEY_PREVIOUS at the next restart.`;
+        ? `The secrets of ${webhooks(rotation.resealed)} were resealed; the old key was no longer needed and has been deleted. ${tokensBefore}`
+        : `The secrets of ${webhooks(rotation.resealed)} were resealed. Remove SECRET_KEY_PREVIOUS. ${tokensBefore}`;
     case 'incomplete':
       return (
         `The secrets of ${webhooks(rotation.resealed)} were resealed, but none of the keys opens those of ` +

@@ -162,7 +162,7 @@ describe('with the key that was generated in DATA_DIR', () => {
     const restarted = await masterKeys(api.sql, settings(), dataDir);
     expect(await readBy(restarted)).toEqual(secrets);
     expect(await rotate()).toMatch(
-      /^The secrets of 5 webhooks were resealed; the old key was no longer needed/,
+      /^The secrets of 5 webhooks were resealed; the old key was no longer needed and has been deleted\. Restart Waybill now: until then, tokens signed with the key before are still accepted\.$/,
     );
     expect(await dataDir.read('secret-key-previous')).toBeUndefined();
     const again = await masterKeys(api.sql, settings(), dataDir);
