@@ -9,13 +9,16 @@ import type { Role } from '../domain/role.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { verifyToken } from './token.ts';
 
+/** One sentence for every wrong value. */
+export const REFUSED = 'The API key or the token is wrong, or the token is no longer valid; log in again.';
+
 /** `Bearer <token>` with the scheme in any case, or the bare token. */
 function tokenOf(authorization: string): string {
   return authorization.replace(/^bearer\s+/i, '').trim();
 }
 
 /**
- * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`. Key, e-shop and user are looked
+ * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session` and `c.var.stillAllowed`. Key, e-shop and user are looked
  * up for every request, in one query and without a cache: what an operator revokes stops working with the next request.
  * @throws Problem 401; one sentence for every wrong value, so that nothing can be found out by trying
  */
@@ -27,10 +30,11 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
       throw unauthorized('The headers x-api-key and authorization are both required.');
     }
     const token = await verifyToken(keys.tokenKeys, tokenOf(authorization));
-    if (token === null || !(await mayUse(sql, apiKey, token.session, token.passwordVersion))) {
-      throw unauthorized('The API key or the token is wrong, or the token is no longer valid; log in again.');
-    }
+    const stillAllowed = async () =>
+      token !== null && (await mayUse(sql, apiKey, token.session, token.passwordVersion));
+    if (token === null || !(await stillAllowed())) throw unauthorized(REFUSED);
     c.set('session', token.session);
+    c.set('stillAllowed', stillAllowed);
     await next();
   };
 }

@@ -29,6 +29,8 @@ export interface ApiDeps {
   readonly destinationProblem: (url: string) => string | null;
   /** What one e-shop may take of this process. */
   readonly budget: BudgetLimits;
+  /** How often an import asks whether it may go on, in milliseconds (default 2000). */
+  readonly importCheckMs?: number;
   readonly version: string;
   readonly shipperCatalogue: ShipperCatalogue;
   /** The values that an order's `marketplace` may have. */
@@ -50,6 +52,8 @@ export interface ApiEnv {
   Variables: {
     /** Absent before the authentication. */
     session: Session;
+    /** Asks the database again, for a request that lasts: false once an operator has taken the session's rights away. */
+    stillAllowed: () => Promise<boolean>;
     requestId: string;
     /** Absent where no e-shop has been admitted, as at the login. */
     allowance?: Allowance;

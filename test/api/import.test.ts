@@ -2,6 +2,8 @@
  * The import through HTTP: a result per line, in order, whatever a line is worth.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApp } from '../../src/api/app.ts';
+import { setDisabled } from '../../src/db/eshops.ts';
 import { listen } from '../../src/http-server.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { firedTypes, insertWebhook } from '../support/events.ts';
@@ -332,6 +334,43 @@ test('a client who goes away in the middle leaves whole lines and a server that 
   expect(afterwards).toBeLessThanOrEqual(sent);
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   expect(await send(movement(1))).toMatchObject([{ statusCode: 200 }]);
+  await server.close();
+});
+
+test('what an operator takes away ends an open import: no further line is applied, and the answer ends', async () => {
+  const strict = createApp({ ...api.deps, importCheckMs: 0 });
+  const server = await listen(strict, '127.0.0.1', 0);
+  const encoder = new TextEncoder();
+  const upload = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = upload.writable.getWriter();
+  const line = `${JSON.stringify(movement(1))}\n`;
+  const answering = fetch(`${server.url}${path}`, {
+    method: 'POST',
+    headers: { ...ndjson, 'x-api-key': eshop.apiKey, authorization: eshop.warehouse.token },
+    body: upload.readable,
+    duplex: 'half',
+  });
+  await writer.write(encoder.encode(line));
+  const reader = (await answering).body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect(JSON.parse((await reader?.read())?.value ?? 'null')).toMatchObject({ line: 1, statusCode: 200 });
+  expect(await setDisabled(api.sql, eshop.eshopId, true)).toBe(true);
+  await writer.write(encoder.encode(line.repeat(3)));
+  // The body is left open: it is the service that ends the answer.
+  let rest = '';
+  for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) rest += part.value;
+  const results = rest
+    .trim()
+    .split('\n')
+    .map((text) => JSON.parse(text));
+  expect(results).toMatchObject(
+    [2, 3, 4].map((number) => ({ line: number, statusCode: 401, error: 'Unauthorized' })),
+  );
+  await writer.close().catch(() => {});
+  const rows =
+    await api.sql`select count(*)::int as lines from stock_movements where eshop_id = ${eshop.eshopId}
+    and count = 1`;
+  expect(rows).toEqual([{ lines: 1 }]);
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
   await server.close();
 });
 

@@ -15,6 +15,7 @@ import { parseOrThrow } from '../validate.ts';
 import { createLanes } from './lanes.ts';
 import type { Line } from './lines.ts';
 import { type Applied, type ImportOperation, importOperations, type Prepared } from './operations.ts';
+import type { Permit } from './still-allowed.ts';
 
 /** The names of the operations. */
 export const operationNames = Object.keys(importOperations) as [
@@ -102,9 +103,16 @@ export type ApplyLine = (line: Line) => Promise<LineResult>;
 
 /**
  * @param requestId names the request in the log and in the message of a failure of ours
+ * @param permit asked before each line is written
  * @param turns shared by all imports: how many lines are written at the same time, of each e-shop in turn
  */
-export function createApplyLine(deps: ApiDeps, eshopId: number, requestId: string, turns: Turns): ApplyLine {
+export function createApplyLine(
+  deps: ApiDeps,
+  eshopId: number,
+  requestId: string,
+  permit: Permit,
+  turns: Turns,
+): ApplyLine {
   const inLanes = createLanes();
 
   async function write(parsed: ParsedLine, prepared: Prepared): Promise<Applied> {
@@ -118,13 +126,17 @@ export function createApplyLine(deps: ApiDeps, eshopId: number, requestId: strin
   return async (line) => {
     const about: Pick<LineResult, 'line' | 'idempotencyKey'> = { line: line.number };
     try {
+      if (permit.refused()) await permit.check();
       const parsed = parseLine(line);
       const key = parsed.idempotencyKey;
       if (key !== undefined) about.idempotencyKey = key;
       const prepared = prepare(parsed);
       const uses = [...prepared.uses, ...(key === undefined ? [] : [{ lane: `key ${key}`, shared: false }])];
       const { wake, ...applied } = await inLanes(uses, () =>
-        turns.run(eshopId, () => retryVictims(() => write(parsed, prepared))),
+        turns.run(eshopId, async () => {
+          await permit.check();
+          return retryVictims(() => write(parsed, prepared));
+        }),
       );
       if (wake) deps.notifyOutbox();
       return { ...about, statusCode: 200, ...applied };

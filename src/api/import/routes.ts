@@ -17,6 +17,7 @@ import { type ApplyLine, createApplyLine, lineResultSchema, lineSchemaOf, operat
 import { type Line, splitLines } from './lines.ts';
 import { importOperations } from './operations.ts';
 import { createSlices } from './slices.ts';
+import { CHECK_MS, createPermit } from './still-allowed.ts';
 
 const CONTENT_TYPE = 'application/x-ndjson';
 const ACCEPTED = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:;|$)/i;
@@ -34,19 +35,23 @@ const UNREAD_BYTES = 8 * 1024 * 1024;
 /**
  * Lines → the text of their results, in the order of the lines.
  * @param breathe asked before each line
+ * @param over true when no further line will be applied: the results end once those read so far are answered
  * @param sent told of every result how many bytes it has
  */
 function applyLines(
   apply: ApplyLine,
   breathe: () => Promise<void> | undefined,
+  over: () => boolean,
   sent: (bytes: number) => void,
 ): TransformStream<Line, Uint8Array> {
   const encoder = new TextEncoder();
   const open: Promise<void>[] = [];
   let last = Promise.resolve();
+  let unanswered = 0;
   return new TransformStream(
     {
       async transform(line, controller) {
+        unanswered += 1;
         await breathe();
         const result = apply(line);
         const before = last;
@@ -56,6 +61,8 @@ function applyLines(
           const bytes = encoder.encode(text);
           sent(bytes.byteLength);
           controller.enqueue(bytes);
+          unanswered -= 1;
+          if (over() && unanswered === 0) controller.terminate();
         })();
         // Nobody may be left to hear of it when the client went away.
         last.catch(() => {});
@@ -101,6 +108,7 @@ ${operationNames.map((name) => `- \`${name}\`: \`${importOperations[name].endpoi
 - \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","body":{"status":"processing"}}\` is answered \`{"line":1,"idempotencyKey":"wms-1","statusCode":200,"message":"Order status changed.","id":"10001"}\`.
 - The outcome is that of one line after the other. A line that is refused says why and stops nothing else.
 - Every line is written on its own. When the connection breaks, the lines without an answer may or may not have been applied: send them again with their \`idempotencyKey\`s (remembered for ${IMPORT_KEY_DAYS} days for lines that were applied), and none is applied twice. A key that comes back with another line answers 409.
+- What an operator takes away (e-shop, user, password, key) ends an import within ${CHECK_MS / 1000} seconds: the lines that were read and not written are answered 401, and the answer ends.
 - Empty lines are skipped, and counted in \`line\`. A line may have up to 1 MiB; the body has no limit but an hour.
 - Read the answer while you send: when 8 MiB of it are unread, the service stops reading the body until you do.
 - The status of the whole is 200 once the body is being read; what became of a line is its own \`statusCode\`, a failure of ours (500, 503) included.`;
@@ -138,14 +146,21 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const body = c.req.raw.body;
       if (body === null) throw badRequest('A body is required.');
       const { eshopId } = c.var.session;
+      const permit = createPermit(c.var.stillAllowed, deps.importCheckMs);
       await forgetImportKeys(deps.sql);
-      const apply = createApplyLine(deps, eshopId, c.var.requestId, turns);
+      const apply = createApplyLine(deps, eshopId, c.var.requestId, permit, turns);
       const breathe = () => slices.next(eshopId);
       const { allowance } = c.var;
       const results = body
         .pipeThrough(metered(allowance))
         .pipeThrough(splitLines(breathe))
-        .pipeThrough(applyLines(apply, breathe, (bytes) => allowance?.spend(bytes)));
+        .pipeThrough(
+          applyLines(apply, breathe, permit.refused, (bytes) => allowance?.spend(bytes)),
+          {
+            // Cancelling the body would close the connection before the last results have left.
+            preventCancel: true,
+          },
+        );
       return c.body(underWay(results, c, allowance), 200, { 'content-type': CONTENT_TYPE });
     },
   );

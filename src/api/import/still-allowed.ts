@@ -1,0 +1,48 @@
+/**
+ * Whether an import may go on: asked again while it writes, because it may last much longer than its authentication.
+ * @module
+ */
+import { unauthorized } from '../../domain/problem.ts';
+import { REFUSED } from '../authenticate.ts';
+
+/** How long an answer stands, in milliseconds. */
+export const CHECK_MS = 2_000;
+
+/** The right of one import to go on. */
+export interface Permit {
+  /** @throws Problem 401 once it was refused, for good; an error of the database stands for this question alone */
+  check(): Promise<void>;
+  /** True once it was refused. */
+  refused(): boolean;
+}
+
+/**
+ * @param ask the question of the authentication, which has just been answered with yes
+ * @param everyMs how long an answer stands, in milliseconds
+ */
+export function createPermit(ask: () => Promise<boolean>, everyMs = CHECK_MS): Permit {
+  let askedAt = performance.now();
+  let answer = Promise.resolve(true);
+  let refused = false;
+
+  async function askAgain(): Promise<boolean> {
+    try {
+      if (!(await ask())) refused = true;
+    } catch (error) {
+      askedAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    }
+    return !refused;
+  }
+
+  return {
+    refused: () => refused,
+    async check() {
+      if (!refused && performance.now() - askedAt >= everyMs) {
+        askedAt = performance.now();
+        answer = askAgain();
+      }
+      if (!(await answer) || refused) throw unauthorized(REFUSED);
+    },
+  };
+}
