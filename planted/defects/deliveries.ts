@@ -72,7 +72,7 @@ export const deliveryDefects: readonly Defect[] = [
     caughtBy: [
       {
         file: 'test/workflow/fresh-history.test.ts',
-        tests: ['a delivery goes on in a fresh history, with its count and its wait'],
+        tests: ['between two attempts it goes on in a fresh history too, and sends nothing before its time'],
       },
     ],
   },

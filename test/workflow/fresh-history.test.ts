@@ -4,6 +4,7 @@ import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { routeTemporalLogs } from '../../src/relay/temporal-logs.ts';
+import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import {
   deliveryStateKey,
   entityIdKey,
@@ -68,4 +69,24 @@ test('a delivery goes on in a fresh history, with its count and its wait', async
   await stack.changeWebhook(webhook.id, { active: true });
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(receiver.requests.map(({ headers }) => headers['x-service-attempt'])).toEqual(['1', '2']);
+});
+
+test('between two attempts it goes on in a fresh history too, and sends nothing before its time', async () => {
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  const before = receiver.requests.length;
+  await stack.retireWebhooks();
+  await stack.createWebhook(`${receiver.url}/waiting`);
+  const id = await stack.fireOne('10081');
+  await stack.untilState(id, 'retrying');
+  const first = (await stack.describe(id))?.runId;
+  await stack.until('a fresh history', async () => {
+    await stack.workflow(id).signal(webhookChangedSignal);
+    return (await stack.describe(id))?.runId !== first;
+  });
+  await stack.until('its wait', async () => {
+    const { events } = await stack.workflow(id).fetchHistory();
+    return events?.some((event) => event.timerStartedEventAttributes);
+  });
+  expect(receiver.requests).toHaveLength(before + 1);
+  expect(await stack.delivery(id)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
 });
