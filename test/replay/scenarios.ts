@@ -220,20 +220,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'our-outage-interrupted-attempt',
     closes: 'completed',
-    options: {
-      wrapSender: (sender) => {
-        let interrupted = false;
-        return {
-          ...sender,
-          async send(request, signal) {
-            const result = await sender.send(request, signal);
-            if (interrupted) return result;
-            interrupted = true;
-            throw new Error('interrupted');
-          },
-        };
-      },
-    },
+    options: { wrapSender: interrupting(1) },
     async run(stack, receiver) {
       await stack.createWebhook(receiver.url);
       return closed(stack, await stack.fireOne('10001'));
