@@ -25,6 +25,8 @@ export interface HttpServerOptions {
   readonly uploadMs?: number;
   /** How long the head of a request may take, in milliseconds. */
   readonly headMs?: number;
+  /** How long an answer may stay unread, in milliseconds; then its connection is closed. */
+  readonly unreadMs?: number;
 }
 
 /** How long requests under way may take once the server is being stopped, in milliseconds. */
@@ -35,6 +37,8 @@ const IMPORT_MS = 60 * 60 * 1000;
 const UPLOAD_MS = 30_000;
 /** How long the head of a request may take, in milliseconds. */
 const HEAD_MS = 15_000;
+/** How long a client may read nothing of an answer that is being sent, in milliseconds. */
+const UNREAD_MS = 30_000;
 
 /** What Node's parser complains of → the status; anything else is 400. */
 const STATUS_OF_PARSER_ERROR: Readonly<Record<string, number>> = {
@@ -80,6 +84,15 @@ function endLateUpload(incoming: IncomingMessage, outgoing: ServerResponse, uplo
   outgoing.once('close', () => clearTimeout(timer));
 }
 
+/** Closes the connection of an answer that nobody reads. One that is not ready, or has said all so far, may wait. */
+function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unreadMs: number): void {
+  // Node's time-out starts again with all that is read or written, and asks the system about a long write.
+  outgoing.setTimeout(unreadMs, () => {
+    if (socket.writableLength > 0) socket.destroy();
+    else socket.setTimeout(unreadMs);
+  });
+}
+
 /**
  * @throws Error with one sentence when the port is taken
  */
@@ -87,7 +100,7 @@ export async function listen(
   app: { fetch(request: Request, env: HttpBindings): Response | Promise<Response> },
   host: string,
   port: number,
-  { maxConnections, uploadMs = UPLOAD_MS, headMs = HEAD_MS }: HttpServerOptions = {},
+  { maxConnections, uploadMs = UPLOAD_MS, headMs = HEAD_MS, unreadMs = UNREAD_MS }: HttpServerOptions = {},
 ): Promise<HttpServer> {
   const answer = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     // HTTP/1.0 needs no host, and Node looks after the rest below.
@@ -111,9 +124,12 @@ export async function listen(
       return;
     }
     endLateUpload(incoming, outgoing, uploadMs);
+    endUnread(incoming, outgoing, unreadMs);
     void answer(incoming, outgoing);
   });
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  // Each of many requests sent at once, one behind the other, waits for the end of the connection.
+  server.on('connection', (socket) => socket.setMaxListeners(0));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
     else refuse(socket, STATUS_OF_PARSER_ERROR[error.code ?? ''] ?? 400);

@@ -3,6 +3,7 @@
  * ordinary client reaches none of these limits; one that runs wild slows down only itself.
  * @module
  */
+import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Problem } from '../../domain/problem.ts';
@@ -11,7 +12,7 @@ import { createTurns } from './turns.ts';
 
 /** The limits, per process. */
 export interface BudgetLimits {
-  /** Requests of one e-shop that are answered or wait for their turn; imports under way are among them. */
+  /** Requests of one e-shop whose answers have not left whole; imports under way are among them. */
   readonly requests: number;
   /** Requests of one e-shop that use the database at the same time. */
   readonly connections: number;
@@ -34,7 +35,7 @@ export interface Allowance {
   /** Resolves once the e-shop's bytes are within its budget again: for a body that is read in pieces. */
   paced(): Promise<void>;
   /**
-   * Keeps the request among those in flight after its answer has begun.
+   * Keeps the request among those in flight after its answer has begun, where no connection says when it has left.
    * @returns ends that; may be called repeatedly
    */
   hold(): () => void;
@@ -46,6 +47,20 @@ export interface Budget {
   readonly admit: MiddlewareHandler<ApiEnv>;
   /** Waits for the e-shop's turn once the body has arrived, so that a slow sender occupies no connection. */
   readonly inTurn: MiddlewareHandler<ApiEnv>;
+}
+
+/** Calls back once the answer has left or its connection is closed; perhaps more than once. */
+function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () => void): void {
+  if (socket.destroyed || outgoing.closed) {
+    leave();
+    return;
+  }
+  // An answer that waits for the one before it on its connection is not told that the connection is closed.
+  socket.once('close', leave);
+  outgoing.once('close', () => {
+    socket.off('close', leave);
+    leave();
+  });
 }
 
 /** Makes the budget of a process. */
@@ -75,14 +90,14 @@ export function createBudget(limits: BudgetLimits): Budget {
     return { left: points - (spent?.consumedPoints ?? 0), resetMs: spent?.msBeforeNext ?? 0 };
   }
 
-  function allowanceOf(eshopId: number): Allowance {
+  function allowanceOf(eshopId: number, hold: () => () => void): Allowance {
     return {
       spend: (count) => void bytes.penalty(String(eshopId), count),
       async paced() {
         const { left, resetMs } = await bytesLeft(eshopId);
         if (left <= 0) await new Promise((resolve) => setTimeout(resolve, resetMs));
       },
-      hold: () => enter(eshopId),
+      hold,
     };
   }
 
@@ -106,12 +121,21 @@ export function createBudget(limits: BudgetLimits): Budget {
         throw refused(`The e-shop has ${limits.requests} requests under way: wait for their answers.`, 1);
       }
       for (const [name, value] of Object.entries(state(free - 1))) c.header(name, value);
-      c.set('allowance', allowanceOf(eshopId));
       const leave = enter(eshopId);
+      const { incoming, outgoing } = c.env ?? {};
+      const connection = incoming !== undefined && outgoing !== undefined ? { incoming, outgoing } : null;
+      let held = false;
+      const hold = () => {
+        held = true;
+        return connection === null ? leave : () => {};
+      };
+      c.set('allowance', allowanceOf(eshopId, hold));
       try {
         await next();
       } finally {
-        leave();
+        // An answer that nobody reads takes up memory: its request is not over with the handler.
+        if (connection !== null) onceGone(connection, leave);
+        else if (!held) leave();
       }
     },
     inTurn: (c, next) => turns.run(c.var.session?.eshopId ?? ANYBODY, next),

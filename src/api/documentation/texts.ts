@@ -32,7 +32,7 @@ Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message"
 - 409: the record exists already, or its state does not allow the change.
 - 411: a login was sent in chunks, without \`Content-Length\`. 413: the body is larger than 1 MiB (16 KiB at the login). 415: the body is not declared as JSON.
 - 429, with \`Retry-After\`: too many failed logins, or an e-shop that has exceeded its budget: requests under way at the same time, and bytes sent and received. \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers) say on every answer what the budget is and what is left of it; no ordinary client exhausts it.
-- 408: the request took longer than 30 seconds to arrive; imports are exempt.
+- 408: the request took longer than 30 seconds to arrive; imports are exempt. An answer of which nothing is read for 30 seconds is given up: its connection is closed.
 - 500 and 503: our own failure, without inner detail. \`X-Request-Id\` names it for the operator; every answer has that header.`;
 
 /** Keys, tokens and roles. */

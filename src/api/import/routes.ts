@@ -3,7 +3,7 @@
  * both directions; memory stays the same however long the body is.
  * @module
  */
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import * as v from 'valibot';
 import { forgetImportKeys, IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
@@ -90,14 +90,12 @@ function metered(allowance: Allowance | undefined): TransformStream<Uint8Array, 
   });
 }
 
-/** The answer, during which the request counts as under way: to its end, or until the client has gone. */
+/** The answer, during which the request counts as under way. */
 function underWay(
   results: ReadableStream<Uint8Array>,
-  c: Context<ApiEnv>,
   allowance: Allowance | undefined,
 ): ReadableStream<Uint8Array> {
   const leave = allowance?.hold() ?? (() => {});
-  c.env?.outgoing?.once('close', leave);
   return results.pipeThrough(new TransformStream({ flush: leave }));
 }
 
@@ -161,7 +159,7 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
             preventCancel: true,
           },
         );
-      return c.body(underWay(results, c, allowance), 200, { 'content-type': CONTENT_TYPE });
+      return c.body(underWay(results, allowance), 200, { 'content-type': CONTENT_TYPE });
     },
   );
   return app;

@@ -1,0 +1,120 @@
+/**
+ * Answers that nobody reads, over real connections: they count, and they have an end.
+ */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { Hono } from 'hono';
+import { afterEach, expect, test } from 'vitest';
+import { createBudget } from '../../src/api/budget/budget.ts';
+import type { ApiEnv } from '../../src/api/deps.ts';
+import { errorBody } from '../../src/api/errors.ts';
+import { Problem } from '../../src/domain/problem.ts';
+import { type HttpServer, listen } from '../../src/http-server.ts';
+import { until } from '../support/until.ts';
+
+/** More than the system takes for a client who reads nothing, in bytes. */
+const LARGE = 64 * 1024 * 1024;
+const ANSWER = Buffer.alloc(LARGE, 'x');
+
+let server: HttpServer | undefined;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.close();
+  server = undefined;
+});
+
+interface Started {
+  readonly url: string;
+  /** How many handlers have ended. */
+  handled(): number;
+}
+
+/** `/large` answers more than fits into a connection, `/slow` and `/parts` take several times `unreadMs`. */
+async function start(requests: number, unreadMs = 60_000): Promise<Started> {
+  let handled = 0;
+  const app = new Hono<ApiEnv>();
+  const limits = { requests, connections: 4, allConnections: 4, bytesPerSecond: LARGE };
+  app.onError((error, c) =>
+    c.json(errorBody(500, error.message), error instanceof Problem ? error.status : 500),
+  );
+  app.use(async (c, next) => {
+    c.set('session', { eshopId: 1, userId: 1, username: 'shop', role: 'shop' });
+    await next();
+  });
+  app.use(createBudget(limits).admit);
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 5 * unreadMs));
+  app.get('/small', (c) => c.text('small'));
+  app.get('/large', (c) => {
+    handled += 1;
+    return c.body(ANSWER);
+  });
+  app.get('/slow', async (c) => {
+    await pause();
+    return c.text('at last');
+  });
+  app.get('/parts', (c) => {
+    const parts = async function* () {
+      yield Buffer.from('first, ');
+      await pause();
+      yield Buffer.from('second');
+    };
+    return c.body(ReadableStream.from(parts()));
+  });
+  server = await listen(app, '127.0.0.1', 0, { unreadMs });
+  return { url: server.url, handled: () => handled };
+}
+
+/** Sends requests one behind the other, and reads nothing. */
+function unread(url: string, count: number): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count));
+  sockets.push(socket);
+  return socket;
+}
+
+const statusOf = async (url: string) => {
+  const answer = await fetch(`${url}/small`);
+  await answer.text();
+  return answer.status;
+};
+
+test.each([1, 2, 20])('%i unread on one connection are under way until it is closed', async (count) => {
+  const { url, handled } = await start(count);
+  const socket = unread(url, count);
+  await until('the handlers', async () => handled() === count);
+  expect(await statusOf(url)).toBe(429);
+  socket.destroy();
+  await until('room', async () => (await statusOf(url)) === 200);
+  // As much room as before.
+  unread(url, count);
+  await until('the handlers', async () => handled() === 2 * count);
+  expect(await statusOf(url)).toBe(429);
+});
+
+test('an answer that has been read is over, on a connection that stays', async () => {
+  const { url } = await start(1);
+  for (let i = 0; i < 20; i++) expect(await statusOf(url)).toBe(200);
+});
+
+test('an answer that nobody reads is given up, and its request is over', async () => {
+  const { url, handled } = await start(1, 200);
+  const socket = unread(url, 1);
+  await until('the handler', async () => handled() === 1);
+  await until('room', async () => (await statusOf(url)) === 200);
+  let received = 0;
+  socket.on('data', (chunk) => {
+    received += chunk.length;
+  });
+  await once(socket, 'close');
+  expect(received).toBeLessThan(LARGE);
+});
+
+test.each([
+  ['slow', 'at last'],
+  ['parts', 'first, second'],
+])('an answer that takes its time is not one that nobody reads: /%s', async (path, expected) => {
+  const { url } = await start(1, 50);
+  expect(await (await fetch(`${url}/${path}`)).text()).toBe(expected);
+});
