@@ -3,10 +3,10 @@
  * arrive, and how many connections there may be.
  * @module
  */
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { errorBody, everyAnswer } from './api/errors.ts';
+import { errorBody, everyAnswer, reasonPhrase } from './api/errors.ts';
 import { IMPORT_PATH } from './api/import/path.ts';
 
 /** A listening server. */
@@ -50,15 +50,13 @@ const MESSAGES: Readonly<Record<number, string>> = {
   400: 'This is not a valid HTTP/1.1 request.',
   408: 'The request took too long to arrive.',
   413: 'The body is larger than allowed.',
+  417: 'The only expectation supported is 100-continue.',
   431: 'The headers are larger than 16 KiB.',
+  501: 'This server is not a proxy: CONNECT is not supported.',
 };
 
-/** Answers on the bare connection, where there is no response to write to, and ends it. */
-function refuse(socket: Duplex, status: number): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
+/** The last answer of a connection. */
+function refusal(status: number) {
   const body = JSON.stringify(errorBody(status, MESSAGES[status] ?? 'The request was refused.'));
   const headers = {
     ...everyAnswer,
@@ -66,8 +64,24 @@ function refuse(socket: Duplex, status: number): void {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
   };
+  return { headers, body };
+}
+
+/** Answers on the bare connection, where there is no response to write to, and ends it. */
+function refuse(socket: Duplex, status: number): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { headers, body } = refusal(status);
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
+  socket.end(`HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${head.join('')}\r\n${body}`);
+}
+
+/** Answers a request that does not reach the application. */
+function answerRefusal(outgoing: ServerResponse, status: number): void {
+  const { headers, body } = refusal(status);
+  outgoing.writeHead(status, reasonPhrase(status), headers).end(body);
 }
 
 /** Ends a request whose body has not arrived in time. Node's own time-out knows no exception for the import. */
@@ -118,9 +132,11 @@ export async function listen(
     // Node would answer without a body.
     requireHostHeader: false,
   };
+  const answers = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(options, (incoming, outgoing) => {
+    answers.set(incoming.socket, outgoing);
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
-      refuse(incoming.socket, 400);
+      answerRefusal(outgoing, 400);
       return;
     }
     endLateUpload(incoming, outgoing, uploadMs);
@@ -131,9 +147,15 @@ export async function listen(
   // Each of many requests sent at once, one behind the other, waits for the end of the connection.
   server.on('connection', (socket) => socket.setMaxListeners(0));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET') socket.destroy();
+    const answer = answers.get(socket);
+    // In the middle of an answer nothing else can be said.
+    const begun = answer?.headersSent === true && !answer.writableFinished;
+    if (error.code === 'ECONNRESET' || begun) socket.destroy();
     else refuse(socket, STATUS_OF_PARSER_ERROR[error.code ?? ''] ?? 400);
   });
+  // Node would close the connection without a word, and answer without a body.
+  server.on('connect', (_incoming, socket) => refuse(socket, 501));
+  server.on('checkExpectation', (_incoming, outgoing) => answerRefusal(outgoing, 417));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(

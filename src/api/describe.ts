@@ -3,10 +3,10 @@
  * the document is made (`openapi.ts`).
  * @module
  */
-import { STATUS_CODES } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import type * as v from 'valibot';
+import { reasonPhrase } from './errors.ts';
 import { describeSchema, resolved } from './json-schema.ts';
 
 /** The description of an operation. */
@@ -71,7 +71,7 @@ export function describe(operation: Operation): MiddlewareHandler {
       ...Object.fromEntries(
         Object.entries(operation.errors ?? {}).map(([status, when]) => [
           status,
-          { description: `${STATUS_CODES[status]}: ${when}`, content: errorContent },
+          { description: `${reasonPhrase(Number(status))}: ${when}`, content: errorContent },
         ]),
       ),
     },

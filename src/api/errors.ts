@@ -12,9 +12,15 @@ import type { ApiDeps, ApiEnv } from './deps.ts';
 /** Headers of every answer: no browser guesses what it is, nobody keeps it. */
 export const everyAnswer = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
+/** The reason phrase of a status, as RFC 9110 has it. Node still calls 413 by its former name. */
+export function reasonPhrase(status: number): string {
+  if (status === 413) return 'Content Too Large';
+  return STATUS_CODES[status] ?? 'Error';
+}
+
 /** The error body (given.md, "Error body"). */
 export function errorBody(status: number, message: string) {
-  return { statusCode: status, error: STATUS_CODES[status] ?? 'Error', message };
+  return { statusCode: status, error: reasonPhrase(status), message };
 }
 
 function answer(status: number, message: string, headers: Readonly<Record<string, string>>): Response {
@@ -51,7 +57,7 @@ export function failureOf(error: unknown, requestId: string): Failure {
     return { status: error.status, message: error.message, headers: error.headers, ours: false };
   }
   if (error instanceof HTTPException && error.status < 500) {
-    const message = error.message || (STATUS_CODES[error.status] ?? 'Refused');
+    const message = error.message || reasonPhrase(error.status);
     return { status: error.status, message, headers: {}, ours: false };
   }
   if (isTransient(error)) {

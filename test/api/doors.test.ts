@@ -59,6 +59,17 @@ function open({ url }: HttpServer, text: string): Connection {
 const loginHead = (length: number) =>
   `POST /v21/users/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
 
+const importHead = () =>
+  [
+    'POST /v21/warehouse/events/import HTTP/1.1',
+    'Host: x',
+    'Content-Type: application/x-ndjson',
+    `x-api-key: ${api.eshop.apiKey}`,
+    `authorization: ${api.eshop.warehouse.token}`,
+    'Transfer-Encoding: chunked',
+    '\r\n',
+  ].join('\r\n');
+
 function expectRefusal(answer: string, status: number, phrase: string): void {
   const [head = '', body = ''] = answer.split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} ${phrase}\r\n`));
@@ -87,16 +98,7 @@ describe('a request that takes too long to arrive is ended', () => {
 
   test('but an import may take its time', async () => {
     const running = await listening({ uploadMs: 200 });
-    const head = [
-      'POST /v21/warehouse/events/import HTTP/1.1',
-      'Host: x',
-      'Content-Type: application/x-ndjson',
-      `x-api-key: ${api.eshop.apiKey}`,
-      `authorization: ${api.eshop.warehouse.token}`,
-      'Transfer-Encoding: chunked',
-      '\r\n',
-    ].join('\r\n');
-    const patient = open(running, head);
+    const patient = open(running, importHead());
     patient.socket.write('2\r\nx\n\r\n');
     await until('the first result', async () => patient.text().includes('"line":1,'));
     // Begun later, and over: the time that others have has passed.
@@ -139,7 +141,7 @@ describe('a login has at most 16 KiB', () => {
     const answer = await login(url, credentials(16 * 1024 + 1));
     expect(await answer.json()).toEqual({
       statusCode: 413,
-      error: 'Payload Too Large',
+      error: 'Content Too Large',
       message: 'The body is larger than 16 KiB.',
     });
   });
@@ -245,6 +247,27 @@ describe('what Node refuses by itself has the error body', () => {
     ],
   ] as const)('%s', async (_what, request, status, phrase) => {
     expectRefusal(await open(await listening(), request).ended, status, phrase);
+  });
+
+  test.each([
+    ['a request for a tunnel', 'CONNECT x:80 HTTP/1.1\r\nHost: x:80\r\n\r\n', 501, 'Not Implemented'],
+    [
+      'an expectation that nobody meets',
+      'POST / HTTP/1.1\r\nHost: x\r\nExpect: more\r\nContent-Length: 2\r\n\r\nab',
+      417,
+      'Expectation Failed',
+    ],
+  ] as const)('%s', async (_what, request, status, phrase) => {
+    const { socket, ended } = open(await listening(), request);
+    socket.end();
+    expectRefusal(await ended, status, phrase);
+  });
+
+  test('but not in the middle of an answer, which is cut off instead', async () => {
+    const { socket, text, ended } = open(await listening(), `${importHead()}2\r\nx\n\r\n`);
+    await until('the first result', async () => text().includes('"line":1,'));
+    socket.write('no chunk\r\n');
+    expect(await ended).not.toContain('HTTP/1.1 400');
   });
 
   test('a host that is none', async () => {

@@ -121,7 +121,7 @@ test('a body over 1 MiB 413, one that is not JSON 415, one that is malformed 400
   const path = '/v21/things/1';
   expect((await api.shop('POST', path, { name: 'x'.repeat(1024 * 1024) })).body).toMatchObject({
     statusCode: 413,
-    error: 'Payload Too Large',
+    error: 'Content Too Large',
   });
   expect((await api.shop('POST', path, 'name=x', { 'content-type': 'text/plain' })).body).toMatchObject({
     statusCode: 415,

@@ -2,11 +2,11 @@
  * The OpenAPI 3.1 document: the operations as their routes describe them, and what all of them share.
  * @module
  */
-import { STATUS_CODES } from 'node:http';
 import type { Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
 import type { ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
+import { reasonPhrase } from '../errors.ts';
 import { authentication, conventions, events, receiving, tags, versions } from './texts.ts';
 import { describeWebhooks } from './webhooks.ts';
 
@@ -144,7 +144,7 @@ function sharedStatuses(path: string, operation: DocumentedOperation): number[] 
 
 function complete(path: string, operation: DocumentedOperation): DocumentedOperation {
   const added = sharedStatuses(path, operation).map((status) => {
-    const description = `${STATUS_CODES[status]}: ${shared[status]}`;
+    const description = `${reasonPhrase(status)}: ${shared[status]}`;
     return [String(status), { description, content: errorContent }] as const;
   });
   const responses = { ...Object.fromEntries(added), ...operation.responses };

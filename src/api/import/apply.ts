@@ -2,7 +2,6 @@
  * A line of an import → its result. Every line is a transaction of its own.
  * @module
  */
-import { STATUS_CODES } from 'node:http';
 import * as v from 'valibot';
 import { takeImportKey } from '../../db/import-keys.ts';
 import { retryVictims } from '../../db/retry.ts';
@@ -10,7 +9,7 @@ import { identifier, oneOf, said, text } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import type { Turns } from '../budget/turns.ts';
 import type { ApiDeps } from '../deps.ts';
-import { failureOf } from '../errors.ts';
+import { failureOf, reasonPhrase } from '../errors.ts';
 import { parseOrThrow } from '../validate.ts';
 import { createLanes } from './lanes.ts';
 import type { Line } from './lines.ts';
@@ -143,7 +142,7 @@ export function createApplyLine(
     } catch (error) {
       const { status: statusCode, message, ours } = failureOf(error, requestId);
       if (ours) deps.log.error({ err: error, requestId, line: line.number }, 'line of an import failed');
-      return { ...about, statusCode, error: STATUS_CODES[statusCode] ?? 'Error', message };
+      return { ...about, statusCode, error: reasonPhrase(statusCode), message };
     }
   };
 }
