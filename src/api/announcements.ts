@@ -52,7 +52,12 @@ export interface Announcement<Status extends string, Rec extends object> {
   list(sql: Pool, eshopId: number, filter: StatusFilter<Status>, page: Page): Promise<Listed<Rec>>;
   read(sql: Pool, eshopId: number, id: string): Promise<Rec | null>;
   create(sql: Pool, eshopId: number, record: Rec): Promise<Written<Rec>>;
-  update(sql: Pool, eshopId: number, id: string, change: (before: Rec) => Rec): Promise<Written<Rec>>;
+  update(
+    sql: Pool,
+    eshopId: number,
+    id: string,
+    change: (before: Rec, now: Date) => Rec,
+  ): Promise<Written<Rec>>;
 }
 
 const idParams = { id: identifier() };
@@ -185,8 +190,8 @@ export function announcementRoutes<const Status extends string, Rec extends obje
         const { id } = c.req.valid('param');
         const sent = c.req.valid('json');
         const context = await contextOf(eshopId, sent);
-        const written = await announcement.update(deps.sql, eshopId, id, (record) =>
-          change(record, sent, context),
+        const written = await announcement.update(deps.sql, eshopId, id, (record, now) =>
+          change(record, sent, { ...context, now }),
         );
         return ok(c, messages.updated, answer(written));
       },
@@ -207,9 +212,7 @@ export function announcementRoutes<const Status extends string, Rec extends obje
     async (c) => {
       const { id } = c.req.valid('param');
       const { eshopId } = c.var.session;
-      const written = await announcement.update(deps.sql, eshopId, id, (record) =>
-        announcement.cancel(record, new Date()),
-      );
+      const written = await announcement.update(deps.sql, eshopId, id, announcement.cancel);
       return ok(c, `${capital(noun)} canceled.`, answer(written));
     },
   );
@@ -255,8 +258,8 @@ export function warehouseRoute<
     async (c) => {
       const { id } = c.req.valid('param');
       const input = c.req.valid('json');
-      const { record, wake } = await update(deps.sql, c.var.session.eshopId, id, (before) =>
-        operation.change(before, input, new Date()),
+      const { record, wake } = await update(deps.sql, c.var.session.eshopId, id, (before, now) =>
+        operation.change(before, input, now),
       );
       if (wake) deps.notifyOutbox();
       return ok(c, message, renderValue(record, { version: 'v21', withPackingLists: false }));

@@ -93,8 +93,8 @@ export function orderRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const body = c.req.valid('json');
       const context = await contextOf(eshopId, body);
-      const written = await changeOrder(deps.sql, eshopId, c.req.valid('param').eshopOrderId, (record) =>
-        replaceOrder(record, body, context),
+      const written = await changeOrder(deps.sql, eshopId, c.req.valid('param').eshopOrderId, (record, now) =>
+        replaceOrder(record, body, { ...context, now }),
       );
       return ok(c, 'Order updated.', answer(written));
     },
@@ -116,8 +116,8 @@ export function orderRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const body = c.req.valid('json');
       const context = await contextOf(eshopId, body);
-      const written = await changeOrder(deps.sql, eshopId, c.req.valid('param').eshopOrderId, (record) =>
-        patchOrder(record, body, context),
+      const written = await changeOrder(deps.sql, eshopId, c.req.valid('param').eshopOrderId, (record, now) =>
+        patchOrder(record, body, { ...context, now }),
       );
       return ok(c, 'Order updated.', answer(written));
     },
@@ -136,9 +136,7 @@ export function orderRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params(orderParams),
     async (c) => {
       const { eshopOrderId } = c.req.valid('param');
-      const written = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (record) =>
-        releaseOrder(record, new Date()),
-      );
+      const written = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, releaseOrder);
       return ok(c, 'Order released.', answer(written));
     },
   );
@@ -156,8 +154,8 @@ export function orderRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params(orderParams),
     async (c) => {
       const { eshopOrderId } = c.req.valid('param');
-      const written = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (record) =>
-        moveOrder(record, 'canceled', null, new Date()),
+      const written = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (record, now) =>
+        moveOrder(record, 'canceled', null, now),
       );
       return ok(c, 'Order canceled.', answer(written));
     },

@@ -50,8 +50,11 @@ export function warehouseOrderRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { status, note } = c.req.valid('json');
       const { eshopOrderId } = c.req.valid('param');
-      const { record, wake } = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (before) =>
-        moveOrder(before, status, note, new Date()),
+      const { record, wake } = await changeOrder(
+        deps.sql,
+        c.var.session.eshopId,
+        eshopOrderId,
+        (before, now) => moveOrder(before, status, note, now),
       );
       if (wake) deps.notifyOutbox();
       return ok(c, 'Order status changed.', renderValue(record, { version: 'v21', withPackingLists: false }));

@@ -3,7 +3,6 @@
  * @module
  */
 import { releaseOrder } from '../domain/order-changes.ts';
-import { databaseTime } from './clock.ts';
 import { changeOrder } from './orders.ts';
 import type { Pool, Sql } from './pool.ts';
 
@@ -38,15 +37,14 @@ export async function releasePreOrder(
   options: { readonly due?: Date } = {},
 ): Promise<boolean> {
   if ((await readOrderRelease(sql, eshopId, eshopOrderId)) === null) return false;
-  const now = await databaseTime(sql);
-  const until = options.due ?? now;
   let released = false;
   await changeOrder(
     sql,
     eshopId,
     eshopOrderId,
-    (order) => {
+    (order, now) => {
       // Asked again under the lock: it may have been released, canceled or put off a moment ago.
+      const until = options.due ?? now;
       const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= until.getTime();
       released = order.status === 'preOrder' && due;
       return released ? releaseOrder(order, now) : order;

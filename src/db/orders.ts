@@ -6,6 +6,7 @@ import { orderEntry } from '../domain/catalogue.ts';
 import type { OrderProduct, OrderRecord } from '../domain/order-schema.ts';
 import type { OrderStatus } from '../domain/order-status.ts';
 import { conflict, notFound } from '../domain/problem.ts';
+import { databaseTime } from './clock.ts';
 import { recordChange } from './events.ts';
 import { orderFollows } from './order-effects.ts';
 import { type OrderRow, orderColumns, toLineRows, toOrderRecord, toOrderRow } from './order-rows.ts';
@@ -47,14 +48,15 @@ export async function createOrderIn(
 
 /**
  * Applies a pure change to an order under its row lock; fires what the comparison of before and after says.
- * @param change throws what it refuses with; nothing is written then
+ * @param change throws what it refuses with; nothing is written then. Its `now` is the time of the whole change, by the
+ * database's clock, taken under the lock
  * @throws Problem 404 when there is no such order
  */
 export async function changeOrder(
   sql: Pool,
   eshopId: number,
   eshopOrderId: string,
-  change: (before: OrderRecord) => OrderRecord,
+  change: (before: OrderRecord, now: Date) => OrderRecord,
   options: ChangeOptions = {},
 ): Promise<Written<OrderRecord>> {
   return sql.begin((tx) => changeOrderIn(tx, eshopId, eshopOrderId, change, options));
@@ -65,17 +67,18 @@ export async function changeOrderIn(
   tx: Sql,
   eshopId: number,
   eshopOrderId: string,
-  change: (before: OrderRecord) => OrderRecord,
+  change: (before: OrderRecord, now: Date) => OrderRecord,
   options: ChangeOptions = {},
 ): Promise<Written<OrderRecord>> {
   const [row] = await tx<OrderRow[]>`
     select ${tx(orderColumns)} from orders
     where eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId} for update`;
   if (row === undefined) throw notFound(`There is no order ${eshopOrderId}.`);
-  const before = toOrderRecord(row, await linesOf(tx, eshopId, eshopOrderId));
-  const changed = change(before);
+  const [lines, now] = await Promise.all([linesOf(tx, eshopId, eshopOrderId), databaseTime(tx)]);
+  const before = toOrderRecord(row, lines);
+  const changed = change(before, now);
   if (unchanged(before, changed)) return { record: before, wake: false };
-  const after = { ...changed, updatedAt: new Date().toISOString() };
+  const after = { ...changed, updatedAt: now.toISOString() };
   await tx`
     update orders set ${tx(toOrderRow(tx, after))}
     where eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId}`;

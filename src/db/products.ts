@@ -5,6 +5,7 @@
 import { productEntry } from '../domain/catalogue.ts';
 import { conflict, notFound } from '../domain/problem.ts';
 import { type ProductRecord, productEntries, type Stock } from '../domain/product-schema.ts';
+import { databaseTime } from './clock.ts';
 import { recordChange } from './events.ts';
 import type { Pool, Sql } from './pool.ts';
 import { type Listed, unchanged, type Written } from './written.ts';
@@ -61,16 +62,17 @@ export async function changeProduct(
   sql: Pool,
   eshopId: number,
   sku: string,
-  change: (before: ProductRecord) => ProductRecord,
+  change: (before: ProductRecord, now: Date) => ProductRecord,
 ): Promise<Written<ProductRecord>> {
   return sql.begin(async (tx) => {
     const [row] = await tx<ProductRow[]>`
       select ${tx(columns)} from products where eshop_id = ${eshopId} and sku = ${sku} for no key update`;
     if (row === undefined) throw notFound(`There is no product ${sku}.`);
+    const now = await databaseTime(tx);
     const before = toRecord(row);
-    const changed = change(before);
+    const changed = change(before, now);
     if (unchanged(before, changed)) return { record: before, wake: false };
-    const after = { ...changed, updatedAt: new Date().toISOString() };
+    const after = { ...changed, updatedAt: now.toISOString() };
     const { stock: _, ...values } = after;
     await tx`update products set ${tx({ ...values })} where eshop_id = ${eshopId} and sku = ${sku}`;
     const deliveries = await recordChange(tx, productEntry, { eshopId, entityId: sku, before, after });

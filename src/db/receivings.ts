@@ -8,6 +8,7 @@ import { receivingOf } from '../domain/receiving-changes.ts';
 import { type ReceivingLine, type ReceivingRecord, receivingEntries } from '../domain/receiving-schema.ts';
 import type { ReceivingStatus } from '../domain/receiving-status.ts';
 import { written } from '../domain/timestamp.ts';
+import { databaseTime } from './clock.ts';
 import { recordChange } from './events.ts';
 import { asTimestamp, json } from './json.ts';
 import type { Pool, Sql } from './pool.ts';
@@ -79,7 +80,7 @@ export async function changeReceiving(
   sql: Pool,
   eshopId: number,
   id: string,
-  change: (before: ReceivingRecord) => ReceivingRecord,
+  change: (before: ReceivingRecord, now: Date) => ReceivingRecord,
 ): Promise<Written<ReceivingRecord>> {
   return sql.begin((tx) => changeReceivingIn(tx, eshopId, id, change));
 }
@@ -89,16 +90,16 @@ export async function changeReceivingIn(
   tx: Sql,
   eshopId: number,
   id: string,
-  change: (before: ReceivingRecord) => ReceivingRecord,
+  change: (before: ReceivingRecord, now: Date) => ReceivingRecord,
 ): Promise<Written<ReceivingRecord>> {
   await tx`select from receivings where eshop_id = ${eshopId} and eshop_receiving_id = ${id} for update`;
   // Read after the lock, and so as new as it.
-  const before = await readReceiving(tx, eshopId, id);
+  const [before, now] = await Promise.all([readReceiving(tx, eshopId, id), databaseTime(tx)]);
   if (before === null) throw notFound(`There is no receiving ${id}.`);
-  const after = change(before);
+  const after = change(before, now);
   if (unchanged(before, after)) return { record: before, wake: false };
   await tx`
-    update receivings set ${tx({ ...toRow(tx, after), updatedAt: new Date() })}
+    update receivings set ${tx({ ...toRow(tx, after), updatedAt: now })}
     where eshop_id = ${eshopId} and eshop_receiving_id = ${id}`;
   if (!unchanged(before.products, after.products)) {
     await tx`delete from receiving_products where eshop_id = ${eshopId} and eshop_receiving_id = ${id}`;

@@ -12,6 +12,7 @@ import {
 } from '../domain/return-schema.ts';
 import type { ReturnStatus } from '../domain/return-status.ts';
 import { written } from '../domain/timestamp.ts';
+import { databaseTime } from './clock.ts';
 import { recordChange } from './events.ts';
 import type { Pool, Sql } from './pool.ts';
 import { returnMovesStock } from './return-stock.ts';
@@ -96,7 +97,7 @@ export async function changeReturn(
   sql: Pool,
   eshopId: number,
   id: string,
-  change: (before: ReturnRecord) => ReturnRecord,
+  change: (before: ReturnRecord, now: Date) => ReturnRecord,
 ): Promise<Written<ReturnRecord>> {
   return sql.begin((tx) => changeReturnIn(tx, eshopId, id, change));
 }
@@ -106,15 +107,15 @@ export async function changeReturnIn(
   tx: Sql,
   eshopId: number,
   id: string,
-  change: (before: ReturnRecord) => ReturnRecord,
+  change: (before: ReturnRecord, now: Date) => ReturnRecord,
 ): Promise<Written<ReturnRecord>> {
   await tx`select from returns where eshop_id = ${eshopId} and eshop_return_id = ${id} for update`;
   // Read after the lock, and so as new as it.
-  const before = await readReturn(tx, eshopId, id);
+  const [before, now] = await Promise.all([readReturn(tx, eshopId, id), databaseTime(tx)]);
   if (before === null) throw notFound(`There is no return ${id}.`);
-  const changed = change(before);
+  const changed = change(before, now);
   if (unchanged(before, changed)) return { record: before, wake: false };
-  const after = { ...changed, updatedAt: new Date().toISOString() };
+  const after = { ...changed, updatedAt: now.toISOString() };
   const { returnedOrderProducts, ...values } = after;
   await tx`
     update returns set ${tx({ ...values })} where eshop_id = ${eshopId} and eshop_return_id = ${id}`;

@@ -98,7 +98,12 @@ interface Change<Rec, Body extends v.GenericSchema> {
  */
 function operationsOn<Rec>(
   kind: string,
-  changeIn: (tx: Sql, eshopId: number, id: string, change: (before: Rec) => Rec) => Promise<Written<Rec>>,
+  changeIn: (
+    tx: Sql,
+    eshopId: number,
+    id: string,
+    change: (before: Rec, now: Date) => Rec,
+  ) => Promise<Written<Rec>>,
 ) {
   return <Body extends v.GenericSchema>(of: Change<Rec, Body>): ImportOperation => ({
     endpoint: of.endpoint,
@@ -109,7 +114,7 @@ function operationsOn<Rec>(
       return {
         uses: [alone(`${kind} ${id}`), ...(of.movesStock(input) ? [alone(stock)] : [])],
         async apply(tx, eshopId) {
-          const { wake } = await changeIn(tx, eshopId, id, (record) => of.change(record, input, new Date()));
+          const { wake } = await changeIn(tx, eshopId, id, (record, now) => of.change(record, input, now));
           return { message: of.message, id, wake };
         },
       };

@@ -1,0 +1,66 @@
+/** A change has one time, however long it takes to be made: `updatedAt` and every time the change writes are equal. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changeOrder, readOrder } from '../../src/db/orders.ts';
+import { changeProduct } from '../../src/db/products.ts';
+import { changeReceiving } from '../../src/db/receivings.ts';
+import { changeReturn } from '../../src/db/returns.ts';
+import { moveOrder } from '../../src/domain/order-changes.ts';
+import { moveReceiving } from '../../src/domain/receiving-changes.ts';
+import { moveReturn } from '../../src/domain/return-changes.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await createTestApi();
+  await stockedProducts(api.eshop);
+});
+afterAll(() => api.drop());
+
+/** Lets some milliseconds pass in the midst of a change. */
+function takingLong<Rec>(after: Rec): Rec {
+  const until = performance.now() + 5;
+  while (performance.now() < until);
+  return after;
+}
+
+test('the cancellation of an order', async () => {
+  await api.shop('POST', '/v21/orders', minimalOrder('1'));
+  await changeOrder(api.sql, api.eshop.eshopId, '1', (before, now) =>
+    takingLong(moveOrder(before, 'canceled', null, now)),
+  );
+  const order = await readOrder(api.sql, api.eshop.eshopId, '1');
+  expect(order?.canceledAt).toBe(order?.updatedAt);
+  expect(order?.statusHistory.at(-1)?.at).toBe(order?.updatedAt);
+});
+
+test('the arrival of a return', async () => {
+  const lines = [{ sku: 'TEA', quantity: 1 }];
+  await api.shop('POST', '/v21/returns', { eshopReturnId: '1', returnedOrderProducts: lines });
+  const { record } = await changeReturn(api.sql, api.eshop.eshopId, '1', (before, now) =>
+    takingLong(moveReturn(before, 'arrived', null, now)),
+  );
+  expect(record.receivedAt).toBe(record.updatedAt);
+});
+
+test('the update of a product', async () => {
+  let given = '';
+  const { record } = await changeProduct(api.sql, api.eshop.eshopId, 'TEA', (before, now) => {
+    given = now.toISOString();
+    return takingLong({ ...before, note: 'x' });
+  });
+  expect(record.updatedAt).toBe(given);
+});
+
+test('the arrival of a receiving, which has no times in its record', async () => {
+  const products = [{ sku: 'TEA', quantity: 1 }];
+  await api.shop('POST', '/v21/receivings', { eshopReceivingId: '1', supplier: 'Tea Ltd', products });
+  let given = new Date(0);
+  await changeReceiving(api.sql, api.eshop.eshopId, '1', (before, now) => {
+    given = now;
+    return takingLong(moveReceiving(before, 'arrived'));
+  });
+  const [row] = await api.sql`select updated_at from receivings where eshop_receiving_id = '1'`;
+  expect(row?.updatedAt).toEqual(given);
+});
