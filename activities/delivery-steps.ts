@@ -3,8 +3,9 @@
  * @module
  */
 import type { Logger } from 'pino';
-import * as deliveries from '../src/db/deliveries.ts';
 import type { Pool } from '../src/db/pool.ts';
+import { compensate } from '../src/db/webhooks/compensation.ts';
+import * as deliveries from '../src/db/webhooks/deliveries.ts';
 import { isOpen, type StoredState } from '../src/domain/delivery-state.ts';
 import type {
   CompensationResult,
@@ -54,7 +55,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
       return await readDelivery(input);
     },
     async compensate(deliveryId): Promise<CompensationResult> {
-      const done = await deliveries.compensate(deps.sql, deliveryId);
+      const done = await compensate(deps.sql, deliveryId);
       if (done.deactivatedGeneration !== null) deps.notifyOutbox();
       return { ...done, state: finalState(done.state) };
     },

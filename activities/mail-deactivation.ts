@@ -4,9 +4,8 @@
  */
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import { readDeactivation, recordMailed } from '../src/db/deliveries.ts';
 import type { Pool } from '../src/db/pool.ts';
-import { recordMailRefused } from '../src/db/refused-mails.ts';
+import { readDeactivation, recordMailed, recordMailRefused } from '../src/db/webhooks/deactivations.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
 import type { Mailer } from '../src/mail/mailer.ts';

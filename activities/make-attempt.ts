@@ -6,6 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { clockFrom } from '../src/db/clock.ts';
+import type { Pool } from '../src/db/pool.ts';
 import {
   beginAttempt,
   closeDelivery,
@@ -15,8 +16,7 @@ import {
   spendRetries,
   startWindow,
   webhookGeneration,
-} from '../src/db/deliveries.ts';
-import type { Pool } from '../src/db/pool.ts';
+} from '../src/db/webhooks/deliveries.ts';
 import type { AttemptRequest, AttemptResult, Sender } from '../src/delivery/sender.ts';
 import { isOpen } from '../src/domain/delivery-state.ts';
 import { packingListEventTypes } from '../src/domain/event-types.ts';

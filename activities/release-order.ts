@@ -3,8 +3,8 @@
  * @module
  */
 import { databaseTime } from '../src/db/clock.ts';
-import { readOrderRelease, releasePreOrder } from '../src/db/order-release.ts';
 import type { Pool } from '../src/db/pool.ts';
+import { readOrderRelease, releasePreOrder } from '../src/db/records/order-release.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 
 /** Makes the activities of `releasePreOrder`. */

@@ -3,8 +3,12 @@
  * @module
  */
 import { readFile } from 'node:fs/promises';
-import { extendMarketplaces, shippedMarketplaces } from './domain/marketplaces.ts';
-import { parseShipperCatalogue, type ShipperCatalogue, shippedCatalogue } from './domain/shipper-services.ts';
+import { extendMarketplaces, shippedMarketplaces } from './domain/order/marketplaces.ts';
+import {
+  parseShipperCatalogue,
+  type ShipperCatalogue,
+  shippedCatalogue,
+} from './domain/order/shipper-services.ts';
 
 async function read<T>(path: string, parse: (json: unknown) => T): Promise<T> {
   try {

@@ -5,11 +5,11 @@
 import * as v from 'valibot';
 import { createEshop } from './db/eshops.ts';
 import type { Pool } from './db/pool.ts';
-import { createProduct } from './db/products.ts';
-import { createMovement } from './db/stock-movements.ts';
+import { createProduct } from './db/records/products.ts';
+import { createMovement } from './db/records/stock-movements.ts';
 import { createUser } from './db/users.ts';
-import { productInputSchema } from './domain/product-schema.ts';
-import { newMovement } from './domain/stock-movement-schema.ts';
+import { productInputSchema } from './domain/product/schema.ts';
+import { newMovement } from './domain/stock/movement.ts';
 import type { DataDir } from './embedded/data-dir.ts';
 import { hashPassword, newPassword } from './passwords.ts';
 

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import type { Settings } from './config.ts';
 import type { Pool } from './db/pool.ts';
 import { readSetting, writeSetting } from './db/settings.ts';
-import { resealBatch } from './db/webhook-secrets.ts';
+import { resealBatch } from './db/webhooks/secrets.ts';
 import type { DataDir } from './embedded/data-dir.ts';
 import type { Keys } from './keys.ts';
 import {

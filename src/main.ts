@@ -8,7 +8,7 @@ import { banner } from './banner.ts';
 import { loadConfig, MOST_CONNECTIONS, POOL_SIZE } from './config.ts';
 import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
 import { migrate } from './db/migrate.ts';
-import { createNotifier } from './db/notify.ts';
+import { createNotifier } from './db/outbox/notify.ts';
 import { createPool } from './db/pool.ts';
 import { createAddressGuard } from './delivery/address-guard.ts';
 import { destinationProblem } from './delivery/destination.ts';

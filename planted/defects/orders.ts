@@ -10,7 +10,7 @@ const SOLD_ONCE = 'units that are reserved are sold to nobody else';
 export const orderDefects: readonly Defect[] = [
   {
     name: 'order-waiting-for-carrier-reserves-nothing',
-    file: 'src/db/order-stock.ts',
+    file: 'src/db/records/order-stock.ts',
     text: "  'packed',\n  'waitingForCarrier',\n",
     replacement: "  'packed',\n",
     noticed: 'Goods that are packed and wait for the carrier are sold a second time.',
@@ -26,7 +26,7 @@ export const orderDefects: readonly Defect[] = [
   },
   {
     name: 'order-packed-reserves-nothing',
-    file: 'src/db/order-stock.ts',
+    file: 'src/db/records/order-stock.ts',
     text: "  'packed',\n",
     replacement: '',
     noticed: 'Goods that are packed are sold a second time.',
@@ -34,7 +34,7 @@ export const orderDefects: readonly Defect[] = [
   },
   {
     name: 'order-waiting-for-carrier-can-be-canceled',
-    file: 'src/domain/order-status.ts',
+    file: 'src/domain/order/status.ts',
     text: "  waitingForCarrier: ['onTheWay'],",
     replacement: "  waitingForCarrier: ['onTheWay', 'canceled'],",
     noticed: 'An order that waits for its carrier is canceled, and its goods leave all the same.',

@@ -4,7 +4,8 @@
  */
 import type { Defect } from '../defect.ts';
 
-const DELIVERIES = 'src/db/deliveries.ts';
+const DELIVERIES = 'src/db/webhooks/deliveries.ts';
+const COMPENSATION = 'src/db/webhooks/compensation.ts';
 const records = (...tests: string[]) => [{ file: 'test/db/delivery-records.test.ts', tests }];
 
 export const recordDefects: readonly Defect[] = [
@@ -99,7 +100,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'compensate-what-was-delivered',
-    file: DELIVERIES,
+    file: COMPENSATION,
     text: "if (delivery.state !== 'pending' && delivery.state !== 'retrying') {",
     replacement: "if (delivery.state === 'failed') {",
     noticed: 'A webhook is deactivated and mailed about although the last attempt succeeded.',
@@ -107,7 +108,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'compensate-whatever-the-generation',
-    file: DELIVERIES,
+    file: COMPENSATION,
     text: 'deleted_at is null and generation = ',
     replacement: 'deleted_at is null and generation >= ',
     noticed: 'A webhook that moved is deactivated for what its old address answered.',
@@ -117,7 +118,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'compensate-what-the-user-deactivated',
-    file: DELIVERIES,
+    file: COMPENSATION,
     text: ' and active and deleted_at is null and generation',
     replacement: ' and deleted_at is null and generation',
     noticed: 'A mail about a deactivation that the user made, or a compensation that fails for ever.',
@@ -127,7 +128,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'compensate-a-deleted-webhook',
-    file: DELIVERIES,
+    file: COMPENSATION,
     text: ' and active and deleted_at is null and generation',
     replacement: ' and active and generation',
     noticed: 'A mail about a webhook that its e-shop has deleted.',
@@ -135,7 +136,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'compensate-every-webhook',
-    file: DELIVERIES,
+    file: COMPENSATION,
     text: 'unregistered_at = now()\n      where id = ',
     replacement: 'unregistered_at = now()\n      where id >= ',
     noticed: 'One broken receiver deactivates the webhooks of others.',
@@ -143,7 +144,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'compensate-takes-the-deactivation-of-another',
-    file: DELIVERIES,
+    file: COMPENSATION,
     text: '.webhookId} and delivery_id = ',
     replacement: '.webhookId} and delivery_id is distinct from ',
     noticed: 'A repeated compensation sends the mail of another delivery once more.',

@@ -67,7 +67,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-of-deliveries-wait-for-each-other',
-    file: 'src/db/outbox.ts',
+    file: 'src/db/outbox/outbox.ts',
     text: ' for update skip locked)\n    returning id, eshop_id, webhook_id, event_type, entity_id`;',
     replacement: ')\n    returning id, eshop_id, webhook_id, event_type, entity_id`;',
     noticed: 'A second worker adds nothing: it waits for the first, and stands still with it.',
@@ -75,7 +75,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-of-changes-wait-for-each-other',
-    file: 'src/db/outbox.ts',
+    file: 'src/db/outbox/outbox.ts',
     text: ' for update skip locked)\n    returning id, kind, eshop_id, webhook_id, eshop_order_id`;',
     replacement: ')\n    returning id, kind, eshop_id, webhook_id, eshop_order_id`;',
     noticed: 'Activations wait for another worker that stands still.',
@@ -83,7 +83,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-never-end',
-    file: 'src/db/outbox.ts',
+    file: 'src/db/outbox/outbox.ts',
     text: '      where dispatched_at is null and (claimed_until is null or claimed_until < now())',
     replacement: '      where dispatched_at is null and claimed_until is null',
     noticed: 'What a relay had claimed when it was killed is never delivered.',

@@ -27,7 +27,7 @@ export const wireDefects: readonly Defect[] = [
   },
   {
     name: 'rotation-without-overlap-keeps-the-old-secret',
-    file: 'src/db/webhooks.ts',
+    file: 'src/db/webhooks/webhooks.ts',
     text: '    // One statement: the right-hand sides',
     replacement: '    overlap = true;\n    // One statement: the right-hand sides',
     noticed: 'overlap=0 after a leak: the leaked secret still signs.',

@@ -6,9 +6,9 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Pool } from '../db/pool.ts';
-import { knownSkus } from '../db/products.ts';
-import type { StatusFilter } from '../db/status-list.ts';
-import type { Listed, Written } from '../db/written.ts';
+import { knownSkus } from '../db/records/products.ts';
+import type { StatusFilter } from '../db/records/status-list.ts';
+import type { Listed, Written } from '../db/records/written.ts';
 import type { CatalogueEntry } from '../domain/catalogue.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { eventOn, type Occasion } from '../domain/event-types.ts';

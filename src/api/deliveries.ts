@@ -4,8 +4,13 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { type AttemptLogRow, type DeliveryLogRow, findDelivery, listDeliveries } from '../db/delivery-log.ts';
-import { findWebhook } from '../db/webhooks.ts';
+import {
+  type AttemptLogRow,
+  type DeliveryLogRow,
+  findDelivery,
+  listDeliveries,
+} from '../db/webhooks/delivery-log.ts';
+import { findWebhook } from '../db/webhooks/webhooks.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { notFound } from '../domain/problem.ts';

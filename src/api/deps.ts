@@ -5,8 +5,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
 import type { Pool } from '../db/pool.ts';
+import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { Role } from '../domain/role.ts';
-import type { ShipperCatalogue } from '../domain/shipper-services.ts';
 import type { Keys } from '../keys.ts';
 import type { Allowance, BudgetLimits } from './budget/budget.ts';
 

@@ -4,11 +4,11 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { listOrders, readOrder } from '../db/orders.ts';
+import { listOrders, readOrder } from '../db/records/orders.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { identifier, oneOf } from '../domain/fields.ts';
-import { orderRecordSchema } from '../domain/order-record.ts';
-import { orderStatuses } from '../domain/order-status.ts';
+import { orderRecordSchema } from '../domain/order/record.ts';
+import { orderStatuses } from '../domain/order/status.ts';
 import { notFound } from '../domain/problem.ts';
 import { renderValue } from '../domain/render.ts';
 import { timestamp } from '../domain/timestamp.ts';

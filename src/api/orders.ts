@@ -3,9 +3,9 @@
  * @module
  */
 import { Hono } from 'hono';
-import { changeOrder, createOrder } from '../db/orders.ts';
-import { knownSkus } from '../db/products.ts';
-import type { Written } from '../db/written.ts';
+import { changeOrder, createOrder } from '../db/records/orders.ts';
+import { knownSkus } from '../db/records/products.ts';
+import type { Written } from '../db/records/written.ts';
 import {
   changeableInHand,
   moveOrder,
@@ -14,10 +14,10 @@ import {
   releaseOrder,
   replaceOrder,
   skusIn,
-} from '../domain/order-changes.ts';
-import { orderRecordSchema } from '../domain/order-record.ts';
-import type { OrderContext } from '../domain/order-rules.ts';
-import { type OrderRecord, orderInputSchema, orderResponseOnly } from '../domain/order-schema.ts';
+} from '../domain/order/changes.ts';
+import { orderRecordSchema } from '../domain/order/record.ts';
+import type { OrderContext } from '../domain/order/rules.ts';
+import { type OrderRecord, orderInputSchema, orderResponseOnly } from '../domain/order/schema.ts';
 import { renderValue } from '../domain/render.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describe } from './describe.ts';

@@ -4,18 +4,18 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { changeProduct, createProduct, listProducts, readProduct } from '../db/products.ts';
-import type { Written } from '../db/written.ts';
+import { changeProduct, createProduct, listProducts, readProduct } from '../db/records/products.ts';
+import type { Written } from '../db/records/written.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { identifier } from '../domain/fields.ts';
 import { notFound } from '../domain/problem.ts';
-import { newProduct, patchProduct, replaceProduct } from '../domain/product-changes.ts';
+import { newProduct, patchProduct, replaceProduct } from '../domain/product/changes.ts';
 import {
   type ProductRecord,
   productInputSchema,
   productRecordSchema,
   productResponseOnly,
-} from '../domain/product-schema.ts';
+} from '../domain/product/schema.ts';
 import { renderValue } from '../domain/render.ts';
 import { timestamp } from '../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';

@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from 'valibot';
-import { changeReceiving, createReceiving, listReceivings, readReceiving } from '../db/receivings.ts';
+import { changeReceiving, createReceiving, listReceivings, readReceiving } from '../db/records/receivings.ts';
 import { receivingEntry } from '../domain/catalogue.ts';
 import { oneOf } from '../domain/fields.ts';
 import {
@@ -14,13 +14,13 @@ import {
   patchReceiving,
   replaceReceiving,
   skusInReceiving,
-} from '../domain/receiving-changes.ts';
+} from '../domain/receiving/changes.ts';
 import {
   type ReceivingRecord,
   receivingInputSchema,
   receivingLinesSchema,
-} from '../domain/receiving-schema.ts';
-import { type ReceivingStatus, receivingStatuses, receivingTransitions } from '../domain/receiving-status.ts';
+} from '../domain/receiving/schema.ts';
+import { type ReceivingStatus, receivingStatuses, receivingTransitions } from '../domain/receiving/status.ts';
 import type { Announcement, WarehouseOperation } from './announcements.ts';
 import { waysOf } from './describe.ts';
 

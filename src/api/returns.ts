@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from 'valibot';
-import { changeReturn, createReturn, listReturns, readReturn } from '../db/returns.ts';
+import { changeReturn, createReturn, listReturns, readReturn } from '../db/records/returns.ts';
 import { returnEntry } from '../domain/catalogue.ts';
 import { oneOf, optional, said, text } from '../domain/fields.ts';
 import {
@@ -14,9 +14,9 @@ import {
   replaceReturn,
   returnChangeableOnArrival,
   skusInReturn,
-} from '../domain/return-changes.ts';
-import { type ReturnRecord, returnInputSchema, returnLinesSchema } from '../domain/return-schema.ts';
-import { type ReturnStatus, returnStatuses, returnTransitions } from '../domain/return-status.ts';
+} from '../domain/return/changes.ts';
+import { type ReturnRecord, returnInputSchema, returnLinesSchema } from '../domain/return/schema.ts';
+import { type ReturnStatus, returnStatuses, returnTransitions } from '../domain/return/status.ts';
 import type { Announcement, WarehouseOperation } from './announcements.ts';
 import { waysOf } from './describe.ts';
 

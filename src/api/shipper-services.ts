@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { shipperSchema } from '../domain/shipper-services.ts';
+import { shipperSchema } from '../domain/order/shipper-services.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describe } from './describe.ts';
 import { ok } from './envelope.ts';

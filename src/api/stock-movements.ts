@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { createMovement, listMovements, readMovement } from '../db/stock-movements.ts';
+import { createMovement, listMovements, readMovement } from '../db/records/stock-movements.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { stockMovementTypes } from '../domain/event-types.ts';
 import { identifier, oneOf } from '../domain/fields.ts';
@@ -16,7 +16,7 @@ import {
   stockMovementInputSchema,
   stockMovementRecordSchema,
   stockMovementResponseOnly,
-} from '../domain/stock-movement-schema.ts';
+} from '../domain/stock/movement.ts';
 import { timestamp } from '../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describe } from './describe.ts';

@@ -4,12 +4,12 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { changeOrder } from '../db/orders.ts';
+import { changeOrder } from '../db/records/orders.ts';
 import { oneOf, optional, text } from '../domain/fields.ts';
-import { moveOrder } from '../domain/order-changes.ts';
-import { orderRecordSchema } from '../domain/order-record.ts';
-import { orderStatuses, orderTransitions } from '../domain/order-status.ts';
-import { packingListsSchema, packOrder } from '../domain/packing-lists.ts';
+import { moveOrder } from '../domain/order/changes.ts';
+import { packingListsSchema, packOrder } from '../domain/order/packing-lists.ts';
+import { orderRecordSchema } from '../domain/order/record.ts';
+import { orderStatuses, orderTransitions } from '../domain/order/status.ts';
 import { renderValue } from '../domain/render.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describe, waysOf } from './describe.ts';

@@ -16,7 +16,7 @@ import {
   replaceWebhook,
   setActive,
   type WebhookRow,
-} from '../db/webhooks.ts';
+} from '../db/webhooks/webhooks.ts';
 import { type Contract, contractOf, contractProblems } from '../domain/contract.ts';
 import { badRequest, invalid, notFound, type Problem } from '../domain/problem.ts';
 import {

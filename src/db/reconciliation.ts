@@ -3,7 +3,7 @@
  * the database's clock.
  * @module
  */
-import type { ClaimedDelivery } from './outbox.ts';
+import type { ClaimedDelivery } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
 
 /** A delivery that should have a running workflow. */

@@ -7,17 +7,17 @@
 import type * as v from 'valibot';
 import type { PayloadVersion } from './decimal.ts';
 import { type EntityKind, type EventType, eventTypes, movementOf } from './event-types.ts';
-import { orderRecordSchema, sampleOrder } from './order-record.ts';
-import { orderResponseOnly } from './order-schema.ts';
-import { productRecordSchema, productResponseOnly, sampleProduct } from './product-schema.ts';
-import { receivingRecordSchema, receivingResponseOnly, sampleReceiving } from './receiving-schema.ts';
-import { returnRecordSchema, returnResponseOnly, sampleReturn } from './return-schema.ts';
+import { orderRecordSchema, sampleOrder } from './order/record.ts';
+import { orderResponseOnly } from './order/schema.ts';
+import { productRecordSchema, productResponseOnly, sampleProduct } from './product/schema.ts';
+import { receivingRecordSchema, receivingResponseOnly, sampleReceiving } from './receiving/schema.ts';
+import { returnRecordSchema, returnResponseOnly, sampleReturn } from './return/schema.ts';
 import {
   sampleMovementOf,
   sampleStockMovement,
   stockMovementRecordSchema,
   stockMovementResponseOnly,
-} from './stock-movement-schema.ts';
+} from './stock/movement.ts';
 
 /** What is to be known of a kind of record. */
 export interface CatalogueEntry {

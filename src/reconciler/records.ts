@@ -5,9 +5,9 @@
 import { validate as isUuid } from 'uuid';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
-import { closeDelivery } from '../db/deliveries.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
+import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Restarter } from '../relay/dispatcher.ts';
 import type { Kind } from './verdict.ts';
 

@@ -24,7 +24,7 @@ import { deliveryTitle } from '../../workflows/operator-view.ts';
 import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
 import { releaseChangedSignal, releaseWorkflowId } from '../../workflows/release-types.ts';
 import { entityIdKey, eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
-import type { ClaimedDelivery } from '../db/outbox.ts';
+import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Logger } from 'pino';
-import { OUTBOX_CHANNEL } from '../db/notify.ts';
+import { OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
 import {
   type ClaimedChange,
   claimChanges,
@@ -14,7 +14,7 @@ import {
   releaseChange,
   releaseDeliveries,
   removeChange,
-} from '../db/outbox.ts';
+} from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import { type Dispatcher, isRefusal } from './dispatcher.ts';
 import { eachLimited } from './each-limited.ts';

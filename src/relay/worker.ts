@@ -8,7 +8,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
-import { createNotifier } from '../db/notify.ts';
+import { createNotifier } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';

@@ -4,9 +4,9 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { orderRecordSchema } from '../../src/domain/order-record.ts';
-import { orderEntries } from '../../src/domain/order-schema.ts';
-import { productEntries } from '../../src/domain/product-schema.ts';
+import { orderRecordSchema } from '../../src/domain/order/record.ts';
+import { orderEntries } from '../../src/domain/order/schema.ts';
+import { productEntries } from '../../src/domain/product/schema.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';
 import { fullOrder, stockedProducts } from '../support/orders.ts';

@@ -2,7 +2,7 @@
  * The way of an order: statuses, release, cancellation, packing lists, and what each write fires.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readOrderRelease, releasePreOrder } from '../../src/db/order-release.ts';
+import { readOrderRelease, releasePreOrder } from '../../src/db/records/order-release.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, firedTypes, insertWebhook, releaseChanges } from '../support/events.ts';
 import { fullOrder, minimalOrder, stockedProducts } from '../support/orders.ts';

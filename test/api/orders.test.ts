@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { orderRecordSchema } from '../../src/domain/order-record.ts';
+import { orderRecordSchema } from '../../src/domain/order/record.ts';
 import { render } from '../../src/domain/render.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';

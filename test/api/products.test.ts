@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { productRecordSchema } from '../../src/domain/product-schema.ts';
+import { productRecordSchema } from '../../src/domain/product/schema.ts';
 import { render } from '../../src/domain/render.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, firedTypes } from '../support/events.ts';

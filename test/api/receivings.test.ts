@@ -3,7 +3,7 @@
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { receivingRecordSchema } from '../../src/domain/receiving-schema.ts';
+import { receivingRecordSchema } from '../../src/domain/receiving/schema.ts';
 import { render } from '../../src/domain/render.ts';
 import { announcementCalls } from '../support/announcements.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';

@@ -4,7 +4,7 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { render } from '../../src/domain/render.ts';
-import { returnRecordSchema } from '../../src/domain/return-schema.ts';
+import { returnRecordSchema } from '../../src/domain/return/schema.ts';
 import { announcementCalls } from '../support/announcements.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents } from '../support/events.ts';

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventOfMovement, stockMovementTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
-import { stockMovementRecordSchema } from '../../src/domain/stock-movement-schema.ts';
+import { stockMovementRecordSchema } from '../../src/domain/stock/movement.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { firedEvents, insertWebhook } from '../support/events.ts';
 import { stockedProduct } from '../support/orders.ts';

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compareDecimals, sumDecimals } from '../../src/domain/decimal.ts';
 import { stockMovementTypes } from '../../src/domain/event-types.ts';
-import { negated } from '../../src/domain/stock.ts';
-import type { StockMovementRecord } from '../../src/domain/stock-movement-schema.ts';
+import { negated } from '../../src/domain/stock/arithmetic.ts';
+import type { StockMovementRecord } from '../../src/domain/stock/movement.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { stockedProduct } from '../support/orders.ts';
 

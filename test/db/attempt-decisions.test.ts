@@ -2,10 +2,10 @@
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeAttempt } from '../../activities/make-attempt.ts';
-import { beginAttempt, loadForAttempt } from '../../src/db/deliveries.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { recordEvent } from '../../src/db/events.ts';
-import { setActive } from '../../src/db/webhooks.ts';
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import { beginAttempt, loadForAttempt } from '../../src/db/webhooks/deliveries.ts';
+import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

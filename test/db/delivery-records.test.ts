@@ -3,18 +3,18 @@
  * change.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import { compensate } from '../../src/db/webhooks/compensation.ts';
 import {
   type AttemptRecord,
   beginAttempt,
   closeDelivery,
-  compensate,
   loadForAttempt,
   recordAttempt,
   spendRetries,
-} from '../../src/db/deliveries.ts';
-import { createEshop } from '../../src/db/eshops.ts';
-import { recordEvent } from '../../src/db/events.ts';
-import { deleteWebhook, findWebhook, replaceWebhook, setActive } from '../../src/db/webhooks.ts';
+} from '../../src/db/webhooks/deliveries.ts';
+import { deleteWebhook, findWebhook, replaceWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 

@@ -1,12 +1,12 @@
 /** A change has one time, however long it takes to be made: `updatedAt` and every time the change writes are equal. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changeOrder, readOrder } from '../../src/db/orders.ts';
-import { changeProduct } from '../../src/db/products.ts';
-import { changeReceiving } from '../../src/db/receivings.ts';
-import { changeReturn } from '../../src/db/returns.ts';
-import { moveOrder } from '../../src/domain/order-changes.ts';
-import { moveReceiving } from '../../src/domain/receiving-changes.ts';
-import { moveReturn } from '../../src/domain/return-changes.ts';
+import { changeOrder, readOrder } from '../../src/db/records/orders.ts';
+import { changeProduct } from '../../src/db/records/products.ts';
+import { changeReceiving } from '../../src/db/records/receivings.ts';
+import { changeReturn } from '../../src/db/records/returns.ts';
+import { moveOrder } from '../../src/domain/order/changes.ts';
+import { moveReceiving } from '../../src/domain/receiving/changes.ts';
+import { moveReturn } from '../../src/domain/return/changes.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 

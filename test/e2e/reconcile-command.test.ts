@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { recordEvent } from '../../src/db/events.ts';
-import * as webhooks from '../../src/db/webhooks.ts';
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import * as webhooks from '../../src/db/webhooks/webhooks.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Pool } from '../../src/db/pool.ts';
-import { createWebhook, deleteWebhook } from '../../src/db/webhooks.ts';
+import { createWebhook, deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 
 /** One event with its deliveries. */

@@ -7,9 +7,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { createProduct } from '../../src/db/products.ts';
+import { createProduct } from '../../src/db/records/products.ts';
 import { createEshopWithUsers } from '../../src/demonstration.ts';
-import { sampleProduct } from '../../src/domain/product-schema.ts';
+import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { createTestDatabase } from './database.ts';
 
 export type Installation = Awaited<ReturnType<typeof createInstallation>>;

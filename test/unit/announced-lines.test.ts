@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AnnouncedLine, announce, enabled, enterCounts } from '../../src/domain/announced-lines.ts';
-import { moveReceiving } from '../../src/domain/receiving-changes.ts';
-import { sampleReceiving } from '../../src/domain/receiving-schema.ts';
-import { receivingStatuses, receivingTransitions } from '../../src/domain/receiving-status.ts';
-import { moveReturn } from '../../src/domain/return-changes.ts';
-import { sampleReturn } from '../../src/domain/return-schema.ts';
-import { returnStatuses, returnTransitions } from '../../src/domain/return-status.ts';
+import { moveReceiving } from '../../src/domain/receiving/changes.ts';
+import { sampleReceiving } from '../../src/domain/receiving/schema.ts';
+import { receivingStatuses, receivingTransitions } from '../../src/domain/receiving/status.ts';
+import { moveReturn } from '../../src/domain/return/changes.ts';
+import { sampleReturn } from '../../src/domain/return/schema.ts';
+import { returnStatuses, returnTransitions } from '../../src/domain/return/status.ts';
 
 const sku = fc.constantFrom('TEA', 'CUP', 'POT');
 const lot = fc.constantFrom(null, 'A', 'B');

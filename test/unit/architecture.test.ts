@@ -50,6 +50,13 @@ test('domain/ imports nothing of ours, and does no I/O', () => {
   ).toEqual([]);
 });
 
+test('domain/: what the kinds of record share imports none of them, the catalogue aside', () => {
+  const kinds = /^src\/domain\/(order|receiving|return|product|stock)\//;
+  const shared = (file: string) => /^src\/domain\/[^/]+$/.test(file) && file !== 'src/domain/catalogue.ts';
+  const found = breaches('src/domain/', ({ from, to }) => shared(from) && kinds.test(to));
+  expect(found).toEqual([]);
+});
+
 test('workflows/ imports types and pure functions only', () => {
   const allowed = /^(workflows|src\/domain)\/|^@temporalio\/(workflow|common)$/;
   expect(breaches('workflows/', ({ to }) => !allowed.test(to))).toEqual([]);

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { catalogue, entryOf, sampleOf } from '../../src/domain/catalogue.ts';
-import { eventsOf } from '../../src/domain/changes.ts';
 import { payloadVersions } from '../../src/domain/decimal.ts';
 import { eventOfMovement, eventTypeNames, eventTypes, movementOf } from '../../src/domain/event-types.ts';
+import { eventsOf } from '../../src/domain/fired-events.ts';
 import { renderValue } from '../../src/domain/render.ts';
 
 describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as const))('%s', (_kind, entry) => {

@@ -10,8 +10,8 @@ import { untilDelivered } from '../../src/cli/demo/subscriptions.ts';
 import { closingSentence, figures, missing, summaryTable } from '../../src/cli/demo/summary.ts';
 import { serviceSignature } from '../../src/delivery/signature.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
-import { orderStatuses, orderTransitions } from '../../src/domain/order-status.ts';
-import { shippedCatalogue } from '../../src/domain/shipper-services.ts';
+import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
+import { orderStatuses, orderTransitions } from '../../src/domain/order/status.ts';
 import { isSscc } from '../../src/domain/sscc.ts';
 
 const now = new Date('2026-11-20T08:00:00Z');

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { moveOrder } from '../../src/domain/order-changes.ts';
-import { sampleOrder } from '../../src/domain/order-record.ts';
-import { orderStatuses, orderTransitions } from '../../src/domain/order-status.ts';
+import { moveOrder } from '../../src/domain/order/changes.ts';
+import { sampleOrder } from '../../src/domain/order/record.ts';
+import { orderStatuses, orderTransitions } from '../../src/domain/order/status.ts';
 import { canMove } from '../../src/domain/status.ts';
 import { orderWays } from '../support/status-tables.ts';
 

@@ -1,6 +1,6 @@
 /** The compensation: one transaction, then the mail (given.md, "Delivery rules" 7 and 8). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { compensate } from '../../src/db/deliveries.ts';
+import { compensate } from '../../src/db/webhooks/compensation.ts';
 import type { Mailer } from '../../src/mail/mailer.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';

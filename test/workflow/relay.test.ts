@@ -2,8 +2,8 @@
 
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
-import { recordEvent } from '../../src/db/events.ts';
-import { claimChanges, claimDeliveries, markDispatched } from '../../src/db/outbox.ts';
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import { claimChanges, claimDeliveries, markDispatched } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher, isRefusal } from '../../src/relay/dispatcher.ts';
 import { startRelay } from '../../src/relay/relay.ts';

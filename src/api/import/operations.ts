@@ -4,16 +4,16 @@
  * @module
  */
 import type * as v from 'valibot';
-import { changeOrderIn } from '../../db/orders.ts';
 import type { Sql } from '../../db/pool.ts';
-import { changeReceivingIn } from '../../db/receivings.ts';
-import { changeReturnIn } from '../../db/returns.ts';
-import { createMovementIn } from '../../db/stock-movements.ts';
-import type { Written } from '../../db/written.ts';
-import { moveOrder } from '../../domain/order-changes.ts';
-import type { OrderStatus } from '../../domain/order-status.ts';
-import { packingListsSchema, packOrder } from '../../domain/packing-lists.ts';
-import { newMovement, stockMovementInputSchema } from '../../domain/stock-movement-schema.ts';
+import { changeOrderIn } from '../../db/records/orders.ts';
+import { changeReceivingIn } from '../../db/records/receivings.ts';
+import { changeReturnIn } from '../../db/records/returns.ts';
+import { createMovementIn } from '../../db/records/stock-movements.ts';
+import type { Written } from '../../db/records/written.ts';
+import { moveOrder } from '../../domain/order/changes.ts';
+import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
+import type { OrderStatus } from '../../domain/order/status.ts';
+import { newMovement, stockMovementInputSchema } from '../../domain/stock/movement.ts';
 import { receivingLines, receivingStatus } from '../receivings.ts';
 import { returnLines, returnStatus } from '../returns.ts';
 import { parseOrThrow } from '../validate.ts';

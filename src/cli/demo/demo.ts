@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { shipperSchema } from '../../domain/shipper-services.ts';
+import { shipperSchema } from '../../domain/order/shipper-services.ts';
 import type { Client } from './client.ts';
 import { planDay } from './day.ts';
 import type { Progress } from './progress.ts';

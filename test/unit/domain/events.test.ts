@@ -1,7 +1,6 @@
 /** Which write fires what (given.md, "Webhook types"), and the states of a delivery. */
 import { describe, expect, test } from 'vitest';
 import { catalogue } from '../../../src/domain/catalogue.ts';
-import { eventsOf } from '../../../src/domain/changes.ts';
 import { isOpen, storedStates } from '../../../src/domain/delivery-state.ts';
 import {
   eventOfMovement,
@@ -11,6 +10,7 @@ import {
   packingListEventTypes,
   stockMovementTypes,
 } from '../../../src/domain/event-types.ts';
+import { eventsOf } from '../../../src/domain/fired-events.ts';
 
 const { order, product, receiving, stockMovement } = catalogue;
 

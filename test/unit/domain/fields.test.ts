@@ -15,8 +15,8 @@ import {
   webAddress,
 } from '../../../src/domain/fields.ts';
 import { list } from '../../../src/domain/list.ts';
-import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/marketplaces.ts';
-import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/shipper-services.ts';
+import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
+import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { sscc } from '../../../src/domain/sscc.ts';
 import { timestamp, written } from '../../../src/domain/timestamp.ts';
 import { refusal } from '../../support/refusal.ts';

@@ -8,10 +8,10 @@ import {
   releaseOrder,
   replaceOrder,
   skusIn,
-} from '../../../src/domain/order-changes.ts';
-import type { OrderContext } from '../../../src/domain/order-rules.ts';
-import type { OrderRecord, PackingList } from '../../../src/domain/order-schema.ts';
-import { shippedCatalogue } from '../../../src/domain/shipper-services.ts';
+} from '../../../src/domain/order/changes.ts';
+import type { OrderContext } from '../../../src/domain/order/rules.ts';
+import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.ts';
+import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const created = '2026-11-20T12:00:00.000Z';

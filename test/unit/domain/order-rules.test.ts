@@ -1,8 +1,8 @@
 /** The rules over several fields of an order: each with the message it has, and where it does not apply. */
 import { describe, expect, test } from 'vitest';
-import { newOrder, patchOrder } from '../../../src/domain/order-changes.ts';
-import type { OrderContext } from '../../../src/domain/order-rules.ts';
-import type { ShipperCatalogue } from '../../../src/domain/shipper-services.ts';
+import { newOrder, patchOrder } from '../../../src/domain/order/changes.ts';
+import type { OrderContext } from '../../../src/domain/order/rules.ts';
+import type { ShipperCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const service = { countries: ['CZ'], cashOnDelivery: false, pickupPoint: false };

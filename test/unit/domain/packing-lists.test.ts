@@ -1,9 +1,9 @@
 /** Packing lists: which units of an order went into which package. */
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { sampleOrder } from '../../../src/domain/order-record.ts';
-import type { OrderProduct, OrderRecord } from '../../../src/domain/order-schema.ts';
-import { packingListsSchema, packOrder } from '../../../src/domain/packing-lists.ts';
+import { packingListsSchema, packOrder } from '../../../src/domain/order/packing-lists.ts';
+import { sampleOrder } from '../../../src/domain/order/record.ts';
+import type { OrderProduct, OrderRecord } from '../../../src/domain/order/schema.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const line = (sku: string, lot: string | null): OrderProduct => ({

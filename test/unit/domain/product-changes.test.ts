@@ -1,6 +1,6 @@
 /** What an e-shop can do to a product: from the record before to the record after. */
 import { expect, test } from 'vitest';
-import { newProduct, patchProduct, replaceProduct } from '../../../src/domain/product-changes.ts';
+import { newProduct, patchProduct, replaceProduct } from '../../../src/domain/product/changes.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const now = new Date('2026-11-20T12:00:00.000Z');

@@ -10,13 +10,13 @@ import {
   type ReceivingContext,
   replaceReceiving,
   skusInReceiving,
-} from '../../../src/domain/receiving-changes.ts';
+} from '../../../src/domain/receiving/changes.ts';
 import {
   type ReceivingLine,
   type ReceivingLinesInput,
   type ReceivingRecord,
   sampleReceiving,
-} from '../../../src/domain/receiving-schema.ts';
+} from '../../../src/domain/receiving/schema.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const context: ReceivingContext = { knownSkus: new Set(['TEA', 'CUP', 'POT']) };

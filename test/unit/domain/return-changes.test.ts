@@ -9,13 +9,13 @@ import {
   replaceReturn,
   returnChangeableOnArrival,
   skusInReturn,
-} from '../../../src/domain/return-changes.ts';
+} from '../../../src/domain/return/changes.ts';
 import {
   type ReturnLine,
   type ReturnLinesInput,
   type ReturnRecord,
   sampleReturn,
-} from '../../../src/domain/return-schema.ts';
+} from '../../../src/domain/return/schema.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const created = '2026-11-20T12:00:00.000Z';

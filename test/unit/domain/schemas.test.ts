@@ -7,19 +7,19 @@ import { count, money, payloadVersions, writtenDecimal } from '../../../src/doma
 import { eventTypeNames, eventTypes, stockMovementTypes } from '../../../src/domain/event-types.ts';
 import { country, currency, flag, identifier, oneOf, optional, text } from '../../../src/domain/fields.ts';
 import { list } from '../../../src/domain/list.ts';
-import { shippedMarketplaces } from '../../../src/domain/marketplaces.ts';
-import { orderInputSchema } from '../../../src/domain/order-schema.ts';
-import { orderStatuses } from '../../../src/domain/order-status.ts';
-import { packingListsSchema } from '../../../src/domain/packing-lists.ts';
-import { productInputSchema } from '../../../src/domain/product-schema.ts';
-import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving-schema.ts';
-import { receivingStatuses } from '../../../src/domain/receiving-status.ts';
+import { shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
+import { packingListsSchema } from '../../../src/domain/order/packing-lists.ts';
+import { orderInputSchema } from '../../../src/domain/order/schema.ts';
+import { shipperSchema } from '../../../src/domain/order/shipper-services.ts';
+import { orderStatuses } from '../../../src/domain/order/status.ts';
+import { productInputSchema } from '../../../src/domain/product/schema.ts';
+import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving/schema.ts';
+import { receivingStatuses } from '../../../src/domain/receiving/status.ts';
 import { recordForm, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
-import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return-schema.ts';
-import { returnStatuses } from '../../../src/domain/return-status.ts';
+import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return/schema.ts';
+import { returnStatuses } from '../../../src/domain/return/status.ts';
 import { roles } from '../../../src/domain/role.ts';
-import { shipperSchema } from '../../../src/domain/shipper-services.ts';
-import { stockMovementInputSchema } from '../../../src/domain/stock-movement-schema.ts';
+import { stockMovementInputSchema } from '../../../src/domain/stock/movement.ts';
 import { timestamp } from '../../../src/domain/timestamp.ts';
 import {
   deactivationReasons,

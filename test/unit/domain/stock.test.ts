@@ -1,12 +1,8 @@
 /** The arithmetic of stock, and the movements that the warehouse may record. */
 import { describe, expect, test } from 'vitest';
 import { stockMovementTypes } from '../../../src/domain/event-types.ts';
-import { changed, changeOf, negated, shortOf, unitsBySku } from '../../../src/domain/stock.ts';
-import {
-  newMovement,
-  sampleMovementOf,
-  sampleStockMovement,
-} from '../../../src/domain/stock-movement-schema.ts';
+import { changed, changeOf, negated, shortOf, unitsBySku } from '../../../src/domain/stock/arithmetic.ts';
+import { newMovement, sampleMovementOf, sampleStockMovement } from '../../../src/domain/stock/movement.ts';
 import { refusal } from '../../support/refusal.ts';
 
 const none = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };

@@ -1,0 +1,53 @@
+/**
+ * What the way of an order does to stock.
+ *
+ * Units are reserved from `received` until the order leaves: in `received`, `processing`, `packed` and
+ * `waitingForCarrier`. Entering these statuses reserves, or is refused with 409 when any product is short; a change of the
+ * lines there changes the reservation the same way. Every way out but one frees everything: cancellation, and also
+ * `suspended` and `productsNotAvailable`, because an order that does not go on must not keep units from those that do;
+ * it reserves again when it becomes `received` again. The one is `onTheWay`, which consumes: one movement per line.
+ * What comes back afterwards comes back through a return or a correction.
+ * @module
+ */
+import type { OrderRecord } from '../../domain/order/schema.ts';
+import type { OrderStatus } from '../../domain/order/status.ts';
+import type { Sql } from '../pool.ts';
+import { consumeStock, releaseStock, reserveStock, type Units } from './stock.ts';
+import { unchanged } from './written.ts';
+
+const reserving: ReadonlySet<OrderStatus> = new Set([
+  'received',
+  'processing',
+  'packed',
+  'waitingForCarrier',
+]);
+
+/** What the order needs reserved. */
+function needs(order: OrderRecord | null): Units[] {
+  if (order === null || !reserving.has(order.status)) return [];
+  return order.orderProducts.map(({ sku, quantity }) => ({ sku, quantity }));
+}
+
+/**
+ * Changes stock as the write of an order asks for, under the lock of the order's row.
+ * @param before null on creation
+ * @returns whether the relay has something to do
+ * @throws Problem 409 when a product is short, naming every SKU
+ */
+export async function orderMovesStock(
+  tx: Sql,
+  eshopId: number,
+  before: OrderRecord | null,
+  after: OrderRecord,
+): Promise<boolean> {
+  const { eshopOrderId } = after;
+  if (after.status === 'onTheWay') {
+    if (before?.status === 'onTheWay') return false;
+    return (await consumeStock(tx, eshopId, eshopOrderId, after.orderProducts)).wake;
+  }
+  const needed = needs(after);
+  if (unchanged(needs(before), needed)) return false;
+  if (needed.length === 0) await releaseStock(tx, eshopId, eshopOrderId);
+  else await reserveStock(tx, eshopId, eshopOrderId, needed);
+  return false;
+}

@@ -1,0 +1,72 @@
+/**
+ * What follows when the retries of a delivery are spent.
+ * @module
+ */
+import type { StoredState } from '../../domain/delivery-state.ts';
+import type { Pool } from '../pool.ts';
+
+/** What the compensation found and did. */
+export interface Compensation {
+  readonly state: StoredState;
+  readonly attemptsMade: number;
+  readonly lastError: string | null;
+  readonly deactivatedGeneration: number | null;
+}
+
+/**
+ * The compensation's one transaction (given.md, "Delivery rules" 7): delivery → failed and, if the last attempt's
+ * generation of the webhook is still current, webhook → inactive with its deactivation and a change for the
+ * other open deliveries. A repeated run recognises its own deactivation and answers the same.
+ */
+export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
+  return await sql.begin(async (tx) => {
+    const [delivery] = await tx<
+      {
+        webhookId: number;
+        eshopId: number;
+        state: StoredState;
+        attemptsMade: number;
+        lastError: string | null;
+        lastGeneration: number | null;
+        lastOutcome: string | null;
+      }[]
+    >`
+      select d.webhook_id, d.eshop_id, d.state, d.attempts_made, d.last_error, d.last_generation, a.outcome as last_outcome
+      from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
+      where d.id = ${deliveryId} for update of d`;
+    if (delivery === undefined) {
+      return { state: 'canceled', attemptsMade: 0, lastError: null, deactivatedGeneration: null };
+    }
+    const { attemptsMade, lastError } = delivery;
+    if (delivery.state !== 'pending' && delivery.state !== 'retrying') {
+      const [mine] = await tx<{ generation: number }[]>`
+        select generation from deactivations where webhook_id = ${delivery.webhookId} and delivery_id = ${deliveryId}`;
+      return {
+        state: delivery.state,
+        attemptsMade,
+        lastError,
+        deactivatedGeneration: mine?.generation ?? null,
+      };
+    }
+    await tx`
+      update deliveries set state = 'failed', finished_at = now(), next_attempt_at = null where id = ${deliveryId}`;
+    const [deactivated] = await tx<{ generation: number }[]>`
+      update webhooks set active = false, unregistered_at = now()
+      where id = ${delivery.webhookId} and active and deleted_at is null and generation = ${delivery.lastGeneration}
+      returning generation`;
+    if (deactivated !== undefined) {
+      const reason = delivery.lastOutcome === 'gone' ? 'gone' : 'retriesExhausted';
+      await tx`
+        insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
+        values (${delivery.webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;
+      await tx`
+        insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${delivery.eshopId}, ${delivery.webhookId})`;
+    }
+    return {
+      state: 'failed',
+      attemptsMade,
+      lastError,
+      deactivatedGeneration: deactivated?.generation ?? null,
+    };
+  });
+}

@@ -1,0 +1,65 @@
+/**
+ * Deactivations and the mails about them.
+ * @module
+ */
+import type { EventType } from '../../domain/event-types.ts';
+import type { Sql } from '../pool.ts';
+
+/** What the deactivation mail says. */
+export interface DeactivationNotice {
+  readonly webhookId: number;
+  readonly generation: number;
+  readonly reason: 'retriesExhausted' | 'gone';
+  readonly at: Date;
+  readonly deliveryId: string;
+  readonly lastError: string | null;
+  readonly mailedAt: Date | null;
+  readonly attemptsMade: number;
+  readonly url: string;
+  readonly webhookType: EventType;
+  readonly eshopName: string;
+  readonly email: string;
+}
+
+/** Reads what the mail about a deactivation says; undefined where there is none. */
+export async function readDeactivation(
+  sql: Sql,
+  webhookId: number,
+  generation: number,
+): Promise<DeactivationNotice | undefined> {
+  const [row] = await sql<DeactivationNotice[]>`
+    select x.webhook_id, x.generation, x.reason, x.at, x.delivery_id, x.last_error, x.mailed_at, d.attempts_made,
+           w.url, w.webhook_type, s.name as eshop_name, s.email
+    from deactivations x
+    join webhooks w on w.id = x.webhook_id
+    join eshops s on s.id = w.eshop_id
+    join deliveries d on d.id = x.delivery_id
+    where x.webhook_id = ${webhookId} and x.generation = ${generation}`;
+  return row;
+}
+
+/** Records that the mail server took the mail. */
+export async function recordMailed(sql: Sql, webhookId: number, generation: number): Promise<void> {
+  await sql`
+    update deactivations set mailed_at = coalesce(mailed_at, now())
+    where webhook_id = ${webhookId} and generation = ${generation}`;
+}
+
+/**
+ * Records that the mail server refuses a mail for good, and gives the mail up once it has been refused for `patienceMs`,
+ * by the database's clock.
+ * @param error a sentence without addresses
+ * @returns whether it is given up
+ */
+export async function recordMailRefused(
+  sql: Sql,
+  mail: { webhookId: number; generation: number; error: string; patienceMs: number },
+): Promise<boolean> {
+  const [row] = await sql<{ mailFailedAt: Date | null }[]>`
+    update deactivations set mail_error = ${mail.error}, mail_refused_at = coalesce(mail_refused_at, now()),
+      mail_failed_at = case
+        when coalesce(mail_refused_at, now()) <= now() - ${mail.patienceMs} * interval '1 millisecond' then now() end
+    where webhook_id = ${mail.webhookId} and generation = ${mail.generation} and mailed_at is null
+    returning mail_failed_at`;
+  return row?.mailFailedAt != null;
+}

@@ -1,0 +1,107 @@
+/**
+ * What an e-shop may see of its deliveries. Those of a deleted webhook do not exist here.
+ * @module
+ */
+import type { DeliveryState } from '../../domain/delivery-state.ts';
+import type { EventType } from '../../domain/event-types.ts';
+import type { Sql } from '../pool.ts';
+import type { CanceledBy } from './deliveries.ts';
+
+/** A delivery as shown: `held` is derived. */
+export interface DeliveryLogRow {
+  readonly id: string;
+  readonly webhookId: number;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly entityId: string;
+  readonly state: DeliveryState;
+  readonly attemptsMade: number;
+  readonly createdAt: Date;
+  readonly lastAttemptAt: Date | null;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  /** Null while nothing is planned: held, being attempted, or over. */
+  readonly nextAttemptAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** Null unless it was canceled. */
+  readonly canceledBy: CanceledBy | null;
+}
+
+/** An attempt as shown. One that is under way has neither `finishedAt` nor a result. */
+export interface AttemptLogRow {
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number | null;
+  readonly outcome: 'success' | 'failure' | 'gone' | null;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly responseExcerpt: string | null;
+  readonly nextAttemptAt: Date | null;
+}
+
+/** Which deliveries of a webhook. */
+export interface DeliveryFilter {
+  readonly state?: DeliveryState | undefined;
+  readonly entityId?: string | undefined;
+  /** Created at this time or later. */
+  readonly since?: Date | undefined;
+  /** Created before this time. */
+  readonly until?: Date | undefined;
+}
+
+function shownState(sql: Sql) {
+  return sql`case when d.state in ('pending', 'retrying') and not w.active then 'held' else d.state end`;
+}
+
+function selectDeliveries(sql: Sql) {
+  return sql`
+    select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, ${shownState(sql)} as state, d.attempts_made,
+           d.created_at, d.last_attempt_at, d.last_status, d.last_error,
+           case when d.state in ('pending', 'retrying') and w.active then d.next_attempt_at end as next_attempt_at,
+           d.finished_at, d.canceled_by
+    from deliveries d join webhooks w on w.id = d.webhook_id`;
+}
+
+function where(sql: Sql, eshopId: number, webhookId: number, filter: DeliveryFilter) {
+  const { state, entityId, since, until } = filter;
+  return sql`
+    where d.webhook_id = ${webhookId} and d.eshop_id = ${eshopId} and w.deleted_at is null
+    ${state === undefined ? sql`` : sql`and ${shownState(sql)} = ${state}`}
+    ${entityId === undefined ? sql`` : sql`and d.entity_id = ${entityId}`}
+    ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
+    ${until === undefined ? sql`` : sql`and d.created_at < ${until}`}`;
+}
+
+/** A page of the deliveries of a webhook, newest first, and how many there are in all. */
+export async function listDeliveries(
+  sql: Sql,
+  eshopId: number,
+  webhookId: number,
+  filter: DeliveryFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ rows: DeliveryLogRow[]; totalCount: number }> {
+  const wanted = where(sql, eshopId, webhookId, filter);
+  const [rows, [counted]] = await Promise.all([
+    sql<DeliveryLogRow[]>`
+      ${selectDeliveries(sql)} ${wanted} order by d.id desc limit ${page.limit} offset ${page.offset}`,
+    sql<{ count: number }[]>`
+      select count(*)::integer as count from deliveries d join webhooks w on w.id = d.webhook_id ${wanted}`,
+  ]);
+  return { rows, totalCount: counted?.count ?? 0 };
+}
+
+/** A delivery with its attempts in their order, or null. */
+export async function findDelivery(
+  sql: Sql,
+  eshopId: number,
+  id: string,
+): Promise<{ delivery: DeliveryLogRow; attempts: AttemptLogRow[] } | null> {
+  const [[delivery], attempts] = await Promise.all([
+    sql<DeliveryLogRow[]>`
+      ${selectDeliveries(sql)} where d.id = ${id} and d.eshop_id = ${eshopId} and w.deleted_at is null`,
+    sql<AttemptLogRow[]>`
+      select number, started_at, duration_ms, outcome, status, error, response_excerpt, next_attempt_at
+      from attempts where delivery_id = ${id} order by number`,
+  ]);
+  return delivery === undefined ? null : { delivery, attempts };
+}

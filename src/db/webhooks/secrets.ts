@@ -1,0 +1,42 @@
+/**
+ * The sealed secrets of all webhooks, for a new master key.
+ * @module
+ */
+import type { Pool } from '../pool.ts';
+
+/** The sealed secrets of one webhook, deleted ones included. */
+export interface SealedSecrets {
+  readonly id: number;
+  readonly eshopId: number;
+  readonly secret: Buffer;
+  /** Null once the overlap of a rotation of the webhook's own secret has ended: it no longer signs anything. */
+  readonly previousSecret: Buffer | null;
+}
+
+/**
+ * Reseals the secrets of the next webhooks, in one transaction that locks their rows.
+ * @param after the last id of the batch before; 0 for the first
+ * @param limit the most webhooks of a batch
+ * @param reseal what the secrets become, or null to leave a webhook as it is
+ * @returns the last id looked at, or null when there were none left
+ */
+export async function resealBatch(
+  sql: Pool,
+  after: number,
+  limit: number,
+  reseal: (sealed: SealedSecrets) => Pick<SealedSecrets, 'secret' | 'previousSecret'> | null,
+): Promise<number | null> {
+  return await sql.begin(async (tx) => {
+    const rows = await tx<SealedSecrets[]>`
+      select id, eshop_id, secret, case when previous_secret_until > now() then previous_secret end as previous_secret
+      from webhooks where id > ${after} order by id limit ${limit} for update`;
+    for (const row of rows) {
+      const made = reseal(row);
+      if (made === null) continue;
+      await tx`
+        update webhooks set secret = ${made.secret}, previous_secret = ${made.previousSecret}
+        where id = ${row.id}`;
+    }
+    return rows.at(-1)?.id ?? null;
+  });
+}

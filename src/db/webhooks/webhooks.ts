@@ -1,0 +1,238 @@
+/**
+ * Webhooks. A change that matters to open deliveries (activation, deactivation, another URL, deletion; nothing
+ * else) writes one outbox row in its transaction. Every change locks its row first.
+ * @module
+ */
+import type { PayloadVersion } from '../../domain/decimal.ts';
+import type { EventType } from '../../domain/event-types.ts';
+import type { WebhookInput } from '../../domain/webhook.ts';
+import type { Pool, Sql } from '../pool.ts';
+
+/** How long a replaced secret goes on signing beside the new one, in hours. */
+export const SECRET_OVERLAP_HOURS = 24;
+
+/** A webhook as stored, without its secrets, with its last deactivation. */
+export interface WebhookRow {
+  readonly id: number;
+  readonly url: string;
+  readonly webhookType: EventType;
+  readonly active: boolean;
+  readonly method: 'POST' | 'GET';
+  readonly parameters: { readonly withPackingLists?: boolean } | null;
+  readonly payloadVersion: PayloadVersion;
+  readonly description: string | null;
+  readonly registeredAt: Date;
+  readonly unregisteredAt: Date | null;
+  readonly deactivatedAt: Date | null;
+  readonly deactivationReason: 'user' | 'retriesExhausted' | 'gone' | null;
+  readonly deactivationDeliveryId: string | null;
+  readonly deactivationError: string | null;
+}
+
+/** What a change left behind. */
+export interface ChangedWebhook {
+  readonly webhook: WebhookRow;
+  /** True when an outbox row was written: the relay is to be woken after COMMIT. */
+  readonly outbox: boolean;
+}
+
+/** All columns of {@link WebhookRow}; the last deactivation is the one of the highest generation. */
+function selectWebhooks(sql: Sql) {
+  return sql`
+    select w.id, w.url, w.webhook_type, w.active, w.method, w.parameters, w.payload_version, w.description,
+           w.registered_at, w.unregistered_at, x.at as deactivated_at, x.reason as deactivation_reason,
+           x.delivery_id as deactivation_delivery_id, x.last_error as deactivation_error
+    from webhooks w
+    left join lateral (
+      select at, reason, delivery_id, last_error from deactivations
+      where webhook_id = w.id order by generation desc limit 1) x on true`;
+}
+
+/** The webhook of this e-shop, or null when there is none or it is deleted. `id` may be any integer. */
+export async function findWebhook(sql: Sql, eshopId: number, id: number): Promise<WebhookRow | null> {
+  const [row] = await sql<WebhookRow[]>`
+    ${selectWebhooks(sql)}
+    where w.id = ${id}::bigint and w.eshop_id = ${eshopId} and w.deleted_at is null`;
+  return row ?? null;
+}
+
+async function readBack(tx: Sql, eshopId: number, id: number): Promise<WebhookRow> {
+  const webhook = await findWebhook(tx, eshopId, id);
+  if (webhook === null) throw new Error('A webhook just written is not there.');
+  return webhook;
+}
+
+/** How many webhooks an e-shop has. */
+export async function countWebhooks(sql: Sql, eshopId: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::integer as count from webhooks where eshop_id = ${eshopId} and deleted_at is null`;
+  return row?.count ?? 0;
+}
+
+/** The webhooks of an e-shop in the order of their ids: all, or one page. */
+export async function listWebhooks(
+  sql: Sql,
+  eshopId: number,
+  page: { readonly limit: number; readonly offset: number } | null,
+): Promise<WebhookRow[]> {
+  return await sql<WebhookRow[]>`
+    ${selectWebhooks(sql)}
+    where w.eshop_id = ${eshopId} and w.deleted_at is null
+    order by w.id
+    ${page === null ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`;
+}
+
+/**
+ * Creates a webhook, unless the e-shop has as many as it may.
+ * @param seal encrypts its secret for the id that it gets
+ * @returns null when `maxWebhooks` are there already
+ */
+export async function createWebhook(
+  sql: Pool,
+  eshopId: number,
+  input: WebhookInput,
+  seal: (webhookId: number) => Buffer,
+  maxWebhooks: number,
+): Promise<WebhookRow | null> {
+  return await sql.begin(async (tx) => {
+    // Creations of one e-shop wait for each other: two must not take the last place together.
+    await tx`select 1 from eshops where id = ${eshopId} for no key update`;
+    if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
+    const [next] = await tx<{ id: number }[]>`
+      select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`;
+    if (next === undefined) throw new Error('There is no number for the webhook.');
+    await tx`
+      insert into webhooks (id, eshop_id, url, webhook_type, method, active, parameters, payload_version, description, secret)
+      overriding system value
+      values (${next.id}, ${eshopId}, ${input.url}, ${input.webhookType}, ${input.method}, ${input.active},
+              ${jsonOrNull(tx, input.parameters)}, ${input.payloadVersion}, ${input.description}, ${seal(next.id)})`;
+    return await readBack(tx, eshopId, next.id);
+  });
+}
+
+function jsonOrNull(tx: Sql, value: WebhookInput['parameters']) {
+  if (value === null) return null;
+  const { withPackingLists } = value;
+  return tx.json(withPackingLists === undefined ? {} : { withPackingLists });
+}
+
+interface Locked {
+  readonly id: number;
+  readonly url: string;
+  readonly active: boolean;
+  readonly generation: number;
+}
+
+async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null> {
+  const [row] = await tx<Locked[]>`
+    select id, url, active, generation from webhooks
+    where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
+    for update`;
+  return row ?? null;
+}
+
+/**
+ * Writes what follows from another `active` or another URL: the generation, the times, the deactivation's record,
+ * the outbox row.
+ * @returns true when there was such a change
+ */
+async function applyChange(
+  tx: Sql,
+  eshopId: number,
+  before: Locked,
+  after: { readonly active: boolean; readonly url: string },
+): Promise<boolean> {
+  const activated = after.active && !before.active;
+  const deactivated = !after.active && before.active;
+  const moved = after.url !== before.url;
+  if (!activated && !deactivated && !moved) return false;
+  const generation = before.generation + (activated || moved ? 1 : 0);
+  await tx`
+    update webhooks
+    set url = ${after.url}, active = ${after.active}, generation = ${generation},
+        generation_at = ${activated || moved ? tx`clock_timestamp()` : tx`generation_at`},
+        unregistered_at = ${activated ? null : deactivated ? tx`now()` : tx`unregistered_at`}
+    where id = ${before.id}`;
+  if (deactivated) {
+    await tx`
+      insert into deactivations (webhook_id, generation, reason, at) values (${before.id}, ${generation}, 'user', now())`;
+  }
+  await writeOutbox(tx, eshopId, before.id);
+  return true;
+}
+
+async function writeOutbox(tx: Sql, eshopId: number, webhookId: number): Promise<void> {
+  await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
+}
+
+/** Activates or deactivates; changes nothing where it is so already. Null when there is no such webhook. */
+export async function setActive(
+  sql: Pool,
+  eshopId: number,
+  id: number,
+  active: boolean,
+): Promise<ChangedWebhook | null> {
+  return await sql.begin(async (tx) => {
+    const before = await lock(tx, eshopId, id);
+    if (before === null) return null;
+    const outbox = await applyChange(tx, eshopId, before, { active, url: before.url });
+    return { webhook: await readBack(tx, eshopId, id), outbox };
+  });
+}
+
+/** Replaces all fields by the body's. Null when there is no such webhook. */
+export async function replaceWebhook(
+  sql: Pool,
+  eshopId: number,
+  id: number,
+  input: WebhookInput,
+): Promise<ChangedWebhook | null> {
+  return await sql.begin(async (tx) => {
+    const before = await lock(tx, eshopId, id);
+    if (before === null) return null;
+    await tx`
+      update webhooks
+      set webhook_type = ${input.webhookType}, method = ${input.method}, parameters = ${jsonOrNull(tx, input.parameters)},
+          payload_version = ${input.payloadVersion}, description = ${input.description}
+      where id = ${before.id}`;
+    const outbox = await applyChange(tx, eshopId, before, input);
+    return { webhook: await readBack(tx, eshopId, id), outbox };
+  });
+}
+
+/**
+ * Gives a webhook a new secret, valid at once. The one before goes on signing beside it for 24 hours; the one
+ * before that is over.
+ * @param overlap false to end the one before at once
+ * @returns null when there is no such webhook
+ */
+export async function replaceSecret(
+  sql: Pool,
+  eshopId: number,
+  id: number,
+  sealedSecret: Buffer,
+  overlap: boolean,
+): Promise<WebhookRow | null> {
+  return await sql.begin(async (tx) => {
+    // One statement: the right-hand sides are read from the row as it was, under its lock.
+    const rows = await tx`
+      update webhooks
+      set previous_secret = ${overlap ? tx`secret` : null},
+          previous_secret_until = ${overlap ? tx`now() + make_interval(hours => ${SECRET_OVERLAP_HOURS})` : null},
+          secret = ${sealedSecret}
+      where id = ${id}::bigint and eshop_id = ${eshopId} and deleted_at is null
+      returning id`;
+    return rows.length === 0 ? null : await readBack(tx, eshopId, id);
+  });
+}
+
+/** Deletes a webhook; its row stays for the records of its deliveries. False when there is no such webhook. */
+export async function deleteWebhook(sql: Pool, eshopId: number, id: number): Promise<boolean> {
+  return await sql.begin(async (tx) => {
+    const before = await lock(tx, eshopId, id);
+    if (before === null) return false;
+    await tx`update webhooks set deleted_at = now() where id = ${before.id}`;
+    await writeOutbox(tx, eshopId, before.id);
+    return true;
+  });
+}

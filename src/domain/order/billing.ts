@@ -1,0 +1,51 @@
+/**
+ * Billing may be left out: then it is the recipient.
+ * @module
+ */
+import type { OrderInput } from './schema.ts';
+
+/** Each billing field and the recipient's field it stands for. */
+const pairs = {
+  billingName: 'recipientName',
+  billingCompanyName: 'recipientCompanyName',
+  billingEmail: 'recipientEmail',
+  billingPhone: 'recipientPhone',
+  billingStreet: 'recipientStreet',
+  billingCity: 'recipientCity',
+  billingPostCode: 'recipientPostCode',
+  billingCountry: 'recipientCountry',
+} as const;
+
+type Billing = keyof typeof pairs;
+type Party = Pick<OrderInput, Billing | (typeof pairs)[Billing]>;
+
+/** The billing fields. */
+export const billingFields = Object.keys(pairs);
+
+/** The recipient as billing fields. */
+function recipient(order: Party): Pick<OrderInput, Billing> {
+  return {
+    billingName: order.recipientName,
+    billingCompanyName: order.recipientCompanyName,
+    billingEmail: order.recipientEmail,
+    billingPhone: order.recipientPhone,
+    billingStreet: order.recipientStreet,
+    billingCity: order.recipientCity,
+    billingPostCode: order.recipientPostCode,
+    billingCountry: order.recipientCountry,
+  };
+}
+
+/** True when the bill goes to the recipient. */
+export function billsRecipient(order: Party): boolean {
+  const values = new Map<string, unknown>(Object.entries(order));
+  return Object.entries(pairs).every(([billing, field]) => values.get(billing) === values.get(field));
+}
+
+/** The order with the recipient as billing where every billing field is left out. */
+export function withBilling<Order extends Party>(order: Order): Order {
+  const values = new Map<string, unknown>(Object.entries(order));
+  return billingFields.every((field) => values.get(field) === null)
+    ? { ...order, ...recipient(order) }
+    : order;
+}

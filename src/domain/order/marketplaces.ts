@@ -1,0 +1,23 @@
+/**
+ * The marketplaces an order may come from. The operator's data file extends the list.
+ * @module
+ */
+import * as v from 'valibot';
+import shipped from '../data/marketplaces.json' with { type: 'json' };
+import { text } from '../fields.ts';
+import { invalid } from '../problem.ts';
+import { problemsOf } from '../validation.ts';
+
+/** The marketplaces known without any configuration. */
+export const shippedMarketplaces: readonly string[] = shipped;
+
+/**
+ * The known marketplaces and the operator's own.
+ * @param json parsed JSON: a list of names
+ * @throws Problem 400 when it is not one
+ */
+export function extendMarketplaces(json: unknown): readonly string[] {
+  const result = v.safeParse(v.array(text(64, 1), 'must be a list of names'), json);
+  if (!result.success) throw invalid(problemsOf(result.issues));
+  return [...new Set([...shippedMarketplaces, ...result.output])];
+}

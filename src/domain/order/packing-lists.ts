@@ -1,0 +1,52 @@
+/**
+ * Packing lists: which units of an order went into which package (given.md, "Order operations").
+ * @module
+ */
+import * as v from 'valibot';
+import { identifier, optional, text } from '../fields.ts';
+import { list, MAX_LINES } from '../list.ts';
+import { type FieldProblem, invalid } from '../problem.ts';
+import { type OrderRecord, type PackingList, packingListSchema } from './schema.ts';
+
+/** The body that replaces all packing lists of an order: the products named, in the form of the record. */
+export const packingListsSchema = v.strictObject({
+  orderProducts: v.pipe(
+    list(
+      v.strictObject({
+        sku: identifier(),
+        lot: optional(text(64)),
+        packingLists: list(packingListSchema, 1000, 'packages'),
+      }),
+      MAX_LINES,
+      'products',
+    ),
+    v.description(
+      'The products with their packages. A product that stands on several lines is named once per line, in their order. Lines not named are left without packages.',
+    ),
+  ),
+});
+/** A valid body. */
+export type PackingListsInput = v.InferOutput<typeof packingListsSchema>;
+
+/**
+ * Replaces all packing lists.
+ * @throws Problem 400 when a product is not (so often) on the order
+ */
+export function packOrder(record: OrderRecord, input: PackingListsInput): OrderRecord {
+  const packed = new Map<number, PackingList[]>();
+  const problems: FieldProblem[] = [];
+  for (const [index, { sku, lot, packingLists }] of input.orderProducts.entries()) {
+    const position = record.orderProducts.findIndex(
+      (line, at) => !packed.has(at) && line.sku === sku && (lot === null || line.lot === lot),
+    );
+    if (position < 0) {
+      const message = `"${sku}"${lot === null ? '' : `, lot "${lot}",`} is on no (further) line of the order`;
+      problems.push({ path: `orderProducts.${index}.sku`, message });
+    } else packed.set(position, packingLists);
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return {
+    ...record,
+    orderProducts: record.orderProducts.map((line, at) => ({ ...line, packingLists: packed.get(at) ?? [] })),
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * The rules over several fields of an order, each with its own message (given.md, "Order input fields").
+ * @module
+ */
+import { compareDecimals } from '../decimal.ts';
+import { problemIf, type Rule, rulesOf } from '../validation.ts';
+import { CASH_ON_DELIVERY, type OrderInput } from './schema.ts';
+import type { ShipperCatalogue, ShipperService } from './shipper-services.ts';
+import type { OrderStatus } from './status.ts';
+
+/** What the rules know beside the order. */
+export interface OrderContext {
+  readonly now: Date;
+  readonly shipperCatalogue: ShipperCatalogue;
+  readonly marketplaces: readonly string[];
+  /** The SKUs of the body that are products of the e-shop. */
+  readonly knownSkus: ReadonlySet<string>;
+}
+
+/** An order as the rules see it: on an update the status is the present one. */
+export interface RuledOrder extends Omit<OrderInput, 'status'> {
+  readonly status: OrderStatus;
+}
+
+const rule = rulesOf<RuledOrder, OrderContext>();
+
+function serviceOf(
+  order: Pick<OrderInput, 'shipper' | 'shipperService'>,
+  catalogue: ShipperCatalogue,
+): ShipperService | undefined {
+  return catalogue
+    .find(({ shipper }) => shipper === order.shipper)
+    ?.services.find(({ value }) => value === order.shipperService);
+}
+
+/** Every rule; the order is the one in which problems are told. */
+export const orderRules: readonly Rule<OrderContext>[] = [
+  rule(['eshopOrderId'], (_order, _context, before) =>
+    problemIf(before !== null, 'eshopOrderId', 'must be the identifier in the path: it cannot be changed'),
+  ),
+  rule(['status', 'releaseAt'], ({ status, releaseAt }, { now }, before) => {
+    if (releaseAt === null) return [];
+    if (status !== 'preOrder') return [{ path: 'releaseAt', message: 'allowed only for a preOrder' }];
+    return problemIf(
+      Date.parse(releaseAt) <= now.getTime(),
+      'releaseAt',
+      before === null ? 'must be in the future' : 'must be in the future (POST …/release releases at once)',
+    );
+  }),
+  rule(['orderType', 'requiredExpeditionDate'], ({ orderType, requiredExpeditionDate }) =>
+    problemIf(
+      requiredExpeditionDate !== null && orderType !== 'b2b',
+      'requiredExpeditionDate',
+      'allowed only for b2b orders',
+    ),
+  ),
+  rule(['orderType', 'transferCompany'], ({ orderType, transferCompany }) =>
+    problemIf(
+      orderType === 'transfer' && (transferCompany ?? '') === '',
+      'transferCompany',
+      'is required for transfer orders',
+    ),
+  ),
+  rule(['orderType', 'sanction'], ({ orderType, sanction }) =>
+    problemIf(sanction && orderType !== 'b2b', 'sanction', 'allowed only for b2b orders'),
+  ),
+  rule(['shipper', 'shipperService'], (order, { shipperCatalogue }) => {
+    const { shipper, shipperService } = order;
+    const carrier = shipperCatalogue.find((entry) => entry.shipper === shipper);
+    return [
+      ...problemIf(shipper === null && shipperService !== null, 'shipper', 'is required with shipperService'),
+      ...problemIf(shipper !== null && shipperService === null, 'shipperService', 'is required with shipper'),
+      ...problemIf(
+        shipper !== null && carrier === undefined,
+        'shipper',
+        `"${shipper}" is not a shipper of GET /v2/shipper-service-codes`,
+      ),
+      ...problemIf(
+        carrier !== undefined && shipperService !== null && serviceOf(order, shipperCatalogue) === undefined,
+        'shipperService',
+        `"${shipperService}" is not a service of ${shipper}, see GET /v2/shipper-service-codes`,
+      ),
+    ];
+  }),
+  rule(['shipper', 'shipperService', 'pickupPoint'], (order, { shipperCatalogue }) => {
+    const service = serviceOf(order, shipperCatalogue);
+    // A service that does not exist is told by the rule above.
+    if (service === undefined && order.shipperService !== null) return [];
+    return [
+      ...problemIf(
+        service?.pickupPoint === true && order.pickupPoint === null,
+        'pickupPoint',
+        `is required by the service ${service?.value}`,
+      ),
+      ...problemIf(
+        service?.pickupPoint !== true && order.pickupPoint !== null,
+        'pickupPoint',
+        service === undefined
+          ? 'allowed only with a service that delivers to pickup points'
+          : `is not used by the service ${service.value}`,
+      ),
+    ];
+  }),
+  rule(['shipper', 'shipperService', 'paymentType'], (order, { shipperCatalogue }) => {
+    const service = serviceOf(order, shipperCatalogue);
+    if (order.paymentType !== CASH_ON_DELIVERY) return [];
+    if (service === undefined && order.shipperService !== null) return [];
+    return problemIf(
+      service?.cashOnDelivery !== true,
+      'paymentType',
+      service === undefined
+        ? '0 (cash on delivery) needs a shipperService that offers it'
+        : `0 (cash on delivery) is not offered by the service ${service.value}`,
+    );
+  }),
+  rule(['paymentType', 'paid', 'cashOnDelivery'], ({ paymentType, paid, cashOnDelivery }) =>
+    problemIf(
+      paymentType === CASH_ON_DELIVERY && !paid && compareDecimals(cashOnDelivery ?? '0', '0') <= 0,
+      'cashOnDelivery',
+      'must be greater than 0 for cash on delivery, unless the order is paid',
+    ),
+  ),
+  rule(['marketplace'], ({ marketplace }, { marketplaces }) =>
+    problemIf(
+      marketplace !== null && !marketplaces.includes(marketplace),
+      'marketplace',
+      `must be one of ${marketplaces.join(', ')}`,
+    ),
+  ),
+  rule(['disableShippingReorder', 'marketplace'], ({ disableShippingReorder, marketplace }) =>
+    problemIf(
+      disableShippingReorder && marketplace === null,
+      'marketplace',
+      'is required when disableShippingReorder is true',
+    ),
+  ),
+  rule(['disableShippingReorder', 'orderFiles'], ({ disableShippingReorder, orderFiles }) =>
+    problemIf(
+      disableShippingReorder && !orderFiles.some(({ type }) => type === 'shippingAddonLabel'),
+      'orderFiles',
+      'must hold a file of type shippingAddonLabel when disableShippingReorder is true',
+    ),
+  ),
+  rule(['invoicePrint', 'orderFiles'], ({ invoicePrint, orderFiles }) =>
+    problemIf(
+      invoicePrint && !orderFiles.some(({ type }) => type === 'invoice'),
+      'orderFiles',
+      'must hold a file of type invoice when invoicePrint is true',
+    ),
+  ),
+  rule(['orderProducts'], ({ orderProducts }, { knownSkus }) =>
+    orderProducts.flatMap(({ sku }, index) =>
+      problemIf(!knownSkus.has(sku), `orderProducts.${index}.sku`, `"${sku}" is not a known product`),
+    ),
+  ),
+];

@@ -1,0 +1,180 @@
+/**
+ * The fields of an order (given.md, "Order input fields"). One schema of the request; the record's forms are derived
+ * from it (`record-schema.ts`).
+ * @module
+ */
+import * as v from 'valibot';
+import { count, money } from '../decimal.ts';
+import {
+  country,
+  currency,
+  email,
+  flag,
+  identifier,
+  integer,
+  oneOf,
+  optional,
+  said,
+  text,
+  webAddress,
+} from '../fields.ts';
+import { lines, list } from '../list.ts';
+import { sscc } from '../sscc.ts';
+import { timestamp } from '../timestamp.ts';
+import type { OrderStatus } from './status.ts';
+
+/** Kinds of order. */
+export const orderTypes = ['b2c', 'b2b', 'transfer'] as const;
+/** Kinds of file that come with an order. */
+export const orderFileTypes = ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other'] as const;
+/** Payment types: 0 cash on delivery, 1 card online, 2 bank transfer. */
+export const CASH_ON_DELIVERY = 0;
+
+/** One package of one order product, as the warehouse writes it. */
+export const packingListSchema = v.strictObject({
+  packageNumber: integer(1, 100_000),
+  packageType: optional(text(64)),
+  sscc: optional(sscc()),
+  trackingNumber: optional(text(128)),
+  weight: v.pipe(optional(integer(0, 1_000_000_000)), v.description('Grams.')),
+  quantity: count({ positive: true }),
+  lot: optional(text(64)),
+  expirationDate: optional(timestamp()),
+  serialNumbers: v.optional(list(text(128, 1), 10_000), []),
+});
+/** One package of one order product. */
+export type PackingList = v.InferOutput<typeof packingListSchema>;
+
+const productSchema = v.strictObject({
+  sku: identifier(),
+  quantity: count({ positive: true }),
+  unitPrice: optional(money()),
+  vatRate: v.pipe(optional(count({ min: '0', max: '100' })), v.description('Percent.')),
+  lot: optional(text(64)),
+});
+
+const fileSchema = v.strictObject({
+  type: oneOf(orderFileTypes),
+  fileName: text(255, 1),
+  url: webAddress(),
+});
+
+/** What an e-shop may write. `status` is read on creation only. */
+export const orderEntries = {
+  eshopOrderId: said(identifier(), 'Given by the e-shop, unique among its orders.'),
+  status: said(
+    v.optional(oneOf(['preReceived', 'preOrder']), 'preReceived'),
+    'On creation only: statuses change through the warehouse.',
+  ),
+  releaseAt: said(
+    optional(timestamp()),
+    'When a preOrder is released by itself. Only for a preOrder, in the future.',
+  ),
+  requiredExpeditionDate: said(optional(timestamp()), 'Only for b2b.'),
+  orderType: said(v.optional(oneOf(orderTypes), 'b2c'), 'b2c by default.'),
+  transferCompany: said(optional(text(255)), 'Required for transfer orders.'),
+
+  recipientName: said(optional(text(255)), 'Name for the delivery.'),
+  recipientCompanyName: said(optional(text(255)), 'Company for the delivery.'),
+  recipientEmail: said(optional(email()), 'E-mail address for the delivery.'),
+  recipientPhone: said(optional(text(64)), 'Telephone number for the delivery.'),
+  recipientStreet: said(optional(text(255)), 'Street and number for the delivery.'),
+  recipientCity: said(optional(text(255)), 'City for the delivery.'),
+  recipientPostCode: said(optional(text(32)), 'Postal code for the delivery.'),
+  recipientCountry: optional(country()),
+
+  billingName: said(optional(text(255)), 'Name for the bill.'),
+  billingCompanyName: said(optional(text(255)), 'Company for the bill.'),
+  billingEmail: said(optional(email()), 'E-mail address for the bill.'),
+  billingPhone: said(optional(text(64)), 'Telephone number for the bill.'),
+  billingStreet: said(optional(text(255)), 'Street and number for the bill.'),
+  billingCity: said(optional(text(255)), 'City for the bill.'),
+  billingPostCode: said(optional(text(32)), 'Postal code for the bill.'),
+  billingCountry: optional(country()),
+
+  shipper: said(optional(text(64, 1)), 'From GET /v2/shipper-service-codes, together with shipperService.'),
+  shipperService: said(optional(text(64, 1)), 'A service of the shipper.'),
+  pickupPoint: said(
+    optional(text(128, 1)),
+    'The carrier’s pickup point: exactly where the service delivers to one.',
+  ),
+
+  paid: said(flag(), 'Whether the order is paid.'),
+  paymentType: v.pipe(
+    optional(v.picklist([0, 1, 2], 'must be 0 (cash on delivery), 1 (card online) or 2 (bank transfer)')),
+    v.description('0 cash on delivery, 1 card online, 2 bank transfer.'),
+  ),
+  cashOnDelivery: said(optional(money()), 'The amount to collect, for payment type 0.'),
+  currency: optional(currency()),
+
+  note: v.pipe(
+    optional(text(4000)),
+    v.description('Internal note of the e-shop, not shown to the customer.'),
+  ),
+  branch: v.pipe(
+    optional(text(128)),
+    v.description('The branch of the e-shop where orders are sent together.'),
+  ),
+  invoiceNumber: said(optional(text(64)), 'Number of the invoice.'),
+  invoicePrint: said(flag(), 'Prints the order file of type invoice, which must be there.'),
+  pickFromQuality: said(
+    flag(),
+    'Tells the warehouse to pick from quality; units are reserved from `stock.available` all the same.',
+  ),
+  trackingNumbers: said(v.optional(list(text(128, 1), 1000), []), 'Tracking numbers of the packages.'),
+  sanction: said(flag(), 'Only for b2b.'),
+  priority: v.pipe(
+    v.optional(v.picklist([0, 1], 'must be 0 (normal) or 1 (high)'), 0),
+    v.description('0 normal, 1 high.'),
+  ),
+  disableShippingReorder: said(
+    flag(),
+    'Standard shipping is not ordered: needs marketplace and a file of type shippingAddonLabel.',
+  ),
+  marketplace: said(
+    optional(text(64, 1)),
+    'One of the list the warehouse keeps; a wrong value is answered with the list.',
+  ),
+  orderFiles: said(v.optional(list(fileSchema, 100), []), 'Files that come with the order.'),
+  orderProducts: lines(productSchema),
+};
+
+/** The body that creates or replaces an order. */
+export const orderInputSchema = v.strictObject(orderEntries);
+/** A valid body, defaults filled in. */
+export type OrderInput = v.InferOutput<typeof orderInputSchema>;
+/** An order line as sent. */
+export type OrderProductInput = v.InferOutput<typeof productSchema>;
+
+/** Fields of the record that are the service's own: ignored in a request, so that a record read can be put back. */
+export const orderResponseOnly = [
+  'createdAt',
+  'updatedAt',
+  'deliveredAt',
+  'canceledAt',
+  'statusHistory',
+] as const;
+
+/** A line of the record: packing lists are in it always, and left out when rendering. */
+export interface OrderProduct extends OrderProductInput {
+  packingLists: PackingList[];
+}
+
+/** One step of an order's way. */
+export type StatusChange = {
+  status: OrderStatus;
+  /** ISO 8601, UTC. */
+  at: string;
+  note: string | null;
+};
+
+/** The whole record in its v2 form: money and counts are decimal strings, timestamps text. */
+export interface OrderRecord extends Omit<OrderInput, 'status' | 'orderProducts'> {
+  status: OrderStatus;
+  orderProducts: OrderProduct[];
+  createdAt: string;
+  updatedAt: string;
+  deliveredAt: string | null;
+  canceledAt: string | null;
+  statusHistory: StatusChange[];
+}

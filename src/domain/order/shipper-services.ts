@@ -1,0 +1,47 @@
+/**
+ * The carriers and their services (given.md: the values of `GET /v2/shipper-service-codes`). The catalogue in `data/`
+ * is a realistic European one; the operator can replace it by a file of the same form.
+ * @module
+ */
+import * as v from 'valibot';
+import shipped from '../data/shipper-services.json' with { type: 'json' };
+import { country, text } from '../fields.ts';
+import { invalid } from '../problem.ts';
+import { problemsOf } from '../validation.ts';
+
+const serviceSchema = v.strictObject({
+  value: v.pipe(text(64, 1), v.description("What an order's `shipperService` says.")),
+  name: text(255, 1),
+  countries: v.array(country()),
+  pickupPoint: v.pipe(
+    v.boolean(),
+    v.description('True: an order must name a `pickupPoint`. False: it must not.'),
+  ),
+  cashOnDelivery: v.pipe(v.boolean(), v.description('True: payment type 0 is possible.')),
+});
+/** A service of a carrier. */
+export type ShipperService = v.InferOutput<typeof serviceSchema>;
+
+/** A carrier as `GET /v2/shipper-service-codes` answers it. */
+export const shipperSchema = v.strictObject({
+  shipper: v.pipe(text(64, 1), v.description("What an order's `shipper` says.")),
+  name: text(255, 1),
+  services: v.pipe(v.array(serviceSchema), v.minLength(1)),
+});
+/** A carrier and its services. */
+export type Shipper = v.InferOutput<typeof shipperSchema>;
+/** All carriers. */
+export type ShipperCatalogue = readonly Shipper[];
+
+/**
+ * Reads a catalogue from parsed JSON.
+ * @throws Problem 400 naming every field that is wrong
+ */
+export function parseShipperCatalogue(json: unknown): ShipperCatalogue {
+  const result = v.safeParse(v.array(shipperSchema), json);
+  if (result.success) return result.output;
+  throw invalid(problemsOf(result.issues));
+}
+
+/** The catalogue that comes with the program. */
+export const shippedCatalogue: ShipperCatalogue = parseShipperCatalogue(shipped);

@@ -1,0 +1,121 @@
+/**
+ * The fields of a product and its record.
+ * @module
+ */
+import * as v from 'valibot';
+import { money, type PayloadVersion, writtenDecimal } from '../decimal.ts';
+import { country, currency, flag, identifier, integer, oneOf, optional, text } from '../fields.ts';
+import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
+
+const GRAMS = 'Grams.';
+const MILLIMETRES = 'Millimetres.';
+/** The longest a measure may be: fits the database's integer with room to spare. */
+const MOST = 1_000_000_000;
+
+/** What an e-shop may write. Only `sku` and `name` are required. */
+export const productEntries = {
+  sku: identifier(),
+  name: text(255, 1),
+  description: optional(text(10_000)),
+  ean: optional(text(64)),
+  upc: optional(text(64)),
+  price: optional(money()),
+  currency: optional(currency()),
+  weight: v.pipe(optional(integer(0, MOST)), v.description(GRAMS)),
+  width: v.pipe(optional(integer(0, MOST)), v.description(MILLIMETRES)),
+  height: v.pipe(optional(integer(0, MOST)), v.description(MILLIMETRES)),
+  depth: v.pipe(optional(integer(0, MOST)), v.description(MILLIMETRES)),
+  originCountry: optional(country()),
+  hsCode: optional(text(32)),
+  batteryType: optional(oneOf(['no', 'device', 'package'])),
+  expMethod: optional(oneOf(['FIFO', 'FEFO'])),
+  productType: v.optional(
+    oneOf(['finalProduct', 'semiProduct', 'packagingMaterial', 'promoMaterial', 'virtual']),
+    'finalProduct',
+  ),
+  scanSerialNumber: flag(),
+  trackLot: flag(),
+  trackExpiration: flag(),
+  fragile: flag(),
+  ageCheck: flag(),
+  active: flag(true),
+  note: optional(text(4000)),
+};
+
+/** The body that creates or replaces a product. */
+export const productInputSchema = v.strictObject(productEntries);
+/** A valid body, defaults filled in. */
+export type ProductInput = v.InferOutput<typeof productInputSchema>;
+
+/** Fields of the record that are the service's own: ignored in a request. */
+export const productResponseOnly = ['stock', 'createdAt', 'updatedAt'] as const;
+
+/** Units of a product, as decimal strings (see `stock.ts` for how movements change them). */
+export interface Stock {
+  /** What may still be reserved. */
+  available: string;
+  /** What orders have reserved and not yet taken away. */
+  reserved: string;
+  /** What lies on quality hold. */
+  onHold: string;
+  /** What open receivings have announced. */
+  awaiting: string;
+}
+
+/** The whole record in its v2 form. */
+export interface ProductRecord extends ProductInput {
+  stock: Stock;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** The schema of a product in a payload of this version. */
+export function productRecordSchema(version: PayloadVersion) {
+  const units = (description: string) => v.pipe(writtenDecimal('count', version), v.description(description));
+  const record = recordObject(productEntries, version, {
+    stock: v.pipe(
+      v.strictObject({
+        available: units('Units that may still be reserved: neither reserved nor on hold. Never below zero.'),
+        reserved: units('Units that orders have reserved and not yet taken away.'),
+        onHold: units('Units on quality hold: the sum of the holds less the sum of the releases.'),
+        awaiting: units('Units that open receivings have announced; not in the warehouse yet.'),
+      }),
+      v.description(
+        '`available + reserved + onHold` is what lies in the warehouse: the sum of the counts of all stock movements but holds and releases, which move units between `available` and `onHold`. A change of stock fires no UPDATE_PRODUCT.',
+      ),
+    ),
+    createdAt: writtenTimestamp(),
+    updatedAt: writtenTimestamp(),
+  });
+  return named(record, 'Product', version);
+}
+
+/** A product as a consumer may meet it. */
+export const sampleProduct: ProductRecord = {
+  sku: 'TEA-GREEN-100',
+  name: 'Green tea, 100 g',
+  description: null,
+  ean: '8590000000013',
+  upc: null,
+  price: '349.90',
+  currency: 'CZK',
+  weight: 120,
+  width: 80,
+  height: 150,
+  depth: 50,
+  originCountry: 'JP',
+  hsCode: '090210',
+  batteryType: 'no',
+  expMethod: 'FEFO',
+  productType: 'finalProduct',
+  scanSerialNumber: false,
+  trackLot: true,
+  trackExpiration: true,
+  fragile: false,
+  ageCheck: false,
+  active: true,
+  note: null,
+  stock: { available: '120', reserved: '3', onHold: '0', awaiting: '48' },
+  createdAt: '2026-11-01T09:00:00.000Z',
+  updatedAt: '2026-11-20T08:16:30.120Z',
+};

@@ -1,0 +1,150 @@
+/**
+ * The fields of a receiving: exactly those that the interface shows, in its order (given.md, "Shape of a receiving
+ * payload").
+ * @module
+ */
+import * as v from 'valibot';
+import { type AnnouncedLine, countedState, ignored, lineStates } from '../announced-lines.ts';
+import { count, type PayloadVersion } from '../decimal.ts';
+import { flag, identifier, oneOf, optional, said, text } from '../fields.ts';
+import { lines, list, MAX_LINES } from '../list.ts';
+import { named, recordObject } from '../record-schema.ts';
+import { sscc } from '../sscc.ts';
+import { timestamp } from '../timestamp.ts';
+import { type ReceivingStatus, receivingStatuses } from './status.ts';
+
+const deliveryTypes = ['courier', 'transportCompany', 'truckingCompany', 'container'] as const;
+const handlingUnits = ['pallet', 'carton', 'box_loose', 'piece', 'container'] as const;
+
+const packagingSchema = v.strictObject({
+  type: said(text(64, 1), 'Such as EUR pallet or carton.'),
+  quantity: said(count({ positive: true }), 'How many of them.'),
+  sscc: optional(sscc()),
+});
+
+const lineSchema = v.strictObject({
+  sku: said(identifier(), 'A product of the e-shop.'),
+  quantity: said(count(), 'Units announced, greater than 0.'),
+  lot: said(optional(text(64)), 'A product may come in several lots, one line each.'),
+  expirationDate: said(optional(timestamp()), 'When the units expire.'),
+});
+
+/** What an e-shop may write. */
+export const receivingEntries = {
+  eshopReceivingId: said(identifier(), 'Given by the e-shop, unique among its receivings.'),
+  carrierInfo: said(optional(text(1000)), 'Who brings it.'),
+  deliveryNoteNumber: said(optional(text(128)), 'Number of the delivery note.'),
+  deliveryType: said(optional(oneOf(deliveryTypes)), 'How it comes.'),
+  description: said(optional(text(4000)), 'For the warehouse to read.'),
+  driverCompany: said(optional(text(255)), "The driver's company."),
+  driverDispatcherContact: said(optional(text(255)), 'Whom to call about the driver.'),
+  driverName: said(optional(text(255)), "The driver's name."),
+  driverPhone: said(optional(text(64)), "The driver's telephone number."),
+  driverTrailerLicensePlate: said(optional(text(64)), 'License plate of the trailer.'),
+  duty: said(flag(), 'Whether duty is to be paid.'),
+  estimatedDelivery: said(optional(timestamp()), 'When it is expected.'),
+  handlingUnits: said(v.optional(oneOf(handlingUnits), 'pallet'), 'What is unloaded; pallet by default.'),
+  packagings: said(v.optional(list(packagingSchema, 1000), []), 'What it is packed in.'),
+  products: said(lines(lineSchema), 'What is announced; a line is known by its `sku` and `lot`.'),
+  supplier: said(text(255, 1), 'Who sends it.'),
+  trackingNumber: said(optional(text(128)), "The carrier's number."),
+  urgent: said(optional(v.boolean('must be true or false')), 'Whether it is to be stocked first.'),
+};
+
+/** The body that creates or replaces a receiving. */
+export const receivingInputSchema = v.strictObject(receivingEntries);
+/** A valid body, defaults filled in. */
+export type ReceivingInput = v.InferOutput<typeof receivingInputSchema>;
+type LineInput = v.InferOutput<typeof lineSchema>;
+
+/** Fields of the record that are not the e-shop's to write: ignored in a request. */
+export const receivingResponseOnly = ['status', 'unitsAmount'] as const;
+/** The same of a line. */
+export const receivingLineResponseOnly = ['received', 'lineState'] as const;
+
+/** A line of the record. */
+export interface ReceivingLine extends AnnouncedLine, LineInput {}
+
+/** The whole record in its v2 form. */
+export interface ReceivingRecord extends Omit<ReceivingInput, 'products'> {
+  products: ReceivingLine[];
+  status: ReceivingStatus;
+  /** The sum of the enabled lines. */
+  unitsAmount: string;
+}
+
+const { sku, quantity, lot, expirationDate } = lineSchema.entries;
+const lineRecordSchema = v.strictObject({
+  sku,
+  quantity: said(quantity, 'Units announced; 0 for a lot that was found on arrival.'),
+  lot,
+  received: said(optional(count()), 'Units the warehouse counted; null before that.'),
+  expirationDate,
+  lineState: said(oneOf(lineStates), 'E: enabled. D: disabled, left out by an update.'),
+});
+
+/** The schema of a receiving in a payload of this version. */
+export function receivingRecordSchema(version: PayloadVersion) {
+  const { products: _, supplier, trackingNumber, urgent, ...first } = receivingEntries;
+  const entries = {
+    ...first,
+    products: v.array(lineRecordSchema),
+    status: oneOf(receivingStatuses),
+    supplier,
+    trackingNumber,
+    unitsAmount: said(count(), 'The sum of the enabled lines.'),
+    urgent,
+  };
+  return named(recordObject(entries, version), 'Receiving', version);
+}
+
+/** What the warehouse enters when it counts. */
+export const receivingLinesSchema = v.strictObject({
+  products: list(
+    v.strictObject({
+      sku: said(identifier(), 'A product that was announced.'),
+      lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
+      received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
+      expirationDate: said(optional(timestamp()), 'Left out: as announced.'),
+      quantity: ignored(),
+      lineState: countedState(),
+    }),
+    MAX_LINES,
+    'products',
+  ),
+});
+/** A valid body. */
+export type ReceivingLinesInput = v.InferOutput<typeof receivingLinesSchema>;
+
+/** A receiving as a consumer may meet it. */
+export const sampleReceiving: ReceivingRecord = {
+  eshopReceivingId: '2026-IN-42',
+  carrierInfo: 'Trans s.r.o.',
+  deliveryNoteNumber: 'DN-2026-118',
+  deliveryType: 'truckingCompany',
+  description: null,
+  driverCompany: 'Trans s.r.o.',
+  driverDispatcherContact: '+420600000001',
+  driverName: 'Jan Novák',
+  driverPhone: '+420600000002',
+  driverTrailerLicensePlate: '1AB 2345',
+  duty: false,
+  estimatedDelivery: '2026-11-20T07:00:00.000Z',
+  handlingUnits: 'pallet',
+  packagings: [{ type: 'EUR pallet', quantity: '2', sscc: '185912345678901236' }],
+  products: [
+    {
+      sku: 'TEA-GREEN-100',
+      quantity: '48',
+      lot: 'L2026-07',
+      received: '47.5',
+      expirationDate: '2027-07-31T00:00:00.000Z',
+      lineState: 'E',
+    },
+  ],
+  status: 'received',
+  supplier: 'Tea Gardens Ltd',
+  trackingNumber: null,
+  unitsAmount: '48',
+  urgent: null,
+};

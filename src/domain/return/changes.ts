@@ -1,0 +1,151 @@
+/**
+ * What can be done to a return: pure functions from the record before to the record after. What they cost beside its
+ * own row (stock, events) is the database's side.
+ * @module
+ */
+import { announce, enterCounts, lineProblems, skusOfLines, writableLines } from '../announced-lines.ts';
+import { conflict } from '../problem.ts';
+import { assertChangeable, assertMove } from '../status.ts';
+import { fieldsOf, isObject, problemIf, rulesOf, validate, without } from '../validation.ts';
+import {
+  type ReturnInput,
+  type ReturnLine,
+  type ReturnLinesInput,
+  type ReturnRecord,
+  returnInputSchema,
+  returnLineResponseOnly,
+  returnResponseOnly,
+} from './schema.ts';
+import { type ReturnStatus, returnTransitions } from './status.ts';
+
+/** What the rules know beside the body. */
+export interface ReturnContext {
+  readonly now: Date;
+  /** Of the SKUs in the body, those that are products of the e-shop. */
+  readonly knownSkus: ReadonlySet<string>;
+}
+
+/** What the e-shop may still change once the goods have arrived. */
+export const returnChangeableOnArrival: readonly string[] = ['description', 'eshopNote', 'rma'];
+
+const rule = rulesOf<ReturnInput, ReturnContext>();
+const returnRules = [
+  rule(['eshopReturnId'], (_return, _context, before) =>
+    problemIf(before !== null, 'eshopReturnId', 'must be the one in the path: it cannot be changed'),
+  ),
+  rule(['returnedOrderProducts'], ({ returnedOrderProducts }, { knownSkus }) =>
+    lineProblems('returnedOrderProducts', returnedOrderProducts, knownSkus),
+  ),
+];
+
+/** The body without what a record has and a request may carry but not write. */
+function writable(body: unknown): unknown {
+  const sent = without(body, returnResponseOnly);
+  if (!isObject(sent) || !('returnedOrderProducts' in sent)) return sent;
+  const returnedOrderProducts = writableLines(sent.returnedOrderProducts, returnLineResponseOnly);
+  return { ...sent, returnedOrderProducts };
+}
+
+/** The SKUs a body speaks of, to be looked up before its rules are asked. Tolerates any body. */
+export function skusInReturn(body: unknown): string[] {
+  return isObject(body) ? skusOfLines(body.returnedOrderProducts) : [];
+}
+
+function freshLine(sent: ReturnInput['returnedOrderProducts'][number]): ReturnLine {
+  const { sku, quantity, returnReason, lot } = sent;
+  return { sku, quantity, received: null, returnReason, resolution: null, lot, lineState: 'E' };
+}
+
+/**
+ * A new return, awaited.
+ * @param body the request's body as it came
+ * @throws Problem 400 naming everything that is wrong
+ */
+export function newReturn(body: unknown, context: ReturnContext): ReturnRecord {
+  const input = validate(returnInputSchema, returnRules, writable(body), { before: null, context });
+  const at = context.now.toISOString();
+  return {
+    ...input,
+    returnedOrderProducts: announce([], input.returnedOrderProducts, freshLine),
+    note: null,
+    status: 'awaiting',
+    createdAt: at,
+    updatedAt: at,
+    confirmedAt: null,
+    receivedAt: null,
+    canceledAt: null,
+  };
+}
+
+/** The record as a request could have sent it. */
+function inputOf(record: ReturnRecord) {
+  const { note, status, createdAt, updatedAt, confirmedAt, receivedAt, canceledAt, ...fields } = record;
+  const returnedOrderProducts = writableLines(fields.returnedOrderProducts, returnLineResponseOnly);
+  return { ...fields, returnedOrderProducts };
+}
+
+function updated(record: ReturnRecord, body: unknown, context: ReturnContext): ReturnRecord {
+  const before = inputOf(record);
+  const input = validate(returnInputSchema, returnRules, body, { before, context });
+  if (record.status !== 'awaiting') {
+    assertChangeable('return', record.status, returnChangeableOnArrival, before, input);
+  }
+  const lines = announce(record.returnedOrderProducts, input.returnedOrderProducts, freshLine);
+  return { ...record, ...input, returnedOrderProducts: lines };
+}
+
+/**
+ * PUT: every field as sent, what is left out becomes null or its default.
+ * @throws Problem 400, or 409 when the goods have arrived
+ */
+export function replaceReturn(record: ReturnRecord, body: unknown, context: ReturnContext): ReturnRecord {
+  const { eshopReturnId } = record;
+  return updated(record, { eshopReturnId, ...fieldsOf(writable(body)) }, context);
+}
+
+/**
+ * PATCH: only the fields sent are changed, lists as a whole.
+ * @throws Problem 400, or 409 when the goods have arrived
+ */
+export function patchReturn(record: ReturnRecord, body: unknown, context: ReturnContext): ReturnRecord {
+  return updated(record, { ...inputOf(record), ...fieldsOf(writable(body)) }, context);
+}
+
+/**
+ * Moves the return to another status.
+ * @param note of the warehouse, in place of the one before; null keeps that
+ * @throws Problem 409 when the table has no such way
+ */
+export function moveReturn(
+  record: ReturnRecord,
+  to: ReturnStatus,
+  note: string | null,
+  now: Date,
+): ReturnRecord {
+  assertMove<ReturnStatus>(returnTransitions, 'return', record.status, to);
+  const at = now.toISOString();
+  return {
+    ...record,
+    note: note ?? record.note,
+    status: to,
+    confirmedAt: to === 'completed' ? at : record.confirmedAt,
+    receivedAt: to === 'arrived' ? at : record.receivedAt,
+    canceledAt: to === 'canceled' ? at : record.canceledAt,
+  };
+}
+
+/**
+ * The warehouse enters what it counted, and what becomes of it.
+ * @throws Problem 400 for a product that was not announced, 409 unless the goods are there and not done with
+ */
+export function countReturn(record: ReturnRecord, { returnedOrderProducts }: ReturnLinesInput): ReturnRecord {
+  if (record.status !== 'arrived' && record.status !== 'processing') {
+    throw conflict(`The return is ${record.status}: it is counted while it is arrived or processing.`);
+  }
+  const furtherLot = (announced: ReturnLine) => announced;
+  const entries = returnedOrderProducts
+    .filter(({ lineState }) => lineState !== 'D')
+    .map(({ sku, lot, received, resolution }) => ({ sku, lot, received, resolution }));
+  const lines = enterCounts(record.returnedOrderProducts, entries, 'returnedOrderProducts', furtherLot);
+  return { ...record, returnedOrderProducts: lines };
+}

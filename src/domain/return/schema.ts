@@ -1,0 +1,175 @@
+/**
+ * The fields of a return: goods that a customer sends back.
+ * @module
+ */
+import * as v from 'valibot';
+import { type AnnouncedLine, countedState, ignored, lineStates } from '../announced-lines.ts';
+import { count, type PayloadVersion } from '../decimal.ts';
+import { identifier, oneOf, optional, said, text } from '../fields.ts';
+import { lines, list, MAX_LINES } from '../list.ts';
+import { orderTypes } from '../order/schema.ts';
+import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
+import { type ReturnStatus, returnStatuses } from './status.ts';
+
+const returnReasons = [
+  'exchange',
+  'defective',
+  'wrongItem',
+  'wrongSize',
+  'notAsDescribed',
+  'unwanted',
+  'undeliverable',
+  'other',
+] as const;
+
+/** What becomes of returned units. */
+export const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'] as const;
+type Resolution = (typeof resolutions)[number];
+
+const lineSchema = v.strictObject({
+  sku: said(identifier(), 'A product of the e-shop.'),
+  quantity: said(count(), 'Units announced, greater than 0.'),
+  returnReason: said(optional(oneOf(returnReasons)), 'Why the customer sends it back.'),
+  lot: said(optional(text(64)), 'The lot, where it is known.'),
+});
+
+/** What an e-shop may write. */
+export const returnEntries = {
+  eshopReturnId: said(identifier(), 'Given by the e-shop, unique among its returns.'),
+  eshopOrderId: said(
+    optional(identifier()),
+    'The order it comes from, which may be older than this service.',
+  ),
+  orderType: said(optional(oneOf(orderTypes)), 'The kind of that order.'),
+  description: said(optional(text(4000)), 'For the warehouse to read.'),
+  shipper: said(optional(text(64, 1)), 'Who brings it.'),
+  shipperServiceCode: said(optional(text(64, 1)), "The shipper's service."),
+  trackingNumber: said(optional(text(128)), "The shipper's number."),
+  eshopNote: said(optional(text(4000)), "The e-shop's own note."),
+  returnedOrderProducts: said(
+    lines(lineSchema),
+    'What is announced; a line is known by its `sku` and `lot`.',
+  ),
+  rma: said(optional(text(64)), 'Number of the return merchandise authorization.'),
+};
+
+/** The body that creates or replaces a return. */
+export const returnInputSchema = v.strictObject(returnEntries);
+/** A valid body, defaults filled in. */
+export type ReturnInput = v.InferOutput<typeof returnInputSchema>;
+type LineInput = v.InferOutput<typeof lineSchema>;
+
+/** Fields of the record that are not the e-shop's to write: ignored in a request. A change of them alone fires nothing. */
+export const returnResponseOnly = [
+  'note',
+  'status',
+  'createdAt',
+  'updatedAt',
+  'confirmedAt',
+  'receivedAt',
+  'canceledAt',
+] as const;
+/** The same of a line. */
+export const returnLineResponseOnly = ['received', 'resolution', 'lineState'] as const;
+
+/** A line of the record. */
+export interface ReturnLine extends AnnouncedLine, LineInput {
+  /** What becomes of the units; null: they go back into the stock. */
+  resolution: Resolution | null;
+}
+
+/** The whole record in its v2 form. */
+export interface ReturnRecord extends Omit<ReturnInput, 'returnedOrderProducts'> {
+  returnedOrderProducts: ReturnLine[];
+  /** The warehouse's. */
+  note: string | null;
+  status: ReturnStatus;
+  createdAt: string;
+  updatedAt: string;
+  /** When it was completed. */
+  confirmedAt: string | null;
+  /** When it arrived. */
+  receivedAt: string | null;
+  canceledAt: string | null;
+}
+
+const { sku, quantity, returnReason, lot } = lineSchema.entries;
+const lineRecordSchema = v.strictObject({
+  sku,
+  quantity: said(quantity, 'Units announced; 0 for a lot that was found on arrival.'),
+  received: said(optional(count()), 'Units the warehouse counted; null before that.'),
+  returnReason,
+  resolution: said(
+    optional(oneOf(resolutions)),
+    'What becomes of the units; returnToInventory and null bring them back into the stock.',
+  ),
+  lot,
+  lineState: said(oneOf(lineStates), 'E: enabled. D: disabled, left out by an update.'),
+});
+
+/** The schema of a return in a payload of this version. */
+export function returnRecordSchema(version: PayloadVersion) {
+  const { rma, returnedOrderProducts: _, ...first } = returnEntries;
+  const entries = { ...first, returnedOrderProducts: v.array(lineRecordSchema), rma };
+  const when = (description: string) => said(v.nullable(writtenTimestamp()), description);
+  const record = recordObject(entries, version, {
+    note: said(v.nullable(v.string()), "The warehouse's note."),
+    status: oneOf(returnStatuses),
+    createdAt: writtenTimestamp(),
+    updatedAt: writtenTimestamp(),
+    confirmedAt: when('When it was completed.'),
+    receivedAt: when('When it arrived.'),
+    canceledAt: when('When it was canceled.'),
+  });
+  return named(record, 'Return', version);
+}
+
+/** What the warehouse enters when it has looked at what came. */
+export const returnLinesSchema = v.strictObject({
+  returnedOrderProducts: list(
+    v.strictObject({
+      sku: said(identifier(), 'A product that was announced.'),
+      lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
+      received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
+      resolution: said(optional(oneOf(resolutions)), 'What becomes of the units.'),
+      quantity: ignored(),
+      returnReason: ignored(),
+      lineState: countedState(),
+    }),
+    MAX_LINES,
+    'products',
+  ),
+});
+/** A valid body. */
+export type ReturnLinesInput = v.InferOutput<typeof returnLinesSchema>;
+
+/** A return as a consumer may meet it. */
+export const sampleReturn: ReturnRecord = {
+  eshopReturnId: '2026-R-17',
+  eshopOrderId: '2026-10001',
+  orderType: 'b2c',
+  description: null,
+  shipper: 'PPL',
+  shipperServiceCode: 'PPL_PRIVATE',
+  trackingNumber: '40950000977',
+  eshopNote: 'the customer wants another flavour',
+  returnedOrderProducts: [
+    {
+      sku: 'TEA-GREEN-100',
+      quantity: '2',
+      received: '2',
+      returnReason: 'exchange',
+      resolution: 'returnToInventory',
+      lot: 'L2026-07',
+      lineState: 'E',
+    },
+  ],
+  rma: 'RMA-2026-5',
+  note: 'unopened',
+  status: 'processing',
+  createdAt: '2026-11-18T08:15:00.000Z',
+  updatedAt: '2026-11-20T10:42:07.310Z',
+  confirmedAt: null,
+  receivedAt: '2026-11-20T09:30:00.000Z',
+  canceledAt: null,
+};

@@ -1,0 +1,75 @@
+/**
+ * The arithmetic of stock: what a movement and a reservation make of a product's units. Exact decimals, no I/O.
+ *
+ * Units lie in one of three places, `available`, `reserved` or `onHold`, and none of them is ever below zero:
+ * - a hold or release moves units between `available` and `onHold`: `onHold` is the sum of the holds less the releases;
+ * - a reservation moves units between `available` and `reserved` and is no movement;
+ * - every other movement brings or takes units: `available + reserved + onHold` is the sum of their counts.
+ *
+ * `awaiting` is beside that: units announced, not yet here.
+ * @module
+ */
+import { compareDecimals, sumDecimals } from '../decimal.ts';
+import type { StockMovementType } from '../event-types.ts';
+import type { Stock } from '../product/schema.ts';
+
+/**
+ * Units of one product stay below this, so that none of its stock figures ever has more than the 15 digits a JSON
+ * number can carry: nine before the point and six behind it.
+ */
+export const UNITS_LIMIT = '1000000000';
+
+/** What is added to each place. */
+export type StockChange = Partial<Stock>;
+
+/** The decimal with the other sign. */
+export function negated(decimal: string): string {
+  if (decimal === '0') return decimal;
+  return decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`;
+}
+
+/** The sum, exact and canonical. */
+export function changed(stock: Stock, change: StockChange): Stock {
+  const sum = (place: keyof Stock) => sumDecimals([stock[place], change[place] ?? '0']);
+  return {
+    available: sum('available'),
+    reserved: sum('reserved'),
+    onHold: sum('onHold'),
+    awaiting: sum('awaiting'),
+  };
+}
+
+/**
+ * What a movement adds to each place.
+ * @param count signed; positive for a hold or release
+ * @param from where the units come from that are taken away; the order's own movements take `reserved` ones
+ */
+export function changeOf(
+  type: StockMovementType,
+  count: string,
+  from: 'available' | 'reserved' = 'available',
+): StockChange {
+  if (type === 'quality_hold') return { available: negated(count), onHold: count };
+  if (type === 'quality_release') return { available: count, onHold: negated(count) };
+  return { [from]: count };
+}
+
+/** What is wrong with a stock, as a clause; null when nothing is. */
+export function shortOf(stock: Stock): 'available' | 'onHold' | 'tooMuch' | null {
+  const { available, reserved, onHold, awaiting } = stock;
+  if (compareDecimals(available, '0') < 0) return 'available';
+  if (compareDecimals(onHold, '0') < 0) return 'onHold';
+  const here = sumDecimals([available, reserved, onHold]);
+  if (compareDecimals(here, UNITS_LIMIT) >= 0 || compareDecimals(awaiting, UNITS_LIMIT) >= 0)
+    return 'tooMuch';
+  return null;
+}
+
+/** Units per SKU: the sum of the lines. */
+export function unitsBySku(
+  lines: readonly { readonly sku: string; readonly quantity: string }[],
+): Map<string, string> {
+  const units = new Map<string, string>();
+  for (const { sku, quantity } of lines) units.set(sku, sumDecimals([units.get(sku) ?? '0', quantity]));
+  return units;
+}

@@ -1,0 +1,113 @@
+/**
+ * The fields of a stock movement and its record.
+ * @module
+ */
+import * as v from 'valibot';
+import { compareDecimals, count, type PayloadVersion, writtenDecimal } from '../decimal.ts';
+import { type StockMovementType, stockMovementTypes } from '../event-types.ts';
+import { identifier, oneOf, optional, said, text } from '../fields.ts';
+import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
+import { timestamp } from '../timestamp.ts';
+import { problemIf, rulesOf, validate, without } from '../validation.ts';
+
+/** What the warehouse may write. */
+export const stockMovementEntries = {
+  type: said(oneOf(stockMovementTypes), 'What moved the units; decides which event is fired.'),
+  sku: said(identifier(), 'A product of the e-shop.'),
+  count: said(
+    count({}),
+    'Units, not 0. Signed: above 0 for units that come, below 0 for units that go; always above 0 for quality_hold and quality_release.',
+  ),
+  lot: said(optional(text(64)), 'The lot of the units.'),
+  expirationDate: said(optional(timestamp()), 'When the units expire.'),
+  reference: said(
+    optional(text(64, 1)),
+    "The order's, return's or receiving's identifier where the type speaks of one.",
+  ),
+  note: said(optional(text(4000)), "The warehouse's note."),
+};
+
+/** The body that records a movement. */
+export const stockMovementInputSchema = v.strictObject(stockMovementEntries);
+/** A movement that is to be made, its count a canonical decimal string. */
+export type NewMovement = v.InferOutput<typeof stockMovementInputSchema>;
+
+/** Fields of the record that are the service's own: ignored in a request. */
+export const stockMovementResponseOnly = ['id', 'balance', 'createdAt'] as const;
+
+/** The whole record in its v2 form. */
+export interface StockMovementRecord extends NewMovement {
+  id: number;
+  balance: string;
+  createdAt: string;
+}
+
+/** The schema of a stock movement in a payload of this version. */
+export function stockMovementRecordSchema(version: PayloadVersion) {
+  const id = v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('Given by the service; of two movements of a product the later one has the higher.'),
+  );
+  const record = recordObject({ id, ...stockMovementEntries }, version, {
+    balance: v.pipe(
+      writtenDecimal('count', version),
+      v.description(
+        "The product's available units after the movement. What an order has reserved is available no longer, so the movement by which an order takes its units leaves the balance as it was.",
+      ),
+    ),
+    createdAt: writtenTimestamp(),
+  });
+  return named(record, 'StockMovement', version);
+}
+
+const isHold = (type: StockMovementType) => type === 'quality_hold' || type === 'quality_release';
+
+const rule = rulesOf<NewMovement, null>();
+const movementRules = [
+  rule(['count'], (movement) => problemIf(movement.count === '0', 'count', 'must not be 0')),
+  rule(['type', 'count'], ({ type, count }) =>
+    problemIf(isHold(type) && compareDecimals(count, '0') < 0, 'count', `must be above 0 for ${type}`),
+  ),
+];
+
+/**
+ * A movement as the warehouse sends it.
+ * @param body the request's body as it came
+ * @throws Problem 400 naming everything that is wrong
+ */
+export function newMovement(body: unknown): NewMovement {
+  const sent = without(body, stockMovementResponseOnly);
+  return validate(stockMovementInputSchema, movementRules, sent, { before: null, context: null });
+}
+
+/** A movement as a consumer may meet it. */
+export const sampleStockMovement: StockMovementRecord = {
+  id: 4711,
+  type: 'stock_correction',
+  sku: 'TEA-GREEN-100',
+  count: '-2',
+  lot: 'L2026-07',
+  expirationDate: '2027-07-31T00:00:00.000Z',
+  reference: null,
+  note: 'damaged in the aisle',
+  balance: '118',
+  createdAt: '2026-11-20T10:42:07.310Z',
+};
+
+/** A movement of this type as a consumer may meet it. */
+export function sampleMovementOf(type: StockMovementType): StockMovementRecord {
+  const references: Partial<Record<StockMovementType, string>> = {
+    order: '2026-10001',
+    return: '2026-R-17',
+    receiving: '2026-IN-42',
+  };
+  const goes = type === 'order' || type === 'stock_correction';
+  return {
+    ...sampleStockMovement,
+    type,
+    count: goes ? '-2' : '2',
+    reference: references[type] ?? null,
+    note: type === 'stock_correction' ? sampleStockMovement.note : null,
+  };
+}
