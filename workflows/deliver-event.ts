@@ -1,5 +1,5 @@
 /**
- * One delivery: an event on its way to a webhook (given.md, "Delivery rules"). The retry policy is Temporal's;
+ * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10). The retry policy is Temporal's;
  * the window, the holding and the compensation are written out here.
  *
  * This code is replayed by deliveries that began days ago: whatever changes its commands needs `patched()` and a

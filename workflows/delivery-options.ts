@@ -27,7 +27,7 @@ function heartbeatTimeout(attemptTimeoutMs: number): number {
 const OWN_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose'];
 
 /**
- * Options of the activity that makes every attempt (given.md, "Limits").
+ * Options of the activity that makes every attempt (docs/interface.md, D6).
  * @param attemptsMade attempts recorded so far: the policy goes on behind them
  * @param windowLeftMs until the end of the window
  */

@@ -1,5 +1,5 @@
 /**
- * The durable timer of one pre-order (given.md, "Release time from preOrder"): it sleeps until the order's release
+ * The durable timer of one pre-order (docs/interface.md, O4): it sleeps until the order's release
  * time and releases it; no process needs to be alive in between.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * API key and token of every request (given.md, "Authentication"), and the roles.
+ * API key and token of every request (docs/interface.md, A1–A6), and the roles.
  * @module
  */
 import type { MiddlewareHandler } from 'hono';

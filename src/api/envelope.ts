@@ -1,5 +1,5 @@
 /**
- * The success envelope (given.md, "Success envelope"): always status 200.
+ * The success envelope (docs/interface.md, C2): always status 200.
  * @module
  */
 import type { Context } from 'hono';

@@ -1,5 +1,5 @@
 /**
- * The one place where a failure becomes an answer (given.md, "Error body").
+ * The one place where a failure becomes an answer (docs/interface.md, C3).
  * @module
  */
 import { STATUS_CODES } from 'node:http';
@@ -18,7 +18,7 @@ export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? 'Error';
 }
 
-/** The error body (given.md, "Error body"). */
+/** The error body (docs/interface.md, C3). */
 export function errorBody(status: number, message: string) {
   return { statusCode: status, error: reasonPhrase(status), message };
 }

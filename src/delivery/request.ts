@@ -51,9 +51,9 @@ export function encodeIdentifier(identifier: string): string {
 }
 
 /**
- * Where the request goes. A GET webhook's URL gets the identifier appended to its very end (given.md, "Delivery
- * rules" 2). It is appended to path and query, not to the text of the URL: behind a URL without a path
- * (`https://shop.example`) an identifier would otherwise become part of the host name.
+ * Where the request goes. A GET webhook's URL gets the identifier appended to its very end (docs/interface.md, D2). It
+ * is appended to path and query, not to the text of the URL: behind a URL without a path (`https://shop.example`) an
+ * identifier would otherwise become part of the host name.
  * @throws TypeError when `url` is not an absolute URL
  */
 export function requestTarget(

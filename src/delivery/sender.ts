@@ -1,5 +1,5 @@
 /**
- * Sends one attempt of a delivery and says what came of it (given.md, "Delivery rules").
+ * Sends one attempt of a delivery and says what came of it (docs/interface.md, D4 and D5).
  * A failure of ours (`fault.ts` says which) is told apart from the receiver's.
  * @module
  */

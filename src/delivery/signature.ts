@@ -1,6 +1,6 @@
 /**
  * The two signatures of a delivery: `X-Service-Signature`, and the Standard Webhooks headers, with which published
- * libraries verify (given.md, "Authentication": the receiver verifies with the webhook's shared secret).
+ * libraries verify (docs/interface.md, D11 and D12).
  *
  * During the overlap after a rotation both secrets sign, the newest first; a receiver accepts either.
  * @module

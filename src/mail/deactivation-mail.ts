@@ -1,5 +1,5 @@
 /**
- * The mail after Waybill deactivated a webhook (given.md, "Delivery rules" 7 and 8).
+ * The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8).
  * @module
  */
 import type { Mail } from './mailer.ts';

@@ -1,5 +1,5 @@
 /**
- * Receivings through HTTP (given.md, "Shape of a receiving payload").
+ * Receivings through HTTP (docs/interface.md, R1).
  */
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

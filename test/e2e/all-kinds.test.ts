@@ -1,6 +1,6 @@
 /**
  * All 18 kinds of event, each fired by a real write, to a POST webhook of each version and a GET webhook: what arrives
- * is what the read endpoint answers (given.md, "Delivery rules" 2 and 3).
+ * is what the read endpoint answers (docs/interface.md, D1 and D2).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { entryOf } from '../../src/domain/catalogue.ts';

@@ -1,6 +1,6 @@
 /**
- * The ways between statuses as the interface decided them (decided.md, "Entities"), written out a second time: a test
- * that read the program's own table would only compare it with itself.
+ * The transitions between statuses (docs/interface.md, O3, R3 and T2), written out a second time: a test that read the
+ * program's own table would only compare it with itself.
  * @module
  */
 

@@ -1,4 +1,4 @@
-/** The compensation: one transaction, then the mail (given.md, "Delivery rules" 7 and 8). */
+/** The compensation: one transaction, then the mail (docs/interface.md, D7 and D8). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import type { Mailer } from '../../src/mail/mailer.ts';

@@ -1,4 +1,4 @@
-/** given.md, "Delivery rules" 6 and 7, "Limits": retries, and what follows when all fail. */
+/** Retries, and what follows when all fail (docs/interface.md, D6 and D7). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { waits } from '../../src/domain/retry-policy.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';

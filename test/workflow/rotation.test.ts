@@ -1,4 +1,4 @@
-/** While a secret is being replaced: who signs, as a receiver sees it (decided.md, "Webhooks"). */
+/** While a secret is being replaced: who signs, as a receiver sees it (docs/interface.md, W5). */
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

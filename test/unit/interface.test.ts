@@ -1,0 +1,38 @@
+/**
+ * The rules of docs/interface.md have numbers, and whoever cites one cites one that exists.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const rooms = ['src', 'workflows', 'activities', 'test', 'faults', 'bench', 'planted', 'demo', 'docs'];
+
+const stated = [
+  ...readFileSync(join(root, 'docs/interface.md'), 'utf8').matchAll(/^- \*\*([A-Z]\d+)\*\* /gm),
+].map(([, number = '']) => number);
+
+function filesOf(room: string): string[] {
+  const entries = readdirSync(root).includes(room)
+    ? readdirSync(join(root, room), { recursive: true, encoding: 'utf8' })
+    : [];
+  return entries.filter((file) => /\.(tsx?|md)$/.test(file)).map((file) => join(room, file));
+}
+
+/** A citation may go over the end of a line of a comment: "docs/interface.md,\n * D6 and D7". */
+function citedIn(file: string): string[] {
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(/\n\s*(?:\*|\/\/)?\s*/g, ' ');
+  const lists = text.matchAll(/docs\/interface\.md, ([A-Z]\d+(?:(?:, | and |–)[A-Z]\d+)*)/g);
+  return [...lists].flatMap(([, list = '']) => list.match(/[A-Z]\d+/g) ?? []);
+}
+
+it('each number is given once', () => {
+  expect(stated.length).toBeGreaterThan(50);
+  expect(stated.filter((number, index) => stated.indexOf(number) !== index)).toEqual([]);
+});
+
+it('every rule that is cited exists', () => {
+  const cited = rooms.flatMap(filesOf).flatMap((file) => citedIn(file).map((number) => ({ file, number })));
+  expect(cited.filter(({ number }) => !stated.includes(number))).toEqual([]);
+  expect(cited.length).toBeGreaterThan(10);
+});
