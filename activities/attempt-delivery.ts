@@ -4,15 +4,11 @@
  */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@temporalio/common';
-import { waitAfterAttempt } from '../src/domain/retry-policy.ts';
-import {
-  type AttemptInput,
-  type AttemptVerdict,
-  type FailedAttempt,
-  failureTypes,
-} from '../workflows/delivery-types.ts';
-import { alive } from './alive.ts';
-import { type AttemptDeps, type AttemptOutcome, makeAttempt, OwnFault } from './make-attempt.ts';
+import { unplannedWait } from '../src/attempt/decisions.ts';
+import { type AttemptDeps, makeAttempt, OwnFault } from '../src/attempt/make-attempt.ts';
+import type { AttemptFailure, AttemptOutcome, AttemptVerdict } from '../src/attempt/outcome.ts';
+import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
+import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What the activity receives. */
 export interface AttemptDeliveryDeps extends AttemptDeps {
@@ -24,30 +20,30 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
 export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
   return async function attemptDelivery(input: AttemptInput): Promise<AttemptVerdict> {
     const context = Context.current();
-    const engineAttempt = context.info.attempt;
+    const { deliveryId, policy, lastChance } = input;
+    const counted = input.attemptsBefore + context.info.attempt;
+    // The first run may be an operator's order: a reset sets the engine's count back.
+    const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {
-      const expectedNumber = engineAttempt === 1 ? null : input.attemptsBefore + engineAttempt;
-      outcome = await alive(context, (signal) => makeAttempt(deps, { ...input, expectedNumber }, signal));
+      const order = { deliveryId, policy, lastChance, expectedNumber };
+      outcome = await withHeartbeat(context, (signal) => makeAttempt(deps, order, signal));
     } catch (error) {
-      deps.log.warn({ deliveryId: input.deliveryId, err: error }, 'attempt interrupted by an outage of ours');
+      deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by an outage of ours');
       throw ourOutage(error, input);
     }
     if (outcome.kind !== 'failed') return outcome;
 
-    await tell(deps, input.deliveryId, outcome);
+    await tell(deps, deliveryId, outcome);
     const { number, nextAttemptAt, sentence } = outcome;
     if (nextAttemptAt === null) {
       throw receiverFailure(sentence, { type: failureTypes.retriesSpent, nonRetryable: true });
     }
-    // The policy's own wait is left to Temporal, unless an operator's reset set its count back, an outage of ours
-    // shortened the wait, or the receiver asked for a longer one.
-    const due = nextAttemptAt.getTime() - outcome.at.getTime();
-    const engineNumber = input.attemptsBefore + engineAttempt;
-    const asPlanned = number === engineNumber && due === waitAfterAttempt(input.policy, engineNumber);
+    // The policy's own wait is left to Temporal.
+    const wait = unplannedWait(policy, outcome, counted);
     throw receiverFailure(`Attempt ${number}: ${sentence}`, {
       type: failureTypes.attemptFailed,
-      ...(asPlanned ? {} : { nextRetryDelay: due }),
+      ...(wait === null ? {} : { nextRetryDelay: wait }),
     });
   };
 }
@@ -83,11 +79,7 @@ function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFai
 }
 
 /** The operator's view is told of every failed attempt; a delivery does not depend on it. */
-async function tell(
-  deps: AttemptDeliveryDeps,
-  deliveryId: string,
-  failed: Extract<AttemptOutcome, { kind: 'failed' }>,
-): Promise<void> {
+async function tell(deps: AttemptDeliveryDeps, deliveryId: string, failed: AttemptFailure): Promise<void> {
   try {
     await deps.signalAttemptFailed(deliveryId, {
       number: failed.number,

@@ -9,7 +9,7 @@ import { readDeactivation, recordMailed, recordMailRefused } from '../src/db/web
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
 import type { Mailer } from '../src/mail/mailer.ts';
-import { alive } from './alive.ts';
+import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What the activity receives. */
 export interface MailDeps {
@@ -36,7 +36,7 @@ export function createMailDeactivation(deps: MailDeps) {
     if (notice === undefined || notice.mailedAt !== null) return;
     const { deliveryId } = notice;
     try {
-      await alive(Context.current(), (signal) => mailer.send(deactivationMail(notice), signal));
+      await withHeartbeat(Context.current(), (signal) => mailer.send(deactivationMail(notice), signal));
     } catch (error) {
       if (!(error instanceof MailError) || !error.refused) throw error;
       const refusal = { webhookId, generation, error: error.message, patienceMs: REFUSED_PATIENCE_MS };

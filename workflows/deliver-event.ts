@@ -19,15 +19,14 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
 import { attemptOptions, lastChanceOptions, mailOptions, ownStepOptions } from './delivery-options.ts';
 import {
   attemptFailedSignal,
   type CompensationResult,
   type DeliverEventInput,
   type DeliveryActivities,
-  type DeliverySituation,
   type FailedAttempt,
-  type FinalState,
   webhookChangedSignal,
 } from './delivery-types.ts';
 import { nextStep } from './next-step.ts';
@@ -160,7 +159,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         case 'cancel':
           return await cancel();
         case 'compensate':
-          return await uncancellable(() => compensate(false));
+          return await uncancellable(compensate);
         case 'expire': {
           const lastError = situation.open ? situation.lastError : null;
           return await uncancellable(() => expire(next.alarm, lastError));
@@ -219,8 +218,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
 
   /** Started again, or reset by an operator, after the delivery had ended: its end stays, and is said again. */
   async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
-    if (state !== 'delivered' && state !== 'canceled' && patched('ended-before')) {
-      if (state === 'failed') return await compensate(true);
+    if (state === 'failed' && patched('ended-before')) return await compensateAgain();
+    if (state === 'expired' && patched('ended-before')) {
       const why = 'Had already expired; nothing was sent.';
       view.ended(state, why);
       throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
@@ -229,20 +228,42 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     return { state };
   }
 
-  /** @param before whether it was done before: then nothing happens but what is still missing of it */
-  async function compensate(before: boolean): Promise<DeliverEventResult> {
-    const result: CompensationResult = await own.compensate(input.deliveryId);
-    if (result.state !== 'failed') return { state: result.state };
-    const { deactivatedGeneration: generation } = result;
-    if (generation !== null) await mail.mailDeactivation({ webhookId: input.webhookId, generation });
-    const what =
-      generation === null
-        ? 'the webhook was left as it is'
-        : 'the webhook was deactivated and its e-shop mailed';
-    const why = `${before ? 'Had already failed, after' : 'Failed after'} ${attemptCount(result.attemptsMade)} (${result.lastError ?? 'no answer'}); ${what}.`;
+  async function compensate(): Promise<DeliverEventResult> {
+    const result = await compensation();
+    return result.state === 'failed' ? fail(`Failed after ${whatFailed(result)}`) : { state: result.state };
+  }
+
+  /** It was done before: nothing happens but what is still missing of it. */
+  async function compensateAgain(): Promise<DeliverEventResult> {
+    const result = await compensation();
+    return result.state === 'failed'
+      ? fail(`Had already failed, after ${whatFailed(result)}`)
+      : { state: result.state };
+  }
+
+  /** The compensation and, if it deactivated the webhook, the mail about that. */
+  async function compensation(): Promise<CompensationResult> {
+    const result = await own.compensate(input.deliveryId);
+    const { state, deactivatedGeneration: generation } = result;
+    if (state === 'failed' && generation !== null) {
+      await mail.mailDeactivation({ webhookId: input.webhookId, generation });
+    }
+    return result;
+  }
+
+  function fail(why: string): never {
     view.ended('failed', why);
     throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
   }
+}
+
+/** "21 attempts (HTTP 503 from shop.example after 212 ms); the webhook was left as it is." */
+function whatFailed({ attemptsMade, lastError, deactivatedGeneration }: CompensationResult): string {
+  const webhook =
+    deactivatedGeneration === null
+      ? 'the webhook was left as it is'
+      : 'the webhook was deactivated and its e-shop mailed';
+  return `${attemptCount(attemptsMade)} (${lastError ?? 'no answer'}); ${webhook}.`;
 }
 
 function attemptCount(attempts: number): string {

@@ -3,6 +3,8 @@
  * customer data ever enters a history.
  * @module
  */
+import type { AttemptVerdict } from '../src/attempt/outcome.ts';
+import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
@@ -20,48 +22,6 @@ export interface DeliverEventInput {
   /** As it was when the delivery was dispatched: a later change of configuration does not reach this delivery. */
   readonly policy: RetryPolicy;
 }
-
-/** How a delivery ended. */
-export type FinalState = 'delivered' | 'failed' | 'expired' | 'canceled';
-
-/** What one attempt found, where it did not fail. */
-export type AttemptVerdict =
-  | { readonly kind: 'delivered'; readonly number: number; readonly status: number }
-  /** No request was made: look at the situation and decide again. */
-  | {
-      readonly kind: 'notAttempted';
-      readonly reason: 'inactive' | 'deleted' | 'closed' | 'spent' | 'windowOver' | 'notDue';
-    };
-
-/** Why no further attempt is due. */
-export type SpentReason =
-  /** The last attempt the policy allows was made and failed. */
-  | 'retriesExhausted'
-  /** The receiver answered 410 Gone. */
-  | 'gone'
-  /** The end of the window passed while we were away; the one attempt made afterwards failed too. */
-  | 'windowLost';
-
-/** The present state of a delivery and its webhook, times in milliseconds since 1970. */
-export type DeliverySituation =
-  | { readonly open: false; readonly state: FinalState }
-  | {
-      readonly open: true;
-      /** Whose clock all times are of. Absent in histories of before: the worker's that read it. */
-      readonly clock?: 'database';
-      /** When it was read. */
-      readonly readAt: number;
-      readonly webhook: 'active' | 'inactive' | 'deleted';
-      /** The webhook was activated or got another URL since the last attempt: another one is due at once. */
-      readonly generationChanged: boolean;
-      readonly attemptsMade: number;
-      readonly spent: SpentReason | null;
-      /** null before the first attempt or holding. */
-      readonly windowEndsAt: number | null;
-      readonly nextAttemptAt: number | null;
-      /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
-      readonly lastError: string | null;
-    };
 
 /** What the compensation did. */
 export interface CompensationResult {

@@ -3,7 +3,7 @@
  * table test.
  * @module
  */
-import type { DeliverySituation, FinalState } from './delivery-types.ts';
+import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
 
 /** The next step of a delivery; times in milliseconds since 1970. */
 export type NextStep =

@@ -3,8 +3,9 @@
  * @module
  */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import type { FinalState } from '../src/attempt/situation.ts';
 import { maxAttempts } from '../src/domain/retry-policy.ts';
-import type { DeliverEventInput, FailedAttempt, FinalState } from './delivery-types.ts';
+import type { DeliverEventInput, FailedAttempt } from './delivery-types.ts';
 import { literal, literalCell } from './markdown.ts';
 import { deliveryStateKey, lastStatusKey } from './search-attributes.ts';
 

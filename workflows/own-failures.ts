@@ -5,7 +5,8 @@
  */
 import { TimeoutType } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
-import { type AttemptVerdict, failureTypes } from './delivery-types.ts';
+import type { AttemptVerdict } from '../src/attempt/outcome.ts';
+import { failureTypes } from './delivery-types.ts';
 
 /** How a run of attempts ended: one was accepted or could not begin, they failed, or we did. */
 export type AttemptEnd = AttemptVerdict | { readonly kind: 'failed' | 'interrupted' };

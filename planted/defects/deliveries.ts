@@ -4,7 +4,7 @@
  */
 import type { Defect } from '../defect.ts';
 
-const ATTEMPT = 'activities/make-attempt.ts';
+const ATTEMPT = 'src/attempt/make-attempt.ts';
 const interrupted = (...tests: string[]) => [{ file: 'test/workflow/interrupted.test.ts', tests }];
 const ALARMED = [
   {
@@ -22,7 +22,7 @@ const NOT_ALARMED = [
 export const deliveryDefects: readonly Defect[] = [
   {
     name: 'attempt-without-heartbeat',
-    file: 'activities/alive.ts',
+    file: 'activities/with-heartbeat.ts',
     text: 'setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS)',
     replacement: 'setInterval(() => {}, HEARTBEAT_INTERVAL_MS)',
     noticed: 'A receiver that takes its time to answer gets the delivery twice.',

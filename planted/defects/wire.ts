@@ -11,7 +11,7 @@ const OVERLAP =
 export const wireDefects: readonly Defect[] = [
   {
     name: 'rotation-old-secret-does-not-sign',
-    file: 'activities/make-attempt.ts',
+    file: 'src/attempt/prepare.ts',
     text: '    secrets.push(keys.decryptSecret(previousSecret, delivery));',
     replacement: '    secrets.push(keys.decryptSecret(delivery.secret, delivery));',
     noticed: 'A receiver that still has the old secret refuses everything from the moment of the rotation.',
@@ -19,7 +19,7 @@ export const wireDefects: readonly Defect[] = [
   },
   {
     name: 'rotation-old-secret-signs-for-ever',
-    file: 'activities/make-attempt.ts',
+    file: 'src/attempt/prepare.ts',
     text: ' && previousSecretUntil > now) {',
     replacement: ') {',
     noticed: 'A leaked secret that was replaced still verifies.',
@@ -37,7 +37,7 @@ export const wireDefects: readonly Defect[] = [
   },
   {
     name: 'request-after-the-webhook-was-deleted',
-    file: 'activities/make-attempt.ts',
+    file: 'src/attempt/decisions.ts',
     text: "  if (delivery.deletedAt !== null) return 'deleted';\n",
     replacement: '',
     noticed: 'A receiver is called for a webhook that its e-shop has deleted.',

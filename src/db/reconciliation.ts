@@ -9,8 +9,18 @@ import type { Sql } from './pool.ts';
 /** A delivery that should have a running workflow. */
 export interface OwedDelivery extends ClaimedDelivery {
   readonly attemptsMade: number;
-  /** Its next step is past by more than the grace, and nothing holds it. */
-  readonly late: boolean;
+  /** What its next step had to wait for. */
+  readonly dispatchedAt: Date | null;
+  readonly lastAttemptAt: Date | null;
+  readonly nextAttemptAt: Date | null;
+  /** Its webhook is inactive. */
+  readonly held: boolean;
+  readonly readAt: Date;
+}
+
+/** The delivery that must send the mail of a deactivation. */
+export interface OwedMail extends ClaimedDelivery, DeactivationCursor {
+  readonly attemptsMade: number;
 }
 
 /** A pre-order that should have a running timer. */
@@ -53,10 +63,9 @@ const owed = (sql: Sql) => sql`d.state in ('pending', 'retrying') and d.dispatch
 const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
 /** The columns of an `OwedDelivery`, of `deliveries d` joined with `webhooks w`. */
-const deliveryColumns = (sql: Sql, graceMs: number) => sql`
-  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made,
-  greatest(d.dispatched_at, d.last_attempt_at, d.next_attempt_at) < now() - ${interval(sql, graceMs)}
-    and (w.active or w.deleted_at is not null) as late`;
+const deliveryColumns = (sql: Sql) => sql`
+  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.dispatched_at, d.last_attempt_at,
+  d.next_attempt_at, not w.active and w.deleted_at is null as held, now() as read_at`;
 
 /**
  * Claims open deliveries whose next step is past by more than the grace. Each is left alone for a while afterwards, so
@@ -72,7 +81,7 @@ export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: numb
     set check_at = ${backoff(sql, sql`greatest(d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`)}
     from found, webhooks w
     where d.id = found.id and w.id = d.webhook_id
-    returning ${deliveryColumns(sql, graceMs)}`;
+    returning ${deliveryColumns(sql)}`;
 }
 
 /**
@@ -81,11 +90,11 @@ export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: numb
  */
 export async function owedDeliveries(
   sql: Sql,
-  options: { asOf: string; graceMs: number; after: DeliveryCursor | null; limit: number },
+  options: { asOf: string; after: DeliveryCursor | null; limit: number },
 ): Promise<(OwedDelivery & DeliveryCursor)[]> {
-  const { asOf, graceMs, after, limit } = options;
+  const { asOf, after, limit } = options;
   return await sql<(OwedDelivery & DeliveryCursor)[]>`
-    select ${deliveryColumns(sql, graceMs)}, ${nextStep(sql)}::text as due
+    select ${deliveryColumns(sql)}, ${nextStep(sql)}::text as due
     from deliveries d join webhooks w on w.id = d.webhook_id
     where ${owed(sql)} and d.dispatched_at <= ${asOf}::text::timestamptz
       ${after === null ? sql`` : sql`and (${nextStep(sql)}, d.id) > (${after.due}::text::timestamptz, ${after.id}::uuid)`}
@@ -93,10 +102,10 @@ export async function owedDeliveries(
 }
 
 /** Those of the given deliveries that are open and dispatched. */
-export async function owedAmong(sql: Sql, ids: readonly string[], graceMs: number): Promise<OwedDelivery[]> {
+export async function owedAmong(sql: Sql, ids: readonly string[]): Promise<OwedDelivery[]> {
   if (ids.length === 0) return [];
   return await sql<OwedDelivery[]>`
-    select ${deliveryColumns(sql, graceMs)}
+    select ${deliveryColumns(sql)}
     from deliveries d join webhooks w on w.id = d.webhook_id
     where ${owed(sql)} and d.id = any(${[...ids]}::uuid[])`;
 }
@@ -104,17 +113,13 @@ export async function owedAmong(sql: Sql, ids: readonly string[], graceMs: numbe
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
 const unmailed = (sql: Sql) =>
   sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;
-/** The delivery that must send the mail. */
+/** The columns of an `OwedMail`. */
 const mailColumns = (sql: Sql) => sql`
-  x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made, false as late`;
+  x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made`;
 
 /** Claims deactivations that were not mailed within the grace; left alone for a while like deliveries. */
-export async function claimLateMails(
-  sql: Sql,
-  graceMs: number,
-  limit: number,
-): Promise<(OwedDelivery & DeactivationCursor)[]> {
-  return await sql<(OwedDelivery & DeactivationCursor)[]>`
+export async function claimLateMails(sql: Sql, graceMs: number, limit: number): Promise<OwedMail[]> {
+  return await sql<OwedMail[]>`
     with found as (
       select webhook_id, generation from deactivations x
       where ${unmailed(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)}
@@ -129,9 +134,9 @@ export async function claimLateMails(
 export async function owedMails(
   sql: Sql,
   options: { after: DeactivationCursor | null; limit: number },
-): Promise<(OwedDelivery & DeactivationCursor)[]> {
+): Promise<OwedMail[]> {
   const { after, limit } = options;
-  return await sql<(OwedDelivery & DeactivationCursor)[]>`
+  return await sql<OwedMail[]>`
     select ${mailColumns(sql)} from deactivations x join deliveries d on d.id = x.delivery_id
     where ${unmailed(sql)}
       ${after === null ? sql`` : sql`and (x.webhook_id, x.generation) > (${after.webhookId}::int, ${after.generation}::int)`}

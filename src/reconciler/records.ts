@@ -5,6 +5,7 @@
 import { validate as isUuid } from 'uuid';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import { latenessMs } from '../attempt/lateness.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
@@ -52,11 +53,11 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       kind: 'delivery',
       workflowId: deliveryWorkflowId(id),
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
-      late: found.late,
-      stillOwed: async () => (await db.owedAmong(sql, [id], graceMs)).length > 0,
+      late: isLate(found, graceMs),
+      stillOwed: async () => (await db.owedAmong(sql, [id])).length > 0,
       async startAgain(ended) {
         // As it is now: an attempt may have been recorded since.
-        const [now] = await db.owedAmong(sql, [id], graceMs);
+        const [now] = await db.owedAmong(sql, [id]);
         return now !== undefined && (await restarter.startAgain(now, ended));
       },
       close: async () => (await closeDelivery(sql, id, 'canceled')).closed,
@@ -65,12 +66,12 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
   }
 
   /** The workflow of the delivery that deactivated the webhook sends the mail. */
-  function mail(found: db.OwedDelivery & db.DeactivationCursor): OwedRecord {
+  function mail(found: db.OwedMail): OwedRecord {
     return {
       kind: 'mail',
       workflowId: deliveryWorkflowId(found.id),
       name: { webhookId: found.webhookId, deliveryId: found.id },
-      late: found.late,
+      late: false,
       stillOwed: () => db.isMailOwed(sql, found),
       startAgain: (ended) => restarter.startAgain(found, ended),
       close: async () => false,
@@ -116,7 +117,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
     async *all() {
       const asOf = await db.databaseTime(sql);
       yield* pages(
-        (after: db.DeliveryCursor | null) => db.owedDeliveries(sql, { asOf, graceMs, after, limit: PAGE }),
+        (after: db.DeliveryCursor | null) => db.owedDeliveries(sql, { asOf, after, limit: PAGE }),
         delivery,
       );
       yield* pages((after: db.DeactivationCursor | null) => db.owedMails(sql, { after, limit: PAGE }), mail);
@@ -130,9 +131,16 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
         .filter((workflowId) => workflowId.startsWith(prefix))
         .map((workflowId) => workflowId.slice(prefix.length))
         .filter((id) => isUuid(id));
-      return (await db.owedAmong(sql, ids, graceMs)).map(delivery);
+      return (await db.owedAmong(sql, ids)).map(delivery);
     },
   };
+}
+
+/** Whether a delivery's next step is past by more than the grace, and nothing holds it. */
+function isLate(delivery: db.OwedDelivery, graceMs: number): boolean {
+  const { dispatchedAt, lastAttemptAt, nextAttemptAt, held, readAt } = delivery;
+  const late = latenessMs([dispatchedAt, lastAttemptAt, nextAttemptAt], readAt);
+  return !held && late !== null && late > graceMs;
 }
 
 /** Page after page, each asked for from the last row of the one before. */

@@ -1,7 +1,7 @@
 /** What an attempt decides by the records: whose time was lost, and whether it is due at all. */
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { makeAttempt } from '../../activities/make-attempt.ts';
+import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { beginAttempt, loadForAttempt } from '../../src/db/webhooks/deliveries.ts';
@@ -57,7 +57,7 @@ function attempt(expectedNumber: number | null = null) {
     keys: { decryptSecret: () => 'whsec_AAAA' },
     log: pino({ level: 'silent' }),
   };
-  const order = { deliveryId, policy: defaultRetryPolicy, attemptsBefore: 0, lastChance: false };
+  const order = { deliveryId, policy: defaultRetryPolicy, lastChance: false };
   return makeAttempt(deps, { ...order, expectedNumber });
 }
 

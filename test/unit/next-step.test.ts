@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { DeliverySituation } from '../../workflows/delivery-types.ts';
+import type { DeliverySituation } from '../../src/attempt/situation.ts';
 import { nextStep } from '../../workflows/next-step.ts';
 
 const now = 1_000_000;

@@ -12,7 +12,10 @@ const HEARTBEAT_INTERVAL_MS = 1_000;
  * a cancellation by the workflow, or an operator's pause or reset, lets the request under way finish, so that a success
  * counts.
  */
-export async function alive<T>(context: Context, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withHeartbeat<T>(
+  context: Context,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const abort = new AbortController();
   const onCancel = () => {
     const { cancelRequested, paused, reset } = context.cancellationDetails ?? {};

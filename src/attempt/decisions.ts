@@ -1,0 +1,154 @@
+/**
+ * What an attempt decides: whether a request may leave, what is recorded of its result, and what comes next. Pure, so
+ * that every case is a line of a table test.
+ * @module
+ */
+import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webhooks/deliveries.ts';
+import type { AttemptResult } from '../delivery/sender.ts';
+import { isOpen } from '../domain/delivery-state.ts';
+import { maxAttempts, nextAttempt, type RetryPolicy, waitAfterAttempt } from '../domain/retry-policy.ts';
+import { latenessMs } from './lateness.ts';
+import type { AttemptFailure, AttemptOrder, AttemptVerdict, Refusal } from './outcome.ts';
+
+/** What is this late or early, in milliseconds, is so by a slow moment and not by an outage of ours. */
+export const MOMENT_MS = 1_000;
+
+/** Why no request may leave now; null if one may. */
+export function refusalOf(delivery: DeliveryForAttempt, order: AttemptOrder): Refusal | null {
+  const { policy, lastChance } = order;
+  const { attemptsMade, nextAttemptAt, windowStartedAt, now } = delivery;
+  if (!isOpen(delivery.state)) return 'closed';
+  if (delivery.deletedAt !== null) return 'deleted';
+  if (attemptsMade >= maxAttempts(policy)) return 'spent';
+  if (attemptsMade > 0 && nextAttemptAt === null) return 'spent';
+  if (!delivery.active) return 'inactive';
+  if (isBehind(delivery, order.expectedNumber)) return 'notDue';
+  if (lastChance || windowStartedAt === null) return null;
+  return now.getTime() > windowStartedAt.getTime() + policy.windowMs ? 'windowOver' : null;
+}
+
+/** Whether the caller counts by a copy older than the records, and would make an attempt before its time. */
+function isBehind(delivery: DeliveryForAttempt, expectedNumber: number | null): boolean {
+  const { attemptsMade, nextAttemptAt, now, generation, lastGeneration } = delivery;
+  if (expectedNumber === null || expectedNumber > attemptsMade) return false;
+  if (generation !== lastGeneration) return false;
+  return (latenessMs([nextAttemptAt], now) ?? 0) < -MOMENT_MS;
+}
+
+/**
+ * Whether an attempt that came after the end of its window was planned inside it and is late by a moment only: then its
+ * retries are spent, and nobody was away.
+ */
+export function justMissed({
+  nextAttemptAt,
+  now,
+}: Pick<DeliveryForAttempt, 'nextAttemptAt' | 'now'>): boolean {
+  const late = latenessMs([nextAttemptAt], now);
+  return late !== null && late < MOMENT_MS;
+}
+
+/** What a refused attempt answers. */
+export function refused(delivery: DeliveryForAttempt, reason: Refusal): AttemptVerdict {
+  // Recorded, and then interrupted before the caller heard of it.
+  if (delivery.state === 'delivered') return delivered(delivery.attemptsMade, delivery.lastStatus);
+  return { kind: 'notAttempted', reason };
+}
+
+/**
+ * How much later than due an attempt began because of an outage of ours, in milliseconds. The first one is due when its
+ * window starts; a change of the webhook makes one due, and what was held until then is not late.
+ */
+export function lostTimeMs(
+  delivery: Pick<DeliveryForAttempt, 'attemptsMade' | 'windowStartedAt' | 'nextAttemptAt' | 'generationAt'>,
+  startedAt: Date,
+): number {
+  const planned = delivery.attemptsMade === 0 ? delivery.windowStartedAt : delivery.nextAttemptAt;
+  if (planned === null) return 0;
+  const late = latenessMs([planned, delivery.generationAt], startedAt) ?? 0;
+  return late < MOMENT_MS ? 0 : late;
+}
+
+/** An attempt that has its result. */
+export interface FinishedAttempt {
+  readonly number: number;
+  readonly begun: BegunAttempt;
+  readonly finishedAt: Date;
+  readonly result: AttemptResult;
+  /** Whether the webhook still has the address that was asked, and the same activation. */
+  readonly stillCurrent: boolean;
+}
+
+/** What is recorded of an attempt. Failures of ours never come here. */
+export function recordOf(
+  delivery: DeliveryForAttempt,
+  { policy, lastChance }: Pick<AttemptOrder, 'policy' | 'lastChance'>,
+  attempt: FinishedAttempt,
+): AttemptRecord {
+  const { number, begun, finishedAt, result } = attempt;
+  const outcome = outcomeOf(result, attempt.stillCurrent);
+  const lateMs = lostTimeMs(delivery, begun.startedAt);
+  const next =
+    outcome !== 'failure'
+      ? { at: null, ours: false }
+      : lastChance
+        ? { at: null, ours: true }
+        : nextAttempt(policy, {
+            number,
+            now: finishedAt.getTime(),
+            windowEndsAt: begun.windowStartedAt.getTime() + policy.windowMs,
+            retryAfterMs: result.retryAfterMs,
+            lateMs: delivery.lateMs + lateMs,
+          });
+  return {
+    deliveryId: delivery.id,
+    number,
+    generation: delivery.generation,
+    outcome,
+    finishedAt,
+    durationMs: result.durationMs,
+    status: result.status,
+    error: outcome === 'success' ? null : sentenceOf(result),
+    responseExcerpt: result.responseExcerpt,
+    nextAttemptAt: next.at === null ? null : new Date(next.at),
+    lateMs,
+    windowLost: next.at === null && next.ours,
+  };
+}
+
+/** 410 speaks for the address that was asked: after a change of URL it is a failure like any other. */
+function outcomeOf({ outcome }: AttemptResult, stillCurrent: boolean): AttemptRecord['outcome'] {
+  if (outcome === 'success') return 'success';
+  return outcome === 'gone' && stillCurrent ? 'gone' : 'failure';
+}
+
+/** What the caller hears of a recorded attempt. */
+export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure {
+  const { number, status, error, finishedAt, nextAttemptAt } = record;
+  if (error === null) return delivered(number, status);
+  return { kind: 'failed', number, status, sentence: error, at: finishedAt, nextAttemptAt };
+}
+
+/** What went wrong, as a sentence. */
+export function sentenceOf({ error, status }: Pick<AttemptResult, 'error' | 'status'>): string {
+  return error ?? `HTTP ${status ?? '?'}`;
+}
+
+/**
+ * The wait after a failed attempt, in milliseconds, where it is not the policy's own: an operator's order made the caller
+ * count wrong, an outage of ours shortened the wait, or the receiver asked for a longer one.
+ * @param counted the attempt's number as the caller counts
+ * @returns null where it is the policy's own
+ */
+export function unplannedWait(
+  policy: RetryPolicy,
+  { number, at, nextAttemptAt }: AttemptFailure,
+  counted: number,
+): number | null {
+  if (nextAttemptAt === null) return null;
+  const wait = nextAttemptAt.getTime() - at.getTime();
+  return number === counted && wait === waitAfterAttempt(policy, counted) ? null : wait;
+}
+
+function delivered(number: number, status: number | null): AttemptVerdict {
+  return { kind: 'delivered', number, status: status ?? 200 };
+}

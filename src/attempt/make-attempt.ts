@@ -1,0 +1,125 @@
+/**
+ * One attempt of one delivery, from its number to its record (given.md, "Delivery rules" 1–6). It knows the database
+ * and the wire, and nothing of who asks for it.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { clockFrom } from '../db/clock.ts';
+import type { Pool } from '../db/pool.ts';
+import {
+  beginAttempt,
+  closeDelivery,
+  type DeliveryForAttempt,
+  loadForAttempt,
+  recordAttempt,
+  spendRetries,
+  startWindow,
+  webhookGeneration,
+} from '../db/webhooks/deliveries.ts';
+import type { AttemptRequest, Sender } from '../delivery/sender.ts';
+import { answerTo, justMissed, recordOf, refusalOf, refused, sentenceOf } from './decisions.ts';
+import type { AttemptOrder, AttemptOutcome, AttemptVerdict, Refusal } from './outcome.ts';
+import { prepare, type SecretKeys } from './prepare.ts';
+
+/** What an attempt receives. */
+export interface AttemptDeps {
+  readonly sql: Pool;
+  readonly sender: Sender;
+  readonly keys: SecretKeys;
+  readonly log: Logger;
+}
+
+/** A failure of ours in the middle of an attempt, as a sentence: it does not count against the receiver. */
+export class OwnFault extends Error {
+  override readonly name = 'OwnFault';
+}
+
+/** Waits between the tries to record a result: a request was made, so a short outage must not lose its answer. */
+const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
+
+/**
+ * Makes one attempt and records it, also before it is due: an operator who resets the activity gets one at once.
+ * @param signal aborts the request under way (the worker is being stopped)
+ * @throws OwnFault where something of ours failed; AbortError when aborted; what the database threw when it is away.
+ * None of them uses up the attempt.
+ */
+export async function makeAttempt(
+  deps: AttemptDeps,
+  order: AttemptOrder,
+  signal?: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { sql, sender } = deps;
+  const { deliveryId } = order;
+  const delivery = await loadForAttempt(sql, deliveryId);
+  if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
+  const refusal = refusalOf(delivery, order);
+  if (refusal !== null) return await refuse(sql, delivery, refusal);
+
+  const number = delivery.attemptsMade + 1;
+  let request: Omit<AttemptRequest, 'at'>;
+  try {
+    request = prepare(deps.keys, delivery, number);
+  } catch (error) {
+    return await cannotBePrepared(deps, order, error);
+  }
+  const { generation } = delivery;
+  const begun = await beginAttempt(sql, { deliveryId, number, generation });
+  if (begun === undefined) throw new OwnFault(`Attempt ${number} already has its result.`);
+  const clock = clockFrom(begun.startedAt);
+
+  const result = await sender.send({ ...request, at: begun.startedAt }, signal);
+  // The attempt stays begun and without a result: the same number is made again.
+  if (result.outcome === 'ours') throw new OwnFault(sentenceOf(result));
+  const finishedAt = clock.now();
+  const isCurrent = async () => (await webhookGeneration(sql, delivery.webhookId)) === generation;
+  const stillCurrent = result.outcome !== 'gone' || (await persist(isCurrent));
+  const record = recordOf(delivery, order, { number, begun, finishedAt, result, stillCurrent });
+  const state = await persist(() => recordAttempt(sql, record));
+  // Ended by somebody else in the meantime: what it ended as is read anew.
+  return state === undefined ? { kind: 'notAttempted', reason: 'closed' } : answerTo(record);
+}
+
+async function refuse(sql: Pool, delivery: DeliveryForAttempt, reason: Refusal): Promise<AttemptVerdict> {
+  if (reason !== 'windowOver' || !justMissed(delivery)) return refused(delivery, reason);
+  await spendRetries(sql, delivery.id, delivery.attemptsMade);
+  return refused(delivery, 'spent');
+}
+
+const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery: the fault is its own';
+
+/**
+ * No request can be made of what we have. It may pass (a worker that does not know a new key yet), so it is tried
+ * again for as long as the window lasts, and then ends as our failure: the webhook stays as it is.
+ */
+async function cannotBePrepared(
+  { sql, log }: AttemptDeps,
+  { deliveryId, lastChance }: AttemptOrder,
+  error: unknown,
+): Promise<AttemptVerdict> {
+  if (!lastChance) {
+    log.error({ deliveryId, err: error, alarm: 'cannotBePrepared' }, 'a delivery cannot be prepared');
+    await startWindow(sql, deliveryId);
+    throw new OwnFault(CANNOT_BE_PREPARED);
+  }
+  const { closed } = await closeDelivery(sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
+  if (closed) {
+    log.error(
+      { deliveryId, err: error, alarm: 'windowLost' },
+      'a delivery expired because it could not be prepared',
+    );
+  }
+  return { kind: 'notAttempted', reason: 'closed' };
+}
+
+/** Tries a step on our own database again for some seconds. */
+async function persist<T>(step: () => Promise<T>): Promise<T> {
+  for (const wait of RECORD_RETRY_WAITS_MS) {
+    try {
+      return await step();
+    } catch {
+      await sleep(wait);
+    }
+  }
+  return await step();
+}

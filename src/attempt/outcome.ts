@@ -1,0 +1,42 @@
+/**
+ * What an attempt is asked for, and what came of it.
+ * @module
+ */
+import type { RetryPolicy } from '../domain/retry-policy.ts';
+
+/** Which attempt is to be made. */
+export interface AttemptOrder {
+  readonly deliveryId: string;
+  readonly policy: RetryPolicy;
+  /** The one attempt after a window that our own outage used up. */
+  readonly lastChance: boolean;
+  /**
+   * The number that the caller counts by, or null where an operator may have ordered the attempt. A caller that is behind
+   * the records has been restored from an older copy: its waits are not those that are due.
+   */
+  readonly expectedNumber: number | null;
+}
+
+/** Why no request was made. */
+export type Refusal = 'inactive' | 'deleted' | 'closed' | 'spent' | 'windowOver' | 'notDue';
+
+/** What an attempt found, where it did not fail. */
+export type AttemptVerdict =
+  | { readonly kind: 'delivered'; readonly number: number; readonly status: number }
+  /** Look at the situation and decide again. */
+  | { readonly kind: 'notAttempted'; readonly reason: Refusal };
+
+/** An attempt that the receiver did not accept. */
+export interface AttemptFailure {
+  readonly kind: 'failed';
+  readonly number: number;
+  readonly status: number | null;
+  /** Host and outcome, never a path: "HTTP 503 from shop.example after 212 ms". */
+  readonly sentence: string;
+  readonly at: Date;
+  /** null when no attempt is left. */
+  readonly nextAttemptAt: Date | null;
+}
+
+/** What came of an attempt. */
+export type AttemptOutcome = AttemptVerdict | AttemptFailure;

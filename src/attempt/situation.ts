@@ -1,0 +1,109 @@
+/**
+ * The present situation of a delivery, from which is decided what it does next. Pure; times in milliseconds since 1970.
+ * @module
+ */
+import type { DeliveryForAttempt } from '../db/webhooks/deliveries.ts';
+import { isOpen, type StoredState } from '../domain/delivery-state.ts';
+import { latenessMs } from './lateness.ts';
+
+/** How a delivery ended. */
+export type FinalState = Exclude<StoredState, 'pending' | 'retrying'>;
+
+/** Why no further attempt is due. */
+export type SpentReason =
+  /** The last attempt the policy allows was made and failed. */
+  | 'retriesExhausted'
+  /** The receiver answered 410 Gone. */
+  | 'gone'
+  /** The end of the window passed while we were away; the one attempt made afterwards failed too. */
+  | 'windowLost';
+
+/** The present state of a delivery and its webhook. */
+export type DeliverySituation =
+  | { readonly open: false; readonly state: FinalState }
+  | {
+      readonly open: true;
+      /** Whose clock all times are of. Absent in older histories: there they are the worker's that read it. */
+      readonly clock?: 'database';
+      /** When it was read. */
+      readonly readAt: number;
+      readonly webhook: 'active' | 'inactive' | 'deleted';
+      /** The webhook was activated or got another URL since the last attempt: another one is due at once. */
+      readonly generationChanged: boolean;
+      readonly attemptsMade: number;
+      readonly spent: SpentReason | null;
+      /** null before the first attempt or holding. */
+      readonly windowEndsAt: number | null;
+      readonly nextAttemptAt: number | null;
+      /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
+      readonly lastError: string | null;
+    };
+
+/** What a delivery's times depend on, in milliseconds. */
+export interface SituationTerms {
+  readonly windowMs: number;
+  /** The policy's first wait. */
+  readonly firstWaitMs: number;
+}
+
+/** @param delivery as read; undefined where there is none any more */
+export function situationOf(
+  delivery: DeliveryForAttempt | undefined,
+  { windowMs, firstWaitMs }: SituationTerms,
+): DeliverySituation {
+  if (delivery === undefined) return { open: false, state: 'canceled' };
+  if (!isOpen(delivery.state)) return { open: false, state: finalState(delivery.state) };
+  const windowEndsAt =
+    delivery.windowStartedAt === null ? null : delivery.windowStartedAt.getTime() + windowMs;
+  return {
+    open: true,
+    clock: 'database',
+    readAt: delivery.now.getTime(),
+    webhook: delivery.deletedAt !== null ? 'deleted' : delivery.active ? 'active' : 'inactive',
+    attemptsMade: delivery.attemptsMade,
+    spent: spentReason(delivery, windowEndsAt),
+    windowEndsAt,
+    ...nextAttemptOf(delivery, firstWaitMs),
+    lastError: delivery.lastError,
+  };
+}
+
+/** @throws Error where the delivery has not ended */
+export function finalState(state: StoredState): FinalState {
+  if (state === 'pending' || state === 'retrying') {
+    throw new Error(`A delivery in state ${state} has not ended.`);
+  }
+  return state;
+}
+
+/**
+ * When the next attempt is due. A change of the webhook leads to one at once, but not sooner than the policy's first
+ * wait after the last one: a webhook switched on and off again and again must not spend the retries.
+ */
+function nextAttemptOf(
+  delivery: DeliveryForAttempt,
+  firstWaitMs: number,
+): { generationChanged: boolean; nextAttemptAt: number | null } {
+  const { attemptsMade, generation, lastGeneration, lastAttemptAt, now } = delivery;
+  const planned = delivery.nextAttemptAt?.getTime() ?? null;
+  const changed = attemptsMade > 0 && generation !== lastGeneration;
+  const earliest = new Date((lastAttemptAt?.getTime() ?? 0) + firstWaitMs);
+  if (!changed || (latenessMs([earliest], now) ?? 0) >= 0) {
+    return { generationChanged: changed, nextAttemptAt: planned };
+  }
+  return {
+    generationChanged: false,
+    nextAttemptAt: Math.min(planned ?? Number.POSITIVE_INFINITY, earliest.getTime()),
+  };
+}
+
+/** Read from our own records: Temporal's failures do not tell whose fault it was. */
+function spentReason(delivery: DeliveryForAttempt, windowEndsAt: number | null): SpentReason | null {
+  if (delivery.attemptsMade === 0 || delivery.nextAttemptAt !== null) return null;
+  if (delivery.lastOutcome === 'gone') return 'gone';
+  const late =
+    windowEndsAt !== null &&
+    delivery.lastStartedAt !== null &&
+    delivery.lastStartedAt.getTime() > windowEndsAt;
+  return late || delivery.windowLost ? 'windowLost' : 'retriesExhausted';
+}

@@ -1,0 +1,246 @@
+/** What an attempt decides, case by case. */
+import { describe, expect, test } from 'vitest';
+import {
+  answerTo,
+  type FinishedAttempt,
+  justMissed,
+  lostTimeMs,
+  recordOf,
+  refusalOf,
+  refused,
+  sentenceOf,
+  unplannedWait,
+} from '../../../src/attempt/decisions.ts';
+import type { AttemptOrder, Refusal } from '../../../src/attempt/outcome.ts';
+import type { DeliveryForAttempt } from '../../../src/db/webhooks/deliveries.ts';
+import { at, begun, MINUTE, NOW, policy, refusedByReceiver, untried, waiting } from './delivery.ts';
+
+const order: AttemptOrder = { deliveryId: waiting.id, policy, lastChance: false, expectedNumber: 2 };
+
+describe('whether a request may leave', () => {
+  test.each<[string, Partial<DeliveryForAttempt>, Partial<AttemptOrder>, Refusal | null]>([
+    ['due: it may', {}, {}, null],
+    ['delivered', { state: 'delivered' }, {}, 'closed'],
+    ['expired', { state: 'expired' }, {}, 'closed'],
+    ['its webhook deleted', { deletedAt: at(-1) }, {}, 'deleted'],
+    ['ended counts before deleted', { state: 'canceled', deletedAt: at(-1) }, {}, 'closed'],
+    ['deleted counts before inactive', { active: false, deletedAt: at(-1) }, {}, 'deleted'],
+    ['all 21 made', { attemptsMade: 21 }, {}, 'spent'],
+    ['the 21st is left', { attemptsMade: 20 }, { expectedNumber: 21 }, null],
+    ['more made than the policy of today allows', { attemptsMade: 30 }, {}, 'spent'],
+    ['no attempt planned behind the last one', { nextAttemptAt: null }, {}, 'spent'],
+    ['spent counts before inactive', { nextAttemptAt: null, active: false }, {}, 'spent'],
+    ['its webhook inactive', { active: false }, {}, 'inactive'],
+    ['inactive counts before the end of the window', { active: false, now: at(60 * MINUTE) }, {}, 'inactive'],
+    ['the window over', { now: at(55 * MINUTE + 1) }, {}, 'windowOver'],
+    ['the last moment of the window', { now: at(55 * MINUTE) }, {}, null],
+    ['the window over, and this the last chance', { now: at(55 * MINUTE + 1) }, { lastChance: true }, null],
+  ])('%s', (_, delivery, asked, expected) => {
+    expect(refusalOf({ ...waiting, ...delivery }, { ...order, ...asked })).toBe(expected);
+  });
+
+  test('never tried: it may, window or not', () => {
+    expect(refusalOf(untried, { ...order, expectedNumber: null })).toBeNull();
+    expect(refusalOf({ ...untried, windowStartedAt: at(-MINUTE) }, order)).toBeNull();
+  });
+
+  describe('before its time', () => {
+    const early = { nextAttemptAt: at(1_001) };
+    test.each<[string, Partial<DeliveryForAttempt>, number | null, Refusal | null]>([
+      ['ordered by an operator: at once', early, null, null],
+      ['by a caller that counts as the records do: at once', early, 2, null],
+      ['by a caller that is behind the records', early, 1, 'notDue'],
+      ['behind the records, and early by a moment only', { nextAttemptAt: at(1_000) }, 1, null],
+      ['behind the records, and due', {}, 1, null],
+      ['behind the records, and the webhook changed since', { ...early, generation: 3 }, 1, null],
+    ])('%s', (_, delivery, expectedNumber, expected) => {
+      expect(refusalOf({ ...waiting, ...delivery }, { ...order, expectedNumber })).toBe(expected);
+    });
+  });
+});
+
+describe('a plan just missed', () => {
+  test.each<[string, Date | null, boolean]>([
+    ['late by less than a second', at(-999), true],
+    ['late by a second: we were away', at(-1_000), false],
+    ['early: nothing was missed by much', at(500), true],
+    ['no plan at all', null, false],
+  ])('%s', (_, nextAttemptAt, expected) => {
+    expect(justMissed({ nextAttemptAt, now: at(0) })).toBe(expected);
+  });
+});
+
+describe('what a refused attempt answers', () => {
+  test('the reason', () => {
+    expect(refused(waiting, 'inactive')).toEqual({ kind: 'notAttempted', reason: 'inactive' });
+  });
+  test('delivered already: the success that nobody heard of', () => {
+    const delivered = { ...waiting, state: 'delivered', attemptsMade: 4, lastStatus: 202 } as const;
+    expect(refused(delivered, 'closed')).toEqual({ kind: 'delivered', number: 4, status: 202 });
+    expect(refused({ ...delivered, lastStatus: null }, 'closed')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('time that was lost', () => {
+  test.each<[string, Partial<DeliveryForAttempt>, number, number]>([
+    ['on time', {}, 0, 0],
+    ['early', {}, -500, 0],
+    ['late by less than a second: a slow moment', {}, 999, 0],
+    ['late by a second: ours', {}, 1_000, 1_000],
+    ['late by hours', {}, 3 * 60 * MINUTE, 3 * 60 * MINUTE],
+    [
+      'held until a minute ago: late by that minute',
+      { generationAt: at(-MINUTE), nextAttemptAt: at(-9 * MINUTE) },
+      0,
+      MINUTE,
+    ],
+    ['the generation never rose', { generationAt: null }, 2_000, 2_000],
+    ['no plan', { nextAttemptAt: null }, 5_000, 0],
+    [
+      'the first attempt: since its window started',
+      { ...untried, windowStartedAt: at(-MINUTE), nextAttemptAt: at(0) },
+      0,
+      MINUTE,
+    ],
+    ['the first attempt, and no window yet', untried, MINUTE, 0],
+  ])('%s', (_, delivery, startedMs, expected) => {
+    expect(lostTimeMs({ ...waiting, ...delivery }, at(startedMs))).toBe(expected);
+  });
+});
+
+describe('what is recorded', () => {
+  const attempt: FinishedAttempt = {
+    number: 2,
+    begun,
+    finishedAt: at(212),
+    result: refusedByReceiver,
+    stillCurrent: true,
+  };
+  const { result } = attempt;
+
+  test('a failure, with the wait of the policy', () => {
+    expect(recordOf(waiting, order, attempt)).toEqual({
+      deliveryId: waiting.id,
+      number: 2,
+      generation: 2,
+      outcome: 'failure',
+      finishedAt: at(212),
+      durationMs: 212,
+      status: 503,
+      error: 'HTTP 503 from shop.example after 212 ms',
+      responseExcerpt: 'busy',
+      nextAttemptAt: at(212 + 11_000),
+      lateMs: 0,
+      windowLost: false,
+    });
+  });
+
+  test('a success: no error, and nothing comes next', () => {
+    const success = { ...attempt, result: { ...result, outcome: 'success', status: 204 } } as const;
+    expect(recordOf(waiting, order, success)).toMatchObject({
+      outcome: 'success',
+      status: 204,
+      error: null,
+      nextAttemptAt: null,
+      windowLost: false,
+    });
+    expect(recordOf(waiting, { ...order, lastChance: true }, success)).toMatchObject({ windowLost: false });
+  });
+
+  test('410 from the address of the webhook: gone, and nothing comes next', () => {
+    const gone = { ...attempt, result: { ...result, outcome: 'gone', status: 410 } } as const;
+    expect(recordOf(waiting, order, gone)).toMatchObject({
+      outcome: 'gone',
+      error: result.error,
+      nextAttemptAt: null,
+      windowLost: false,
+    });
+    expect(recordOf(waiting, { ...order, lastChance: true }, gone)).toMatchObject({ windowLost: false });
+  });
+
+  test('410 from an address that the webhook has no longer: a failure like any other', () => {
+    const gone = { ...attempt, stillCurrent: false, result: { ...result, outcome: 'gone' } } as const;
+    expect(recordOf(waiting, order, gone)).toMatchObject({
+      outcome: 'failure',
+      nextAttemptAt: at(212 + 11_000),
+    });
+  });
+
+  test('the 21st failure: nothing comes next, and the receiver is to blame', () => {
+    const last = { ...attempt, number: 21 };
+    expect(recordOf(waiting, order, last)).toMatchObject({ nextAttemptAt: null, windowLost: false });
+  });
+
+  test('the last chance after a lost window fails: the loss is ours', () => {
+    const record = recordOf(waiting, { ...order, lastChance: true }, attempt);
+    expect(record).toMatchObject({ outcome: 'failure', nextAttemptAt: null, windowLost: true });
+  });
+
+  test('Retry-After lengthens the wait', () => {
+    const patient = { ...attempt, result: { ...result, retryAfterMs: 90_000 } };
+    expect(recordOf(waiting, order, patient)).toMatchObject({ nextAttemptAt: at(212 + 90_000) });
+  });
+
+  test('lost time is recorded, and taken from the waits: its own and that of the attempts before', () => {
+    const late = { ...waiting, nextAttemptAt: at(-40 * MINUTE) };
+    const window = { ...begun, windowStartedAt: at(-51 * MINUTE) };
+    const record = recordOf(late, order, { ...attempt, begun: window });
+    expect(record.lateMs).toBe(40 * MINUTE);
+    // Nine minutes are left, and the waits due would take nine and a half: each is shortened a little.
+    const wait = Number(record.nextAttemptAt) - NOW - 212;
+    expect(wait).toBeGreaterThan(policy.initialIntervalMs);
+    expect(wait).toBeLessThan(11_000);
+
+    const before = { ...waiting, lateMs: 40 * MINUTE };
+    expect(recordOf(before, order, { ...attempt, begun: window })).toMatchObject({
+      lateMs: 0,
+      nextAttemptAt: record.nextAttemptAt,
+    });
+  });
+
+  test('no room is left because of time that we lost: the window is lost by us', () => {
+    const late = { ...waiting, lateMs: 55 * MINUTE };
+    const end = { ...begun, windowStartedAt: at(-60 * MINUTE + 2_000) };
+    expect(recordOf(late, order, { ...attempt, begun: end })).toMatchObject({
+      nextAttemptAt: null,
+      windowLost: true,
+    });
+  });
+
+  test('the caller hears of it', () => {
+    expect(answerTo(recordOf(waiting, order, attempt))).toEqual({
+      kind: 'failed',
+      number: 2,
+      status: 503,
+      sentence: 'HTTP 503 from shop.example after 212 ms',
+      at: at(212),
+      nextAttemptAt: at(212 + 11_000),
+    });
+    const success = { ...attempt, result: { ...result, outcome: 'success', status: 204 } } as const;
+    expect(answerTo(recordOf(waiting, order, success))).toEqual({
+      kind: 'delivered',
+      number: 2,
+      status: 204,
+    });
+  });
+});
+
+test('a failure without a sentence is said by its status', () => {
+  expect(sentenceOf({ error: 'no answer', status: 503 })).toBe('no answer');
+  expect(sentenceOf({ error: null, status: 503 })).toBe('HTTP 503');
+  expect(sentenceOf({ error: null, status: null })).toBe('HTTP ?');
+});
+
+describe("whether the next wait is the policy's own", () => {
+  const failure = { kind: 'failed', number: 2, status: 503, sentence: 'HTTP 503', at: at(0) } as const;
+  test.each<[string, Date | null, number, number | null]>([
+    ['as planned', at(11_000), 2, null],
+    ['longer: Retry-After', at(90_000), 2, 90_000],
+    ['shorter: lost time', at(10_500), 2, 10_500],
+    ['an operator has set the count back', at(11_000), 1, 11_000],
+    ['as long as the wait after the attempt that the caller counts', at(10_000), 1, 10_000],
+    ['no attempt is left', null, 2, null],
+  ])('%s', (_, nextAttemptAt, counted, expected) => {
+    expect(unplannedWait(policy, { ...failure, nextAttemptAt }, counted)).toBe(expected);
+  });
+});

@@ -1,0 +1,79 @@
+import type { BegunAttempt, DeliveryForAttempt } from '../../../src/db/webhooks/deliveries.ts';
+import type { AttemptResult } from '../../../src/delivery/sender.ts';
+import type { RetryPolicy } from '../../../src/domain/retry-policy.ts';
+
+export const MINUTE = 60_000;
+export const NOW = Date.parse('2026-11-20T12:00:00.000Z');
+
+/** So many milliseconds after now. */
+export const at = (ms: number) => new Date(NOW + ms);
+
+/** 21 attempts; the window of an hour has room for all. */
+export const policy: RetryPolicy = {
+  initialIntervalMs: 10_000,
+  coefficient: 1.1,
+  maxRetries: 20,
+  windowMs: 60 * MINUTE,
+  attemptTimeoutMs: 5_000,
+};
+
+/** Failed once five minutes ago, and due now. */
+export const waiting: DeliveryForAttempt = {
+  id: '019aa1b2-0000-7000-8000-000000000001',
+  eshopId: 3,
+  webhookId: 7,
+  eventType: 'UPDATE_ORDER',
+  entityId: '10001',
+  state: 'retrying',
+  attemptsMade: 1,
+  windowStartedAt: at(-5 * MINUTE),
+  nextAttemptAt: at(0),
+  lastStatus: 503,
+  lastError: 'HTTP 503',
+  lastGeneration: 2,
+  lastOutcome: 'failure',
+  lastStartedAt: at(-5 * MINUTE),
+  lastAttemptAt: at(-5 * MINUTE + 200),
+  lateMs: 0,
+  windowLost: false,
+  url: 'https://shop.example/hook',
+  method: 'POST',
+  active: true,
+  generation: 2,
+  generationAt: at(-60 * MINUTE),
+  payloadVersion: 'v21',
+  parameters: null,
+  secret: Buffer.from('new'),
+  previousSecret: null,
+  previousSecretUntil: null,
+  deletedAt: null,
+  snapshot: '{"eshopOrderId":"10001","orderProducts":[{"sku":"A","quantity":"2","packingLists":[]}]}',
+  now: at(0),
+};
+
+/** Never tried. */
+export const untried: DeliveryForAttempt = {
+  ...waiting,
+  state: 'pending',
+  attemptsMade: 0,
+  windowStartedAt: null,
+  nextAttemptAt: null,
+  lastStatus: null,
+  lastError: null,
+  lastGeneration: null,
+  lastOutcome: null,
+  lastStartedAt: null,
+  lastAttemptAt: null,
+};
+
+export const begun: BegunAttempt = { startedAt: at(0), windowStartedAt: at(-5 * MINUTE) };
+
+export const refusedByReceiver: AttemptResult = {
+  outcome: 'failure',
+  status: 503,
+  error: 'HTTP 503 from shop.example after 212 ms',
+  startedAt: at(0),
+  durationMs: 212,
+  responseExcerpt: 'busy',
+  retryAfterMs: null,
+};

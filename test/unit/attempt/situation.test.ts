@@ -1,0 +1,125 @@
+/** The present situation of a delivery, case by case. */
+import { describe, expect, test } from 'vitest';
+import { type DeliverySituation, finalState, situationOf } from '../../../src/attempt/situation.ts';
+import type { DeliveryForAttempt } from '../../../src/db/webhooks/deliveries.ts';
+import { at, MINUTE, NOW, untried, waiting } from './delivery.ts';
+
+const terms = { windowMs: 60 * MINUTE, firstWaitMs: 10_000 };
+type Open = Extract<DeliverySituation, { open: true }>;
+
+test('a delivery under retry', () => {
+  expect(situationOf(waiting, terms)).toEqual({
+    open: true,
+    clock: 'database',
+    readAt: NOW,
+    webhook: 'active',
+    attemptsMade: 1,
+    spent: null,
+    windowEndsAt: NOW + 55 * MINUTE,
+    generationChanged: false,
+    nextAttemptAt: NOW,
+    lastError: 'HTTP 503',
+  });
+});
+
+test('one that was never tried has neither window nor plan', () => {
+  expect(situationOf(untried, terms)).toMatchObject({
+    spent: null,
+    windowEndsAt: null,
+    generationChanged: false,
+    nextAttemptAt: null,
+    lastError: null,
+  });
+});
+
+test('one that has ended, and one that is no longer there', () => {
+  expect(situationOf({ ...waiting, state: 'failed' }, terms)).toEqual({ open: false, state: 'failed' });
+  expect(situationOf(undefined, terms)).toEqual({ open: false, state: 'canceled' });
+});
+
+test.each<[Open['webhook'], Partial<DeliveryForAttempt>]>([
+  ['active', {}],
+  ['inactive', { active: false }],
+  ['deleted', { deletedAt: at(-1) }],
+  ['deleted', { deletedAt: at(-1), active: false }],
+])('its webhook is %s', (webhook, delivery) => {
+  expect(situationOf({ ...waiting, ...delivery }, terms)).toMatchObject({ webhook });
+});
+
+describe('when the next attempt is due', () => {
+  const changed = { generation: 3, nextAttemptAt: at(MINUTE) };
+  test.each<[string, Partial<DeliveryForAttempt>, Pick<Open, 'generationChanged' | 'nextAttemptAt'>]>([
+    ['as planned', {}, { generationChanged: false, nextAttemptAt: NOW }],
+    [
+      'the webhook changed, and the last attempt is the first wait old: at once',
+      { ...changed, lastAttemptAt: at(-10_000) },
+      { generationChanged: true, nextAttemptAt: NOW + MINUTE },
+    ],
+    [
+      'the webhook changed right after an attempt: when the first wait is over',
+      { ...changed, lastAttemptAt: at(-9_999) },
+      { generationChanged: false, nextAttemptAt: NOW + 1 },
+    ],
+    [
+      'the webhook changed, and the plan comes before the end of the first wait',
+      { ...changed, lastAttemptAt: at(-5_000), nextAttemptAt: at(3_000) },
+      { generationChanged: false, nextAttemptAt: NOW + 3_000 },
+    ],
+    [
+      'the webhook changed, and no attempt was planned',
+      { ...changed, lastAttemptAt: at(-5_000), nextAttemptAt: null },
+      { generationChanged: false, nextAttemptAt: NOW + 5_000 },
+    ],
+    [
+      'the webhook changed long after an attempt of which no end is known',
+      { ...changed, lastAttemptAt: null },
+      { generationChanged: true, nextAttemptAt: NOW + MINUTE },
+    ],
+  ])('%s', (_, delivery, expected) => {
+    expect(situationOf({ ...waiting, ...delivery }, terms)).toMatchObject(expected);
+  });
+
+  test('a change before the first attempt is none', () => {
+    const delivery = { ...untried, generation: 3, lastGeneration: 2 };
+    expect(situationOf(delivery, terms)).toMatchObject({ generationChanged: false, nextAttemptAt: null });
+  });
+});
+
+describe('why no attempt is left', () => {
+  const over = { nextAttemptAt: null, attemptsMade: 21 };
+  test.each<[string, Partial<DeliveryForAttempt>, Open['spent']]>([
+    ['one is left', {}, null],
+    ['never tried', { ...untried }, null],
+    ['all were made', over, 'retriesExhausted'],
+    ['410', { ...over, lastOutcome: 'gone' }, 'gone'],
+    [
+      '410 after the end of the window',
+      { ...over, lastOutcome: 'gone', lastStartedAt: at(56 * MINUTE) },
+      'gone',
+    ],
+    [
+      'the last one began after the end of the window',
+      { ...over, lastStartedAt: at(55 * MINUTE + 1) },
+      'windowLost',
+    ],
+    [
+      'the last one began at the end of the window',
+      { ...over, lastStartedAt: at(55 * MINUTE) },
+      'retriesExhausted',
+    ],
+    ['outages of ours left no room', { ...over, windowLost: true }, 'windowLost'],
+    ['no window is known', { ...over, windowStartedAt: null }, 'retriesExhausted'],
+    ['no attempt is known', { ...over, lastStartedAt: null }, 'retriesExhausted'],
+  ])('%s', (_, delivery, spent) => {
+    expect(situationOf({ ...waiting, ...delivery }, terms)).toMatchObject({ spent });
+  });
+});
+
+test('a final state is one', () => {
+  for (const state of ['delivered', 'failed', 'expired', 'canceled'] as const) {
+    expect(finalState(state)).toBe(state);
+  }
+  for (const state of ['pending', 'retrying'] as const) {
+    expect(() => finalState(state)).toThrow(`A delivery in state ${state} has not ended.`);
+  }
+});
