@@ -1,5 +1,5 @@
 /**
- * One attempt of one delivery, from its number to its record (given.md, "Delivery rules" 1–6). It knows the database
+ * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database
  * and the wire, and nothing of who asks for it.
  * @module
  */
