@@ -17,8 +17,6 @@ import type {
 export interface DeliveryStepsDeps {
   readonly sql: Pool;
   readonly log: Logger;
-  /** Wakes the relay after a COMMIT that wrote an outbox row. */
-  readonly notifyOutbox: () => void;
 }
 
 type Steps = Pick<DeliveryActivities, 'readDelivery' | 'holdDelivery' | 'compensate' | 'closeDelivery'>;
@@ -38,7 +36,6 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
     },
     async compensate(deliveryId): Promise<CompensationResult> {
       const done = await compensate(deps.sql, deliveryId);
-      if (done.deactivatedGeneration !== null) deps.notifyOutbox();
       return { ...done, state: finalState(done.state) };
     },
     async closeDelivery({ deliveryId, state, alarm }) {

@@ -13,7 +13,6 @@ import { createReleaseActivities } from './release-order.ts';
 /** What the activities receive. */
 export interface ActivityDeps extends AttemptDeliveryDeps {
   readonly mailer: Mailer;
-  readonly notifyOutbox: () => void;
 }
 
 /** Makes all activities of a worker. */

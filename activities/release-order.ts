@@ -8,7 +8,7 @@ import { readOrderRelease, releasePreOrder } from '../src/db/records/order-relea
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 
 /** Makes the activities of `releasePreOrder`. */
-export function createReleaseActivities(deps: { sql: Pool; notifyOutbox: () => void }): ReleaseActivities {
+export function createReleaseActivities(deps: { readonly sql: Pool }): ReleaseActivities {
   return {
     async readRelease({ eshopId, eshopOrderId }) {
       const pending = await readOrderRelease(deps.sql, eshopId, eshopOrderId);
@@ -17,9 +17,7 @@ export function createReleaseActivities(deps: { sql: Pool; notifyOutbox: () => v
       return { releaseAt: pending.releaseAt?.getTime() ?? null, readAt: readAt.getTime() };
     },
     async releaseOrder({ eshopId, eshopOrderId }) {
-      const released = await releasePreOrder(deps.sql, eshopId, eshopOrderId);
-      if (released) deps.notifyOutbox();
-      return released;
+      return releasePreOrder(deps.sql, eshopId, eshopOrderId);
     },
   };
 }

@@ -7,6 +7,7 @@ import { createEshop } from './db/eshops.ts';
 import type { Pool } from './db/pool.ts';
 import { createProduct } from './db/records/products.ts';
 import { createMovement } from './db/records/stock-movements.ts';
+import { transaction } from './db/transaction.ts';
 import { createUser } from './db/users.ts';
 import { productInputSchema } from './domain/product/schema.ts';
 import { newMovement } from './domain/stock/movement.ts';
@@ -39,7 +40,7 @@ export async function createEshopWithUsers(
 ): Promise<EshopCredentials> {
   const [shop, warehouse] = [newPassword(), newPassword()];
   const [shopHash, warehouseHash] = [await hashPassword(shop), await hashPassword(warehouse)];
-  return await sql.begin(async (tx) => {
+  return await transaction(sql, async (tx) => {
     const { eshopId, apiKey } = await createEshop(tx, eshop);
     await createUser(tx, { eshopId, username: 'shop', role: 'shop', passwordHash: shopHash });
     await createUser(tx, { eshopId, username: 'warehouse', role: 'warehouse', passwordHash: warehouseHash });

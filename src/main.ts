@@ -8,7 +8,7 @@ import { banner } from './banner.ts';
 import { loadConfig, MOST_CONNECTIONS, POOL_SIZE } from './config.ts';
 import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
 import { migrate } from './db/migrate.ts';
-import { createNotifier } from './db/outbox/notify.ts';
+import { notifierOf } from './db/outbox/notify.ts';
 import { createPool } from './db/pool.ts';
 import { createAddressGuard } from './delivery/address-guard.ts';
 import { destinationProblem } from './delivery/destination.ts';
@@ -51,8 +51,7 @@ async function main(): Promise<void> {
   await started(() => sql.end({ timeout: 5 }));
   const keys = await masterKeys(sql, settings, embedded.dataDir);
   const demonstration = config.unconfigured ? await demonstrationEshop(sql, embedded.dataDir) : null;
-  const notifier = createNotifier(sql);
-  await started(() => notifier.close());
+  await started(() => notifierOf(sql).close());
 
   const own = instanceEndpoints(config, embedded);
 
@@ -95,7 +94,6 @@ async function main(): Promise<void> {
       log,
       keys,
       version,
-      notifyOutbox: () => notifier.notify(),
       temporalState: () => worker?.temporalState() ?? 'unknown',
       loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
       trustProxy: settings.TRUST_PROXY,

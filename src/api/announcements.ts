@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import type { Pool } from '../db/pool.ts';
 import { knownSkus } from '../db/records/products.ts';
 import type { StatusFilter } from '../db/records/status-list.ts';
-import type { Listed, Written } from '../db/records/written.ts';
+import type { Listed } from '../db/records/written.ts';
 import type { CatalogueEntry } from '../domain/catalogue.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { eventOn, type Occasion } from '../domain/event-types.ts';
@@ -51,13 +51,8 @@ export interface Announcement<Status extends string, Rec extends object> {
 
   list(sql: Pool, eshopId: number, filter: StatusFilter<Status>, page: Page): Promise<Listed<Rec>>;
   read(sql: Pool, eshopId: number, id: string): Promise<Rec | null>;
-  create(sql: Pool, eshopId: number, record: Rec): Promise<Written<Rec>>;
-  update(
-    sql: Pool,
-    eshopId: number,
-    id: string,
-    change: (before: Rec, now: Date) => Rec,
-  ): Promise<Written<Rec>>;
+  create(sql: Pool, eshopId: number, record: Rec): Promise<Rec>;
+  update(sql: Pool, eshopId: number, id: string, change: (before: Rec, now: Date) => Rec): Promise<Rec>;
 }
 
 const idParams = { id: identifier() };
@@ -132,10 +127,7 @@ export function announcementRoutes<const Status extends string, Rec extends obje
     now: new Date(),
     knownSkus: await knownSkus(deps.sql, eshopId, announcement.skusIn(sent)),
   });
-  const answer = ({ record, wake }: Written<Rec>) => {
-    if (wake) deps.notifyOutbox();
-    return renderValue(record, { version: 'v21', withPackingLists: false });
-  };
+  const answer = (record: Rec) => renderValue(record, { version: 'v21', withPackingLists: false });
 
   app.post(
     path,
@@ -258,10 +250,9 @@ export function warehouseRoute<
     async (c) => {
       const { id } = c.req.valid('param');
       const input = c.req.valid('json');
-      const { record, wake } = await update(deps.sql, c.var.session.eshopId, id, (before, now) =>
+      const record = await update(deps.sql, c.var.session.eshopId, id, (before, now) =>
         operation.change(before, input, now),
       );
-      if (wake) deps.notifyOutbox();
       return ok(c, message, renderValue(record, { version: 'v21', withPackingLists: false }));
     },
   );

@@ -17,8 +17,6 @@ export interface ApiDeps {
   readonly healthSql: Pool;
   readonly log: pino.Logger;
   readonly keys: Keys;
-  /** To be called after a COMMIT that wrote deliveries or outbox rows. */
-  readonly notifyOutbox: () => void;
   /** For the body of `/readyz` only: the API serves whether Temporal is up or not. */
   readonly temporalState: () => 'up' | 'down' | 'unknown';
   /** `perAddress`: failed logins from one address per quarter of an hour (default 300). */

@@ -5,7 +5,6 @@
 import { Hono } from 'hono';
 import { changeOrder, createOrder } from '../db/records/orders.ts';
 import { knownSkus } from '../db/records/products.ts';
-import type { Written } from '../db/records/written.ts';
 import {
   changeableInHand,
   moveOrder,
@@ -53,10 +52,7 @@ export function orderRoutes(deps: ApiDeps): Hono<ApiEnv> {
     marketplaces: deps.marketplaces,
     knownSkus: await knownSkus(deps.sql, eshopId, skusIn(body)),
   });
-  const answer = ({ record, wake }: Written<OrderRecord>) => {
-    if (wake) deps.notifyOutbox();
-    return renderValue(record, { version: 'v21', withPackingLists: false });
-  };
+  const answer = (record: OrderRecord) => renderValue(record, { version: 'v21', withPackingLists: false });
 
   app.post(
     '/orders',

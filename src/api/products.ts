@@ -5,7 +5,6 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { changeProduct, createProduct, listProducts, readProduct } from '../db/records/products.ts';
-import type { Written } from '../db/records/written.ts';
 import type { PayloadVersion } from '../domain/decimal.ts';
 import { identifier } from '../domain/fields.ts';
 import { notFound } from '../domain/problem.ts';
@@ -80,10 +79,7 @@ export function productRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.route('/', productReads(deps, 'v21'));
   const data = productRecordSchema('v21');
-  const answer = ({ record, wake }: Written<ProductRecord>) => {
-    if (wake) deps.notifyOutbox();
-    return renderValue(record, { version: 'v21', withPackingLists: false });
-  };
+  const answer = (record: ProductRecord) => renderValue(record, { version: 'v21', withPackingLists: false });
 
   app.post(
     '/products',

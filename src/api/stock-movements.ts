@@ -112,8 +112,7 @@ Some movements are recorded by themselves, one per line: an order that goes \`on
     rawBody(stockMovementInputSchema, { responseOnly: stockMovementResponseOnly }),
     async (c) => {
       const movement = newMovement(c.req.valid('json'));
-      const { record, wake } = await createMovement(deps.sql, c.var.session.eshopId, movement);
-      if (wake) deps.notifyOutbox();
+      const record = await createMovement(deps.sql, c.var.session.eshopId, movement);
       return ok(
         c,
         'Stock movement recorded.',

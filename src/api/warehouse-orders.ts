@@ -50,13 +50,9 @@ export function warehouseOrderRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { status, note } = c.req.valid('json');
       const { eshopOrderId } = c.req.valid('param');
-      const { record, wake } = await changeOrder(
-        deps.sql,
-        c.var.session.eshopId,
-        eshopOrderId,
-        (before, now) => moveOrder(before, status, note, now),
+      const record = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (before, now) =>
+        moveOrder(before, status, note, now),
       );
-      if (wake) deps.notifyOutbox();
       return ok(c, 'Order status changed.', renderValue(record, { version: 'v21', withPackingLists: false }));
     },
   );
@@ -76,10 +72,9 @@ export function warehouseOrderRoutes(deps: ApiDeps): Hono<ApiEnv> {
     body(packingListsSchema),
     async (c) => {
       const { eshopOrderId } = c.req.valid('param');
-      const { record, wake } = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (before) =>
+      const record = await changeOrder(deps.sql, c.var.session.eshopId, eshopOrderId, (before) =>
         packOrder(before, c.req.valid('json')),
       );
-      if (wake) deps.notifyOutbox();
       return ok(
         c,
         'Packing lists replaced.',

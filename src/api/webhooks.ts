@@ -6,7 +6,6 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { readContract } from '../db/eshops.ts';
 import {
-  type ChangedWebhook,
   countWebhooks,
   createWebhook,
   deleteWebhook,
@@ -97,11 +96,9 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     return found;
   }
 
-  /** Wakes the relay where that is needed, and gives the record. */
-  function settle(id: number, changed: ChangedWebhook | null): WebhookRecord {
-    if (changed === null) throw webhookNotFound(id);
-    if (changed.outbox) deps.notifyOutbox();
-    return recordOf(changed.webhook);
+  function changed(id: number, row: WebhookRow | null): WebhookRecord {
+    if (row === null) throw webhookNotFound(id);
+    return recordOf(row);
   }
 
   app.get(
@@ -195,7 +192,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const input = c.req.valid('json');
       if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
       await checkInput(eshopId, input);
-      return ok(c, 'Webhook updated.', settle(id, await replaceWebhook(sql, eshopId, id, input)));
+      return ok(c, 'Webhook updated.', changed(id, await replaceWebhook(sql, eshopId, id, input)));
     },
   );
 
@@ -213,7 +210,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     async (c) => {
       const { id } = c.req.valid('param');
-      return ok(c, 'Webhook activated.', settle(id, await setActive(sql, c.var.session.eshopId, id, true)));
+      return ok(c, 'Webhook activated.', changed(id, await setActive(sql, c.var.session.eshopId, id, true)));
     },
   );
 
@@ -235,7 +232,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       return ok(
         c,
         'Webhook deactivated.',
-        settle(id, await setActive(sql, c.var.session.eshopId, id, false)),
+        changed(id, await setActive(sql, c.var.session.eshopId, id, false)),
       );
     },
   );
@@ -290,7 +287,6 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
         throw badRequest('The contract does not allow to delete webhooks; deactivate it instead.');
       }
       if (!(await deleteWebhook(sql, eshopId, id))) throw webhookNotFound(id);
-      deps.notifyOutbox();
       return ok(c, 'Webhook deleted.', `Webhook ${id} deleted.`);
     },
   );

@@ -8,7 +8,6 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
-import { createNotifier } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Sender } from '../delivery/sender.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
@@ -79,7 +78,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { log } = options;
   routeTemporalLogs(log);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
-  const notifier = createNotifier(options.sql);
   const stopping = new AbortController();
   const mended = createCounts();
   let state: 'up' | 'down' | 'unknown' = 'unknown';
@@ -106,7 +104,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
           keys: options.keys,
           mailer: options.mailer,
           log,
-          notifyOutbox: () => notifier.notify(),
           signalAttemptFailed: (deliveryId, attempt) => dispatcher.signalAttemptFailed(deliveryId, attempt),
         }),
         maxConcurrentActivityTaskExecutions: MAX_ATTEMPTS_AT_ONCE,
@@ -179,7 +176,6 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     async stop() {
       stopping.abort();
       await running;
-      await notifier.close();
     },
   };
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { beginAttempt, loadForAttempt } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
@@ -26,7 +27,9 @@ beforeEach(async () => {
   sent.length = 0;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  await sql.begin((tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} }));
+  await transaction(sql, (tx) =>
+    recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} }),
+  );
   const [row] = await sql<{ id: string }[]>`select id from deliveries where webhook_id = ${webhookId}`;
   deliveryId = row?.id ?? '';
 });

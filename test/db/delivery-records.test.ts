@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import {
   type AttemptRecord,
@@ -33,7 +34,9 @@ afterAll(() => database.drop());
 /** A delivery to each active webhook of the e-shop; answers that of `webhookId`. */
 async function fire(): Promise<string> {
   const { sql } = database;
-  await sql.begin((tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} }));
+  await transaction(sql, (tx) =>
+    recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} }),
+  );
   const [row] = await sql<{ id: string }[]>`
     select id from deliveries where webhook_id = ${webhookId} order by id desc limit 1`;
   return row?.id ?? '';

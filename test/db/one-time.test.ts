@@ -38,7 +38,7 @@ test('the cancellation of an order', async () => {
 test('the arrival of a return', async () => {
   const lines = [{ sku: 'TEA', quantity: 1 }];
   await api.shop('POST', '/v21/returns', { eshopReturnId: '1', returnedOrderProducts: lines });
-  const { record } = await changeReturn(api.sql, api.eshop.eshopId, '1', (before, now) =>
+  const record = await changeReturn(api.sql, api.eshop.eshopId, '1', (before, now) =>
     takingLong(moveReturn(before, 'arrived', null, now)),
   );
   expect(record.receivedAt).toBe(record.updatedAt);
@@ -46,7 +46,7 @@ test('the arrival of a return', async () => {
 
 test('the update of a product', async () => {
   let given = '';
-  const { record } = await changeProduct(api.sql, api.eshop.eshopId, 'TEA', (before, now) => {
+  const record = await changeProduct(api.sql, api.eshop.eshopId, 'TEA', (before, now) => {
     given = now.toISOString();
     return takingLong({ ...before, note: 'x' });
   });

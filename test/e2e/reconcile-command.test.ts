@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordEvent } from '../../src/db/outbox/events.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
@@ -29,7 +30,9 @@ beforeAll(async () => {
   } as const;
   await webhooks.createWebhook(sql, eshopId, webhook, () => Buffer.alloc(0), 10);
   const record = { eshopOrderId: '10001' };
-  await sql.begin((tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }));
+  await transaction(sql, (tx) =>
+    recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }),
+  );
   // Handed over, to a Temporal that has lost it.
   const [row] = await sql<{ id: string }[]>`update deliveries set dispatched_at = now() returning id`;
   id = row?.id ?? '';

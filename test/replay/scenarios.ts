@@ -3,6 +3,8 @@
  * @module
  */
 
+import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mailer.ts';
@@ -46,9 +48,7 @@ async function plannedPreOrder(stack: DeliveryStack, releaseAt: Date): Promise<s
 }
 
 async function changeRelease(stack: DeliveryStack, eshopOrderId: string): Promise<void> {
-  await stack.sql`
-    insert into outbox (kind, eshop_id, eshop_order_id) values ('orderReleaseChanged', ${stack.eshopId}, ${eshopOrderId})`;
-  stack.notify();
+  await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, eshopOrderId));
 }
 
 async function releaseClosed(stack: DeliveryStack, eshopOrderId: string): Promise<string> {

@@ -6,10 +6,12 @@ import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import pino from 'pino';
 import * as v from 'valibot';
+import { vi } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps, ApiEnv } from '../../src/api/deps.ts';
 import { signToken } from '../../src/api/token.ts';
 import { createEshop } from '../../src/db/eshops.ts';
+import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { createUser } from '../../src/db/users.ts';
 import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
@@ -75,7 +77,7 @@ export interface TestApi {
   readonly anonymous: Request;
   /** Another e-shop. */
   newEshop(): Promise<TestEshop>;
-  /** How often `notifyOutbox` was called. */
+  /** How often the relay was woken. */
   notified(): number;
   drop(): Promise<void>;
 }
@@ -108,16 +110,13 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
   const database = await createTestDatabase();
   const healthSql = createPool(database.url, 1);
   const keys = overrides.keys ?? createKeys(randomBytes(32));
-  let notified = 0;
+  const notified = vi.spyOn(notifierOf(database.sql), 'notify');
   const deps: ApiDeps = {
     sql: database.sql,
     healthSql,
     budget: { requests: 200, connections: 8, allConnections: 8, bytesPerSecond: 32 * 1024 * 1024 },
     log: pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
     keys,
-    notifyOutbox: () => {
-      notified += 1;
-    },
     temporalState: () => 'unknown',
     loginLimits: { perAddress: 300 },
     trustProxy: false,
@@ -161,7 +160,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     warehouse: eshop.warehouse.request,
     anonymous: requestAs(app, {}),
     newEshop,
-    notified: () => notified,
+    notified: () => notified.mock.calls.length,
     async drop() {
       await healthSql.end();
       await database.drop();

@@ -12,7 +12,8 @@ import pino from 'pino';
 import { inject } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
-import { createNotifier } from '../../src/db/outbox/notify.ts';
+import { notifierOf } from '../../src/db/outbox/notify.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
 import type { PayloadVersion } from '../../src/domain/decimal.ts';
@@ -92,7 +93,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const keys = createKeys(Buffer.alloc(32, 7));
   const address = options.temporalAddress ?? inject('temporalAddress');
   const taskQueue = `${name}-${Math.random().toString(36).slice(2, 8)}`;
-  const notifier = createNotifier(sql);
+  const notifier = notifierOf(sql);
   const mailer = options.mailer ?? createMailer({ from: 'waybill@example.test', directory: mailDirectory });
   const logged: LogLine[] = [];
   const log = pino(
@@ -194,7 +195,6 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         if (before === null) throw new Error(`no webhook ${id}`);
         await webhooks.replaceWebhook(sql, eshopId, id, { ...before, ...change });
       }
-      notifier.notify();
     },
 
     /** Another secret; the one before goes on signing beside it, unless told otherwise. */
@@ -215,7 +215,6 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       for (const { id } of await webhooks.listWebhooks(sql, eshopId, null)) {
         await webhooks.deleteWebhook(sql, eshopId, id);
       }
-      notifier.notify();
     },
 
     /** Fires an event; answers the ids of its deliveries. */
@@ -225,8 +224,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       type: EventType = 'CREATE_ORDER',
     ) {
       const before = new Set((await sql<{ id: string }[]>`select id from deliveries`).map((row) => row.id));
-      await sql.begin((tx) => recordEvent(tx, { eshopId, type, entityId, record }));
-      notifier.notify();
+      await transaction(sql, (tx) => recordEvent(tx, { eshopId, type, entityId, record }));
       const rows = await sql<{ id: string }[]>`select id from deliveries order by id`;
       return rows.map((row) => row.id).filter((id) => !before.has(id));
     },

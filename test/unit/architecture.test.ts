@@ -103,3 +103,15 @@ test('SQL is written in db/ and nowhere else', () => {
     .filter((file) => /\b(sql|tx)(<[^>]*>)?`/.test(readFileSync(join(root, file), 'utf8')));
   expect(outside).toEqual([]);
 });
+
+test('transactions are begun in one place, and what is owed to the relay is written in one room', () => {
+  const elsewhere = (room: string, pattern: RegExp) =>
+    ['src', 'workflows', 'activities']
+      .flatMap(filesOf)
+      .filter((file) => !file.startsWith(room))
+      .filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
+  // Migrations begin theirs before there is anything to owe.
+  expect(elsewhere('src/db/transaction.ts', /\bsql\.begin\(/)).toEqual(['src/db/migrate.ts']);
+  expect(elsewhere('src/db/outbox/', /insert into (events|deliveries|outbox)\b/)).toEqual([]);
+  expect(elsewhere('src/db/', /\bnotify(Outbox)?\(/)).toEqual([]);
+});

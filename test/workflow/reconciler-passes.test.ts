@@ -1,6 +1,7 @@
 /** The reconciler's passes by themselves: shared by several workers, dry, and over more than one page. */
 import pino from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
+import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import {
   claimLateDeliveries,
   claimLateMails,
@@ -8,6 +9,7 @@ import {
   owedMails,
   owedReleases,
 } from '../../src/db/reconciliation.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes } from '../../src/reconciler/passes.ts';
@@ -158,8 +160,7 @@ test('a pre-order whose change the relay has still to tell is left to it; one th
   const releaseAt = new Date(Date.now() + 3_600_000);
   await insertPreOrder(stack, 'told', releaseAt);
   await insertPreOrder(stack, 'to be told', releaseAt);
-  await stack.sql`
-    insert into outbox (kind, eshop_id, eshop_order_id) values ('orderReleaseChanged', ${stack.eshopId}, 'to be told')`;
+  await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'to be told'));
   const { mends } = await passesOf(stack).everything('test');
   expect(mends).toEqual([
     {

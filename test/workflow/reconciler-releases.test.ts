@@ -1,5 +1,8 @@
 /** Pre-orders whose timer is gone are released all the same. */
+
 import { afterEach, expect, test, vi } from 'vitest';
+import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow } from '../support/lost-workflows.ts';
@@ -16,9 +19,7 @@ async function waitingPreOrder(name: string, waitMs: number): Promise<DeliverySt
   const stack = await startDeliveryStack(name, { reconciling: { intervalMs: 300, graceMs: 500 } });
   cleanups.push(() => stack.stop());
   await insertPreOrder(stack, 'P-1', new Date(Date.now() + waitMs));
-  await stack.sql`
-    insert into outbox (kind, eshop_id, eshop_order_id) values ('orderReleaseChanged', ${stack.eshopId}, 'P-1')`;
-  stack.notify();
+  await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'P-1'));
   await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING', PATIENCE_MS);
   return stack;
 }

@@ -5,6 +5,7 @@ import { afterEach, expect, test } from 'vitest';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { claimChanges, claimDeliveries, markDispatched } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { createDispatcher, type Dispatcher, isRefusal } from '../../src/relay/dispatcher.ts';
 import { startRelay } from '../../src/relay/relay.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -53,7 +54,7 @@ const away = () => new Error('14 UNAVAILABLE');
 
 /** As many events, in a single transaction. */
 async function fireMany(stack: DeliveryStack, count: number): Promise<void> {
-  await stack.sql.begin(async (tx) => {
+  await transaction(stack.sql, async (tx) => {
     for (let index = 0; index < count; index += 1) {
       const entityId = `order ${index}`;
       await recordEvent(tx, {

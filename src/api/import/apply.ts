@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { takeImportKey } from '../../db/import-keys.ts';
-import { retryVictims } from '../../db/retry.ts';
+import { retryOnDeadlock, transaction } from '../../db/transaction.ts';
 import { identifier, oneOf, said, text } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import type { Turns } from '../budget/turns.ts';
@@ -72,7 +72,7 @@ export const lineResultSchema = v.strictObject({
 export type LineResult = v.InferOutput<typeof lineResultSchema>;
 
 /** What a line is answered that was applied under its key before. */
-const appliedBefore: Applied = { message: 'Applied before.', repeated: true, wake: false };
+const appliedBefore: Applied = { message: 'Applied before.', repeated: true };
 
 /** @throws Problem 400, or 413 for a line that is too long */
 function parseLine({ bytes }: Line): ParsedLine {
@@ -116,7 +116,7 @@ export function createApplyLine(
 
   async function write(parsed: ParsedLine, prepared: Prepared): Promise<Applied> {
     const { operation, id, idempotencyKey: key, body } = parsed;
-    return deps.sql.begin(async (tx) => {
+    return transaction(deps.sql, async (tx) => {
       const isNew = key === undefined || (await takeImportKey(tx, eshopId, key, [operation, id, body]));
       return isNew ? prepared.apply(tx, eshopId) : { ...appliedBefore, ...(id === undefined ? {} : { id }) };
     });
@@ -131,13 +131,12 @@ export function createApplyLine(
       if (key !== undefined) about.idempotencyKey = key;
       const prepared = prepare(parsed);
       const uses = [...prepared.uses, ...(key === undefined ? [] : [{ lane: `key ${key}`, shared: false }])];
-      const { wake, ...applied } = await inLanes(uses, () =>
+      const applied = await inLanes(uses, () =>
         turns.run(eshopId, async () => {
           await permit.check();
-          return retryVictims(() => write(parsed, prepared));
+          return retryOnDeadlock(() => write(parsed, prepared));
         }),
       );
-      if (wake) deps.notifyOutbox();
       return { ...about, statusCode: 200, ...applied };
     } catch (error) {
       const { status: statusCode, message, ours } = failureOf(error, requestId);

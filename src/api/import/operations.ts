@@ -4,12 +4,11 @@
  * @module
  */
 import type * as v from 'valibot';
-import type { Sql } from '../../db/pool.ts';
 import { changeOrderIn } from '../../db/records/orders.ts';
 import { changeReceivingIn } from '../../db/records/receivings.ts';
 import { changeReturnIn } from '../../db/records/returns.ts';
 import { createMovementIn } from '../../db/records/stock-movements.ts';
-import type { Written } from '../../db/records/written.ts';
+import type { Transaction } from '../../db/transaction.ts';
 import { moveOrder } from '../../domain/order/changes.ts';
 import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';
@@ -28,14 +27,12 @@ export interface Applied {
   readonly id?: string | number;
   /** True when the line was applied before and nothing was done. */
   readonly repeated?: boolean;
-  /** Whether the relay has something to do. */
-  readonly wake: boolean;
 }
 
 /** A line, its body checked: what it uses, and how it is applied. */
 export interface Prepared {
   readonly uses: readonly Use[];
-  apply(tx: Sql, eshopId: number): Promise<Applied>;
+  apply(tx: Transaction, eshopId: number): Promise<Applied>;
 }
 
 /** An operation. */
@@ -75,8 +72,8 @@ const stockMovement: ImportOperation = {
     return {
       uses: [together(stock), alone(`product ${movement.sku}`)],
       async apply(tx, eshopId) {
-        const { record, wake } = await createMovementIn(tx, eshopId, movement);
-        return { message: 'Stock movement recorded.', id: record.id, wake };
+        const { id } = await createMovementIn(tx, eshopId, movement);
+        return { message: 'Stock movement recorded.', id };
       },
     };
   },
@@ -99,11 +96,11 @@ interface Change<Rec, Body extends v.GenericSchema> {
 function operationsOn<Rec>(
   kind: string,
   changeIn: (
-    tx: Sql,
+    tx: Transaction,
     eshopId: number,
     id: string,
     change: (before: Rec, now: Date) => Rec,
-  ) => Promise<Written<Rec>>,
+  ) => Promise<Rec>,
 ) {
   return <Body extends v.GenericSchema>(of: Change<Rec, Body>): ImportOperation => ({
     endpoint: of.endpoint,
@@ -114,8 +111,8 @@ function operationsOn<Rec>(
       return {
         uses: [alone(`${kind} ${id}`), ...(of.movesStock(input) ? [alone(stock)] : [])],
         async apply(tx, eshopId) {
-          const { wake } = await changeIn(tx, eshopId, id, (record, now) => of.change(record, input, now));
-          return { message: of.message, id, wake };
+          await changeIn(tx, eshopId, id, (record, now) => of.change(record, input, now));
+          return { message: of.message, id };
         },
       };
     },

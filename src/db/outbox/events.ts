@@ -7,7 +7,7 @@ import type { CatalogueEntry } from '../../domain/catalogue.ts';
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { eventsOf } from '../../domain/fired-events.ts';
 import { assertRecordSize } from '../../domain/record-size.ts';
-import type { Sql } from '../pool.ts';
+import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 
 /** What happened, to which record. */
 export interface NewEvent {
@@ -21,10 +21,8 @@ export interface NewEvent {
 
 /**
  * Writes the event and one delivery for each webhook of the e-shop that is active and of this type.
- * @param tx the caller's transaction
- * @returns how many deliveries were created: the caller wakes the relay after COMMIT if there are any
  */
-export async function recordEvent(tx: Sql, event: NewEvent): Promise<number> {
+export async function recordEvent(tx: Transaction, event: NewEvent): Promise<void> {
   const { eshopId, type, entityId } = event;
   const id = uuidv7();
   // Sent together: inside a transaction the second query does not wait for the first one's answer.
@@ -37,7 +35,8 @@ export async function recordEvent(tx: Sql, event: NewEvent): Promise<number> {
       insert into events (id, eshop_id, type, entity_id, snapshot)
       values (${id}, ${eshopId}, ${type}, ${entityId}, ${JSON.stringify(event.record)})`,
   ]);
-  if (webhooks.length === 0) return 0;
+  if (webhooks.length === 0) return;
+  wakeRelayAfter(tx);
   const deliveries = webhooks.map((webhook) => ({
     id: uuidv7(),
     event_id: id,
@@ -47,17 +46,15 @@ export async function recordEvent(tx: Sql, event: NewEvent): Promise<number> {
     entity_id: entityId,
   }));
   await tx`insert into deliveries ${tx(deliveries)}`;
-  return deliveries.length;
 }
 
 /**
  * Records every event that a write fires.
  * @param before the record before the write; null on creation
- * @returns how many deliveries were created
  * @throws Problem 400 when the record has become too large
  */
 export async function recordChange(
-  tx: Sql,
+  tx: Transaction,
   entry: CatalogueEntry,
   change: {
     readonly eshopId: number;
@@ -65,8 +62,7 @@ export async function recordChange(
     readonly before: object | null;
     readonly after: object;
   },
-): Promise<number> {
-  let deliveries = 0;
+): Promise<void> {
   const { eshopId, entityId, before, after } = change;
   const types = eventsOf(entry, before, after);
   if (types.length > 0)
@@ -76,7 +72,6 @@ export async function recordChange(
       types.every((type) => eventTypes[type].on === 'statusChanged'),
     );
   for (const type of types) {
-    deliveries += await recordEvent(tx, { eshopId, type, entityId, record: after });
+    await recordEvent(tx, { eshopId, type, entityId, record: after });
   }
-  return deliveries;
 }

@@ -17,8 +17,16 @@ export interface Notifier {
   close(): Promise<void>;
 }
 
-/** @param sql the pool whose database the relays listen on */
-export function createNotifier(sql: Pool): Notifier {
+const notifiers = new WeakMap<Pool, Notifier>();
+
+/** The notifier of a pool, whose database the relays listen on: one, whoever asks. */
+export function notifierOf(sql: Pool): Notifier {
+  const notifier = notifiers.get(sql) ?? createNotifier(sql);
+  notifiers.set(sql, notifier);
+  return notifier;
+}
+
+function createNotifier(sql: Pool): Notifier {
   let last = 0;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();

@@ -4,7 +4,8 @@
  * @module
  */
 import type { OrderRecord } from '../../domain/order/schema.ts';
-import type { Sql } from '../pool.ts';
+import { enqueueReleaseChange } from '../outbox/changes.ts';
+import type { Transaction } from '../transaction.ts';
 import { orderMovesStock } from './order-stock.ts';
 
 /** A write of an order. */
@@ -19,22 +20,12 @@ export interface OrderChange {
 
 /**
  * Writes what follows.
- * @returns whether the relay has something to do
  * @throws Problem 409 when an effect is impossible; the whole write is undone then
  */
-export async function orderFollows(tx: Sql, change: OrderChange): Promise<boolean> {
-  const moved = await orderMovesStock(tx, change.eshopId, change.before, change.after);
-  const told = await tellTimer(tx, change);
-  return moved || told;
-}
-
-async function tellTimer(tx: Sql, change: OrderChange): Promise<boolean> {
-  if (change.byTimer || !concernsTimer(change)) return false;
-  const { eshopId, after } = change;
-  await tx`
-    insert into outbox (kind, eshop_id, eshop_order_id)
-    values ('orderReleaseChanged', ${eshopId}, ${after.eshopOrderId})`;
-  return true;
+export async function applyOrderEffects(tx: Transaction, change: OrderChange): Promise<void> {
+  const { eshopId, before, after, byTimer } = change;
+  await orderMovesStock(tx, eshopId, before, after);
+  if (!byTimer && concernsTimer(change)) await enqueueReleaseChange(tx, eshopId, after.eshopOrderId);
 }
 
 /** True when a pre-order's timer must be set, moved or ended. A pre-order without a time has none. */

@@ -11,7 +11,7 @@
  */
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';
-import type { Sql } from '../pool.ts';
+import type { Transaction } from '../transaction.ts';
 import { consumeStock, releaseStock, reserveStock, type Units } from './stock.ts';
 import { unchanged } from './written.ts';
 
@@ -31,23 +31,21 @@ function needs(order: OrderRecord | null): Units[] {
 /**
  * Changes stock as the write of an order asks for, under the lock of the order's row.
  * @param before null on creation
- * @returns whether the relay has something to do
  * @throws Problem 409 when a product is short, naming every SKU
  */
 export async function orderMovesStock(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   before: OrderRecord | null,
   after: OrderRecord,
-): Promise<boolean> {
+): Promise<void> {
   const { eshopOrderId } = after;
   if (after.status === 'onTheWay') {
-    if (before?.status === 'onTheWay') return false;
-    return (await consumeStock(tx, eshopId, eshopOrderId, after.orderProducts)).wake;
+    if (before?.status === 'onTheWay') return;
+    return consumeStock(tx, eshopId, eshopOrderId, after.orderProducts);
   }
   const needed = needs(after);
-  if (unchanged(needs(before), needed)) return false;
+  if (unchanged(needs(before), needed)) return;
   if (needed.length === 0) await releaseStock(tx, eshopId, eshopOrderId);
   else await reserveStock(tx, eshopId, eshopOrderId, needed);
-  return false;
 }

@@ -9,10 +9,11 @@ import { conflict, notFound } from '../../domain/problem.ts';
 import { databaseTime } from '../clock.ts';
 import { recordChange } from '../outbox/events.ts';
 import type { Pool, Sql } from '../pool.ts';
-import { orderFollows } from './order-effects.ts';
+import { type Transaction, transaction } from '../transaction.ts';
+import { applyOrderEffects } from './order-effects.ts';
 import { type OrderRow, orderColumns, toLineRows, toOrderRecord, toOrderRow } from './order-rows.ts';
 import { listByStatus, type StatusFilter } from './status-list.ts';
-import { type Listed, unchanged, type Written } from './written.ts';
+import { type Listed, unchanged } from './written.ts';
 
 /** Who makes a change matters in one respect only. */
 export interface ChangeOptions {
@@ -24,20 +25,16 @@ export interface ChangeOptions {
  * Creates an order; fires CREATE_ORDER.
  * @throws Problem 409 when the e-shop has one of this identifier
  */
-export async function createOrder(
-  sql: Pool,
-  eshopId: number,
-  record: OrderRecord,
-): Promise<Written<OrderRecord>> {
-  return sql.begin((tx) => createOrderIn(tx, eshopId, record));
+export async function createOrder(sql: Pool, eshopId: number, record: OrderRecord): Promise<OrderRecord> {
+  return transaction(sql, (tx) => createOrderIn(tx, eshopId, record));
 }
 
 /** `createOrder` in the caller's transaction. */
 export async function createOrderIn(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   record: OrderRecord,
-): Promise<Written<OrderRecord>> {
+): Promise<OrderRecord> {
   const inserted = await tx`
     insert into orders ${tx({ eshopId, ...toOrderRow(tx, record) })}
     on conflict (eshop_id, eshop_order_id) do nothing returning eshop_id`;
@@ -58,18 +55,18 @@ export async function changeOrder(
   eshopOrderId: string,
   change: (before: OrderRecord, now: Date) => OrderRecord,
   options: ChangeOptions = {},
-): Promise<Written<OrderRecord>> {
-  return sql.begin((tx) => changeOrderIn(tx, eshopId, eshopOrderId, change, options));
+): Promise<OrderRecord> {
+  return transaction(sql, (tx) => changeOrderIn(tx, eshopId, eshopOrderId, change, options));
 }
 
 /** `changeOrder` in the caller's transaction. */
 export async function changeOrderIn(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   eshopOrderId: string,
   change: (before: OrderRecord, now: Date) => OrderRecord,
   options: ChangeOptions = {},
-): Promise<Written<OrderRecord>> {
+): Promise<OrderRecord> {
   const [row] = await tx<OrderRow[]>`
     select ${tx(orderColumns)} from orders
     where eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId} for update`;
@@ -77,7 +74,7 @@ export async function changeOrderIn(
   const [lines, now] = await Promise.all([linesOf(tx, eshopId, eshopOrderId), databaseTime(tx)]);
   const before = toOrderRecord(row, lines);
   const changed = change(before, now);
-  if (unchanged(before, changed)) return { record: before, wake: false };
+  if (unchanged(before, changed)) return before;
   const after = { ...changed, updatedAt: now.toISOString() };
   await tx`
     update orders set ${tx(toOrderRow(tx, after))}
@@ -91,16 +88,16 @@ export async function changeOrderIn(
 
 /** What follows from a write, in its transaction: effects first, so that the event is the last word. */
 async function follow(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   before: OrderRecord | null,
   after: OrderRecord,
   options: ChangeOptions,
-): Promise<Written<OrderRecord>> {
-  const told = await orderFollows(tx, { eshopId, before, after, byTimer: options.byTimer === true });
+): Promise<OrderRecord> {
+  await applyOrderEffects(tx, { eshopId, before, after, byTimer: options.byTimer === true });
   const entityId = after.eshopOrderId;
-  const deliveries = await recordChange(tx, orderEntry, { eshopId, entityId, before, after });
-  return { record: after, wake: told || deliveries > 0 };
+  await recordChange(tx, orderEntry, { eshopId, entityId, before, after });
+  return after;
 }
 
 /** The lines of an order whose row is locked: read after the lock, they are as new as it. */

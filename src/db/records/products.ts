@@ -8,7 +8,8 @@ import { type ProductRecord, productEntries, type Stock } from '../../domain/pro
 import { databaseTime } from '../clock.ts';
 import { recordChange } from '../outbox/events.ts';
 import type { Pool, Sql } from '../pool.ts';
-import { type Listed, unchanged, type Written } from './written.ts';
+import { transaction } from '../transaction.ts';
+import { type Listed, unchanged } from './written.ts';
 
 /** The columns in the record's order. */
 const fields = Object.keys(productEntries);
@@ -37,19 +38,19 @@ export async function createProduct(
   sql: Pool,
   eshopId: number,
   record: ProductRecord,
-): Promise<Written<ProductRecord>> {
-  return sql.begin(async (tx) => {
+): Promise<ProductRecord> {
+  return transaction(sql, async (tx) => {
     const { stock: _, ...row } = record;
     const inserted = await tx`
       insert into products ${tx({ eshopId, ...row })} on conflict (eshop_id, sku) do nothing returning sku`;
     if (inserted.length === 0) throw conflict(`The product ${record.sku} exists already.`);
-    const deliveries = await recordChange(tx, productEntry, {
+    await recordChange(tx, productEntry, {
       eshopId,
       entityId: record.sku,
       before: null,
       after: record,
     });
-    return { record, wake: deliveries > 0 };
+    return record;
   });
 }
 
@@ -63,20 +64,20 @@ export async function changeProduct(
   eshopId: number,
   sku: string,
   change: (before: ProductRecord, now: Date) => ProductRecord,
-): Promise<Written<ProductRecord>> {
-  return sql.begin(async (tx) => {
+): Promise<ProductRecord> {
+  return transaction(sql, async (tx) => {
     const [row] = await tx<ProductRow[]>`
       select ${tx(columns)} from products where eshop_id = ${eshopId} and sku = ${sku} for no key update`;
     if (row === undefined) throw notFound(`There is no product ${sku}.`);
     const now = await databaseTime(tx);
     const before = toRecord(row);
     const changed = change(before, now);
-    if (unchanged(before, changed)) return { record: before, wake: false };
+    if (unchanged(before, changed)) return before;
     const after = { ...changed, updatedAt: now.toISOString() };
     const { stock: _, ...values } = after;
     await tx`update products set ${tx({ ...values })} where eshop_id = ${eshopId} and sku = ${sku}`;
-    const deliveries = await recordChange(tx, productEntry, { eshopId, entityId: sku, before, after });
-    return { record: after, wake: deliveries > 0 };
+    await recordChange(tx, productEntry, { eshopId, entityId: sku, before, after });
+    return after;
   });
 }
 

@@ -9,7 +9,7 @@ import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import type { ReceivingRecord } from '../../domain/receiving/schema.ts';
 import { negated } from '../../domain/stock/arithmetic.ts';
 import type { NewMovement } from '../../domain/stock/movement.ts';
-import type { Sql } from '../pool.ts';
+import type { Transaction } from '../transaction.ts';
 import { addAwaiting, lockStock, moveStock } from './stock.ts';
 import { unchanged } from './written.ts';
 
@@ -38,17 +38,16 @@ function arrivals({ products, eshopReceivingId }: ReceivingRecord): NewMovement[
 /**
  * Changes stock as the write of a receiving asks for, under the lock of its row.
  * @param before null on creation
- * @returns whether the relay has something to do
  * @throws Problem 409 when a product would have more units than it can
  */
 export async function receivingMovesStock(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   before: ReceivingRecord | null,
   after: ReceivingRecord,
-): Promise<boolean> {
+): Promise<void> {
   const [had, has] = [announced(before), announced(after)];
-  if (unchanged(had, has)) return false;
+  if (unchanged(had, has)) return;
   const changes = [...has, ...had.map(({ sku, delta }) => ({ sku, delta: negated(delta) }))];
   const movements = after.status === 'stocked' ? arrivals(after) : [];
   await lockStock(
@@ -57,5 +56,5 @@ export async function receivingMovesStock(
     [...changes, ...movements].map(({ sku }) => sku),
   );
   await addAwaiting(tx, eshopId, changes);
-  return (await moveStock(tx, eshopId, movements)).wake;
+  await moveStock(tx, eshopId, movements);
 }

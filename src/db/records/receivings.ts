@@ -12,9 +12,10 @@ import { databaseTime } from '../clock.ts';
 import { asTimestamp, json } from '../json.ts';
 import { recordChange } from '../outbox/events.ts';
 import type { Pool, Sql } from '../pool.ts';
+import { type Transaction, transaction } from '../transaction.ts';
 import { receivingMovesStock } from './receiving-stock.ts';
 import { listByStatus, type StatusFilter } from './status-list.ts';
-import { type Listed, unchanged, type Written } from './written.ts';
+import { type Listed, unchanged } from './written.ts';
 
 /** The columns; the lines stand in a table of their own, and their sum is the domain's. */
 const columns = [...Object.keys(receivingEntries).filter((name) => name !== 'products'), 'status'];
@@ -59,8 +60,8 @@ export async function createReceiving(
   sql: Pool,
   eshopId: number,
   record: ReceivingRecord,
-): Promise<Written<ReceivingRecord>> {
-  return sql.begin(async (tx) => {
+): Promise<ReceivingRecord> {
+  return transaction(sql, async (tx) => {
     const { eshopReceivingId: id } = record;
     const inserted = await tx`
       insert into receivings ${tx({ eshopId, ...toRow(tx, record) })}
@@ -81,23 +82,23 @@ export async function changeReceiving(
   eshopId: number,
   id: string,
   change: (before: ReceivingRecord, now: Date) => ReceivingRecord,
-): Promise<Written<ReceivingRecord>> {
-  return sql.begin((tx) => changeReceivingIn(tx, eshopId, id, change));
+): Promise<ReceivingRecord> {
+  return transaction(sql, (tx) => changeReceivingIn(tx, eshopId, id, change));
 }
 
 /** `changeReceiving` in the caller's transaction. */
 export async function changeReceivingIn(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   id: string,
   change: (before: ReceivingRecord, now: Date) => ReceivingRecord,
-): Promise<Written<ReceivingRecord>> {
+): Promise<ReceivingRecord> {
   await tx`select from receivings where eshop_id = ${eshopId} and eshop_receiving_id = ${id} for update`;
   // Read after the lock, and so as new as it.
   const [before, now] = await Promise.all([readReceiving(tx, eshopId, id), databaseTime(tx)]);
   if (before === null) throw notFound(`There is no receiving ${id}.`);
   const after = change(before, now);
-  if (unchanged(before, after)) return { record: before, wake: false };
+  if (unchanged(before, after)) return before;
   await tx`
     update receivings set ${tx({ ...toRow(tx, after), updatedAt: now })}
     where eshop_id = ${eshopId} and eshop_receiving_id = ${id}`;
@@ -110,15 +111,15 @@ export async function changeReceivingIn(
 
 /** What follows from a write, in its transaction: effects first, so that the event is the last word. */
 async function follow(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   before: ReceivingRecord | null,
   after: ReceivingRecord,
-): Promise<Written<ReceivingRecord>> {
-  const moved = await receivingMovesStock(tx, eshopId, before, after);
+): Promise<ReceivingRecord> {
+  await receivingMovesStock(tx, eshopId, before, after);
   const entityId = after.eshopReceivingId;
-  const deliveries = await recordChange(tx, receivingEntry, { eshopId, entityId, before, after });
-  return { record: after, wake: moved || deliveries > 0 };
+  await recordChange(tx, receivingEntry, { eshopId, entityId, before, after });
+  return after;
 }
 
 /** The receiving, or null. */

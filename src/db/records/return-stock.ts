@@ -6,7 +6,7 @@
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import type { ReturnRecord } from '../../domain/return/schema.ts';
 import type { NewMovement } from '../../domain/stock/movement.ts';
-import type { Sql } from '../pool.ts';
+import type { Transaction } from '../transaction.ts';
 import { moveStock } from './stock.ts';
 
 function comingBack({ returnedOrderProducts, eshopReturnId }: ReturnRecord): NewMovement[] {
@@ -26,15 +26,14 @@ function comingBack({ returnedOrderProducts, eshopReturnId }: ReturnRecord): New
 /**
  * Changes stock as the write of a return asks for, under the lock of its row.
  * @param before null on creation
- * @returns whether the relay has something to do
  * @throws Problem 409 when a product would have more units than it can
  */
 export async function returnMovesStock(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   before: ReturnRecord | null,
   after: ReturnRecord,
-): Promise<boolean> {
-  if (after.status !== 'completed' || before?.status === 'completed') return false;
-  return (await moveStock(tx, eshopId, comingBack(after))).wake;
+): Promise<void> {
+  if (after.status !== 'completed' || before?.status === 'completed') return;
+  await moveStock(tx, eshopId, comingBack(after));
 }

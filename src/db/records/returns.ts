@@ -15,9 +15,10 @@ import { written } from '../../domain/timestamp.ts';
 import { databaseTime } from '../clock.ts';
 import { recordChange } from '../outbox/events.ts';
 import type { Pool, Sql } from '../pool.ts';
+import { type Transaction, transaction } from '../transaction.ts';
 import { returnMovesStock } from './return-stock.ts';
 import { listByStatus, type StatusFilter } from './status-list.ts';
-import { type Listed, unchanged, type Written } from './written.ts';
+import { type Listed, unchanged } from './written.ts';
 
 const LINES = 'returnedOrderProducts';
 /** The columns in the record's order; the lines stand in a table of their own. */
@@ -72,12 +73,8 @@ function allOf(sql: Sql) {
  * Creates a return; fires CREATE_RETURN.
  * @throws Problem 409 when the e-shop has one of this identifier
  */
-export async function createReturn(
-  sql: Pool,
-  eshopId: number,
-  record: ReturnRecord,
-): Promise<Written<ReturnRecord>> {
-  return sql.begin(async (tx) => {
+export async function createReturn(sql: Pool, eshopId: number, record: ReturnRecord): Promise<ReturnRecord> {
+  return transaction(sql, async (tx) => {
     const { returnedOrderProducts: _, ...values } = record;
     const inserted = await tx`
       insert into returns ${tx({ eshopId, ...values })}
@@ -98,23 +95,23 @@ export async function changeReturn(
   eshopId: number,
   id: string,
   change: (before: ReturnRecord, now: Date) => ReturnRecord,
-): Promise<Written<ReturnRecord>> {
-  return sql.begin((tx) => changeReturnIn(tx, eshopId, id, change));
+): Promise<ReturnRecord> {
+  return transaction(sql, (tx) => changeReturnIn(tx, eshopId, id, change));
 }
 
 /** `changeReturn` in the caller's transaction. */
 export async function changeReturnIn(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   id: string,
   change: (before: ReturnRecord, now: Date) => ReturnRecord,
-): Promise<Written<ReturnRecord>> {
+): Promise<ReturnRecord> {
   await tx`select from returns where eshop_id = ${eshopId} and eshop_return_id = ${id} for update`;
   // Read after the lock, and so as new as it.
   const [before, now] = await Promise.all([readReturn(tx, eshopId, id), databaseTime(tx)]);
   if (before === null) throw notFound(`There is no return ${id}.`);
   const changed = change(before, now);
-  if (unchanged(before, changed)) return { record: before, wake: false };
+  if (unchanged(before, changed)) return before;
   const after = { ...changed, updatedAt: now.toISOString() };
   const { returnedOrderProducts, ...values } = after;
   await tx`
@@ -128,15 +125,15 @@ export async function changeReturnIn(
 
 /** What follows from a write, in its transaction: effects first, so that the event is the last word. */
 async function follow(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   before: ReturnRecord | null,
   after: ReturnRecord,
-): Promise<Written<ReturnRecord>> {
-  const moved = await returnMovesStock(tx, eshopId, before, after);
+): Promise<ReturnRecord> {
+  await returnMovesStock(tx, eshopId, before, after);
   const entityId = after.eshopReturnId;
-  const deliveries = await recordChange(tx, returnEntry, { eshopId, entityId, before, after });
-  return { record: after, wake: moved || deliveries > 0 };
+  await recordChange(tx, returnEntry, { eshopId, entityId, before, after });
+  return after;
 }
 
 /** The return, or null. */

@@ -6,8 +6,9 @@ import type { StockMovementType } from '../../domain/event-types.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
 import { written } from '../../domain/timestamp.ts';
 import type { Pool, Sql } from '../pool.ts';
+import { type Transaction, transaction } from '../transaction.ts';
 import { moveStock } from './stock.ts';
-import type { Listed, Written } from './written.ts';
+import type { Listed } from './written.ts';
 
 /**
  * Records a movement; fires CREATE_STOCK_MOVEMENT_<TYPE>.
@@ -17,20 +18,19 @@ export async function createMovement(
   sql: Pool,
   eshopId: number,
   movement: NewMovement,
-): Promise<Written<StockMovementRecord>> {
-  return sql.begin((tx) => createMovementIn(tx, eshopId, movement));
+): Promise<StockMovementRecord> {
+  return transaction(sql, (tx) => createMovementIn(tx, eshopId, movement));
 }
 
 /** `createMovement` in the caller's transaction. */
 export async function createMovementIn(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   movement: NewMovement,
-): Promise<Written<StockMovementRecord>> {
-  const { records, wake } = await moveStock(tx, eshopId, [movement]);
-  const [record] = records;
+): Promise<StockMovementRecord> {
+  const [record] = await moveStock(tx, eshopId, [movement]);
   if (record === undefined) throw new RangeError('A movement of 0 units cannot be recorded.');
-  return { record, wake };
+  return record;
 }
 
 const columns = [

@@ -22,16 +22,10 @@ import {
 } from '../../domain/stock/arithmetic.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
 import { recordEvent } from '../outbox/events.ts';
-import type { Sql } from '../pool.ts';
+import type { Transaction } from '../transaction.ts';
 
 /** The stock of locked products by SKU. */
 export type LockedStock = Map<string, Stock>;
-
-/** Movements written, and whether there is anything for the relay to do after COMMIT. */
-export interface Moved {
-  readonly records: readonly StockMovementRecord[];
-  readonly wake: boolean;
-}
 
 /** Units of one product. */
 export interface Units {
@@ -45,7 +39,11 @@ export interface Units {
  * locks the SKUs of all of them with one call first.
  * @returns the stock of those that are products of the e-shop
  */
-export async function lockStock(tx: Sql, eshopId: number, skus: Iterable<string>): Promise<LockedStock> {
+export async function lockStock(
+  tx: Transaction,
+  eshopId: number,
+  skus: Iterable<string>,
+): Promise<LockedStock> {
   const wanted = [...new Set(skus)];
   if (wanted.length === 0) return new Map();
   const rows = await tx<(Stock & { sku: string })[]>`
@@ -60,7 +58,11 @@ export async function lockStock(tx: Sql, eshopId: number, skus: Iterable<string>
  * A movement of 0 units moves nothing: it is left out.
  * @throws Problem 400 for a SKU that is no product, 409 when a product has too few units (naming all of them)
  */
-export async function moveStock(tx: Sql, eshopId: number, movements: readonly NewMovement[]): Promise<Moved> {
+export async function moveStock(
+  tx: Transaction,
+  eshopId: number,
+  movements: readonly NewMovement[],
+): Promise<StockMovementRecord[]> {
   const stock = await lockStock(
     tx,
     eshopId,
@@ -71,12 +73,12 @@ export async function moveStock(tx: Sql, eshopId: number, movements: readonly Ne
 
 /** @param from where the movements take their units from */
 async function writeMovements(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   stock: LockedStock,
   movements: readonly NewMovement[],
   from: 'available' | 'reserved',
-): Promise<Moved> {
+): Promise<StockMovementRecord[]> {
   // Read under the lock, so that the times of a product's movements rise with their ids.
   const createdAt = new Date().toISOString();
   const short: Shortages = new Map();
@@ -87,13 +89,13 @@ async function writeMovements(
     made.push({ type, sku, count, lot, expirationDate, reference, note, balance, createdAt });
   }
   refuse('The stock cannot be moved', short);
-  if (made.length === 0) return { records: [], wake: false };
+  if (made.length === 0) return [];
   await writeStock(tx, eshopId, stock);
   const ids = await tx<{ id: string }[]>`
     insert into stock_movements ${tx(made.map((movement) => ({ eshopId, ...movement })))} returning id`;
   const records = made.map((movement, index) => ({ id: Number(ids[index]?.id), ...movement }));
   // Sent together: inside a transaction they follow each other without waiting for the answers in between.
-  const deliveries = await Promise.all(
+  await Promise.all(
     records.map((record) =>
       recordEvent(tx, {
         eshopId,
@@ -103,7 +105,7 @@ async function writeMovements(
       }),
     ),
   );
-  return { records, wake: deliveries.some((count) => count > 0) };
+  return records;
 }
 
 /**
@@ -112,7 +114,7 @@ async function writeMovements(
  * @throws Problem 409 when there is too little, naming every SKU
  */
 export async function reserveStock(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   eshopOrderId: string,
   lines: readonly Units[],
@@ -140,7 +142,7 @@ export async function reserveStock(
 }
 
 /** Makes what an order has reserved available again. An order that has nothing reserved stays as it is. */
-export function releaseStock(tx: Sql, eshopId: number, eshopOrderId: string): Promise<void> {
+export function releaseStock(tx: Transaction, eshopId: number, eshopOrderId: string): Promise<void> {
   return reserveStock(tx, eshopId, eshopOrderId, []);
 }
 
@@ -149,11 +151,11 @@ export function releaseStock(tx: Sql, eshopId: number, eshopOrderId: string): Pr
  * @throws Problem 409 when the order had less reserved and there is too little, naming every SKU
  */
 export async function consumeStock(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   eshopOrderId: string,
   lines: readonly (Units & { readonly lot: string | null })[],
-): Promise<Moved> {
+): Promise<void> {
   const skus = lines.map(({ sku }) => sku);
   await lockStock(tx, eshopId, skus);
   // Nothing to do but for an order that came this far before reservations were kept.
@@ -167,9 +169,8 @@ export async function consumeStock(
     reference: eshopOrderId,
     note: null,
   }));
-  const moved = await writeMovements(tx, eshopId, await lockStock(tx, eshopId, skus), movements, 'reserved');
+  await writeMovements(tx, eshopId, await lockStock(tx, eshopId, skus), movements, 'reserved');
   await tx`delete from stock_reservations where eshop_id = ${eshopId} and eshop_order_id = ${eshopOrderId}`;
-  return moved;
 }
 
 /**
@@ -179,7 +180,7 @@ export async function consumeStock(
  * @throws RangeError when more would be taken back than was announced
  */
 export async function addAwaiting(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   changes: readonly { readonly sku: string; readonly delta: string }[],
 ): Promise<void> {
@@ -223,7 +224,7 @@ function refuse(sentence: string, short: Shortages): void {
 }
 
 /** Writes the stock of locked products; the sums were made in TypeScript, so that they stay canonical. */
-async function writeStock(tx: Sql, eshopId: number, stock: LockedStock): Promise<void> {
+async function writeStock(tx: Transaction, eshopId: number, stock: LockedStock): Promise<void> {
   if (stock.size === 0) return;
   const all = [...stock.values()];
   await tx`

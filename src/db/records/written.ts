@@ -1,14 +1,7 @@
 /**
- * What a write gives back.
+ * What reads and writes give back.
  * @module
  */
-
-/** The record after the write, and whether there is anything for the relay to do after COMMIT. */
-export interface Written<Record> {
-  readonly record: Record;
-  /** True when delivery or outbox rows were written. */
-  readonly wake: boolean;
-}
 
 /** A page of a list and how many records the whole list has. */
 export interface Listed<Record> {

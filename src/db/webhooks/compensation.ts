@@ -3,7 +3,9 @@
  * @module
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
+import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool } from '../pool.ts';
+import { transaction } from '../transaction.ts';
 
 /** What the compensation found and did. */
 export interface Compensation {
@@ -19,7 +21,7 @@ export interface Compensation {
  * other open deliveries. A repeated run recognises its own deactivation and answers the same.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
-  return await sql.begin(async (tx) => {
+  return await transaction(sql, async (tx) => {
     const [delivery] = await tx<
       {
         webhookId: number;
@@ -59,8 +61,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       await tx`
         insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
         values (${delivery.webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;
-      await tx`
-        insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${delivery.eshopId}, ${delivery.webhookId})`;
+      await enqueueWebhookChange(tx, delivery.eshopId, delivery.webhookId);
     }
     return {
       state: 'failed',

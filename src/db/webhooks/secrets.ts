@@ -3,6 +3,7 @@
  * @module
  */
 import type { Pool } from '../pool.ts';
+import { transaction } from '../transaction.ts';
 
 /** The sealed secrets of one webhook, deleted ones included. */
 export interface SealedSecrets {
@@ -26,7 +27,7 @@ export async function resealBatch(
   limit: number,
   reseal: (sealed: SealedSecrets) => Pick<SealedSecrets, 'secret' | 'previousSecret'> | null,
 ): Promise<number | null> {
-  return await sql.begin(async (tx) => {
+  return await transaction(sql, async (tx) => {
     const rows = await tx<SealedSecrets[]>`
       select id, eshop_id, secret, case when previous_secret_until > now() then previous_secret end as previous_secret
       from webhooks where id > ${after} order by id limit ${limit} for update`;

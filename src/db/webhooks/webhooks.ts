@@ -6,7 +6,9 @@
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { WebhookInput } from '../../domain/webhook.ts';
+import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
+import { type Transaction, transaction } from '../transaction.ts';
 
 /** How long a replaced secret goes on signing beside the new one, in hours. */
 export const SECRET_OVERLAP_HOURS = 24;
@@ -27,13 +29,6 @@ export interface WebhookRow {
   readonly deactivationReason: 'user' | 'retriesExhausted' | 'gone' | null;
   readonly deactivationDeliveryId: string | null;
   readonly deactivationError: string | null;
-}
-
-/** What a change left behind. */
-export interface ChangedWebhook {
-  readonly webhook: WebhookRow;
-  /** True when an outbox row was written: the relay is to be woken after COMMIT. */
-  readonly outbox: boolean;
 }
 
 /** All columns of {@link WebhookRow}; the last deactivation is the one of the highest generation. */
@@ -94,7 +89,7 @@ export async function createWebhook(
   seal: (webhookId: number) => Buffer,
   maxWebhooks: number,
 ): Promise<WebhookRow | null> {
-  return await sql.begin(async (tx) => {
+  return await transaction(sql, async (tx) => {
     // Creations of one e-shop wait for each other: two must not take the last place together.
     await tx`select 1 from eshops where id = ${eshopId} for no key update`;
     if ((await countWebhooks(tx, eshopId)) >= maxWebhooks) return null;
@@ -134,18 +129,17 @@ async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null
 /**
  * Writes what follows from another `active` or another URL: the generation, the times, the deactivation's record,
  * the outbox row.
- * @returns true when there was such a change
  */
 async function applyChange(
-  tx: Sql,
+  tx: Transaction,
   eshopId: number,
   before: Locked,
   after: { readonly active: boolean; readonly url: string },
-): Promise<boolean> {
+): Promise<void> {
   const activated = after.active && !before.active;
   const deactivated = !after.active && before.active;
   const moved = after.url !== before.url;
-  if (!activated && !deactivated && !moved) return false;
+  if (!activated && !deactivated && !moved) return;
   const generation = before.generation + (activated || moved ? 1 : 0);
   await tx`
     update webhooks
@@ -157,12 +151,7 @@ async function applyChange(
     await tx`
       insert into deactivations (webhook_id, generation, reason, at) values (${before.id}, ${generation}, 'user', now())`;
   }
-  await writeOutbox(tx, eshopId, before.id);
-  return true;
-}
-
-async function writeOutbox(tx: Sql, eshopId: number, webhookId: number): Promise<void> {
-  await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
+  await enqueueWebhookChange(tx, eshopId, before.id);
 }
 
 /** Activates or deactivates; changes nothing where it is so already. Null when there is no such webhook. */
@@ -171,12 +160,12 @@ export async function setActive(
   eshopId: number,
   id: number,
   active: boolean,
-): Promise<ChangedWebhook | null> {
-  return await sql.begin(async (tx) => {
+): Promise<WebhookRow | null> {
+  return await transaction(sql, async (tx) => {
     const before = await lock(tx, eshopId, id);
     if (before === null) return null;
-    const outbox = await applyChange(tx, eshopId, before, { active, url: before.url });
-    return { webhook: await readBack(tx, eshopId, id), outbox };
+    await applyChange(tx, eshopId, before, { active, url: before.url });
+    return await readBack(tx, eshopId, id);
   });
 }
 
@@ -186,8 +175,8 @@ export async function replaceWebhook(
   eshopId: number,
   id: number,
   input: WebhookInput,
-): Promise<ChangedWebhook | null> {
-  return await sql.begin(async (tx) => {
+): Promise<WebhookRow | null> {
+  return await transaction(sql, async (tx) => {
     const before = await lock(tx, eshopId, id);
     if (before === null) return null;
     await tx`
@@ -195,8 +184,8 @@ export async function replaceWebhook(
       set webhook_type = ${input.webhookType}, method = ${input.method}, parameters = ${jsonOrNull(tx, input.parameters)},
           payload_version = ${input.payloadVersion}, description = ${input.description}
       where id = ${before.id}`;
-    const outbox = await applyChange(tx, eshopId, before, input);
-    return { webhook: await readBack(tx, eshopId, id), outbox };
+    await applyChange(tx, eshopId, before, input);
+    return await readBack(tx, eshopId, id);
   });
 }
 
@@ -213,7 +202,7 @@ export async function replaceSecret(
   sealedSecret: Buffer,
   overlap: boolean,
 ): Promise<WebhookRow | null> {
-  return await sql.begin(async (tx) => {
+  return await transaction(sql, async (tx) => {
     // One statement: the right-hand sides are read from the row as it was, under its lock.
     const rows = await tx`
       update webhooks
@@ -228,11 +217,11 @@ export async function replaceSecret(
 
 /** Deletes a webhook; its row stays for the records of its deliveries. False when there is no such webhook. */
 export async function deleteWebhook(sql: Pool, eshopId: number, id: number): Promise<boolean> {
-  return await sql.begin(async (tx) => {
+  return await transaction(sql, async (tx) => {
     const before = await lock(tx, eshopId, id);
     if (before === null) return false;
     await tx`update webhooks set deleted_at = now() where id = ${before.id}`;
-    await writeOutbox(tx, eshopId, before.id);
+    await enqueueWebhookChange(tx, eshopId, before.id);
     return true;
   });
 }

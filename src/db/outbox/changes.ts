@@ -1,0 +1,27 @@
+/**
+ * Changes that workflows under way must look at: written in the transaction of the change, made known by the relay.
+ * @module
+ */
+import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+
+/** A webhook was activated, deactivated, deleted, or has another URL: its open deliveries must look at it. */
+export async function enqueueWebhookChange(
+  tx: Transaction,
+  eshopId: number,
+  webhookId: number,
+): Promise<void> {
+  wakeRelayAfter(tx);
+  await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
+}
+
+/** A pre-order is due at another time, or no longer: its timer must be set, moved or ended. */
+export async function enqueueReleaseChange(
+  tx: Transaction,
+  eshopId: number,
+  eshopOrderId: string,
+): Promise<void> {
+  wakeRelayAfter(tx);
+  await tx`
+    insert into outbox (kind, eshop_id, eshop_order_id)
+    values ('orderReleaseChanged', ${eshopId}, ${eshopOrderId})`;
+}

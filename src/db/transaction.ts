@@ -1,0 +1,49 @@
+/**
+ * Transactions that know what they owe: whoever writes something for the relay in one marks it, and after its COMMIT the
+ * relay is woken. So nobody who writes a record has to think of it.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import { notifierOf } from './outbox/notify.ts';
+import type { Pool } from './pool.ts';
+
+/** A transaction of {@link transaction}. */
+export type Transaction = postgres.TransactionSql & { owesRelay: boolean };
+
+/** To be called by whatever writes a delivery or an outbox row: the relay has something to do after COMMIT. */
+export function wakeRelayAfter(tx: Transaction): void {
+  tx.owesRelay = true;
+}
+
+/**
+ * Runs a transaction and wakes the relay if it owes that. Rolled back when `work` throws; then nobody is woken.
+ * @example const order = await transaction(sql, (tx) => createRecord(tx, orders, eshopId, record));
+ */
+export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const { result, owesRelay } = await sql.begin(async (begun) => {
+    const tx = Object.assign(begun, { owesRelay: false });
+    const result = await work(tx);
+    return { result, owesRelay: tx.owesRelay };
+  });
+  if (owesRelay) notifierOf(sql).notify();
+  return result;
+}
+
+/** Deadlock and failed serialization: the transaction did nothing and may well succeed at once. */
+const VICTIM = new Set(['40P01', '40001']);
+const MAX_TRIES = 5;
+
+/** Runs a transaction again, up to five times in all, if Postgres ended it because of another one. */
+export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run();
+    } catch (error) {
+      const victim = error instanceof postgres.PostgresError && VICTIM.has(error.code);
+      if (!victim || tries === MAX_TRIES) throw error;
+      // Not together with the one it stumbled over.
+      await sleep(Math.random() * 50 * tries);
+    }
+  }
+}

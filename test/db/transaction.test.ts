@@ -1,0 +1,69 @@
+/** A transaction that owes the relay something wakes it after its COMMIT, and no other does. */
+import { afterAll, beforeAll, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { enqueueReleaseChange, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import { notifierOf, OUTBOX_CHANNEL } from '../../src/db/outbox/notify.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { type Transaction, transaction } from '../../src/db/transaction.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let woken: MockInstance;
+let eshopId: number;
+let webhookId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  woken = vi.spyOn(notifierOf(database.sql), 'notify');
+});
+beforeEach(() => void woken.mockClear());
+afterAll(() => database.drop());
+
+const event = (type: 'CREATE_ORDER' | 'CREATE_RETURN') => (tx: Transaction) =>
+  recordEvent(tx, { eshopId, type, entityId: '1', record: {} });
+
+test('each of what the relay works on wakes it, once for a whole transaction', async () => {
+  await transaction(database.sql, event('CREATE_ORDER'));
+  await transaction(database.sql, (tx) => enqueueWebhookChange(tx, eshopId, webhookId));
+  await transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, '1'));
+  expect(woken).toHaveBeenCalledTimes(3);
+  await transaction(database.sql, async (tx) => {
+    await event('CREATE_ORDER')(tx);
+    await event('CREATE_ORDER')(tx);
+  });
+  expect(woken).toHaveBeenCalledTimes(4);
+});
+
+test('an event without a webhook, and a transaction that writes nothing, wake nobody', async () => {
+  await transaction(database.sql, event('CREATE_RETURN'));
+  expect(await transaction(database.sql, async (tx) => (await tx`select 1 as one`)[0]?.one)).toBe(1);
+  expect(woken).not.toHaveBeenCalled();
+});
+
+test('a transaction that is rolled back wakes nobody', async () => {
+  const failed = transaction(database.sql, async (tx) => {
+    await event('CREATE_ORDER')(tx);
+    throw new Error('after all');
+  });
+  await expect(failed).rejects.toThrow('after all');
+  expect(woken).not.toHaveBeenCalled();
+});
+
+test('the relay hears of it on its channel, and finds what was committed', async () => {
+  const listener = createPool(database.url, 1);
+  const heard = new Promise<void>((resolve) => {
+    void listener.listen(
+      OUTBOX_CHANNEL,
+      () => resolve(),
+      () => void transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, 'heard')),
+    );
+  });
+  await heard;
+  const found = await database.sql`select from outbox where eshop_order_id = 'heard'`;
+  expect(found).toHaveLength(1);
+  await listener.end();
+});
