@@ -14,7 +14,7 @@ interface Import {
 
 function filesOf(folder: string): string[] {
   const entries = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  return entries.filter((file) => file.endsWith('.ts')).map((file) => join(folder, file));
+  return entries.filter((file) => /\.tsx?$/.test(file)).map((file) => join(folder, file));
 }
 
 function importsOf(file: string): Import[] {

@@ -1,18 +1,19 @@
 /**
- * The little Markdown of our own texts → HTML: headings, paragraphs, lists, code, bold. Everything else is text.
+ * The Markdown of our own texts → HTML. Tags in a text are shown, not obeyed, and so are links to anything that runs.
  * @module
  */
+import { raw } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+import MarkdownIt from 'markdown-it';
 
-/** Text for HTML content and attributes. */
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
-}
+const renderer = new MarkdownIt({ html: false });
 
-/** An anchor for a heading. */
+renderer.renderer.rules.heading_open = (tokens, index) => {
+  const title = tokens[index + 1]?.content ?? '';
+  return `<${tokens[index]?.tag} id="${anchor(title)}">`;
+};
+
+/** An anchor for a heading: letters and digits in any script, and hyphens; nothing that HTML would have to escape. */
 export function anchor(text: string): string {
   return text
     .toLowerCase()
@@ -20,38 +21,12 @@ export function anchor(text: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Code spans and bold in one line of text. */
-export function inlineMarkdown(text: string): string {
-  // Split at code spans first: nothing inside them is markup.
-  return text
-    .split(/(`[^`]*`)/)
-    .map((part) =>
-      part.startsWith('`') && part.length > 1
-        ? `<code>${escapeHtml(part.slice(1, -1))}</code>`
-        : escapeHtml(part).replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>'),
-    )
-    .join('');
+/** Paragraphs, lists and headings. */
+export function blocks(text: string): HtmlEscapedString {
+  return raw(renderer.render(text).trim());
 }
 
-/** Blocks, separated by empty lines. */
-export function markdown(text: string): string {
-  return text
-    .trim()
-    .split(/\n{2,}|\n(?=- )(?<!- .*\n)/)
-    .map(block)
-    .join('\n');
-}
-
-function block(text: string): string {
-  const heading = /^(#{2,4}) (.*)$/.exec(text);
-  if (heading !== null) {
-    const [, marks = '##', title = ''] = heading;
-    const level = marks.length;
-    return `<h${level} id="${anchor(title)}">${inlineMarkdown(title)}</h${level}>`;
-  }
-  if (/^- /m.test(text) && text.startsWith('- ')) {
-    const items = text.split(/^- /m).slice(1);
-    return `<ul>${items.map((item) => `<li>${inlineMarkdown(item.trim())}</li>`).join('')}</ul>`;
-  }
-  return `<p>${inlineMarkdown(text)}</p>`;
+/** What stands in one line: code, bold. */
+export function inline(text: string): HtmlEscapedString {
+  return raw(renderer.renderInline(text));
 }

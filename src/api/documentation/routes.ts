@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
 import type { ApiEnv } from '../deps.ts';
 import { makeOpenApi, type OpenApiDocument } from './openapi.ts';
-import { makePage } from './page.ts';
+import { makePage } from './page.tsx';
 import { style } from './style.ts';
 
 /** Nothing but its own style: no script, no frame, no form. Encryption is the matter of whoever ends it. */

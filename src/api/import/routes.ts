@@ -103,7 +103,8 @@ const description = `Each line of the body is a JSON object that does what the e
 
 ${operationNames.map((name) => `- \`${name}\`: \`${importOperations[name].endpoint}\``).join('\n')}
 
-- \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","body":{"status":"processing"}}\` is answered \`{"line":1,"idempotencyKey":"wms-1","statusCode":200,"message":"Order status changed.","id":"10001"}\`.
+The line \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","body":{"status":"processing"}}\` gets the result \`{"line":1,"idempotencyKey":"wms-1","statusCode":200,"message":"Order status changed.","id":"10001"}\`.
+
 - The outcome is that of one line after the other. A line that is refused says why and stops nothing else.
 - Every line is written on its own. When the connection breaks, the lines without an answer may or may not have been applied: send them again with their \`idempotencyKey\`s (remembered for ${IMPORT_KEY_DAYS} days for lines that were applied), and none is applied twice. A key that comes back with another line answers 409.
 - What an operator takes away (e-shop, user, password, key) ends an import within ${CHECK_MS / 1000} seconds: the lines that were read and not written are answered 401, and the answer ends.

@@ -1,0 +1,143 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * Schemas as the documentation page shows them: types in a few words, and tables of fields.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import { anchor, blocks, inline } from './markdown.ts';
+import type { DocumentedSchema } from './openapi.ts';
+
+/** The id of a named schema on the page. */
+export function schemaId(name: string): string {
+  return `schema-${anchor(name)}`;
+}
+
+function joined(parts: readonly Child[], separator: string): Child[] {
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
+}
+
+/** The type of a schema in a few words. */
+export function TypeName({ schema }: { schema: DocumentedSchema | undefined }) {
+  if (schema === undefined) return <>any</>;
+  if (schema.$ref !== undefined) {
+    const name = schema.$ref.split('/').at(-1) ?? schema.$ref;
+    return <a href={`#${schemaId(name)}`}>{name}</a>;
+  }
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives !== undefined) {
+    const named = alternatives.map((each) => <TypeName schema={each} />);
+    return <>{joined(named, ' or ')}</>;
+  }
+  if (schema.const !== undefined) return <code>{JSON.stringify(schema.const)}</code>;
+  if (schema.items !== undefined) {
+    return (
+      <>
+        list of <TypeName schema={schema.items} />
+      </>
+    );
+  }
+  const type = typeof schema.type === 'string' ? schema.type : (schema.type?.join(' or ') ?? 'any');
+  return <>{schema.format === undefined ? type : `${type} (${schema.format})`}</>;
+}
+
+function shortestOf(minLength: number): string {
+  if (minLength === 0) return '';
+  return minLength === 1 ? 'Not empty.' : `At least ${minLength} characters.`;
+}
+
+/** What a value may be, in sentences of Markdown. */
+export function limitsOf(schema: DocumentedSchema): string {
+  const limits = [
+    schema.enum === undefined ? '' : `One of ${schema.enum.map((value) => `\`${value}\``).join(', ')}.`,
+    // That an optional field is null where it is left out goes without saying.
+    schema.default === undefined || schema.default === null
+      ? ''
+      : `Default \`${JSON.stringify(schema.default)}\`.`,
+    shortestOf(schema.minLength ?? 0),
+    schema.maxLength === undefined ? '' : `At most ${schema.maxLength} characters.`,
+    schema.maxItems === undefined ? '' : `At most ${schema.maxItems} items.`,
+    schema.minimum === undefined ? '' : `At least ${schema.minimum}.`,
+    schema.maximum === undefined ? '' : `At most ${schema.maximum}.`,
+  ];
+  return limits.filter((limit) => limit !== '').join(' ');
+}
+
+/** The object inside a schema that may be a list or nullable, where it is written on the spot. */
+function innerObject(schema: DocumentedSchema | undefined): DocumentedSchema | undefined {
+  if (schema === undefined || schema.$ref !== undefined) return undefined;
+  if (schema.properties !== undefined) return schema;
+  if (schema.items !== undefined) return innerObject(schema.items);
+  return (schema.anyOf ?? schema.oneOf)?.map(innerObject).find((inner) => inner !== undefined);
+}
+
+/** The description of a schema or, where it has none, of one inside: what is said of a field may stand in either. */
+function descriptionOf(schema: DocumentedSchema): string | undefined {
+  if (schema.description !== undefined) return schema.description;
+  const parts = [
+    ...(schema.anyOf ?? schema.oneOf ?? []),
+    ...(schema.items === undefined ? [] : [schema.items]),
+  ];
+  return parts.map(descriptionOf).find((found) => found !== undefined);
+}
+
+function FieldRows({ schema, prefix }: { schema: DocumentedSchema; prefix: string }) {
+  const shown = Object.entries(schema.properties ?? {}).filter(([, { readOnly }]) => readOnly !== true);
+  const rows = shown.map(([name, field]) => {
+    const inside = field.anyOf?.find(({ type }) => type !== 'null');
+    const description = descriptionOf(field) ?? '';
+    const limits = limitsOf({ ...inside, ...field });
+    const notes = [
+      ...(schema.required?.includes(name) === true ? [<strong>required</strong>] : []),
+      ...(description === '' ? [] : [blocks(description)]),
+      ...(limits === '' ? [] : [inline(limits)]),
+    ];
+    const inner = innerObject(field);
+    return (
+      <>
+        <tr>
+          <td>
+            <code>{prefix + name}</code>
+          </td>
+          <td>
+            <TypeName schema={field} />
+          </td>
+          <td>{joined(notes, ' ')}</td>
+        </tr>
+        {inner === undefined ? null : <FieldRows schema={inner} prefix={`${prefix}${name}.`} />}
+      </>
+    );
+  });
+  return <>{rows}</>;
+}
+
+/** The fields of an object, or the type of anything else. */
+export function FieldTable({ schema }: { schema: DocumentedSchema }) {
+  const object = innerObject(schema);
+  if (object === undefined) {
+    return (
+      <p>
+        <TypeName schema={schema} />
+      </p>
+    );
+  }
+  const ignored = Object.entries(object.properties ?? {})
+    .filter(([, { readOnly }]) => readOnly === true)
+    .map(([name]) => `\`${name}\``);
+  return (
+    <>
+      <table>
+        <thead>
+          <tr>
+            <th>Field</th>
+            <th>Type</th>
+            <th />
+          </tr>
+        </thead>
+        <tbody>
+          <FieldRows schema={object} prefix="" />
+        </tbody>
+      </table>
+      {ignored.length === 0 ? null : <p>{inline(`Ignored in a request: ${ignored.join(', ')}.`)}</p>}
+    </>
+  );
+}
