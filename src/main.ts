@@ -19,10 +19,10 @@ import { listen } from './http-server.ts';
 import { instanceEndpoints } from './instance-endpoints.ts';
 import { createMailer } from './mail/mailer.ts';
 import { masterKeys } from './master-key.ts';
-import { temporalTarget } from './relay/temporal-target.ts';
-import { type RunningWorker, startWorker } from './relay/worker.ts';
 import { createStops, type Stop } from './stops.ts';
+import { temporalTarget } from './temporal/target.ts';
 import { version } from './version.ts';
+import { type RunningWorker, startWorker } from './worker-role.ts';
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);

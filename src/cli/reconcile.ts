@@ -11,8 +11,8 @@ import { actions, createCounts, reasons, sentence } from '../reconciler/counts.t
 import { createExecutions } from '../reconciler/executions.ts';
 import type { Mend } from '../reconciler/mend.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
-import { createDispatcher } from '../relay/dispatcher.ts';
-import { connectionOptions, temporalTarget } from '../relay/temporal-target.ts';
+import { createDispatcher } from '../temporal/dispatcher.ts';
+import { connectionOptions, temporalTarget } from '../temporal/target.ts';
 import { CommandError, instanceOf, withDatabase } from './open-database.ts';
 import { type CommandContext, checked, json, jsonSchema } from './options.ts';
 

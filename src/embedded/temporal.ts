@@ -3,7 +3,7 @@
  * @module
  */
 import { Connection } from '@temporalio/client';
-import { searchAttributeTypes } from '../relay/search-attributes.ts';
+import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { freePort } from './ports.ts';
 import { type Service, startService } from './service.ts';
 import { takesPragmas } from './temporal-cli/program.ts';

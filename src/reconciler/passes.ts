@@ -5,8 +5,8 @@
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import type { Pool } from '../db/pool.ts';
-import { isRefusal, type Restarter } from '../relay/dispatcher.ts';
-import { eachLimited } from '../relay/each-limited.ts';
+import { eachLimited } from '../each-limited.ts';
+import { isRefusal, type Restarter } from '../temporal/dispatcher.ts';
 import { type Counts, createCounts, sentence } from './counts.ts';
 import type { Executions } from './executions.ts';
 import { type Mend, mend } from './mend.ts';

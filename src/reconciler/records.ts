@@ -9,7 +9,7 @@ import { latenessMs } from '../attempt/lateness.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
-import type { Restarter } from '../relay/dispatcher.ts';
+import type { Restarter } from '../temporal/dispatcher.ts';
 import type { Kind } from './verdict.ts';
 
 /** A record that should have a running workflow. */

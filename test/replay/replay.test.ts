@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { bundleWorkflowCode, type ReplayResult, Worker } from '@temporalio/worker';
 import { beforeAll, expect, test } from 'vitest';
-import { buildWorkflowBundle } from '../../src/relay/workflow-bundle.ts';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { type CloseEvent, scenarios } from './scenarios.ts';
 
 const folder = new URL('./histories/', import.meta.url);

@@ -22,7 +22,7 @@ import type { EventType } from '../../src/domain/event-types.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createKeys, newWebhookSecret } from '../../src/keys.ts';
 import { createMailer, type Mailer } from '../../src/mail/mailer.ts';
-import { type RunningWorker, startWorker } from '../../src/relay/worker.ts';
+import { type RunningWorker, startWorker } from '../../src/worker-role.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { createTestDatabase } from './database.ts';
 import { until } from './until.ts';

@@ -3,7 +3,7 @@
  * newer one began; nothing is lost by its trying, and nothing stays stuck once it is gone.
  */
 import { afterEach, expect, test } from 'vitest';
-import { buildWorkflowBundle } from '../../src/relay/workflow-bundle.ts';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 

@@ -3,7 +3,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
-import { routeTemporalLogs } from '../../src/relay/temporal-logs.ts';
+import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import {
   deliveryStateKey,

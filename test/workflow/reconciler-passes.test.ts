@@ -13,7 +13,7 @@ import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes } from '../../src/reconciler/passes.ts';
-import { createDispatcher } from '../../src/relay/dispatcher.ts';
+import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';

@@ -6,8 +6,8 @@ import { recordEvent } from '../../src/db/outbox/events.ts';
 import { claimChanges, claimDeliveries, markDispatched } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { createDispatcher, type Dispatcher, isRefusal } from '../../src/relay/dispatcher.ts';
 import { startRelay } from '../../src/relay/relay.ts';
+import { createDispatcher, type Dispatcher, isRefusal } from '../../src/temporal/dispatcher.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 

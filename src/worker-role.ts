@@ -7,21 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createActivities } from '../../activities/index.ts';
-import type { Pool } from '../db/pool.ts';
-import type { Sender } from '../delivery/sender.ts';
-import type { RetryPolicy } from '../domain/retry-policy.ts';
-import type { Keys } from '../keys.ts';
-import type { Mailer } from '../mail/mailer.ts';
-import { type Counts, createCounts } from '../reconciler/counts.ts';
-import { createExecutions } from '../reconciler/executions.ts';
-import { type Reconciler, startReconciler } from '../reconciler/reconciler.ts';
-import { createDispatcher } from './dispatcher.ts';
-import { registerSearchAttributes } from './register-search-attributes.ts';
-import { type Relay, startRelay } from './relay.ts';
-import { routeTemporalLogs } from './temporal-logs.ts';
-import { connectionOptions, type TemporalTarget } from './temporal-target.ts';
-import { loadWorkflowBundle } from './workflow-bundle.ts';
+import { createActivities } from '../activities/index.ts';
+import type { Pool } from './db/pool.ts';
+import type { Sender } from './delivery/sender.ts';
+import type { RetryPolicy } from './domain/retry-policy.ts';
+import type { Keys } from './keys.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { type Counts, createCounts } from './reconciler/counts.ts';
+import { createExecutions } from './reconciler/executions.ts';
+import { type Reconciler, startReconciler } from './reconciler/reconciler.ts';
+import { type Relay, startRelay } from './relay/relay.ts';
+import { createDispatcher } from './temporal/dispatcher.ts';
+import { routeTemporalLogs } from './temporal/logs.ts';
+import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
+import { connectionOptions, type TemporalTarget } from './temporal/target.ts';
+import { loadWorkflowBundle } from './temporal/workflow-bundle.ts';
 
 /** What the worker role receives. */
 export interface WorkerOptions {

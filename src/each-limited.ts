@@ -1,4 +1,5 @@
 /**
+ * Work on many items side by side.
  * @module
  */
 

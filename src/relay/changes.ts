@@ -1,0 +1,51 @@
+/**
+ * Tells Temporal of changes: of a webhook, to its open deliveries; of a pre-order's release, to its timer.
+ * @module
+ */
+import {
+  type ClaimedChange,
+  claimChanges,
+  openDeliveries,
+  releaseChange,
+  removeChange,
+} from '../db/outbox/outbox.ts';
+import { eachLimited } from '../each-limited.ts';
+import type { PassOnDeps } from './deliveries.ts';
+import { BATCH, CONCURRENCY } from './limits.ts';
+
+/** Open deliveries of a webhook per query. */
+const PAGE = 500;
+
+/**
+ * Passes on one batch of changes.
+ * @throws what Temporal or the database threw when it is away; the change is released
+ * @returns whether there may be more
+ */
+export async function dispatchChanges(deps: PassOnDeps): Promise<boolean> {
+  const { sql } = deps;
+  const claimed = await claimChanges(sql, BATCH);
+  for (const change of claimed) {
+    try {
+      await dispatchChange(deps, change);
+    } catch (error) {
+      await releaseChange(sql, change.id);
+      throw error;
+    }
+    await removeChange(sql, change.id);
+  }
+  return claimed.length === BATCH;
+}
+
+async function dispatchChange({ sql, dispatcher }: PassOnDeps, change: ClaimedChange): Promise<void> {
+  if (change.kind === 'orderReleaseChanged') {
+    await dispatcher.signalReleaseChanged(change.eshopId, change.eshopOrderId);
+    return;
+  }
+  let after: string | null = null;
+  for (;;) {
+    const page: string[] = await openDeliveries(sql, change.webhookId, after, PAGE);
+    await eachLimited(page, CONCURRENCY, (id) => dispatcher.signalWebhookChanged(id));
+    after = page.at(-1) ?? null;
+    if (after === null) return;
+  }
+}
