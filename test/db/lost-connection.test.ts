@@ -1,0 +1,94 @@
+/**
+ * Connections that Postgres ends: what was under way fails, nothing of it runs elsewhere, and the pool is as good as
+ * before. A statement that the client library wrote to a connection that was already gone would end this process.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createPool, type Pool, type Sql } from '../../src/db/pool.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+
+let database: TestDatabase;
+const pools: Pool[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.sql`create table marks (mark text)`;
+});
+afterAll(() => database.drop());
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.end({ timeout: 0 });
+});
+
+/** A pool of one connection: its successor takes its place. */
+function single(): Pool {
+  const pool = createPool(database.url, 1);
+  pools.push(pool);
+  return pool;
+}
+
+const pidOf = async (sql: Sql) => (await sql<{ pid: number }[]>`select pg_backend_pid() as pid`)[0]?.pid ?? 0;
+const marks = async () => (await database.sql`select mark from marks`).length;
+
+/** Ends a connection as `pg_terminate_backend`, a restart or a failover does, and waits until its process has gone. */
+async function end(pid: number): Promise<void> {
+  await database.sql`select pg_terminate_backend(${pid})`;
+  await until('the connection is gone', async () => {
+    const left = await database.sql`select 1 from pg_stat_activity where pid = ${pid}`;
+    return left.length === 0;
+  });
+  // The news of it arrive here.
+  await sleep(50);
+}
+
+/** Runs a transaction; resolves once it has failed *and* its function has nothing more to do. */
+async function failure(sql: Pool, work: (tx: Sql) => Promise<unknown>): Promise<unknown> {
+  let rest: Promise<unknown> = Promise.resolve();
+  const failed = await sql
+    .begin((tx) => {
+      rest = work(tx);
+      return rest;
+    })
+    .then(
+      () => 'committed',
+      (error: unknown) => error,
+    );
+  await rest.catch(() => {});
+  return failed;
+}
+
+const LOST = { code: expect.stringMatching(/^(CONNECTION_CLOSED|57P01)$/) };
+
+test('a statement of a transaction whose connection was ended fails', async () => {
+  const sql = single();
+  const failed = await failure(sql, async (tx) => {
+    await end(await pidOf(tx));
+    await tx`insert into marks values ('too late')`;
+  });
+  expect(failed).toMatchObject(LOST);
+  expect(await pidOf(sql)).toBeGreaterThan(0);
+  expect(await marks()).toBe(0);
+});
+
+test('a transaction that was ended between its last statement and its commit fails', async () => {
+  const sql = single();
+  const failed = await failure(sql, async (tx) => {
+    await tx`insert into marks values ('not committed')`;
+    await end(await pidOf(tx));
+  });
+  expect(failed).toMatchObject(LOST);
+  expect(await pidOf(sql)).toBeGreaterThan(0);
+  expect(await marks()).toBe(0);
+});
+
+test('what a lost transaction still wants to do never reaches the connection that took its place', async () => {
+  const sql = single();
+  const failed = await failure(sql, async (tx) => {
+    await end(await pidOf(tx));
+    // The successor, in use for something else.
+    expect(await pidOf(sql)).toBeGreaterThan(0);
+    await tx`insert into marks values ('outside')`;
+  });
+  expect(failed).toMatchObject(LOST);
+  expect(await marks()).toBe(0);
+});
