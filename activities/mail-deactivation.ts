@@ -24,9 +24,12 @@ export interface MailDeps {
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
+/** The last heartbeat of an execution whose mail the server took: the next one has only to record that. */
+const TAKEN = 'taken by the mail server';
+
 /**
- * Makes the activity `mailDeactivation`. Recorded once the mail server took it: sent twice only if we die between
- * its answer and the record, and then under the same Message-ID.
+ * Makes the activity `mailDeactivation`. Recorded once the mail server took it, however long the database is away by
+ * then: sent twice only if we die between the server's answer and the record, and then under the same Message-ID.
  */
 export function createMailDeactivation(deps: MailDeps) {
   const { sql, mailer, log } = deps;
@@ -35,8 +38,12 @@ export function createMailDeactivation(deps: MailDeps) {
     const notice = await readDeactivation(sql, webhookId, generation);
     if (notice === undefined || notice.mailedAt !== null) return;
     const { deliveryId } = notice;
+    const context = Context.current();
     try {
-      await withHeartbeat(Context.current(), (signal) => mailer.send(deactivationMail(notice), signal));
+      if (context.info.heartbeatDetails !== TAKEN) {
+        await withHeartbeat(context, (signal) => mailer.send(deactivationMail(notice), signal));
+        context.heartbeat(TAKEN);
+      }
     } catch (error) {
       if (!(error instanceof MailError) || !error.refused) throw error;
       const refusal = { webhookId, generation, error: error.message, patienceMs: REFUSED_PATIENCE_MS };

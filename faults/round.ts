@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../src/cli/demo/random.ts';
-import { waits } from '../src/domain/retry-policy.ts';
+import { maxAttempts, waits } from '../src/domain/retry-policy.ts';
 import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';
@@ -32,6 +32,8 @@ export interface Played {
 /** A moment that does not come is a fault of the round itself, in milliseconds. */
 const MOMENT_MS = 180_000;
 const POLL_MS = 200;
+/** A worker that dies with a mail on its way is noticed this late, in milliseconds: sooner, and mails would be sent twice. */
+const MAIL_MS = 75_000;
 /** Waits longer than this are not waited for in a round, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
@@ -100,7 +102,9 @@ async function settled(
   machine: MachineWatch,
 ): Promise<Evidence> {
   const planned = waits(policyOf(policy)).filter((wait) => wait < LONGEST_WAIT_MS);
-  const patience = planned.reduce((sum, wait) => sum + wait, 0) + 2 * ledger.graceMs;
+  // A hostile receiver makes each attempt last as long as it may.
+  const attempts = maxAttempts(policyOf(policy)) * policyOf(policy).attemptTimeoutMs;
+  const patience = planned.reduce((sum, wait) => sum + wait, 0) + attempts + MAIL_MS + 2 * ledger.graceMs;
   const start = Math.max(Date.now(), ...ledger.outages.map(({ to }) => to));
   for (; ; await sleep(POLL_MS)) {
     const rows = await readRows(stack.sql, shop.eshopId);

@@ -75,9 +75,10 @@ interface Lane {
 
 /** Creates a resolver with sockets of its own. */
 export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolver {
-  const lookupMs = Math.floor(timeoutMs * 0.5);
+  const lookupMs = Math.floor(timeoutMs * 0.35);
   const longestWaitMs = Math.floor(timeoutMs * 0.2);
-  const controlMs = Math.floor(timeoutMs * 0.3);
+  const controlMs = Math.floor(timeoutMs * 0.2);
+  const secondLookupMs = Math.floor(timeoutMs * 0.25);
   const known = localNames();
   const lanes = new Map<string, Lane>();
   let lastAnswerAt = Number.NEGATIVE_INFINITY;
@@ -125,23 +126,35 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
   }
 
   /** What both families say in time: as soon as both have, or one has addresses and the other had its delay. */
-  async function conclude(
-    name: string,
-    families: readonly Promise<FamilyAnswer>[],
-  ): Promise<readonly LookupAddress[]> {
-    const startedAt = performance.now();
+  async function gather(families: readonly Promise<FamilyAnswer>[], ms: number): Promise<FamilyAnswer[]> {
     const given: FamilyAnswer[] = [];
     const all = Promise.all(families.map(async (family) => given.push(await family)));
     const enough = Promise.any(families.map(withAddresses)).then(
       () => within(all, RESOLUTION_DELAY_MS),
       () => all,
     );
-    await within(enough, lookupMs);
-    const addresses = given.flatMap((answer) => answer.addresses);
+    await within(enough, ms);
+    return given;
+  }
+
+  /**
+   * What a name leads to. A resolver that answers now need not have answered while it was asked, so a name that
+   * gave nothing is asked for once more after the resolver has shown that it works.
+   */
+  async function conclude(
+    name: string,
+    families: readonly Promise<FamilyAnswer>[],
+  ): Promise<readonly LookupAddress[]> {
+    const startedAt = performance.now();
+    let given = await gather(families, lookupMs);
+    const silent = codesOf(given).some((code) => !isAnswer(code)) && addressesOf(given).length === 0;
+    const works = !silent || (await answers());
+    if (silent && works) given = await gather([ask(name, 4), ask(name, 6)], secondLookupMs);
+    const addresses = addressesOf(given);
     if (addresses.length > 0) return addresses.sort((a, b) => a.family - b.family);
-    const codes = [0, 1].map((index) => given[index]?.code ?? 'ETIMEOUT');
-    const stoodStill = performance.now() - startedAt > lookupMs + STALL_MS;
-    const evidence = { resolverAnswers: async () => !stoodStill && (await answers()), hasRoute };
+    const codes = codesOf(given);
+    const stoodStill = performance.now() - startedAt > lookupMs + controlMs + secondLookupMs + STALL_MS;
+    const evidence = { resolverAnswers: async () => works && !stoodStill, hasRoute };
     const ours = await isOurFault(
       codes.map((code) => ({ code, step: 'lookup' })),
       evidence,
@@ -162,9 +175,9 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
         clearTimeout(patience);
         if (late) return;
         const families = [ask(name, 4), ask(name, 6)];
-        conclude(name, families).then(resolve, reject);
-        // Its place becomes free only once both lookups have ended.
-        await Promise.all(families);
+        const concluded = conclude(name, families).then(resolve, reject);
+        // Its place becomes free only once all lookups have ended.
+        await Promise.all([...families, concluded]);
       });
       void place.then(() => {
         if (lane.limit.activeCount + lane.limit.pendingCount === 0) lanes.delete(owner);
@@ -191,6 +204,15 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
       channel().cancel();
     },
   };
+}
+
+function addressesOf(given: readonly FamilyAnswer[]): LookupAddress[] {
+  return given.flatMap((answer) => answer.addresses);
+}
+
+/** The codes of both families. */
+function codesOf(given: readonly FamilyAnswer[]): string[] {
+  return [0, 1].map((index) => given[index]?.code ?? 'ETIMEOUT');
 }
 
 /** Whether a code is an answer of the resolver about a name, rather than the lack of one. */

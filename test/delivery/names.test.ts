@@ -139,6 +139,20 @@ describe('a name that gives no address', () => {
   });
 });
 
+test('a resolver that was away only while a name was asked for is not held against the name', async () => {
+  const dns = await startNames({ 'shop.example': HERE });
+  const resolver = createResolver({ servers: [dns.address], timeoutMs: 6_000 });
+  dns.answerAll(false);
+  const found = resolver.resolve('shop.example', 'shop');
+  // Both families, each twice: all that is asked at first.
+  await expect.poll(() => dns.questions.length, { timeout: 10_000 }).toBe(4);
+
+  dns.answerAll(true);
+
+  expect(await found).toEqual([{ address: '127.0.0.1', family: 4 }]);
+  resolver.close();
+});
+
 test('a name that was asked for while this process stood still is not to blame', async () => {
   const dns = await startNames({ 'shop.example': 'silent' });
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 1_000 });

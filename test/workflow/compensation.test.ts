@@ -55,6 +55,25 @@ test('canceled in the UI while the mail server is away: the mail is sent all the
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed', canceledBy: null });
 });
 
+test('the database away when the mail has been taken: recorded later, and not sent again', async () => {
+  sent.length = 0;
+  const webhook = await stack.createWebhook(`${receiver.url}/mailed-once`);
+  await stack.sql`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'no room on the disk'; end $$`;
+  await stack.sql`create trigger refuse before update on deactivations for each row execute function refuse()`;
+  const id = await stack.fireOne('10036');
+  await until('the mail', async () => sent.length === 1);
+  await until('it is tried again', async () => {
+    const activities = (await stack.describe(id))?.raw.pendingActivities ?? [];
+    return activities.some(({ attempt }) => (attempt ?? 0) > 2);
+  });
+  await stack.sql`drop function refuse() cascade`;
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(sent).toHaveLength(1);
+  const [row] = await stack.sql`select mailed_at from deactivations where webhook_id = ${webhook.id}`;
+  expect(row?.mailedAt).toBeInstanceOf(Date);
+});
+
 test('failures of an old URL do not deactivate the webhook that moved', async () => {
   const webhook = await stack.createWebhook(`${receiver.url}/before-the-move`);
   receiver.respond(async (request) => {
