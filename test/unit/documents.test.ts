@@ -1,0 +1,76 @@
+/**
+ * The documents: their links lead somewhere, and the scripts, folders and files that they name exist.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../..');
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+const documents = ['.', 'docs', 'docs/decisions', 'patches'].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join(folder, file)),
+);
+
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+/** Without what stands in blocks of code: there is no link in them, and `#` begins a comment. */
+const prose = (file: string) => read(file).replaceAll(/^```[\s\S]*?^```/gm, '');
+
+/** The anchors of a document, as GitHub makes them of its headings. */
+function anchorsOf(file: string): string[] {
+  return [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+function linksOf(file: string): string[] {
+  const found = prose(file).matchAll(/\]\(([^)\s]+)\)/g);
+  return [...found].map(([, link = '']) => link).filter((link) => !/^[a-z]+:/.test(link));
+}
+
+function isDead(file: string, link: string): boolean {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? file : join(dirname(file), path);
+  if (!existsSync(join(root, target))) return true;
+  return anchor !== undefined && !anchorsOf(target).includes(anchor);
+}
+
+test('there are documents to look at', () => {
+  expect(documents).toEqual(expect.arrayContaining(['README.md', 'CONTRIBUTING.md', 'docs/architecture.md']));
+});
+
+test('every link to a file or heading leads somewhere', () => {
+  const dead = documents.flatMap((file) =>
+    linksOf(file)
+      .filter((link) => isDead(file, link))
+      .map((link) => `${file}: ${link}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+test('every npm script they name exists', () => {
+  const named = documents.flatMap((file) => [...read(file).matchAll(/npm run ([\w:-]+)/g)]);
+  expect(named.map(([, name = '']) => name).filter((name) => !(name in scripts))).toEqual([]);
+  expect(named.length).toBeGreaterThan(10);
+});
+
+test('every folder and file they name exists', () => {
+  const paths =
+    /`((?:src|test|workflows|activities|bin|bench|faults|planted|demo|patches|docs|\.ci)\/[\w./-]*)`/g;
+  const named = documents.flatMap((file) => [...prose(file).matchAll(paths)].map(([, path = '']) => path));
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  expect(named.length).toBeGreaterThan(30);
+});
+
+test('every decision is in the list of decisions', () => {
+  const pages = documents.filter((file) => /^docs\/decisions\/\d/.test(file));
+  expect(linksOf('docs/decisions/README.md').map((link) => join('docs/decisions', link))).toEqual(
+    pages.sort(),
+  );
+});
