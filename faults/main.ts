@@ -58,6 +58,11 @@ function chosenRounds({ seed, round, rounds, perGroup, only }: Options): Round[]
 
 const say = (text: string) => console.error(text);
 const stops = stopsOnSignal();
+process.on('unhandledRejection', (error) => {
+  // Also of something that was under way when everything was stopped: nothing that was started may stay.
+  console.error(error);
+  void stops.stop().finally(() => process.exit(1));
+});
 
 /** Takes one round after the other from the list. */
 async function playAll(left: Round[], played: Played[]): Promise<void> {
