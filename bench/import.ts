@@ -18,7 +18,7 @@ import * as v from 'valibot';
 import { createPool } from '../src/db/pool.ts';
 import { freePort } from '../src/embedded/ports.ts';
 import { stopsOnSignal } from '../test/support/stops.ts';
-import { residentMiB } from './memory.ts';
+import { residentMiB } from './resources.ts';
 import { createEshop, startApi, startDatabase } from './stack.ts';
 
 const SKUS = 100;

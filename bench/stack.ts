@@ -34,6 +34,8 @@ export interface Stack {
   arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
   /** When the transactions that accepted these deliveries were committed, in milliseconds since 1970, by id. */
   commitTimes(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** How many connections Waybill has to Postgres. */
+  connections(): Promise<number>;
   /** Ends everything and removes the folder; any number of calls. */
   stop(): Promise<void>;
 }
@@ -116,6 +118,13 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
           from deliveries d join events e on e.id = d.event_id
           where d.id = any(${[...deliveryIds]}::uuid[])`;
         return new Map(rows.map(({ id, at }) => [id, at]));
+      },
+      async connections() {
+        // One of them is the bench's own.
+        const [row] = await sql<{ count: number }[]>`
+          select count(*)::int as count from pg_stat_activity
+          where datname = current_database() and application_name = 'waybill' and pid <> pg_backend_pid()`;
+        return row?.count ?? Number.NaN;
       },
       stop,
     };
