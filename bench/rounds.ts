@@ -22,12 +22,12 @@ export interface Round {
 
 /** Deliveries end after their arrival: their results are recorded, their workflows closed and indexed. */
 const SETTLE_MS = 1_000;
-/** How long a round waits for its last delivery. */
+/** How long a round waits for its last delivery once the last order should have been sent, in milliseconds. */
 const PATIENCE_MS = 60_000;
 
 /** Orders at a fixed pace, whatever the answers take. */
 export function steadyRound(stack: Stack, orders: number, perSecond: number): Promise<Round> {
-  return round(stack, orders, async () => {
+  return round(stack, orders, PATIENCE_MS + (orders / perSecond) * 1000, async () => {
     const start = performance.now();
     const sent: Promise<void>[] = [];
     for (let index = 0; index < orders; index += 1) {
@@ -43,7 +43,7 @@ export function steadyRound(stack: Stack, orders: number, perSecond: number): Pr
 
 /** So many clients, each sending its next order once the last one was answered. */
 export function flatOutRound(stack: Stack, orders: number, clients: number): Promise<Round> {
-  return round(stack, orders, async () => {
+  return round(stack, orders, PATIENCE_MS, async () => {
     let left = orders;
     const client = async () => {
       while (left > 0) {
@@ -55,10 +55,15 @@ export function flatOutRound(stack: Stack, orders: number, clients: number): Pro
   });
 }
 
-async function round(stack: Stack, orders: number, send: () => Promise<void>): Promise<Round> {
+async function round(
+  stack: Stack,
+  orders: number,
+  patienceMs: number,
+  send: () => Promise<void>,
+): Promise<Round> {
   const before = cpuMilliseconds(stack.processes);
   const start = performance.timeOrigin + performance.now();
-  const [arrivals] = await Promise.all([stack.arrivals(orders, PATIENCE_MS), send()]);
+  const [arrivals] = await Promise.all([stack.arrivals(orders, patienceMs), send()]);
   await sleep(SETTLE_MS);
   const used = difference(cpuMilliseconds(stack.processes), before);
 

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../src/domain/event-types.ts';
+import { freePort } from '../src/embedded/ports.ts';
 import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from '../test/support/receiver.ts';
 import type { Moment } from './fault.ts';
 import type { Outcome } from './ledger.ts';
@@ -145,11 +146,12 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
       });
     },
     add: (receiver) => void all.push(receiver),
-    async open(kind, script, { name = RECEIVER_HOST, port = 0, unseen = false } = {}) {
+    async open(kind, script, { name = RECEIVER_HOST, port, unseen = false } = {}) {
       const arrivals: Arrival[] = [];
       const server = await createReceiver((request) => answer(kind, script, request, arrivals), {
         host: RECEIVER_HOST,
-        port,
+        // Free on 127.0.0.1 too: what one of Waybill's own servers has there is refused on every address of this machine.
+        port: port ?? (await freePort()),
       });
       closes.push(() => server.close());
       const { type, outcome } = script;
