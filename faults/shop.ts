@@ -27,6 +27,8 @@ export interface Shop {
 /** How long an answer is waited for, and how long the same request is tried again, in milliseconds. */
 const ANSWER_MS = 5_000;
 const PATIENCE_MS = 60_000;
+/** How long the setting-up may take, on a machine that has other things to do, in milliseconds. */
+const SETTING_UP_MS = 60_000;
 const PAUSE_MS = 200;
 /** Between two orders, in milliseconds. */
 const PACE_MS = 120;
@@ -40,20 +42,20 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
   const email = `${name}@shop.example`;
   const credentials = await createEshopWithUsers(sql, { name, email });
 
-  async function send(method: string, path: string, token: string, body: object) {
+  async function send(method: string, path: string, token: string, body: object, patienceMs = ANSWER_MS) {
     const headers = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
     const answer = await fetch(`${apiUrl}/v21${path}`, {
       method,
       headers: { ...headers, ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(patienceMs),
     });
     return { status: answer.status, ...v.parse(answerSchema, await answer.json()) };
   }
 
   /** Sends a request of the setting-up, which nothing disturbs. */
   async function must(method: string, path: string, token: string, body: object): Promise<unknown> {
-    const { status, message, data } = await send(method, path, token, body);
+    const { status, message, data } = await send(method, path, token, body, SETTING_UP_MS);
     if (status !== 200) throw new Error(`${method} ${path}: HTTP ${status} ${message}`);
     return data;
   }

@@ -71,7 +71,12 @@ function checkDelivery(
         : row.overdueMs > 0
           ? `its attempt overdue by ${Math.round(row.overdueMs)} ms`
           : `its next attempt planned in ${Math.round(-row.overdueMs)} ms`;
-    return [violation('stuck', `${name}: still open after ${row.attemptsMade} attempts, ${plan}`)];
+    return [
+      violation(
+        'stuck',
+        `${name}: still open after ${row.attemptsMade} attempts, ${plan} (${row.lastError ?? 'no error'})`,
+      ),
+    ];
   }
   const outcome: Outcome = row.state === 'failed' && arrivals.at(-1)?.status === 410 ? 'gone' : row.state;
   if (!allowed.includes(outcome)) {
