@@ -2,7 +2,7 @@
  * Every activity, made from what it receives.
  * @module
  */
-import type { Mailer } from '../src/mail/mailer.ts';
+import type { Mailer } from '../src/mail/mail.ts';
 import type { DeliveryActivities } from '../workflows/delivery-types.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 import { type AttemptDeliveryDeps, createAttemptDelivery } from './attempt-delivery.ts';

@@ -7,8 +7,8 @@ import type { Logger } from 'pino';
 import type { Pool } from '../src/db/pool.ts';
 import { readDeactivation, recordMailed, recordMailRefused } from '../src/db/webhooks/deactivations.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
+import type { Mailer } from '../src/mail/mail.ts';
 import { MailError } from '../src/mail/mail-error.ts';
-import type { Mailer } from '../src/mail/mailer.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What the activity receives. */

@@ -17,7 +17,7 @@ import { request } from 'undici';
 import * as v from 'valibot';
 import { createPool } from '../src/db/pool.ts';
 import { freePort } from '../src/embedded/ports.ts';
-import { stopsOnSignal } from '../test/support/stops.ts';
+import { stopOnInterruption } from '../src/shutdown.ts';
 import { residentMiB } from './resources.ts';
 import { createEshop, startApi, startDatabase } from './stack.ts';
 
@@ -40,20 +40,20 @@ const { lines } = new Command('bench:import')
   .parse()
   .opts<{ readonly lines: number }>();
 
-const stops = stopsOnSignal();
+const shutdown = stopOnInterruption();
 
 try {
   await measure();
 } finally {
-  await stops.stop();
+  await shutdown.stop();
 }
 
 async function measure(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-import-'));
-  stops.push(() => rm(directory, { recursive: true, force: true }));
+  await shutdown.add(() => rm(directory, { recursive: true, force: true }));
   await chmod(directory, 0o755);
   const postgres = await startDatabase(join(directory, 'database'));
-  stops.push(postgres.stop);
+  await shutdown.add(postgres.stop);
   const port = await freePort();
   const env = {
     DATABASE_URL: postgres.url,
@@ -65,10 +65,10 @@ async function measure(): Promise<void> {
   };
   const apiUrl = `http://127.0.0.1:${port}`;
   const api = await startApi(env, port, directory);
-  stops.push(() => api.stop());
+  await shutdown.add(() => api.stop());
   const credentials = await createEshop(env);
   const sql = createPool(postgres.url, 1);
-  stops.push(() => sql.end());
+  await shutdown.add(() => sql.end());
 
   const headers = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
   const post = async (path: string, body: object, token = '') => {

@@ -47,15 +47,7 @@ async function bench(options: Options): Promise<void> {
     throw new Error('The bench reads processor times from /proc: Linux only.');
   const started = performance.now();
   const [load = 0] = loadavg();
-  const starting = startStack((text) => say(`Starting ${text}`));
-  let interrupted = false;
-  const onSignal = () => {
-    interrupted = true;
-    void starting.then((stack) => stack.stop()).finally(() => process.exit(130));
-  };
-  process.once('SIGINT', onSignal);
-  process.once('SIGTERM', onSignal);
-  const stack = await starting;
+  const stack = await startStack((text) => say(`Starting ${text}`));
   try {
     const idle = await idleShare(stack);
     const kinds = [
@@ -80,9 +72,6 @@ async function bench(options: Options): Promise<void> {
       }
     }
     console.log(report(kinds, idle, load));
-  } catch (error) {
-    // The round under way fails when its stack is taken down.
-    if (!interrupted) throw error;
   } finally {
     await stack.stop();
   }

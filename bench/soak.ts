@@ -6,7 +6,6 @@
  * @module
  */
 import { Command, InvalidArgumentError } from 'commander';
-import { stopsOnSignal } from '../test/support/stops.ts';
 import { median, percentile, shown, table } from './figures.ts';
 import { oneLine } from './report.ts';
 import { openFiles, residentMiB } from './resources.ts';
@@ -59,10 +58,8 @@ async function capacityOf(stack: Stack): Promise<number> {
 }
 
 async function soak({ minutes, rate }: Options): Promise<void> {
-  const stops = stopsOnSignal();
+  const stack = await startStack((text) => say(`Starting ${text}`));
   try {
-    const stack = await startStack((text) => say(`Starting ${text}`));
-    stops.push(() => stack.stop());
     const capacity = rate === undefined ? await capacityOf(stack) : null;
     const perSecond = rate ?? (capacity ?? 0) / 2;
     const rows: number[][] = [];
@@ -84,7 +81,7 @@ ${table(
   rows.map((row) => row.map((value, index) => (index < 2 ? String(value) : shown(value)))),
 )}`);
   } finally {
-    await stops.stop();
+    await stack.stop();
   }
 }
 

@@ -16,6 +16,7 @@ import { freePort } from '../src/embedded/ports.ts';
 import { startPostgres } from '../src/embedded/postgres.ts';
 import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
+import { stopOnInterruption } from '../src/shutdown.ts';
 import { startChild } from './children.ts';
 import type { Arrivals } from './receiver.ts';
 import { startReceiver } from './receiver-process.ts';
@@ -37,7 +38,7 @@ export interface Stack {
   /** How many connections Waybill has to Postgres. */
   connections(): Promise<number>;
   /** Ends everything and removes the folder; any number of calls. */
-  stop(): Promise<void>;
+  stop(): Promise<unknown>;
 }
 
 /**
@@ -46,30 +47,23 @@ export interface Stack {
  * @throws Error saying which part did not come up; what had started is stopped
  */
 export async function startStack(say: (text: string) => void): Promise<Stack> {
-  const stops: (() => Promise<unknown>)[] = [];
-  let stopping: Promise<void> | undefined;
-  const stop = () => {
-    stopping ??= (async () => {
-      for (const each of stops.splice(0).reverse()) await each();
-    })();
-    return stopping;
-  };
+  const shutdown = stopOnInterruption();
   try {
     const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
-    stops.push(() => rm(directory, { recursive: true, force: true }));
+    await shutdown.add(() => rm(directory, { recursive: true, force: true }));
     // As root, Postgres runs as a user of its own, who has to enter the folder.
     await chmod(directory, 0o755);
 
     say('Postgres …');
     const postgres = await startDatabase(join(directory, 'database'));
-    stops.push(postgres.stop);
+    await shutdown.add(postgres.stop);
     say('Temporal …');
     const temporal = await startTemporal({
       binary: await findTemporal({ report: say }),
       databaseFile: join(directory, 'temporal.db'),
       ui: false,
     });
-    stops.push(() => temporal.stop());
+    await shutdown.add(() => temporal.stop());
     const temporalPid = temporal.pid();
     if (temporalPid === null) throw new Error('Temporal stopped at once.');
 
@@ -85,17 +79,17 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
       LOG_LEVEL: 'warn',
     };
     const api = await startApi(env, port, directory);
-    stops.push(() => api.stop());
+    await shutdown.add(() => api.stop());
     const workerEnv = { ...env, ROLE: 'worker', PORT: String(await freePort()) };
     const worker = startChild('src/main.ts', workerEnv, join(directory, 'worker.log'));
-    stops.push(() => worker.stop());
+    await shutdown.add(() => worker.stop());
 
     const receiver = await startReceiver();
-    stops.push(async () => receiver.stop());
+    await shutdown.add(async () => receiver.stop());
     const shop = await openShop(apiUrl, await createEshop(env), `${receiver.url}/hooks/orders`);
-    stops.push(() => shop.close());
+    await shutdown.add(() => shop.close());
     const sql = createPool(postgres.url, 1);
-    stops.push(() => sql.end());
+    await shutdown.add(() => sql.end());
 
     say('the first delivery …');
     await shop.createOrder();
@@ -126,10 +120,10 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
           where datname = current_database() and application_name = 'waybill' and pid <> pg_backend_pid()`;
         return row?.count ?? Number.NaN;
       },
-      stop,
+      stop: shutdown.stop,
     };
   } catch (error) {
-    await stop();
+    await shutdown.stop();
     throw error;
   }
 }

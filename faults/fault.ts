@@ -4,6 +4,7 @@
  */
 import type { Random } from '../src/cli/demo/random.ts';
 import type { Ledger } from './ledger.ts';
+import type { Moment } from './moment.ts';
 import type { PolicyName } from './policies.ts';
 import type { Receivers } from './receivers.ts';
 import type { Shop } from './shop.ts';
@@ -24,15 +25,6 @@ export const groupNames = [
 ] as const;
 /** The name of a group. */
 export type GroupName = (typeof groupNames)[number];
-
-/** When it happens, besides while orders come in. */
-export type Moment =
-  /** The e-shop is in the middle of sending its orders. */
-  | 'orders'
-  /** A receiver that takes its time has a request before it. */
-  | 'slow'
-  /** This attempt at the receiver that always fails is in flight. */
-  | number;
 
 /** Everything of one round. */
 export interface Scene<S extends BasicStack = Stack> {

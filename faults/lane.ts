@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createStops, type Stops } from '../test/support/stops.ts';
+import { createShutdown, type Shutdown } from '../src/shutdown.ts';
 import type { Verdict } from './check/check.ts';
 import { violation } from './check/violation.ts';
 import type { Round } from './plan.ts';
@@ -21,12 +21,12 @@ export interface Lane {
 
 /**
  * A lane whose stacks start when they are needed.
- * @param stops receives what stops them
+ * @param shutdown receives what stops them
  * @param graceMs how late an attempt may be beyond plan and outage, in milliseconds
  */
-export function createLane(stops: Stops, graceMs: number, say: (text: string) => void): Lane {
-  const whole = onDemand<Stack>(stops, (own) => startStack(own, say));
-  const embedded = onDemand<EmbeddedStack>(stops, startEmbeddedStack);
+export function createLane(shutdown: Shutdown, graceMs: number, say: (text: string) => void): Lane {
+  const whole = onDemand<Stack>(shutdown, (own) => startStack(own, say));
+  const embedded = onDemand<EmbeddedStack>(shutdown, startEmbeddedStack);
   const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);
 
   async function play(round: Round): Promise<Played> {
@@ -51,21 +51,25 @@ export function createLane(stops: Stops, graceMs: number, say: (text: string) =>
 }
 
 /** A stack that is started on demand, and again after it was stopped. */
-function onDemand<S extends BasicStack>(stops: Stops, start: (own: Stops) => Promise<S>) {
-  let own = createStops();
+function onDemand<S extends BasicStack>(shutdown: Shutdown, start: (own: Shutdown) => Promise<S>) {
+  let own: Shutdown | undefined;
   let stack: S | undefined;
-  stops.push(() => own.stop());
+  const stop = async () => {
+    await own?.stop();
+    own = undefined;
+    stack = undefined;
+  };
   return {
     async get(): Promise<S> {
-      stack ??= await start(own);
+      if (stack !== undefined) return stack;
+      own = createShutdown();
+      // Stopped twice where it was stopped in between: the second time does nothing.
+      await shutdown.add(own.stop);
+      stack = await start(own);
       return stack;
     },
     running: () => stack,
-    async stop(): Promise<void> {
-      await own.stop();
-      own = createStops();
-      stack = undefined;
-    },
+    stop,
   };
 }
 

@@ -8,7 +8,7 @@
  * @module
  */
 import { Command, InvalidArgumentError } from 'commander';
-import { stopsOnSignal } from '../test/support/stops.ts';
+import { stopOnInterruption } from '../src/shutdown.ts';
 import { groupNames } from './fault.ts';
 import { createLane } from './lane.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
@@ -57,16 +57,16 @@ function chosenRounds({ seed, round, rounds, perGroup, only }: Options): Round[]
 }
 
 const say = (text: string) => console.error(text);
-const stops = stopsOnSignal();
+const shutdown = stopOnInterruption();
 process.on('unhandledRejection', (error) => {
   // Also of something that was under way when everything was stopped: nothing that was started may stay.
   console.error(error);
-  void stops.stop().finally(() => process.exit(1));
+  void shutdown.stop().finally(() => process.exit(1));
 });
 
 /** Takes one round after the other from the list. */
 async function playAll(left: Round[], played: Played[]): Promise<void> {
-  const lane = createLane(stops, options.grace * 1000, say);
+  const lane = createLane(shutdown, options.grace * 1000, say);
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
     const result = await lane.play(round);
     played.push(result);
@@ -84,7 +84,7 @@ try {
   say(`seed ${options.seed}, ${rounds.length} rounds`);
   await Promise.all(Array.from({ length: options.lanes }, () => playAll(rounds, played)));
 } finally {
-  await stops.stop();
+  await shutdown.stop();
 }
 console.log(options.json ? JSON.stringify(played, null, 2) : resultTable(played));
 if (options.markdown !== undefined) await writeTable(options.markdown, options.seed, played);

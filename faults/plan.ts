@@ -3,8 +3,9 @@
  * @module
  */
 import { randomFrom } from '../src/cli/demo/random.ts';
-import type { EmbeddedFault, Fault, Moment } from './fault.ts';
+import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';
+import type { Moment } from './moment.ts';
 import type { PolicyName } from './policies.ts';
 
 /** A round to be played. */

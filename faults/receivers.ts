@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../src/domain/event-types.ts';
 import { freePort } from '../src/embedded/ports.ts';
 import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from '../test/support/receiver.ts';
-import type { Moment } from './fault.ts';
 import type { Outcome } from './ledger.ts';
+import type { Moment } from './moment.ts';
 import type { PolicyName } from './policies.ts';
 import { RECEIVER_HOST } from './stack/stack.ts';
 

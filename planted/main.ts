@@ -8,7 +8,7 @@
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { table } from '../bench/figures.ts';
-import { stopsOnSignal } from '../test/support/stops.ts';
+import { stopOnInterruption } from '../src/shutdown.ts';
 import { type Catchers, type Defect, problemsOf } from './defect.ts';
 import { defects } from './defects.ts';
 import { runTests, type TestRun } from './run-tests.ts';
@@ -52,9 +52,9 @@ async function planted({ only, list }: Options): Promise<void> {
       ),
     );
 
-  const stops = stopsOnSignal();
+  const shutdown = stopOnInterruption();
   const tree = await copyTree(root);
-  stops.push(tree.remove);
+  await shutdown.add(tree.remove);
   try {
     const red = await redWithout(tree, wanted);
     const verdicts: Verdict[] = [];
@@ -64,7 +64,7 @@ async function planted({ only, list }: Options): Promise<void> {
     console.log(`\n${verdicts.length} planted, ${verdicts.length - missed} caught, ${missed} survived.`);
     process.exitCode = missed === 0 ? 0 : 1;
   } finally {
-    await stops.stop();
+    await shutdown.stop();
   }
 }
 

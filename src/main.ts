@@ -3,23 +3,19 @@
  * @module
  */
 import pino from 'pino';
-import { createApp } from './api/app.ts';
+import { startApi } from './api-role.ts';
 import { banner } from './banner.ts';
-import { loadConfig, MOST_CONNECTIONS, POOL_SIZE } from './config.ts';
-import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
+import { type Config, loadConfig, POOL_SIZE } from './config.ts';
 import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
 import { createPool } from './db/pool.ts';
-import { createAddressGuard } from './delivery/address-guard.ts';
-import { destinationProblem } from './delivery/destination.ts';
 import { createSender } from './delivery/sender.ts';
 import { demonstrationEshop } from './demonstration.ts';
 import { startEmbedded } from './embedded/index.ts';
-import { listen } from './http-server.ts';
 import { instanceEndpoints } from './instance-endpoints.ts';
 import { createMailer } from './mail/mailer.ts';
 import { masterKeys } from './master-key.ts';
-import { createStops, type Stop } from './stops.ts';
+import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './shutdown.ts';
 import { temporalTarget } from './temporal/target.ts';
 import { version } from './version.ts';
 import { type RunningWorker, startWorker } from './worker-role.ts';
@@ -28,12 +24,15 @@ function say(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-const stops = createStops(say);
 /** Until the configuration is known, in milliseconds. */
-let graceMs = 10_000;
+const EARLY_GRACE_MS = 10_000;
+
+const shutdown = createShutdown(say);
+let config: Config | undefined;
+const stop = () => shutdown.stop(config?.shutdownGraceMs ?? EARLY_GRACE_MS);
 
 async function main(): Promise<void> {
-  const config = loadConfig(process.env);
+  config = loadConfig(process.env);
   const { settings } = config;
   // Log lines go to stderr: stdout is for the person who started us.
   const log = pino(
@@ -41,20 +40,15 @@ async function main(): Promise<void> {
     pino.destination({ fd: 2, sync: false }),
   );
 
-  graceMs = config.shutdownGraceMs;
-
-  const started = (stop: Stop) => stops.add(stop);
-  const embedded = await startEmbedded(config, say, (stop) => stops.add(stop, true));
-
+  const embedded = await startEmbedded(config, say, shutdown);
   for (const name of await migrate(embedded.databaseUrl, { say })) say(`Database: applied ${name}`);
   const sql = createPool(embedded.databaseUrl, POOL_SIZE);
-  await started(() => sql.end({ timeout: 5 }));
+  await shutdown.add(() => sql.end({ timeout: 5 }));
   const keys = await masterKeys(sql, settings, embedded.dataDir);
   const demonstration = config.unconfigured ? await demonstrationEshop(sql, embedded.dataDir) : null;
-  await started(() => notifierOf(sql).close());
+  await shutdown.add(() => notifierOf(sql).close());
 
   const own = instanceEndpoints(config, embedded);
-
   let worker: RunningWorker | undefined;
   if (settings.ROLE !== 'api') {
     const sender = createSender({
@@ -64,55 +58,22 @@ async function main(): Promise<void> {
       dnsServers: settings.DNS_SERVERS,
       version,
     });
-    await started(() => sender.close());
+    await shutdown.add(() => sender.close());
     const mailer = createMailer({
       from: settings.MAIL_FROM,
       directory: embedded.dataDir.join('mail'),
       ...(settings.SMTP_URL === undefined ? {} : { smtpUrl: settings.SMTP_URL }),
     });
-    const running = await startWorker({
-      sql,
-      temporal: await temporalTarget(settings, embedded.temporalAddress),
-      policy: config.retryPolicy,
-      keys,
-      sender,
-      mailer,
-      log,
-    });
-    await started(() => running.stop());
-    worker = running;
+    const temporal = await temporalTarget(settings, embedded.temporalAddress);
+    const starting = startWorker({ sql, temporal, policy: config.retryPolicy, keys, sender, mailer, log });
+    worker = await shutdown.starting(starting, (running) => running.stop());
   }
 
   let apiUrl: string | null = null;
   if (settings.ROLE !== 'worker') {
-    const guard = createAddressGuard(config.deliveryAllowCidrs, own);
-    const healthSql = createPool(embedded.databaseUrl, 1);
-    await started(() => healthSql.end({ timeout: 5 }));
-    const app = createApp({
-      sql,
-      healthSql,
-      log,
-      keys,
-      version,
-      temporalState: () => worker?.temporalState() ?? 'unknown',
-      loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
-      trustProxy: settings.TRUST_PROXY,
-      destinationProblem: (url) => destinationProblem(guard, url),
-      budget: {
-        requests: settings.ESHOP_REQUESTS,
-        connections: settings.ESHOP_CONNECTIONS,
-        allConnections: MOST_CONNECTIONS,
-        bytesPerSecond: settings.ESHOP_MIB_PER_SECOND * 1024 * 1024,
-      },
-      shipperCatalogue: await loadShipperCatalogue(settings.SHIPPER_SERVICES_FILE),
-      marketplaces: await loadMarketplaces(settings.MARKETPLACES_FILE),
-    });
-    const server = await listen(app, settings.HOST, settings.PORT, {
-      maxConnections: settings.MAX_CONNECTIONS,
-    });
-    await started(() => server.close());
-    apiUrl = server.url;
-    own.addUrl(apiUrl, 80);
+    const { databaseUrl } = embedded;
+    const temporalState = () => worker?.temporalState() ?? 'unknown';
+    apiUrl = await startApi({ config, databaseUrl, sql, keys, own, temporalState, log }, shutdown);
   }
   await embedded.announce(apiUrl);
   say(
@@ -128,35 +89,33 @@ async function main(): Promise<void> {
   );
 }
 
-/** One Ctrl-C arrives twice under `npm start`: from the terminal, and passed on by npm. In milliseconds. */
-const SAME_KEYSTROKE_MS = 500;
-/** What is just being started gets this long to be ready to be stopped, in milliseconds. */
-const HALF_STARTED_MS = 15_000;
-let askedAt: number | undefined;
-let settled: Promise<unknown> = Promise.resolve();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    if (askedAt !== undefined) {
-      // A second Ctrl-C: whoever is in a hurry loses no data, only the order.
-      if (signal === 'SIGINT' && Date.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(130);
-      return;
-    }
-    askedAt = Date.now();
-    say('Stopping: attempts under way finish …');
-    const patience = new Promise((resolve) => setTimeout(resolve, HALF_STARTED_MS));
-    void stops.all(graceMs).then(async (clean) => {
-      await Promise.race([settled, patience]);
-      process.exit(clean ? 0 : 1);
-    });
-  });
-}
-
-settled = main().catch(async (error: unknown) => {
+/** Says what went wrong, stops what has been started, and ends. */
+async function fail(error: unknown): Promise<void> {
   // Asked to stop while starting: what failed on the way is no news.
-  if (stops.stopping) return;
+  if (shutdown.signal.aborted) return;
   const foreseen = error instanceof Error && ['ConfigError', 'DataDirError', 'Error'].includes(error.name);
   const text = foreseen ? error.message : error instanceof Error ? error.stack : String(error);
   process.stderr.write(`${text}\n`);
-  await stops.all(graceMs);
+  await stop();
   process.exit(1);
+}
+
+/** Stops in order, and ends. */
+function end(): void {
+  if (shutdown.signal.aborted) return;
+  say('Stopping: attempts under way finish …');
+  void stop().then((clean) => process.exit(clean ? 0 : 1));
+}
+
+onNpmGone(end);
+onInterruption((times) => {
+  if (times === 1) end();
+  // Whoever is in a hurry loses no data, only the order; what we started is still stopped.
+  if (times === 2) shutdown.hurry();
+  if (times === 3) process.exit(INTERRUPTED);
 });
+// The terminal may be gone, or what reads our output: no reason to leave servers behind.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+process.on('uncaughtException', (error) => void fail(error));
+
+main().catch(fail);

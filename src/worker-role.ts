@@ -12,7 +12,7 @@ import type { Pool } from './db/pool.ts';
 import type { Sender } from './delivery/sender.ts';
 import type { RetryPolicy } from './domain/retry-policy.ts';
 import type { Keys } from './keys.ts';
-import type { Mailer } from './mail/mailer.ts';
+import type { Mailer } from './mail/mail.ts';
 import { type Counts, createCounts } from './reconciler/counts.ts';
 import { createExecutions } from './reconciler/executions.ts';
 import { type Reconciler, startReconciler } from './reconciler/reconciler.ts';

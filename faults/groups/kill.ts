@@ -2,7 +2,8 @@
  * Processes that die or stand still: each part alone, several, all.
  * @module
  */
-import type { Fault, Moment, Scene } from '../fault.ts';
+import type { Fault, Scene } from '../fault.ts';
+import type { Moment } from '../moment.ts';
 import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
 

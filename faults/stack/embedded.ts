@@ -9,8 +9,8 @@ import PostalMime from 'postal-mime';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { freePort } from '../../src/embedded/ports.ts';
+import type { Shutdown } from '../../src/shutdown.ts';
 import { createReceiver } from '../../test/support/receiver.ts';
-import type { Stops } from '../../test/support/stops.ts';
 import { policyVariables } from '../policies.ts';
 import type { TakenMail } from './mail-server.ts';
 import { processesNaming, signalTree } from './processes.ts';
@@ -25,20 +25,20 @@ export interface EmbeddedStack extends BasicStack {
 }
 
 /** Starts it with its first `prepare`. */
-export async function startEmbeddedStack(stops: Stops): Promise<EmbeddedStack> {
-  const directory = await temporaryFolder(stops);
+export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedStack> {
+  const directory = await temporaryFolder(shutdown);
   const port = await freePort();
   const program = createProgramPart('Waybill', {
     DATA_DIR: join(directory, 'data'),
     PORT: String(port),
     DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
   });
-  stops.push(() => program.stop());
+  await shutdown.add(() => program.stop());
   const forbidden = await createReceiver();
-  stops.push(() => forbidden.close());
+  await shutdown.add(() => forbidden.close());
   const dataDir = await openDataDir(join(directory, 'data'));
   let sql: Pool | undefined;
-  stops.push(async () => sql?.end({ timeout: 5 }));
+  await shutdown.add(async () => sql?.end({ timeout: 5 }));
   let runsUnder = '';
 
   return {

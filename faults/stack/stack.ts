@@ -10,9 +10,9 @@ import { join } from 'node:path';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import type { Shutdown } from '../../src/shutdown.ts';
 import { type DnsServer, startDnsServer } from '../../test/support/dns-server.ts';
 import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
-import type { Stops } from '../../test/support/stops.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
 import { type PolicyName, policyVariables } from '../policies.ts';
 import { type MailServer, startMailServer, type TakenMail } from './mail-server.ts';
@@ -56,9 +56,9 @@ export interface Stack extends BasicStack {
 }
 
 /** Makes a folder that goes with the stack. */
-export async function temporaryFolder(stops: Stops): Promise<string> {
+export async function temporaryFolder(shutdown: Shutdown): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-faults-'));
-  stops.push(() => rm(directory, { recursive: true, force: true }));
+  await shutdown.add(() => rm(directory, { recursive: true, force: true }));
   // As root, Postgres runs as a user of its own, who has to enter the folder.
   await chmod(directory, 0o755);
   return directory;
@@ -66,30 +66,30 @@ export async function temporaryFolder(stops: Stops): Promise<string> {
 
 /**
  * Starts everything.
- * @param stops receives what stops each part
+ * @param shutdown receives what stops each part
  * @param say receives a line of text for every step
  */
-export async function startStack(stops: Stops, say: (text: string) => void): Promise<Stack> {
-  const directory = await temporaryFolder(stops);
+export async function startStack(shutdown: Shutdown, say: (text: string) => void): Promise<Stack> {
+  const directory = await temporaryFolder(shutdown);
   say('starting Postgres, Temporal and a mail server …');
   const postgres = await startPostgresPart(join(directory, 'database'));
-  stops.push(() => postgres.stop());
+  await shutdown.add(() => postgres.stop());
   const binary = await findTemporal({ report: say });
   const temporal = await startTemporalPart(binary, join(directory, 'temporal.db'));
-  stops.push(() => temporal.stop());
+  await shutdown.add(() => temporal.stop());
   const mail = await startMailServer(await freePort());
-  stops.push(() => mail.stop());
+  await shutdown.add(() => mail.stop());
   const forbidden = await createReceiver();
-  stops.push(() => forbidden.close());
+  await shutdown.add(() => forbidden.close());
   const names = await startDnsServer({});
-  stops.push(() => names.close());
+  await shutdown.add(() => names.close());
   const sql = createPool(postgres.url, 4);
-  stops.push(() => sql.end({ timeout: 5 }));
+  await shutdown.add(() => sql.end({ timeout: 5 }));
 
   const database = new URL(postgres.url);
   const link = async (port: number) => {
     const proxy = await startTcpProxy({ port });
-    stops.push(() => proxy.close());
+    await shutdown.add(() => proxy.close());
     return proxy;
   };
   const links = {
@@ -122,8 +122,8 @@ export async function startStack(stops: Stops, say: (text: string) => void): Pro
     CLOCK_SHIFT_FILE: clockFile,
     TEMPORAL_ADDRESS: links.workerToTemporal.host,
   });
-  stops.push(() => api.kill());
-  stops.push(() => worker.kill());
+  await shutdown.add(() => api.kill());
+  await shutdown.add(() => worker.kill());
   let runsUnder: PolicyName | undefined;
   return {
     apiUrl: `http://127.0.0.1:${port}`,

@@ -8,7 +8,7 @@ import type { Pool } from '../db/pool.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { Role } from '../domain/role.ts';
 import type { Keys } from '../keys.ts';
-import type { Allowance, BudgetLimits } from './budget/budget.ts';
+import type { Allowance, BudgetLimits } from './budget/allowance.ts';
 
 /** Everything the routes need from outside. */
 export interface ApiDeps {

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import type { Shutdown } from '../shutdown.ts';
 import { type DataDir, lockDataDir, openDataDir } from './data-dir.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { type EmbeddedServer, startPostgres } from './postgres.ts';
@@ -23,7 +24,7 @@ export interface EmbeddedStack {
 /** How often the embedded Postgres is looked at, in milliseconds. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** Starts Postgres again when it has died. Answers what ends the watch. */
+/** Starts Postgres again when it has died. Answers what ends the watch and stops the server. */
 function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () => Promise<void> {
   const over = new AbortController();
   const watching = (async () => {
@@ -36,39 +37,43 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
   })();
   return async () => {
     over.abort();
+    // A restart under way fails by this at once, instead of being waited for.
+    await server.stop();
     await watching;
+    await server.stop();
   };
 }
 
 /**
  * Starts what is not configured.
  * @param say hears what takes time
- * @param started receives, for each part as soon as it runs, what stops it; to be called in the opposite order
+ * @param shutdown receives what stops each part
  * @throws DataDirError with one sentence when the folder is in use or cannot be used
  */
 export async function startEmbedded(
   { settings }: Config,
   say: (text: string) => void,
-  started: (stop: () => Promise<void>) => Promise<void>,
+  shutdown: Shutdown,
 ): Promise<EmbeddedStack> {
   const dataDir = await openDataDir(settings.DATA_DIR);
   let databaseUrl = settings.DATABASE_URL;
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
-  if (databaseUrl === undefined || needsTemporal) await started(await lockDataDir(dataDir));
+  if (databaseUrl === undefined || needsTemporal) await shutdown.add(await lockDataDir(dataDir), true);
   if (databaseUrl === undefined) {
     say('Starting the embedded Postgres …');
-    const server = await startPostgres(dataDir, say);
-    await started(() => server.stop());
-    await started(watchPostgres(server, say));
-    databaseUrl = server.url;
+    const watched = startPostgres(dataDir, say).then((server) => ({
+      url: server.url,
+      stop: watchPostgres(server, say),
+    }));
+    databaseUrl = (await shutdown.starting(watched, ({ stop }) => stop(), true)).url;
   }
   let temporalAddress = settings.TEMPORAL_ADDRESS ?? '';
   let temporalUiUrl: string | null = null;
   let temporalPorts: readonly number[] = [];
   if (needsTemporal) {
     say('Starting the Temporal dev server …');
-    const temporal = await startTemporalIn(dataDir, say);
-    await started(() => temporal.stop());
+    const starting = startTemporalIn(dataDir, say, shutdown.signal);
+    const temporal = await shutdown.starting(starting, ({ stop }) => stop(), true);
     temporalAddress = temporal.address;
     temporalPorts = temporal.ports;
     temporalUiUrl = temporal.uiPort === null ? null : `http://127.0.0.1:${temporal.uiPort}`;

@@ -44,7 +44,7 @@ const SETTINGS = [
 ];
 
 /** How long a killed server may stay in the process table, in milliseconds. */
-const CORPSE_PATIENCE_MS = 10_000;
+const ZOMBIE_PATIENCE_MS = 10_000;
 
 /** Says early, in one sentence, what would otherwise fail with a riddle: the server's user cannot enter. */
 async function checkReachable(path: string, user: User, wayOut: string): Promise<void> {
@@ -145,18 +145,18 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
 
   /**
    * A killed server stays in the process table until its parent has taken note of it, and as long Postgres holds the
-   * folder to be in use. Its own processes end with it, so the file may go when it is a corpse for good.
+   * folder to be in use. Its own processes end with it, so the file may go when nobody takes note of it.
    */
-  async function forgetCorpse(): Promise<void> {
+  async function clearZombie(): Promise<void> {
     const file = `${directory}/postmaster.pid`;
     const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
-    for (const end = Date.now() + CORPSE_PATIENCE_MS; pid > 0 && isListed(pid) && !(await isAlive(pid)); ) {
+    for (const end = Date.now() + ZOMBIE_PATIENCE_MS; pid > 0 && isListed(pid) && !(await isAlive(pid)); ) {
       if (Date.now() > end) return await rm(file, { force: true });
       await sleep(100);
     }
   }
 
-  await forgetCorpse();
+  await clearZombie();
   if ((await postmaster()) !== undefined) {
     say('Stopping the Postgres that an earlier run left behind …');
     await stop();
@@ -171,7 +171,7 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
     url,
     async keepAlive() {
       if ((await postmaster()) !== undefined) return 'alive';
-      await forgetCorpse();
+      await clearZombie();
       await start(port);
       return 'restarted';
     },

@@ -34,6 +34,8 @@ export interface ServiceOptions {
   readonly stopTimeoutMs: number;
   /** Hears of a death that nobody asked for, and of every try to start it again. */
   readonly onTrouble?: (text: string) => void;
+  /** Ends the start: the process is gone when `startService` rejects. */
+  readonly signal?: AbortSignal;
 }
 
 /** A server that runs. */
@@ -49,13 +51,13 @@ const FIRST_RESTART_MS = 250;
 const LONGEST_RESTART_MS = 10_000;
 
 /**
- * Ends a server that an earlier process of ours left running.
+ * Stops a server that an earlier process of ours left running.
  * @param pidFile as in `ServiceOptions`
  * @param marker text in its command line that no other process has, such as its data folder
  * @param patienceMs how long it may take to end when asked to
  * @returns true when there was one
  */
-export async function endLeftover(pidFile: string, marker: string, patienceMs: number): Promise<boolean> {
+export async function stopOrphan(pidFile: string, marker: string, patienceMs: number): Promise<boolean> {
   const text = await readFile(pidFile, 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);
   const ours = pid > 1 && (await commandLine(pid)).includes(marker);
@@ -104,6 +106,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const end = Date.now() + options.readyTimeoutMs;
     while (!(await options.ready().catch(() => false))) {
       if (stopping) break;
+      if (options.signal?.aborted === true) {
+        await endProcess(started, options.stopTimeoutMs);
+        throw new Error(`${options.name} was stopped while it started.`);
+      }
       if (!(await isAlive(started)))
         throw new Error(`${options.name} stopped at once.${await tail(options.logFile)}`);
       if (Date.now() > end) {

@@ -33,6 +33,8 @@ export interface EmbeddedTemporalOptions {
   readonly logFile?: string;
   readonly pidFile?: string;
   readonly onTrouble?: (text: string) => void;
+  /** Ends the start; the server is gone then. */
+  readonly signal?: AbortSignal;
 }
 
 /** It takes well under a second to close its database, unless it is stuck. */
@@ -116,6 +118,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
     ...(options.logFile === undefined ? {} : { logFile: options.logFile }),
     ...(options.pidFile === undefined ? {} : { pidFile: options.pidFile }),
     ...(options.onTrouble === undefined ? {} : { onTrouble: options.onTrouble }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   const ports = [port, httpPort, metricsPort, ...(uiPort === null ? [] : [uiPort])];
   return { ...service, address, port, uiPort, ports };

@@ -2,7 +2,7 @@
  * The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8).
  * @module
  */
-import type { Mail } from './mailer.ts';
+import type { Mail } from './mail.ts';
 
 /** What the mail tells. */
 export interface Deactivation {

@@ -4,8 +4,8 @@
  */
 import { createTransport } from 'nodemailer';
 import { createEmlDirectory } from './eml-directory.ts';
+import type { Mailer } from './mail.ts';
 import { codeOf, MailError } from './mail-error.ts';
-import type { Mailer } from './mailer.ts';
 import { mailMessage } from './message.ts';
 
 /** Creates the mailer; the folder is created with the first mail. */

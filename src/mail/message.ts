@@ -2,7 +2,7 @@
  * A mail as the library takes it.
  * @module
  */
-import type { Mail } from './mailer.ts';
+import type { Mail } from './mail.ts';
 
 const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' };
 

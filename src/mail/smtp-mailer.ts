@@ -3,8 +3,8 @@
  * @module
  */
 import { createTransport } from 'nodemailer';
+import type { Mail, Mailer } from './mail.ts';
 import { MailError, mailErrorFrom } from './mail-error.ts';
-import type { Mail, Mailer } from './mailer.ts';
 import { mailMessage } from './message.ts';
 
 /** Until the server greeted us, TLS included, in milliseconds. */

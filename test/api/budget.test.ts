@@ -2,7 +2,7 @@
  * What one e-shop may take: its own crowd makes itself wait, and nobody else.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { BudgetLimits } from '../../src/api/budget/budget.ts';
+import type { BudgetLimits } from '../../src/api/budget/allowance.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';

@@ -193,9 +193,50 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
 
   const fourth = npmStart();
   expect(await serves(await banner(fourth))).toBe(true);
-  signalGroup(fourth.pid, 'SIGTERM');
+  // As a supervisor does: npm alone is told. Its shell ends by that, and tells nobody.
+  process.kill(fourth.pid, 'SIGTERM');
   await fourth.ended;
   expect(await processesOfInstance()).toEqual([]);
+});
+
+/** An instance with an attempt under way that takes longer than anybody wants to wait. */
+async function busy(): Promise<{ started: Started; close(): Promise<void> }> {
+  const started = npmStart();
+  const client = await logIn(await banner(started));
+  const receiver = await createReceiver({ status: 204, delayMs: 60_000 });
+  const webhook = { url: receiver.url, webhookType: 'UPDATE_ORDER', active: true, method: 'POST' };
+  await client.request('POST', '/webhooks', webhook);
+  const id = `hurry-${Date.now()}`;
+  await client.createOrder(id);
+  await client.request('PATCH', `/orders/${id}`, { note: 'changed' });
+  await receiver.waitFor(1);
+  return { started, close: () => receiver.close() };
+}
+
+it('a second Ctrl-C abandons the attempts under way, but no server', { timeout: 120_000 }, async () => {
+  const { started, close } = await busy();
+  signalGroup(started.pid, 'SIGINT');
+  for (const end = Date.now() + 10_000; !started.output().includes('Stopping'); ) {
+    if (Date.now() > end) throw new Error(started.output());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  signalGroup(started.pid, 'SIGINT');
+  await started.ended;
+  expect(started.output()).toContain('Not everything stopped');
+  expect(await processesOfInstance()).toEqual([]);
+  await close();
+});
+
+it('a terminal that is closed takes everything with it', { timeout: 120_000 }, async () => {
+  const started = npmStart();
+  await banner(started);
+  signalGroup(started.pid, 'SIGHUP');
+  await started.ended;
+  for (const end = Date.now() + 30_000; (await processesOfInstance()).length > 0; ) {
+    if (Date.now() > end) throw new Error(`still there: ${await processesOfInstance()}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 });
 
 it('Ctrl-C while it is still starting leaves nothing running', { timeout: 60_000 }, async () => {

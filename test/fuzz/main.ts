@@ -16,9 +16,9 @@ import { createEshopWithUsers } from '../../src/demonstration.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { stopOnInterruption } from '../../src/shutdown.ts';
 import { login } from '../support/client.ts';
 import { startProgram } from '../support/program.ts';
-import { stopsOnSignal } from '../support/stops.ts';
 import { seedRecords } from './records.ts';
 import { findSchemathesis, runSchemathesis } from './schemathesis.ts';
 
@@ -37,23 +37,23 @@ const options = new Command('fuzz')
   .parse()
   .opts<{ readonly seconds: number; readonly examples: number; readonly seed: number }>();
 
-const stops = stopsOnSignal();
+const shutdown = stopOnInterruption();
 
 try {
   process.exitCode = await fuzz();
 } finally {
-  await stops.stop();
+  await shutdown.stop();
 }
 
 /** @returns the exit code */
 async function fuzz(): Promise<number> {
   const schemathesis = await findSchemathesis((text) => console.error(text));
   const directory = await mkdtemp(join(tmpdir(), 'waybill-fuzz-'));
-  stops.push(() => rm(directory, { recursive: true, force: true }));
+  await shutdown.add(() => rm(directory, { recursive: true, force: true }));
   // As root, Postgres runs as a user of its own, who has to enter the folder.
   await chmod(directory, 0o755);
   const postgres = await startPostgres(await openDataDir(join(directory, 'database')), () => {});
-  stops.push(() => postgres.stop());
+  await shutdown.add(() => postgres.stop());
   const program = await startProgram({
     DATABASE_URL: postgres.url,
     // Nobody listens there: an API accepts without Temporal.
@@ -62,7 +62,7 @@ async function fuzz(): Promise<number> {
     DATA_DIR: join(directory, 'data'),
     ROLE: 'api',
   });
-  stops.push(() => program.stop());
+  await shutdown.add(() => program.stop());
   const sql = createPool(postgres.url, 1);
   const credentials = await createEshopWithUsers(sql, { name: 'Fuzz', email: 'fuzz@shop.example' });
   await sql.end();

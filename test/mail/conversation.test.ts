@@ -1,8 +1,8 @@
 /** How long a conversation with a mail server may last, and what its end means for the mail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import type { Mail } from '../../src/mail/mail.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
-import type { Mail } from '../../src/mail/mailer.ts';
 import { type ConversationLimits, conversationLimits, createSmtpMailer } from '../../src/mail/smtp-mailer.ts';
 import { mailOptions } from '../../workflows/delivery-options.ts';
 import {

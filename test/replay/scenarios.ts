@@ -7,7 +7,7 @@ import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { Mailer } from '../../src/mail/mailer.ts';
+import type { Mailer } from '../../src/mail/mail.ts';
 import { deliveryWorkflowId, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';

@@ -1,7 +1,7 @@
 /** The compensation: one transaction, then the mail (docs/interface.md, D7 and D8). */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
-import type { Mailer } from '../../src/mail/mailer.ts';
+import type { Mailer } from '../../src/mail/mail.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';

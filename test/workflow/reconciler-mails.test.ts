@@ -1,6 +1,6 @@
 /** A deactivation mail is owed, whatever became of the workflow that was to send it. */
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Mail, Mailer } from '../../src/mail/mailer.ts';
+import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';

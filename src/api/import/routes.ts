@@ -8,7 +8,7 @@ import { describeRoute } from 'hono-openapi';
 import * as v from 'valibot';
 import { forgetImportKeys, IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
 import { badRequest, Problem } from '../../domain/problem.ts';
-import type { Allowance } from '../budget/budget.ts';
+import type { Allowance } from '../budget/allowance.ts';
 import { createTurns } from '../budget/turns.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';

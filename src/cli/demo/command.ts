@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../../config.ts';
+import { INTERRUPTED, onInterruption } from '../../shutdown.ts';
 import { CommandError } from '../open-database.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../options.ts';
 import { createClient } from './client.ts';
@@ -12,9 +13,6 @@ import { runDemo } from './demo.ts';
 import { createProgress } from './progress.ts';
 import { closingSentence, summaryTable } from './summary.ts';
 import { instanceUrl, loginOf } from './target.ts';
-
-/** What a shell expects of a program that Ctrl-C ended. */
-const INTERRUPTED = 130;
 
 const whole = (name: string, most: number) =>
   v.pipe(
@@ -60,27 +58,14 @@ const optionsSchema = v.pipe(
   ),
 );
 
-/** One Ctrl-C arrives twice under `npx`: from the terminal, and passed on by npm. In milliseconds. */
-const SAME_KEYSTROKE_MS = 500;
-
 /** Aborted by Ctrl-C. A second one ends the process, whatever is left behind. */
 function interruption(): { readonly signal: AbortSignal; done(): void } {
   const controller = new AbortController();
-  let askedAt: number | undefined;
-  const stop = () => {
-    if (askedAt !== undefined && Date.now() - askedAt > SAME_KEYSTROKE_MS) process.exit(INTERRUPTED);
-    askedAt ??= Date.now();
+  const done = onInterruption((times) => {
+    if (times > 1) process.exit(INTERRUPTED);
     controller.abort(new CommandError('Stopped.', INTERRUPTED));
-  };
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  // Not `once`: whoever shows the cursor again at the end would find nobody listening, and end the process.
-  for (const name of signals) process.on(name, stop);
-  return {
-    signal: controller.signal,
-    done() {
-      for (const name of signals) process.off(name, stop);
-    },
-  };
+  });
+  return { signal: controller.signal, done };
 }
 
 /** The command, to be added to `waybill`. */

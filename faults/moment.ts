@@ -1,0 +1,13 @@
+/**
+ * When a fault comes.
+ * @module
+ */
+
+/** When it happens, besides while orders come in. */
+export type Moment =
+  /** The e-shop is in the middle of sending its orders. */
+  | 'orders'
+  /** A receiver that takes its time has a request before it. */
+  | 'slow'
+  /** This attempt at the receiver that always fails is in flight. */
+  | number;

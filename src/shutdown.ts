@@ -1,0 +1,161 @@
+/**
+ * What a program has started, and how it is stopped: in the opposite order of its start, and in bounded time; and what
+ * Ctrl-C does.
+ * @module
+ */
+
+/** How a part is stopped. */
+export type Stop = () => Promise<unknown>;
+
+/** The parts of a program that have been started. */
+export interface Shutdown {
+  /**
+   * Registers what has been started.
+   * @param patient it has a bound of its own, and would be left running otherwise: a server that we started
+   * @throws Error, having stopped it, when somebody asked to stop in the meantime
+   */
+  add(stop: Stop, patient?: boolean): Promise<void>;
+  /**
+   * Registers what is being started: it is stopped as soon as it has started, however early somebody asks.
+   * @throws what the start threw; Error, having stopped it, when somebody asked to stop in the meantime
+   */
+  starting<T>(part: Promise<T>, stop: (part: T) => Promise<unknown>, patient?: boolean): Promise<T>;
+  /**
+   * Stops all. When the time is up, what has not stopped is abandoned: it ends with the process.
+   * @param graceMs for all together, patient ones aside, in milliseconds; left out: as long as it takes
+   * @returns whether everything has stopped by itself; repeated calls get the same answer
+   */
+  stop(graceMs?: number): Promise<boolean>;
+  /** The time is up now. */
+  hurry(): void;
+  /** Aborted once somebody asked to stop. */
+  readonly signal: AbortSignal;
+}
+
+/** Even when the time is up, each part is told to stop, and gets this long, in milliseconds. */
+const LEAST_MS = 250;
+
+/** @param say hears what did not stop; left out: nobody */
+export function createShutdown(say: (text: string) => void = () => {}): Shutdown {
+  const parts: { stop: Stop; patient: boolean }[] = [];
+  const asked = new AbortController();
+  const timeIsUp = new AbortController();
+  let stopping: Promise<boolean> | undefined;
+
+  async function stopAll(graceMs?: number): Promise<boolean> {
+    const timer = graceMs === undefined ? undefined : setTimeout(() => timeIsUp.abort(), graceMs);
+    let clean = true;
+    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
+      const stopped = part.stop().catch((error: unknown) => {
+        clean = false;
+        say(`While stopping: ${error}`);
+      });
+      if (part.patient) await stopped;
+      else clean = (await inTime(stopped, timeIsUp.signal)) && clean;
+    }
+    clearTimeout(timer);
+    if (!clean) {
+      const within = graceMs === undefined ? '' : ` within ${graceMs / 1000} s`;
+      say(`Not everything stopped${within}; what was still under way was abandoned.`);
+    }
+    return clean;
+  }
+
+  const shutdown: Shutdown = {
+    async add(stop, patient = false) {
+      if (asked.signal.aborted) {
+        await stop();
+        throw new Error('Stopped while starting.');
+      }
+      parts.push({ stop, patient });
+    },
+    async starting(part, stop, patient = false) {
+      // What could not be started need not be stopped; whoever awaits the start hears why.
+      await shutdown.add(() => part.then(stop, () => {}), patient);
+      return await part;
+    },
+    stop(graceMs) {
+      asked.abort();
+      stopping ??= stopAll(graceMs);
+      return stopping;
+    },
+    hurry: () => timeIsUp.abort(),
+    signal: asked.signal,
+  };
+  return shutdown;
+}
+
+/** Whether something has stopped before the time is up, or a moment later. */
+function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    let timer: NodeJS.Timeout | undefined;
+    const end = () => {
+      timer = setTimeout(() => resolve(false), LEAST_MS);
+    };
+    if (timeIsUp.aborted) end();
+    else timeIsUp.addEventListener('abort', end, { once: true });
+    void stopped.then(() => {
+      clearTimeout(timer);
+      timeIsUp.removeEventListener('abort', end);
+      resolve(true);
+    });
+  });
+}
+
+/** One Ctrl-C arrives twice under npm: from the terminal, and passed on by npm. In milliseconds. */
+const SAME_KEYSTROKE_MS = 500;
+
+/**
+ * Hears of the first SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal was closed), and of every Ctrl-C after it.
+ * @param asked how many times by now, beginning with 1
+ * @returns hears of them no more
+ */
+export function onInterruption(asked: (times: number) => void): () => void {
+  let times = 0;
+  let lastAt = 0;
+  const hear = (signal: NodeJS.Signals) => {
+    const now = performance.now();
+    if (times > 0 && (signal !== 'SIGINT' || now - lastAt < SAME_KEYSTROKE_MS)) return;
+    times += 1;
+    lastAt = now;
+    asked(times);
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  // Not `once`: whoever has nobody listening is ended by the next one.
+  for (const signal of signals) process.on(signal, hear);
+  return () => {
+    for (const signal of signals) process.off(signal, hear);
+  };
+}
+
+/** How often a program that npm started looks for its parent, in milliseconds. */
+const PARENT_LOOK_MS = 500;
+
+/**
+ * A SIGTERM that only npm gets ends npm and the shell between it and us, and most shells do not pass it on: whoever sent
+ * it believes that we have stopped. That the shell is gone is how we hear of it.
+ * @param gone called once, and only in a program that npm has started
+ */
+export function onNpmGone(gone: () => void): void {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    gone();
+  }, PARENT_LOOK_MS);
+  timer.unref();
+}
+
+/** What a shell expects of a program that Ctrl-C ended. */
+export const INTERRUPTED = 130;
+
+/** For programs that only have to clean up: the first interruption stops all and ends the process, a second one ends it. */
+export function stopOnInterruption(): Shutdown {
+  const shutdown = createShutdown();
+  onInterruption((times) => {
+    if (times > 1) process.exit(INTERRUPTED);
+    void shutdown.stop().finally(() => process.exit(INTERRUPTED));
+  });
+  return shutdown;
+}

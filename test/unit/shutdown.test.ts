@@ -1,0 +1,165 @@
+/** Stopping in order, whatever hangs. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createShutdown, onInterruption } from '../../src/shutdown.ts';
+
+const never = () => new Promise<void>(() => {});
+
+/** Parts that note when they are told to stop. */
+function parts() {
+  const told: string[] = [];
+  const said: string[] = [];
+  const shutdown = createShutdown((text) => said.push(text));
+  const part = (name: string, end: () => Promise<void> = async () => {}) => {
+    return () => {
+      told.push(name);
+      return end();
+    };
+  };
+  return { shutdown, told, said, part };
+}
+
+test('the last that was started is stopped first', async () => {
+  const { shutdown, told, said, part } = parts();
+  for (const name of ['database', 'worker', 'api']) await shutdown.add(part(name));
+
+  expect(await shutdown.stop(1_000)).toBe(true);
+
+  expect(told).toEqual(['api', 'worker', 'database']);
+  expect(said).toEqual([]);
+});
+
+test('what hangs is left when the time is over, and the others are still told', async () => {
+  const { shutdown, told, said, part } = parts();
+  await shutdown.add(part('database', never));
+  await shutdown.add(part('worker', never));
+
+  expect(await shutdown.stop(100)).toBe(false);
+
+  expect(told).toEqual(['worker', 'database']);
+  expect(said).toEqual(['Not everything stopped within 0.1 s; what was still under way was abandoned.']);
+});
+
+test('a server that we started gets the time it needs, also after the end of everybody else’s', async () => {
+  const { shutdown, told, part } = parts();
+  let stopped = false;
+  const slow = () =>
+    new Promise<void>((resolve) =>
+      setTimeout(() => {
+        stopped = true;
+        resolve();
+      }, 700),
+    );
+  await shutdown.add(part('postgres', slow), true);
+  await shutdown.add(part('worker', never));
+
+  await shutdown.stop(100);
+
+  expect(told).toEqual(['worker', 'postgres']);
+  expect(stopped).toBe(true);
+});
+
+test('a part that fails to stop keeps nobody else from it, and is said', async () => {
+  const { shutdown, told, said, part } = parts();
+  await shutdown.add(part('database'));
+  await shutdown.add(part('worker', () => Promise.reject(new Error('no'))));
+
+  expect(await shutdown.stop(1_000)).toBe(false);
+
+  expect(told).toEqual(['worker', 'database']);
+  expect(said[0]).toBe('While stopping: Error: no');
+});
+
+test('what is started after the stop is stopped at once', async () => {
+  const { shutdown, told, part } = parts();
+  await shutdown.stop(1_000);
+
+  await expect(shutdown.add(part('late'))).rejects.toThrow('Stopped while starting.');
+
+  expect(told).toEqual(['late']);
+});
+
+test('what is being started is stopped as soon as it has started, before what it needs', async () => {
+  const { shutdown, told, part } = parts();
+  await shutdown.add(part('lock'), true);
+  let ready = (_name: string) => {};
+  const server = new Promise<string>((resolve) => {
+    ready = resolve;
+  });
+  const started = shutdown.starting(server, (name) => part(name)(), true);
+  const stopped = shutdown.stop(1_000);
+  expect(shutdown.signal.aborted).toBe(true);
+  ready('postgres');
+
+  expect(await stopped).toBe(true);
+  expect(await started).toBe('postgres');
+  expect(told).toEqual(['postgres', 'lock']);
+});
+
+test('what could not be started need not be stopped', async () => {
+  const { shutdown, told, part } = parts();
+  const failed = shutdown.starting(Promise.reject(new Error('no port')), part('server'));
+
+  await expect(failed).rejects.toThrow('no port');
+  expect(await shutdown.stop()).toBe(true);
+  expect(told).toEqual([]);
+});
+
+test('in a hurry: what hangs is left at once, and a server that we started is still stopped', async () => {
+  const { shutdown, told, part } = parts();
+  await shutdown.add(part('postgres'), true);
+  await shutdown.add(part('worker', never));
+  const stopped = shutdown.stop(60_000);
+  shutdown.hurry();
+
+  expect(await stopped).toBe(false);
+  expect(told).toEqual(['worker', 'postgres']);
+});
+
+test('without a time everything is waited for', async () => {
+  const { shutdown, said, part } = parts();
+  await shutdown.add(part('slow', () => new Promise((resolve) => setTimeout(resolve, 600))));
+
+  expect(await shutdown.stop()).toBe(true);
+  expect(said).toEqual([]);
+});
+
+describe('an interruption', () => {
+  const heard: number[] = [];
+  let forget = () => {};
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    heard.length = 0;
+    forget = onInterruption((times) => heard.push(times));
+  });
+  afterEach(() => {
+    forget();
+    vi.useRealTimers();
+  });
+
+  test('Ctrl-C that npm passes on as well counts once; another one counts again', () => {
+    process.emit('SIGINT', 'SIGINT');
+    vi.advanceTimersByTime(400);
+    process.emit('SIGINT', 'SIGINT');
+    expect(heard).toEqual([1]);
+    vi.advanceTimersByTime(600);
+    process.emit('SIGINT', 'SIGINT');
+    vi.advanceTimersByTime(600);
+    process.emit('SIGINT', 'SIGINT');
+    expect(heard).toEqual([1, 2, 3]);
+  });
+
+  test.each(['SIGTERM', 'SIGHUP'] as const)('%s counts once, however often it comes', (signal) => {
+    process.emit(signal, signal);
+    vi.advanceTimersByTime(5_000);
+    process.emit(signal, signal);
+    expect(heard).toEqual([1]);
+    process.emit('SIGINT', 'SIGINT');
+    expect(heard).toEqual([1, 2]);
+  });
+
+  test('is nothing to whoever has stopped listening', () => {
+    const listeners = process.listenerCount('SIGTERM');
+    forget();
+    expect(process.listenerCount('SIGTERM')).toBe(listeners - 1);
+  });
+});
