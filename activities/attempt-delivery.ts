@@ -16,6 +16,12 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
   readonly signalAttemptFailed: (deliveryId: string, attempt: FailedAttempt) => Promise<void>;
 }
 
+/**
+ * The one last attempt after a lost window is tried until nothing of ours interrupts it. Nobody waits for it in the
+ * meantime, so an alarm is raised with every so many tries: about every seven minutes.
+ */
+const ALARM_EVERY = 100;
+
 /** Makes the activity `attemptDelivery`. */
 export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
   return async function attemptDelivery(input: AttemptInput): Promise<AttemptVerdict> {
@@ -30,6 +36,12 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       outcome = await withHeartbeat(context, (signal) => makeAttempt(deps, order, signal));
     } catch (error) {
       deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by an outage of ours');
+      if (lastChance && context.info.attempt % ALARM_EVERY === 0) {
+        deps.log.error(
+          { deliveryId, alarm: 'lastAttemptBlocked', tries: context.info.attempt, err: error },
+          'the last attempt of a delivery keeps being interrupted by an outage of ours',
+        );
+      }
       throw ourOutage(error, input);
     }
     if (outcome.kind !== 'failed') return outcome;

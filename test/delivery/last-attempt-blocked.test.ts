@@ -1,0 +1,50 @@
+/** The last attempt of a delivery, while something of ours stays away: it is tried on, and somebody is told. */
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import { afterAll, expect, test } from 'vitest';
+import { createAttemptDelivery } from '../../activities/attempt-delivery.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { createKeys } from '../../src/keys.ts';
+import { startSender } from './support.ts';
+
+const policy = {
+  initialIntervalMs: 1_000,
+  coefficient: 1.5,
+  maxRetries: 20,
+  windowMs: 60_000,
+  attemptTimeoutMs: 1_000,
+};
+const keys = createKeys(Buffer.alloc(32, 1));
+const sql = createPool('postgres://nobody@127.0.0.1:1/nowhere', 1);
+afterAll(() => sql.end({ timeout: 0 }));
+
+test.each([
+  { lastChance: true, attempt: 99, alarms: 0 },
+  { lastChance: true, attempt: 100, alarms: 1 },
+  { lastChance: true, attempt: 200, alarms: 1 },
+  { lastChance: false, attempt: 100, alarms: 0 },
+])(
+  '$attempt tries, the last chance: $lastChance → $alarms alarms',
+  async ({ lastChance, attempt, alarms }) => {
+    const logged: Record<string, unknown>[] = [];
+    const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
+    const run = createAttemptDelivery({
+      sql,
+      sender: startSender(),
+      keys,
+      log,
+      signalAttemptFailed: async () => {},
+    });
+    const activity = new MockActivityEnvironment({ attempt });
+    const input = {
+      deliveryId: '0197a0b4-0000-7000-8000-000000000001',
+      policy,
+      lastChance,
+      attemptsBefore: 20,
+    };
+
+    await expect(activity.run(run, input)).rejects.toMatchObject({ nonRetryable: !lastChance });
+
+    expect(logged.filter(({ alarm }) => alarm === 'lastAttemptBlocked')).toHaveLength(alarms);
+  },
+);
