@@ -1,5 +1,5 @@
 /**
- * The table of all environment variables, as the README shows it.
+ * The table of all environment variables, as docs/operating.md shows it.
  * @module
  */
 import { variables } from '../config.ts';

@@ -2,8 +2,8 @@
  * Whose failure it is when no answer arrived. A failure of the receiver, its name server or the route to it counts
  * as an attempt; a failure of ours does not, and the same attempt is made again.
  *
- * This table is the only place where that is decided; README, "Whose failure it is", says the same in words. Two
- * kinds of error can mean either, and are decided by evidence that is gathered when they occur.
+ * This table is the only place where that is decided; docs/deliveries.md, "Whose failure it is", says the same in
+ * words. Two kinds of error can mean either, and are decided by evidence that is gathered when they occur.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * The retry policy: one value, made here, recorded in each delivery workflow's input, shown by `waybill policy`
- * and by the README's table (given.md, "Limits": 20 retries, up to 48 hours, exponentially increasing).
+ * and by the table of docs/deliveries.md (docs/interface.md, D6).
  * @module
  */
 

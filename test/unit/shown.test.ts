@@ -1,5 +1,5 @@
 /**
- * What the README shows is what the program says.
+ * What the documents show is what the program says.
  * @module
  */
 import { readFileSync } from 'node:fs';
@@ -10,16 +10,17 @@ import { policyTable } from '../../src/cli/policy-table.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 
 const root = new URL('../../', import.meta.url);
-const readme = readFileSync(new URL('README.md', root), 'utf8');
+const deliveries = readFileSync(new URL('docs/deliveries.md', root), 'utf8');
+const operating = readFileSync(new URL('docs/operating.md', root), 'utf8');
 
 it('the table of waits is the one that `waybill policy` prints', () => {
-  expect(readme).toContain(`\n${policyTable(defaultRetryPolicy)}\n`);
+  expect(deliveries).toContain(`\n${policyTable(defaultRetryPolicy)}\n`);
 });
 
 it('the table of variables is the one that `waybill variables` prints', () => {
-  expect(readme).toContain(`\n${configurationTable()}\n`);
+  expect(operating).toContain(`\n${configurationTable()}\n`);
 });
 
 it("the receiver's code is the documentation's, which is tested against real signatures", () => {
-  expect(readme).toContain(`\`\`\`js\n${verifyServiceSignature}\`\`\`\n`);
+  expect(deliveries).toContain(`\`\`\`js\n${verifyServiceSignature}\`\`\`\n`);
 });
