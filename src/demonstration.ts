@@ -5,11 +5,12 @@
 import * as v from 'valibot';
 import { createEshop } from './db/eshops.ts';
 import type { Pool } from './db/pool.ts';
-import { createProduct } from './db/records/products.ts';
+import { products } from './db/records/products.ts';
 import { createMovement } from './db/records/stock-movements.ts';
+import { createRecord } from './db/records/write.ts';
 import { transaction } from './db/transaction.ts';
 import { createUser } from './db/users.ts';
-import { productInputSchema } from './domain/product/schema.ts';
+import { newProduct } from './domain/product/changes.ts';
 import { newMovement } from './domain/stock/movement.ts';
 import type { DataDir } from './embedded/data-dir.ts';
 import { hashPassword, newPassword } from './passwords.ts';
@@ -66,19 +67,19 @@ export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<E
   const known = parseCredentials(await dataDir.read('demonstration.json'));
   if (known !== undefined) return known;
   const made = await createEshopWithUsers(sql, { name: 'Demonstration', email: 'shop@example.com' });
-  for (const product of PRODUCTS) {
-    const now = new Date().toISOString();
-    const none = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
-    const record = { ...v.parse(productInputSchema, product), stock: none, createdAt: now, updatedAt: now };
-    await createProduct(sql, made.eshopId, record);
-    const opening = {
-      type: 'stock_correction',
-      sku: product.sku,
-      count: OPENING_STOCK,
-      note: 'opening stock',
-    };
-    await createMovement(sql, made.eshopId, newMovement(opening));
-  }
+  await transaction(sql, async (tx) => {
+    const now = new Date();
+    for (const product of PRODUCTS) {
+      await createRecord(tx, products, made.eshopId, newProduct(product, { now }));
+      const opening = {
+        type: 'stock_correction',
+        sku: product.sku,
+        count: OPENING_STOCK,
+        note: 'opening stock',
+      };
+      await createMovement(tx, made.eshopId, newMovement(opening));
+    }
+  });
   await dataDir.write('demonstration.json', `${JSON.stringify(made, null, 2)}\n`);
   return made;
 }

@@ -6,8 +6,10 @@
  * @module
  */
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
-import type { resolver } from 'hono-openapi';
+import type { MiddlewareHandler } from 'hono';
+import { type resolver, uniqueSymbol } from 'hono-openapi';
 import type * as v from 'valibot';
+import type { ApiEnv } from './deps.ts';
 
 /** Which side of a transformation is described: what a request sends or what an answer holds. */
 export type Side = 'input' | 'output';
@@ -22,6 +24,9 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Keys of `v.metadata` that are no part of the description. */
+const OWN_MARKS: ReadonlySet<string> = new Set(['ref', 'timestamp', 'decimal']);
+
 /** Describes one schema. Checks that JSON Schema cannot say are left to the descriptions. */
 export function describeSchema(schema: v.GenericSchema, side: Side): Described {
   const components: Record<string, JsonSchema> = {};
@@ -34,9 +39,11 @@ export function describeSchema(schema: v.GenericSchema, side: Side): Described {
       const { metadata } = valibotAction;
       if (!isObject(metadata)) return undefined;
       if (isObject(metadata.jsonSchema)) return metadata.jsonSchema;
-      if (typeof metadata.ref !== 'string') return undefined;
-      const { ref: _name, ...named } = { ref: undefined, ...jsonSchema };
-      components[metadata.ref] = named;
+      const documented = Object.fromEntries(
+        Object.entries(jsonSchema).filter(([key]) => !OWN_MARKS.has(key)),
+      );
+      if (typeof metadata.ref !== 'string') return documented;
+      components[metadata.ref] = documented;
       return { $ref: `#/components/schemas/${metadata.ref}` };
     },
   });
@@ -53,4 +60,13 @@ export function resolved({ schema, components }: Described): ReturnType<typeof r
     toJSONSchema: () => copy().schema,
     toOpenAPISchema: async () => copy(),
   };
+}
+
+/** A middleware that is documented: the OpenAPI document has the description of what it checks. */
+export function documents<Handler extends MiddlewareHandler<ApiEnv>>(
+  handler: Handler,
+  target: 'json' | 'query' | 'param',
+  description: Described,
+): Handler {
+  return Object.assign(handler, { [uniqueSymbol]: { target, ...resolved(description) } });
 }

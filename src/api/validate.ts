@@ -3,13 +3,13 @@
  * schemas describe the request in the OpenAPI document.
  * @module
  */
-import type { Context, MiddlewareHandler } from 'hono';
-import { uniqueSymbol } from 'hono-openapi';
+import type { MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
-import { badRequest, invalid, Problem } from '../domain/problem.ts';
-import { problemsOf, strayLists } from '../domain/validation.ts';
+import { invalid } from '../domain/problem.ts';
+import { validate, without } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
-import { type Described, describeSchema, resolved } from './json-schema.ts';
+import { type BodyOptions, describeBody, readJson } from './json-body.ts';
+import { describeSchema, documents } from './json-schema.ts';
 import { findRefused, isInherited } from './refused-values.ts';
 
 type Validated<Target extends string, Schema extends v.GenericSchema> = MiddlewareHandler<
@@ -19,93 +19,26 @@ type Validated<Target extends string, Schema extends v.GenericSchema> = Middlewa
 >;
 
 /**
- * Runs a schema.
- * @throws Problem 400 naming all problems
- * @example const line = parseOrThrow(ImportLine, JSON.parse(text));
- */
-export function parseOrThrow<Schema extends v.GenericSchema>(
-  schema: Schema,
-  value: unknown,
-): v.InferOutput<Schema> {
-  const refused = findRefused(value);
-  if (refused !== null) throw invalid([refused]);
-  const result = v.safeParse(schema, value);
-  const problems = result.success ? strayLists(value, result.output) : problemsOf(result.issues);
-  if (result.success && problems.length === 0) return result.output;
-  throw invalid(problems);
-}
-
-function described<Handler extends MiddlewareHandler<ApiEnv>>(
-  handler: Handler,
-  target: 'json' | 'query' | 'param',
-  description: Described,
-): Handler {
-  return Object.assign(handler, { [uniqueSymbol]: { target, ...resolved(description) } });
-}
-
-/**
- * Reads a body sent as JSON.
- * @throws Problem 415 when it is not declared as JSON, 400 when it is not well-formed
- */
-export async function readJson(c: Context<ApiEnv>): Promise<unknown> {
-  const type = c.req.header('content-type') ?? '';
-  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type.trim())) {
-    throw new Problem(415, 'The body must be JSON, sent with "content-type: application/json".');
-  }
-  const bytes = await c.req.arrayBuffer();
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    throw badRequest(
-      bytes.byteLength === 0 ? 'A JSON body is required.' : 'The body is not well-formed JSON in UTF-8.',
-    );
-  }
-}
-
-/** Options of {@link body}. */
-export interface BodyOptions {
-  /** Fields of the record that a request may carry and that are ignored, so that a record read can be put back. */
-  readonly responseOnly?: readonly string[];
-}
-
-function withReadOnly(description: Described, names: readonly string[]): Described {
-  const add = (schema: Described['schema']): Described['schema'] => ({
-    ...schema,
-    properties: {
-      ...schema.properties,
-      ...Object.fromEntries(
-        names
-          .filter((name) => schema.properties?.[name] === undefined)
-          .map((name) => [name, { readOnly: true, description: 'Response only: ignored in a request.' }]),
-      ),
-    },
-  });
-  const ref = description.schema.$ref?.split('/').at(-1);
-  const target = ref === undefined ? undefined : description.components[ref];
-  return ref === undefined || target === undefined
-    ? { ...description, schema: add(description.schema) }
-    : { ...description, components: { ...description.components, [ref]: add(target) } };
-}
-
-/**
  * The JSON body, as `c.req.valid('json')`. Use `v.strictObject`, so that a typing error cannot pass silently.
- * @example app.post('/orders', describe({…}), body(OrderInput, { responseOnly: ['createdAt'] }), (c) => …)
+ * @example app.post('/webhooks', describe({…}), body(WebhookInput, { responseOnly: ['id'] }), (c) => …)
  */
 export function body<Schema extends v.GenericSchema<unknown, object>>(
   schema: Schema,
-  { responseOnly = [] }: BodyOptions = {},
+  options: BodyOptions = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
-    let value = await readJson(c);
-    if (responseOnly.length > 0 && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      value = Object.fromEntries(Object.entries(value).filter(([key]) => !responseOnly.includes(key)));
-    }
-    c.req.addValidatedData('json', parseOrThrow(schema, value));
+    const sent = without(await readJson(c), options.responseOnly ?? []);
+    c.req.addValidatedData('json', validate(schema, sent));
     await next();
   };
-  return described(handler, 'json', withReadOnly(describeSchema(schema, 'input'), responseOnly));
+  return documents(handler, 'json', describeBody(schema, options));
+}
+
+/** @throws Problem 400 */
+function checked<Schema extends v.GenericSchema>(schema: Schema, value: unknown): v.InferOutput<Schema> {
+  const refused = findRefused(value);
+  if (refused !== null) throw invalid([refused]);
+  return validate(schema, value);
 }
 
 /**
@@ -124,10 +57,10 @@ export function query<const Entries extends v.ObjectEntries>(
     if (repeated.length > 0) {
       throw invalid(repeated.map(([path]) => ({ path, message: 'must be given once' })));
     }
-    c.req.addValidatedData('query', parseOrThrow(schema, c.req.query()));
+    c.req.addValidatedData('query', checked(schema, c.req.query()));
     await next();
   };
-  return described(handler, 'query', describeSchema(schema, 'input'));
+  return documents(handler, 'query', describeSchema(schema, 'input'));
 }
 
 /**
@@ -139,10 +72,10 @@ export function params<const Entries extends v.ObjectEntries>(
 ): Validated<'param', v.ObjectSchema<Entries, undefined>> {
   const schema = v.object(entries);
   const handler: Validated<'param', v.ObjectSchema<Entries, undefined>> = async (c, next) => {
-    c.req.addValidatedData('param', parseOrThrow(schema, c.req.param()));
+    c.req.addValidatedData('param', checked(schema, c.req.param()));
     await next();
   };
-  return described(handler, 'param', describeSchema(schema, 'input'));
+  return documents(handler, 'param', describeSchema(schema, 'input'));
 }
 
 /** `true` or `false` in a query. */

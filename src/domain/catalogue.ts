@@ -105,6 +105,11 @@ export function entryOf(type: EventType): CatalogueEntry {
   return catalogue[eventTypes[type].entity];
 }
 
+/** The identifier of a record, which GET webhooks get appended to their URL. */
+export function idOf({ idField }: CatalogueEntry, record: object): string {
+  return String(Object.entries(record).find(([name]) => name === idField)?.[1]);
+}
+
 /** A record as a delivery of this type carries it, in its v2 form. */
 export function sampleOf(type: EventType): object {
   const movement = movementOf(type);

@@ -193,10 +193,16 @@ export function count(limits: DecimalLimits = { min: '0' }) {
 export function writtenDecimal(kind: DecimalMetadata['decimal'], version: PayloadVersion) {
   if (version === 'v21') return v.number();
   return kind === 'money'
-    ? v.pipe(v.string(), v.regex(/^-?\d+\.\d{2,4}$/), v.description('Decimal string, two to four decimals.'))
+    ? v.pipe(
+        v.string(),
+        v.regex(/^-?\d+\.\d{2,4}$/),
+        v.description('Decimal string, two to four decimals.'),
+        v.metadata({ decimal: kind }),
+      )
     : v.pipe(
         v.string(),
         v.regex(/^-?\d+(\.\d{0,5}[1-9])?$/),
         v.description('Decimal string, no trailing zeros.'),
+        v.metadata({ decimal: kind }),
       );
 }

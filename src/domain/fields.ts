@@ -10,16 +10,12 @@ import * as v from 'valibot';
 const countries: ReadonlySet<string> = new Set(Object.keys(isoCountries.getAlpha2Codes()));
 const currencies: ReadonlySet<string> = new Set(currencyCodes.codes());
 
-/** Postgres cannot store NUL, and half a surrogate pair would be replaced silently. */
-const UNSTORABLE = /\0|\p{Surrogate}/u;
-
-/** Text of at most this many UTF-16 units, with at least `min`. */
+/** Text of at most this many UTF-16 units, with at least `min`. What cannot be stored is refused as it is read. */
 export function text(max: number, min = 0) {
   return v.pipe(
     v.string('must be a string'),
     v.minLength(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`),
     v.maxLength(max, `must have at most ${max} characters`),
-    v.check((value) => !UNSTORABLE.test(value), 'must not contain NUL or half a surrogate pair'),
   );
 }
 
@@ -50,6 +46,15 @@ export function flag(fallback = false) {
 /** One of the given strings. */
 export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
   return v.picklist(values, `must be one of ${values.join(', ')}`);
+}
+
+/** One of the given whole numbers. */
+export function integerOf<const T extends readonly [number, ...number[]]>(values: T, message: string) {
+  return v.pipe(
+    v.picklist(values, message),
+    // The generated schema would say "number".
+    v.metadata({ jsonSchema: { type: 'integer', enum: values } }),
+  );
 }
 
 /** A whole number within bounds, both inclusive. */

@@ -71,6 +71,14 @@ export function notFound(message: string): Problem {
   return new Problem(404, message);
 }
 
+/**
+ * 404 for a record that this e-shop does not have.
+ * @param noun such as "order"
+ */
+export function recordNotFound(noun: string, id: string | number): Problem {
+  return notFound(`There is no ${noun} ${id}.`);
+}
+
 /** 409: exists already, or a transition that the table of states does not have. */
 export function conflict(message: string): Problem {
   return new Problem(409, message);

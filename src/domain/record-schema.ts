@@ -12,7 +12,12 @@ type AnySchema = v.GenericSchema;
 
 /** A timestamp as records carry it. */
 export function writtenTimestamp() {
-  return v.pipe(v.string(), v.isoTimestamp(), v.examples(['2026-11-20T19:33:00.000Z']));
+  return v.pipe(
+    v.string(),
+    v.isoTimestamp(),
+    v.examples(['2026-11-20T19:33:00.000Z']),
+    v.metadata({ timestamp: true }),
+  );
 }
 
 function isSchema(value: unknown): value is AnySchema {
@@ -69,4 +74,36 @@ export function recordObject(
  */
 export function named<S extends AnySchema>(schema: S, name: string, version: PayloadVersion) {
   return v.pipe(schema, v.metadata({ ref: version === 'v21' ? name : `${name}V2` }));
+}
+
+/** What a field of a record is, as far as its storage is concerned. */
+export type FieldKind = 'timestamp' | 'decimal' | 'json' | 'plain';
+
+/**
+ * The fields of a record in their order.
+ * @param record the schema of its v2 form
+ * @param list to look at the items of this field, which is a list, instead
+ */
+export function fieldKinds(record: AnySchema, list?: string): Map<string, FieldKind> {
+  const fields = new Map(Object.entries(entriesOf(record)));
+  if (list === undefined) return new Map([...fields].map(([name, schema]) => [name, kindOf(schema)]));
+  const items = fields.get(list);
+  if (items === undefined || !('item' in items) || !isSchema(items.item))
+    throw new RangeError(`${list} is no list.`);
+  return fieldKinds(items.item);
+}
+
+function entriesOf(schema: AnySchema): Record<string, AnySchema> {
+  const entries = 'entries' in schema && typeof schema.entries === 'object' ? (schema.entries ?? {}) : {};
+  const found: Record<string, AnySchema> = {};
+  for (const [name, entry] of Object.entries(entries)) if (isSchema(entry)) found[name] = entry;
+  return found;
+}
+
+function kindOf(schema: AnySchema): FieldKind {
+  const { timestamp, decimal } = v.getMetadata(schema);
+  if (timestamp === true) return 'timestamp';
+  if (decimal !== undefined) return 'decimal';
+  if ('wrapped' in schema && isSchema(schema.wrapped)) return kindOf(schema.wrapped);
+  return 'item' in schema && isSchema(schema.item) && 'entries' in schema.item ? 'json' : 'plain';
 }

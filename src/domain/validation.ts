@@ -73,22 +73,25 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
 }
 
 /**
- * Runs a schema and rules over a body.
- * @param options.before the record before the write, in the input's form; null on creation
+ * Runs a schema over a value, and rules.
+ * @param asked.before the record before the write, in the input's form; null on creation
  * @throws Problem 400 naming all problems
  */
 export function validate<Schema extends v.GenericSchema, Context>(
   schema: Schema,
-  rules: readonly Rule<Context>[],
-  body: unknown,
-  options: { readonly before: object | null; readonly context: Context },
+  value: unknown,
+  asked?: {
+    readonly rules: readonly Rule<Context>[];
+    readonly before: object | null;
+    readonly context: Context;
+  },
 ): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, body);
-  const problems = result.success ? strayLists(body, result.output) : problemsOf(result.issues);
+  const result = v.safeParse(schema, value);
+  const problems = result.success ? strayLists(value, result.output) : problemsOf(result.issues);
   const refused = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
   // A problem of the whole body leaves no field to ask about.
-  if (!refused.has('')) {
-    for (const rule of rules) problems.push(...rule(result.output, { refused, ...options }));
+  if (asked !== undefined && !refused.has('')) {
+    for (const rule of asked.rules) problems.push(...rule(result.output, { refused, ...asked }));
   }
   if (!result.success || problems.length > 0) throw invalid(problems);
   return result.output;

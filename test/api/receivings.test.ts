@@ -112,7 +112,7 @@ describe('an announcement', () => {
   test('needs identifier, supplier and products; the rest is null or its default', async () => {
     const sku = await calls.product();
     const { data } = await api.shop('POST', '/v21/receivings', calls.minimal([{ sku, quantity: 1 }]));
-    expect(data).toMatchObject({ duty: false, handlingUnits: 'pallet', packagings: [], urgent: null });
+    expect(data).toMatchObject({ duty: false, handlingUnits: null, packagings: [], urgent: null });
     expect(data).toMatchObject({ carrierInfo: null, deliveryType: null, estimatedDelivery: null });
     const empty = await api.shop('POST', '/v21/receivings', {});
     expect(empty.status).toBe(400);

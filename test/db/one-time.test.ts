@@ -1,9 +1,12 @@
 /** A change has one time, however long it takes to be made: `updatedAt` and every time the change writes are equal. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changeOrder, readOrder } from '../../src/db/records/orders.ts';
-import { changeProduct } from '../../src/db/records/products.ts';
-import { changeReceiving } from '../../src/db/records/receivings.ts';
-import { changeReturn } from '../../src/db/records/returns.ts';
+import type { Family } from '../../src/db/records/family.ts';
+import { orders } from '../../src/db/records/orders.ts';
+import { products } from '../../src/db/records/products.ts';
+import { receivings } from '../../src/db/records/receivings.ts';
+import { returns } from '../../src/db/records/returns.ts';
+import { type Change, changeRecord } from '../../src/db/records/write.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { moveOrder } from '../../src/domain/order/changes.ts';
 import { moveReceiving } from '../../src/domain/receiving/changes.ts';
 import { moveReturn } from '../../src/domain/return/changes.ts';
@@ -18,6 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.drop());
 
+const change = <Rec extends object>(family: Family<Rec>, id: string, by: Change<Rec>) =>
+  transaction(api.sql, (tx) => changeRecord(tx, family, api.eshop.eshopId, id, by));
+
 /** Lets some milliseconds pass in the midst of a change. */
 function takingLong<Rec>(after: Rec): Rec {
   const until = performance.now() + 5;
@@ -27,18 +33,17 @@ function takingLong<Rec>(after: Rec): Rec {
 
 test('the cancellation of an order', async () => {
   await api.shop('POST', '/v21/orders', minimalOrder('1'));
-  await changeOrder(api.sql, api.eshop.eshopId, '1', (before, now) =>
+  const order = await change(orders, '1', (before, now) =>
     takingLong(moveOrder(before, 'canceled', null, now)),
   );
-  const order = await readOrder(api.sql, api.eshop.eshopId, '1');
-  expect(order?.canceledAt).toBe(order?.updatedAt);
-  expect(order?.statusHistory.at(-1)?.at).toBe(order?.updatedAt);
+  expect(order.canceledAt).toBe(order.updatedAt);
+  expect(order.statusHistory.at(-1)?.at).toBe(order.updatedAt);
 });
 
 test('the arrival of a return', async () => {
   const lines = [{ sku: 'TEA', quantity: 1 }];
   await api.shop('POST', '/v21/returns', { eshopReturnId: '1', returnedOrderProducts: lines });
-  const record = await changeReturn(api.sql, api.eshop.eshopId, '1', (before, now) =>
+  const record = await change(returns, '1', (before, now) =>
     takingLong(moveReturn(before, 'arrived', null, now)),
   );
   expect(record.receivedAt).toBe(record.updatedAt);
@@ -46,7 +51,7 @@ test('the arrival of a return', async () => {
 
 test('the update of a product', async () => {
   let given = '';
-  const record = await changeProduct(api.sql, api.eshop.eshopId, 'TEA', (before, now) => {
+  const record = await change(products, 'TEA', (before, now) => {
     given = now.toISOString();
     return takingLong({ ...before, note: 'x' });
   });
@@ -57,7 +62,7 @@ test('the arrival of a receiving, which has no times in its record', async () =>
   const products = [{ sku: 'TEA', quantity: 1 }];
   await api.shop('POST', '/v21/receivings', { eshopReceivingId: '1', supplier: 'Tea Ltd', products });
   let given = new Date(0);
-  await changeReceiving(api.sql, api.eshop.eshopId, '1', (before, now) => {
+  await change(receivings, '1', (before, now) => {
     given = now;
     return takingLong(moveReceiving(before, 'arrived'));
   });

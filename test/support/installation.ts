@@ -7,7 +7,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { createProduct } from '../../src/db/records/products.ts';
+import { products } from '../../src/db/records/products.ts';
+import { createRecord } from '../../src/db/records/write.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { createEshopWithUsers } from '../../src/demonstration.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { createTestDatabase } from './database.ts';
@@ -27,7 +29,9 @@ export async function createInstallation(temporalAddress = inject('temporalAddre
   const database = await createTestDatabase();
   const dataDir = await mkdtemp(join(tmpdir(), 'waybill-data-'));
   const credentials = await createEshopWithUsers(database.sql, { name: 'Shop', email: 'shop@example.test' });
-  await createProduct(database.sql, credentials.eshopId, { ...sampleProduct, sku: 'MUG-BLUE' });
+  await transaction(database.sql, (tx) =>
+    createRecord(tx, products, credentials.eshopId, { ...sampleProduct, sku: 'MUG-BLUE' }),
+  );
   return {
     sql: database.sql,
     credentials,

@@ -7,20 +7,19 @@ import { takeImportKey } from '../../db/import-keys.ts';
 import { retryOnDeadlock, transaction } from '../../db/transaction.ts';
 import { identifier, oneOf, said, text } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
+import { isObject, validate } from '../../domain/validation.ts';
 import type { Turns } from '../budget/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import { failureOf, reasonPhrase } from '../errors.ts';
-import { parseOrThrow } from '../validate.ts';
+import { parseJson } from '../json-body.ts';
 import { createLanes } from './lanes.ts';
 import type { Line } from './lines.ts';
 import { type Applied, type ImportOperation, importOperations, type Prepared } from './operations.ts';
 import type { Permit } from './still-allowed.ts';
 
-/** The names of the operations. */
-export const operationNames = Object.keys(importOperations) as [
-  keyof typeof importOperations,
-  ...(keyof typeof importOperations)[],
-];
+const [first, ...others] = importOperations;
+/** The operations by name. */
+const byName = new Map(importOperations.map((operation) => [operation.name, operation]));
 
 const idempotencyKey = v.optional(
   said(
@@ -31,7 +30,7 @@ const idempotencyKey = v.optional(
 
 /** What every line has around the body of its operation. */
 const lineSchema = v.strictObject({
-  operation: oneOf(operationNames),
+  operation: oneOf([first.name, ...others.map(({ name }) => name)]),
   id: v.optional(identifier()),
   idempotencyKey,
   body: v.record(v.string(), v.unknown(), 'must be a JSON object'),
@@ -39,8 +38,7 @@ const lineSchema = v.strictObject({
 type ParsedLine = v.InferOutput<typeof lineSchema>;
 
 /** A line of one operation, for the documentation. */
-export function lineSchemaOf(name: (typeof operationNames)[number]): v.GenericSchema {
-  const { named, body }: ImportOperation = importOperations[name];
+export function lineSchemaOf({ name, named, body }: ImportOperation): v.GenericSchema {
   const id = said(identifier(), 'Which record.');
   const operation = v.literal(name);
   return named
@@ -77,20 +75,14 @@ const appliedBefore: Applied = { message: 'Applied before.', repeated: true };
 /** @throws Problem 400, or 413 for a line that is too long */
 function parseLine({ bytes }: Line): ParsedLine {
   if (bytes === null) throw new Problem(413, 'The line is longer than 1 MiB.');
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch {
-    throw badRequest('The line is not well-formed JSON in UTF-8.');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw badRequest('The line must be a JSON object.');
-  return parseOrThrow(lineSchema, value);
+  const value = parseJson(bytes, 'line');
+  if (!isObject(value)) throw badRequest('The line must be a JSON object.');
+  return validate(lineSchema, value);
 }
 
 /** @throws Problem 400 */
 function prepare({ operation: name, id, body }: ParsedLine): Prepared {
-  const operation: ImportOperation = importOperations[name];
+  const operation = byName.get(name) ?? first;
   if (operation.named && id === undefined) throw invalid([{ path: 'id', message: 'is required' }]);
   if (!operation.named && id !== undefined)
     throw invalid([{ path: 'id', message: `${name} has none: leave it out` }]);

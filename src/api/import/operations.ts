@@ -4,19 +4,16 @@
  * @module
  */
 import type * as v from 'valibot';
-import { changeOrderIn } from '../../db/records/orders.ts';
-import { changeReceivingIn } from '../../db/records/receivings.ts';
-import { changeReturnIn } from '../../db/records/returns.ts';
-import { createMovementIn } from '../../db/records/stock-movements.ts';
+import { orders } from '../../db/records/orders.ts';
+import { createMovement } from '../../db/records/stock-movements.ts';
+import { changeRecord } from '../../db/records/write.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { moveOrder } from '../../domain/order/changes.ts';
-import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
-import type { OrderStatus } from '../../domain/order/status.ts';
 import { newMovement, stockMovementInputSchema } from '../../domain/stock/movement.ts';
-import { receivingLines, receivingStatus } from '../receivings.ts';
-import { returnLines, returnStatus } from '../returns.ts';
-import { parseOrThrow } from '../validate.ts';
-import { orderStatusBody } from '../warehouse-orders.ts';
+import { orderOperations } from '../records/orders.ts';
+import { receivingResource } from '../records/receivings.ts';
+import type { Resource } from '../records/resource.ts';
+import { returnResource } from '../records/returns.ts';
+import { capital } from '../records/words.ts';
 import type { Use } from './lanes.ts';
 
 /** What applying a line gave. */
@@ -37,6 +34,8 @@ export interface Prepared {
 
 /** An operation. */
 export interface ImportOperation {
+  /** The name a line gives it. */
+  readonly name: string;
   /** For the documentation: the endpoint that does the same. */
   readonly endpoint: string;
   /** True when a line names the record by `id`. */
@@ -51,19 +50,8 @@ const together = (lane: string): Use => ({ lane, shared: true });
 /** All products: whoever has it alone may find any of them short, or make it so. */
 const stock = 'stock';
 
-/** Moves of an order that leave its reservation as it is. */
-const besideStock: ReadonlySet<OrderStatus> = new Set([
-  'processing',
-  'packed',
-  'waitingForCarrier',
-  'delivered',
-  'lost',
-  'returningBack',
-  'returnedBack',
-  'receivedBack',
-]);
-
 const stockMovement: ImportOperation = {
+  name: 'stockMovement',
   endpoint: 'POST /v21/warehouse/stock-movements',
   named: false,
   body: stockMovementInputSchema,
@@ -72,92 +60,41 @@ const stockMovement: ImportOperation = {
     return {
       uses: [together(stock), alone(`product ${movement.sku}`)],
       async apply(tx, eshopId) {
-        const { id } = await createMovementIn(tx, eshopId, movement);
+        const { id } = await createMovement(tx, eshopId, movement);
         return { message: 'Stock movement recorded.', id };
       },
     };
   },
 };
 
-/** A pure change of a record, with the body of its endpoint. */
-interface Change<Rec, Body extends v.GenericSchema> {
-  readonly endpoint: string;
-  readonly body: Body;
-  readonly message: string;
-  /** True when it may find any product short, or make it so. */
-  movesStock(input: v.InferOutput<Body>): boolean;
-  change(record: Rec, input: v.InferOutput<Body>, now: Date): Rec;
-}
-
-/**
- * Makes the operations of one kind of record.
- * @param changeIn changes one in the caller's transaction
- */
-function operationsOn<Rec>(
-  kind: string,
-  changeIn: (
-    tx: Transaction,
-    eshopId: number,
-    id: string,
-    change: (before: Rec, now: Date) => Rec,
-  ) => Promise<Rec>,
-) {
-  return <Body extends v.GenericSchema>(of: Change<Rec, Body>): ImportOperation => ({
-    endpoint: of.endpoint,
+/** What the warehouse does to a kind of record: "packing-lists" of an order is `orderPackingLists`. */
+function operationsOn<Rec extends object>({
+  family,
+  operations,
+}: Pick<Resource<Rec>, 'family' | 'operations'>): ImportOperation[] {
+  const { kind, path } = family.entry;
+  return operations.map(({ name, message, body, prepare }) => ({
+    name: `${kind}${name.split('-').map(capital).join('')}`,
+    endpoint: `PUT /v21/warehouse${path}/{id}/${name}`,
     named: true,
-    body: of.body,
-    prepare(id, body) {
-      const input = parseOrThrow(of.body, body);
+    body,
+    prepare(id, sent) {
+      const { change, movesStock } = prepare(sent);
       return {
-        uses: [alone(`${kind} ${id}`), ...(of.movesStock(input) ? [alone(stock)] : [])],
+        uses: [alone(`${kind} ${id}`), ...(movesStock ? [alone(stock)] : [])],
         async apply(tx, eshopId) {
-          await changeIn(tx, eshopId, id, (record, now) => of.change(record, input, now));
-          return { message: of.message, id };
+          await changeRecord(tx, family, eshopId, id, change);
+          return { message, id };
         },
       };
     },
-  });
+  }));
 }
 
-const onOrder = operationsOn('order', changeOrderIn);
-const onReceiving = operationsOn('receiving', changeReceivingIn);
-const onReturn = operationsOn('return', changeReturnIn);
-
-/** Every operation by the name a line gives it. */
-export const importOperations = {
+/** Every operation. */
+export const importOperations: readonly [ImportOperation, ...ImportOperation[]] = [
   stockMovement,
-  orderStatus: onOrder({
-    endpoint: 'PUT /v21/warehouse/orders/{id}/status',
-    body: orderStatusBody,
-    message: 'Order status changed.',
-    movesStock: ({ status }) => !besideStock.has(status),
-    change: (order, { status, note }, now) => moveOrder(order, status, note, now),
-  }),
-  orderPackingLists: onOrder({
-    endpoint: 'PUT /v21/warehouse/orders/{id}/packing-lists',
-    body: packingListsSchema,
-    message: 'Packing lists replaced.',
-    movesStock: () => false,
-    change: packOrder,
-  }),
-  receivingStatus: onReceiving({
-    ...receivingStatus,
-    endpoint: 'PUT /v21/warehouse/receivings/{id}/status',
-    movesStock: ({ status }) => status === 'stocked',
-  }),
-  receivingLines: onReceiving({
-    ...receivingLines,
-    endpoint: 'PUT /v21/warehouse/receivings/{id}/lines',
-    movesStock: () => false,
-  }),
-  returnStatus: onReturn({
-    ...returnStatus,
-    endpoint: 'PUT /v21/warehouse/returns/{id}/status',
-    movesStock: ({ status }) => status === 'completed',
-  }),
-  returnLines: onReturn({
-    ...returnLines,
-    endpoint: 'PUT /v21/warehouse/returns/{id}/lines',
-    movesStock: () => false,
-  }),
-} as const satisfies Record<string, ImportOperation>;
+  ...operationsOn({ family: orders, operations: orderOperations }),
+  ...operationsOn(receivingResource),
+  ...operationsOn(returnResource),
+];

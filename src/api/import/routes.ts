@@ -13,7 +13,7 @@ import { createTurns } from '../budget/turns.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
 import { describeSchema, resolved } from '../json-schema.ts';
-import { type ApplyLine, createApplyLine, lineResultSchema, lineSchemaOf, operationNames } from './apply.ts';
+import { type ApplyLine, createApplyLine, lineResultSchema, lineSchemaOf } from './apply.ts';
 import { type Line, splitLines } from './lines.ts';
 import { importOperations } from './operations.ts';
 import { createSlices } from './slices.ts';
@@ -101,7 +101,7 @@ function underWay(
 
 const description = `Each line of the body is a JSON object that does what the endpoint of its operation does; each gets one line of the answer, in the same order, as soon as it and those before it are done.
 
-${operationNames.map((name) => `- \`${name}\`: \`${importOperations[name].endpoint}\``).join('\n')}
+${importOperations.map(({ name, endpoint }) => `- \`${name}\`: \`${endpoint}\``).join('\n')}
 
 The line \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","body":{"status":"processing"}}\` gets the result \`{"line":1,"idempotencyKey":"wms-1","statusCode":200,"message":"Order status changed.","id":"10001"}\`.
 
@@ -117,7 +117,7 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   const turns = createTurns({ total: CONNECTIONS });
   const slices = createSlices();
-  const line = resolved(describeSchema(v.union(operationNames.map(lineSchemaOf)), 'input'));
+  const line = resolved(describeSchema(v.union(importOperations.map(lineSchemaOf)), 'input'));
   const result = resolved(describeSchema(lineResultSchema, 'output'));
 
   app.post(

@@ -3,7 +3,7 @@
  * @module
  */
 import { v7 as uuidv7 } from 'uuid';
-import type { CatalogueEntry } from '../../domain/catalogue.ts';
+import { type CatalogueEntry, idOf } from '../../domain/catalogue.ts';
 import { type EventType, eventTypes } from '../../domain/event-types.ts';
 import { eventsOf } from '../../domain/fired-events.ts';
 import { assertRecordSize } from '../../domain/record-size.ts';
@@ -50,28 +50,23 @@ export async function recordEvent(tx: Transaction, event: NewEvent): Promise<voi
 
 /**
  * Records every event that a write fires.
- * @param before the record before the write; null on creation
  * @throws Problem 400 when the record has become too large
  */
 export async function recordChange(
   tx: Transaction,
   entry: CatalogueEntry,
-  change: {
-    readonly eshopId: number;
-    readonly entityId: string;
-    readonly before: object | null;
-    readonly after: object;
-  },
+  {
+    eshopId,
+    before,
+    after,
+  }: { readonly eshopId: number; readonly before: object | null; readonly after: object },
 ): Promise<void> {
-  const { eshopId, entityId, before, after } = change;
   const types = eventsOf(entry, before, after);
-  if (types.length > 0)
-    assertRecordSize(
-      entry.noun,
-      after,
-      types.every((type) => eventTypes[type].on === 'statusChanged'),
-    );
+  if (types.length > 0) {
+    const onlyStatus = types.every((type) => eventTypes[type].on === 'statusChanged');
+    assertRecordSize(entry.noun, after, onlyStatus);
+  }
   for (const type of types) {
-    await recordEvent(tx, { eshopId, type, entityId, record: after });
+    await recordEvent(tx, { eshopId, type, entityId: idOf(entry, after), record: after });
   }
 }

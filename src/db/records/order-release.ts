@@ -4,7 +4,9 @@
  */
 import { releaseOrder } from '../../domain/order/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
-import { changeOrder } from './orders.ts';
+import { transaction } from '../transaction.ts';
+import { ordersByTimer } from './orders.ts';
+import { changeRecord } from './write.ts';
 
 /** A pre-order that still waits. */
 export interface OrderRelease {
@@ -38,18 +40,14 @@ export async function releasePreOrder(
 ): Promise<boolean> {
   if ((await readOrderRelease(sql, eshopId, eshopOrderId)) === null) return false;
   let released = false;
-  await changeOrder(
-    sql,
-    eshopId,
-    eshopOrderId,
-    (order, now) => {
+  await transaction(sql, (tx) =>
+    changeRecord(tx, ordersByTimer, eshopId, eshopOrderId, (order, now) => {
       // Asked again under the lock: it may have been released, canceled or put off a moment ago.
       const until = options.due ?? now;
       const due = order.releaseAt !== null && Date.parse(order.releaseAt) <= until.getTime();
       released = order.status === 'preOrder' && due;
       return released ? releaseOrder(order, now) : order;
-    },
-    { byTimer: true },
+    }),
   );
   return released;
 }

@@ -12,8 +12,9 @@
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';
 import type { Transaction } from '../transaction.ts';
-import { consumeStock, releaseStock, reserveStock, type Units } from './stock.ts';
-import { unchanged } from './written.ts';
+import type { Written } from './family.ts';
+import { consumeStock, reserveStock, type Units } from './stock.ts';
+import { unchanged } from './write.ts';
 
 const reserving: ReadonlySet<OrderStatus> = new Set([
   'received',
@@ -30,22 +31,17 @@ function needs(order: OrderRecord | null): Units[] {
 
 /**
  * Changes stock as the write of an order asks for, under the lock of the order's row.
- * @param before null on creation
  * @throws Problem 409 when a product is short, naming every SKU
  */
-export async function orderMovesStock(
+export async function moveOrderStock(
   tx: Transaction,
-  eshopId: number,
-  before: OrderRecord | null,
-  after: OrderRecord,
+  { eshopId, before, after }: Written<OrderRecord>,
 ): Promise<void> {
-  const { eshopOrderId } = after;
-  if (after.status === 'onTheWay') {
-    if (before?.status === 'onTheWay') return;
-    return consumeStock(tx, eshopId, eshopOrderId, after.orderProducts);
+  const { eshopOrderId, status, orderProducts } = after;
+  if (status === 'onTheWay') {
+    if (before?.status !== 'onTheWay') await consumeStock(tx, eshopId, eshopOrderId, orderProducts);
+    return;
   }
   const needed = needs(after);
-  if (unchanged(needs(before), needed)) return;
-  if (needed.length === 0) await releaseStock(tx, eshopId, eshopOrderId);
-  else await reserveStock(tx, eshopId, eshopOrderId, needed);
+  if (!unchanged(needs(before), needed)) await reserveStock(tx, eshopId, eshopOrderId, needed);
 }

@@ -6,7 +6,7 @@
  * keeps other writers of stock out, but not the foreign keys of new order lines, which come in any order.
  * @module
  */
-import { stockMovementEntry } from '../../domain/catalogue.ts';
+import { idOf, stockMovementEntry } from '../../domain/catalogue.ts';
 import { compareDecimals, sumDecimals } from '../../domain/decimal.ts';
 import { eventOfMovement } from '../../domain/event-types.ts';
 import { conflict, invalid } from '../../domain/problem.ts';
@@ -100,7 +100,7 @@ async function writeMovements(
       recordEvent(tx, {
         eshopId,
         type: eventOfMovement(record.type),
-        entityId: String(record[stockMovementEntry.idField]),
+        entityId: idOf(stockMovementEntry, record),
         record,
       }),
     ),
@@ -139,11 +139,6 @@ export async function reserveStock(
   if (wanted.size === 0) return;
   const reserved = [...wanted].map(([sku, count]) => ({ eshopId, eshopOrderId, sku, count }));
   await tx`insert into stock_reservations ${tx(reserved)}`;
-}
-
-/** Makes what an order has reserved available again. An order that has nothing reserved stays as it is. */
-export function releaseStock(tx: Transaction, eshopId: number, eshopOrderId: string): Promise<void> {
-  return reserveStock(tx, eshopId, eshopOrderId, []);
 }
 
 /**

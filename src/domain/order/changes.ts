@@ -4,13 +4,14 @@
  * @module
  */
 import * as v from 'valibot';
+import { editsOf } from '../editing.ts';
 import { identifier, oneOf } from '../fields.ts';
 import { itemsOf } from '../list.ts';
 import { conflict } from '../problem.ts';
-import { assertChangeable, assertMove } from '../status.ts';
-import { fieldsOf, isObject, validate, without } from '../validation.ts';
+import { assertMove } from '../status.ts';
+import { isObject, without } from '../validation.ts';
 import { billingFields, billsRecipient, withBilling } from './billing.ts';
-import { type OrderContext, orderRules } from './rules.ts';
+import { type OrderContext, orderRules, type RuledOrder } from './rules.ts';
 import {
   type OrderProduct,
   type OrderProductInput,
@@ -38,17 +39,7 @@ const inHand: ReadonlySet<OrderStatus> = new Set([
 /** What the e-shop may still change from `processing` on. */
 export const changeableInHand: readonly string[] = ['note', 'trackingNumbers', 'orderFiles', 'paid'];
 
-/** The schema of an update: the status is the record's and not a request's. */
-const updateSchema = v.strictObject({ ...orderEntries, status: oneOf(orderStatuses) });
-
-/** The body without what a record has and a request may carry but not write. */
-function writable(body: unknown): unknown {
-  const stripped = without(body, orderResponseOnly);
-  const lines = isObject(stripped) ? itemsOf(stripped.orderProducts) : [];
-  if (!isObject(stripped) || lines.length === 0) return stripped;
-  return { ...stripped, orderProducts: lines.map((line) => without(line, ['packingLists'])) };
-}
-
+const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));
 const skuSchema = identifier();
 
 /** The SKUs a body speaks of, to be looked up before its rules are asked. Tolerates any body. */
@@ -71,66 +62,43 @@ function keepPackingLists(
   });
 }
 
-/**
- * A new order.
- * @param body the request's body as it came
- * @throws Problem 400 naming everything that is wrong
- */
-export function newOrder(body: unknown, context: OrderContext): OrderRecord {
-  const input = validate(orderInputSchema, orderRules, writable(body), { before: null, context });
-  const at = context.now.toISOString();
-  const { orderProducts, ...fields } = withBilling(input);
-  return {
-    ...fields,
-    orderProducts: orderProducts.map((line) => ({ ...line, packingLists: [] })),
-    createdAt: at,
-    updatedAt: at,
-    deliveredAt: null,
-    canceledAt: null,
-    statusHistory: [{ status: input.status, at, note: null }],
-  };
-}
-
-/** The record as a request could have sent it. */
-function inputOf(record: OrderRecord): Record<string, unknown> {
-  const { orderProducts, createdAt, updatedAt, deliveredAt, canceledAt, statusHistory, ...fields } = record;
-  return { ...fields, orderProducts: orderProducts.map(({ packingLists, ...line }) => line) };
-}
-
-function updated(record: OrderRecord, body: unknown, context: OrderContext): OrderRecord {
-  const before = inputOf(record);
-  const input = validate(updateSchema, orderRules, body, { before, context });
-  const { orderProducts, ...fields } = withBilling(input);
-  if (inHand.has(record.status)) {
-    assertChangeable('order', record.status, changeableInHand, before, { ...fields, orderProducts });
-  }
-  return { ...record, ...fields, orderProducts: keepPackingLists(orderProducts, record.orderProducts) };
-}
-
-/**
- * PUT: every field as sent, what is left out becomes null or its default. `status` is ignored.
- * @throws Problem 400, or 409 when the order is too far on its way for the change
- */
-export function replaceOrder(record: OrderRecord, body: unknown, context: OrderContext): OrderRecord {
-  const { eshopOrderId, status } = record;
-  return updated(record, { eshopOrderId, ...fieldsOf(writable(body)), status }, context);
-}
-
-/**
- * PATCH: the fields sent are changed, `orderProducts` and the other lists as a whole. `status` is ignored.
- * @throws Problem 400, or 409 when the order is too far on its way for the change
- */
-export function patchOrder(record: OrderRecord, body: unknown, context: OrderContext): OrderRecord {
-  const sent = fieldsOf(writable(body));
-  // A bill that goes to the recipient follows the recipient, unless the request says where it goes.
-  const follows = billsRecipient(record) && !billingFields.some((field) => field in sent);
-  const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));
-  return updated(
-    record,
-    { ...inputOf(record), ...(follows ? noBilling : {}), ...sent, status: record.status },
-    context,
-  );
-}
+const edits = editsOf<OrderRecord, RuledOrder, OrderContext>({
+  noun: 'order',
+  idField: 'eshopOrderId',
+  responseOnly: orderResponseOnly,
+  lines: {
+    field: 'orderProducts',
+    writable: (lines) =>
+      itemsOf(lines).length === 0 ? lines : itemsOf(lines).map((line) => without(line, ['packingLists'])),
+  },
+  schema: v.pipe(orderInputSchema, v.transform(withBilling)),
+  // The status is the record's and not a request's.
+  updateSchema: v.pipe(
+    v.strictObject({ ...orderEntries, status: oneOf(orderStatuses) }),
+    v.transform(withBilling),
+  ),
+  rules: orderRules,
+  fixed(record, sent) {
+    // A bill that goes to the recipient follows the recipient, unless the request says where it goes.
+    const follows = billsRecipient(record) && !billingFields.some((field) => field in sent);
+    return { ...(follows ? noBilling : {}), status: record.status };
+  },
+  changeable: ({ status }) => (inHand.has(status) ? changeableInHand : null),
+  apply({ orderProducts: lines, ...fields }, before, { now }) {
+    const orderProducts = keepPackingLists(lines, before?.orderProducts ?? []);
+    if (before !== null) return { ...before, ...fields, orderProducts };
+    const at = now.toISOString();
+    const statusHistory = [{ status: fields.status, at, note: null }];
+    const times = { createdAt: at, updatedAt: at, deliveredAt: null, canceledAt: null };
+    return { ...fields, orderProducts, ...times, statusHistory };
+  },
+});
+/** A new order. */
+export const newOrder = edits.make;
+/** PUT of an order; `status` is ignored. */
+export const replaceOrder = edits.replace;
+/** PATCH of an order; `status` is ignored. */
+export const patchOrder = edits.patch;
 
 /**
  * Moves the order to another status.

@@ -5,8 +5,7 @@
 import * as v from 'valibot';
 import shipped from '../data/marketplaces.json' with { type: 'json' };
 import { text } from '../fields.ts';
-import { invalid } from '../problem.ts';
-import { problemsOf } from '../validation.ts';
+import { validate } from '../validation.ts';
 
 /** The marketplaces known without any configuration. */
 export const shippedMarketplaces: readonly string[] = shipped;
@@ -17,7 +16,6 @@ export const shippedMarketplaces: readonly string[] = shipped;
  * @throws Problem 400 when it is not one
  */
 export function extendMarketplaces(json: unknown): readonly string[] {
-  const result = v.safeParse(v.array(text(64, 1), 'must be a list of names'), json);
-  if (!result.success) throw invalid(problemsOf(result.issues));
-  return [...new Set([...shippedMarketplaces, ...result.output])];
+  const own = validate(v.array(text(64, 1), 'must be a list of names'), json);
+  return [...new Set([...shippedMarketplaces, ...own])];
 }

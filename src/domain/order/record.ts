@@ -10,9 +10,9 @@ import { type OrderRecord, orderEntries, packingListSchema } from './schema.ts';
 import { orderStatuses } from './status.ts';
 
 /** The schema of an order in a payload of this version. `packingLists` are there when asked for. */
-export function orderRecordSchema(version: PayloadVersion) {
+export function orderRecordSchema(version: PayloadVersion, entries = orderEntries) {
   const status = oneOf(orderStatuses);
-  const record = recordObject(orderEntries, version, {
+  const record = recordObject(entries, version, {
     status,
     orderProducts: v.array(
       recordObject(orderEntries.orderProducts.item.entries, version, {

@@ -12,6 +12,7 @@ import {
   flag,
   identifier,
   integer,
+  integerOf,
   oneOf,
   optional,
   said,
@@ -21,6 +22,7 @@ import {
 import { lines, list } from '../list.ts';
 import { sscc } from '../sscc.ts';
 import { timestamp } from '../timestamp.ts';
+import { shippedMarketplaces } from './marketplaces.ts';
 import type { OrderStatus } from './status.ts';
 
 /** Kinds of order. */
@@ -58,6 +60,17 @@ const fileSchema = v.strictObject({
   fileName: text(255, 1),
   url: webAddress(),
 });
+
+/**
+ * The marketplace. Which ones are known is told by a rule (`rules.ts`), since an order keeps the one it has when the
+ * warehouse's list changes; the schema's list is for the documentation.
+ */
+function marketplace(known: readonly string[]) {
+  return said(
+    optional(v.pipe(text(64, 1), v.metadata({ jsonSchema: { type: 'string', enum: [...known] } }))),
+    'One of the marketplaces that the warehouse knows. Required when disableShippingReorder is true.',
+  );
+}
 
 /** What an e-shop may write. `status` is read on creation only. */
 export const orderEntries = {
@@ -101,7 +114,7 @@ export const orderEntries = {
 
   paid: said(flag(), 'Whether the order is paid.'),
   paymentType: v.pipe(
-    optional(v.picklist([0, 1, 2], 'must be 0 (cash on delivery), 1 (card online) or 2 (bank transfer)')),
+    optional(integerOf([0, 1, 2], 'must be 0 (cash on delivery), 1 (card online) or 2 (bank transfer)')),
     v.description('0 cash on delivery, 1 card online, 2 bank transfer.'),
   ),
   cashOnDelivery: said(optional(money()), 'The amount to collect, for payment type 0.'),
@@ -124,23 +137,25 @@ export const orderEntries = {
   trackingNumbers: said(v.optional(list(text(128, 1), 1000), []), 'Tracking numbers of the packages.'),
   sanction: said(flag(), 'Only for b2b.'),
   priority: v.pipe(
-    v.optional(v.picklist([0, 1], 'must be 0 (normal) or 1 (high)'), 0),
+    v.optional(integerOf([0, 1], 'must be 0 (normal) or 1 (high)'), 0),
     v.description('0 normal, 1 high.'),
   ),
   disableShippingReorder: said(
     flag(),
     'Standard shipping is not ordered: needs marketplace and a file of type shippingAddonLabel.',
   ),
-  marketplace: said(
-    optional(text(64, 1)),
-    'One of the list the warehouse keeps; a wrong value is answered with the list.',
-  ),
+  marketplace: marketplace(shippedMarketplaces),
   orderFiles: said(v.optional(list(fileSchema, 100), []), 'Files that come with the order.'),
   orderProducts: lines(productSchema),
 };
 
 /** The body that creates or replaces an order. */
 export const orderInputSchema = v.strictObject(orderEntries);
+
+/** The fields as the documentation shows them, with the marketplaces that are loaded. */
+export function documentedEntries(marketplaces: readonly string[]): typeof orderEntries {
+  return { ...orderEntries, marketplace: marketplace(marketplaces) };
+}
 /** A valid body, defaults filled in. */
 export type OrderInput = v.InferOutput<typeof orderInputSchema>;
 /** An order line as sent. */

@@ -6,8 +6,7 @@
 import * as v from 'valibot';
 import shipped from '../data/shipper-services.json' with { type: 'json' };
 import { country, text } from '../fields.ts';
-import { invalid } from '../problem.ts';
-import { problemsOf } from '../validation.ts';
+import { validate } from '../validation.ts';
 
 const serviceSchema = v.strictObject({
   value: v.pipe(text(64, 1), v.description("What an order's `shipperService` says.")),
@@ -38,9 +37,7 @@ export type ShipperCatalogue = readonly Shipper[];
  * @throws Problem 400 naming every field that is wrong
  */
 export function parseShipperCatalogue(json: unknown): ShipperCatalogue {
-  const result = v.safeParse(v.array(shipperSchema), json);
-  if (result.success) return result.output;
-  throw invalid(problemsOf(result.issues));
+  return validate(v.array(shipperSchema), json);
 }
 
 /** The catalogue that comes with the program. */

@@ -11,9 +11,10 @@ import {
   unitsOf,
   writableLines,
 } from '../announced-lines.ts';
+import { editsOf } from '../editing.ts';
 import { conflict } from '../problem.ts';
-import { assertChangeable, assertMove } from '../status.ts';
-import { fieldsOf, isObject, problemIf, rulesOf, validate, without } from '../validation.ts';
+import { assertMove } from '../status.ts';
+import { isObject, problemIf, rulesOf } from '../validation.ts';
 import {
   type ReceivingInput,
   type ReceivingLine,
@@ -49,26 +50,9 @@ const receivingRules = [
   rule(['products'], ({ products }, { knownSkus }) => lineProblems('products', products, knownSkus)),
 ];
 
-/** The body without what a record has and a request may carry but not write. */
-function writable(body: unknown): unknown {
-  const sent = without(body, receivingResponseOnly);
-  if (!isObject(sent) || !('products' in sent)) return sent;
-  return { ...sent, products: writableLines(sent.products, receivingLineResponseOnly) };
-}
-
 /** The SKUs a body speaks of, to be looked up before its rules are asked. Tolerates any body. */
 export function skusInReceiving(body: unknown): string[] {
   return isObject(body) ? skusOfLines(body.products) : [];
-}
-
-/** The record, its fields in the order of the interface. */
-export function receivingOf(
-  input: Omit<ReceivingInput, 'products'>,
-  products: ReceivingLine[],
-  status: ReceivingStatus,
-): ReceivingRecord {
-  const { supplier, trackingNumber, urgent, ...fields } = input;
-  return { ...fields, products, status, supplier, trackingNumber, unitsAmount: unitsOf(products), urgent };
 }
 
 function freshLine({
@@ -80,55 +64,31 @@ function freshLine({
   return { sku, quantity, lot, received: null, expirationDate, lineState: 'E' };
 }
 
-/**
- * A new receiving, awaited.
- * @param body the request's body as it came
- * @throws Problem 400 naming everything that is wrong
- */
-export function newReceiving(body: unknown, context: ReceivingContext): ReceivingRecord {
-  const input = validate(receivingInputSchema, receivingRules, writable(body), { before: null, context });
-  return receivingOf(input, announce([], input.products, freshLine), 'awaiting');
-}
-
-/** The record as a request could have sent it. */
-function inputOf({ status, unitsAmount, ...record }: ReceivingRecord) {
-  return { ...record, products: writableLines(record.products, receivingLineResponseOnly) };
-}
-
-function updated(record: ReceivingRecord, body: unknown, context: ReceivingContext): ReceivingRecord {
-  const before = inputOf(record);
-  const input = validate(receivingInputSchema, receivingRules, body, { before, context });
-  if (record.status !== 'awaiting') {
-    assertChangeable('receiving', record.status, changeableOnArrival, before, input);
-  }
-  const { products, ...fields } = input;
-  return receivingOf(fields, announce(record.products, products, freshLine), record.status);
-}
-
-/**
- * PUT: every field as sent, what is left out becomes null or its default.
- * @throws Problem 400, or 409 when the goods have arrived
- */
-export function replaceReceiving(
-  record: ReceivingRecord,
-  body: unknown,
-  context: ReceivingContext,
-): ReceivingRecord {
-  const { eshopReceivingId } = record;
-  return updated(record, { eshopReceivingId, ...fieldsOf(writable(body)) }, context);
-}
-
-/**
- * PATCH: only the fields sent are changed, lists as a whole.
- * @throws Problem 400, or 409 when the goods have arrived
- */
-export function patchReceiving(
-  record: ReceivingRecord,
-  body: unknown,
-  context: ReceivingContext,
-): ReceivingRecord {
-  return updated(record, { ...inputOf(record), ...fieldsOf(writable(body)) }, context);
-}
+const edits = editsOf<ReceivingRecord, ReceivingInput, ReceivingContext>({
+  noun: 'receiving',
+  idField: 'eshopReceivingId',
+  responseOnly: receivingResponseOnly,
+  lines: {
+    field: 'products',
+    writable: (lines) => writableLines(lines, receivingLineResponseOnly),
+  },
+  schema: receivingInputSchema,
+  rules: receivingRules,
+  changeable: ({ status }) => (status === 'awaiting' ? null : changeableOnArrival),
+  apply(input, before) {
+    const { supplier, trackingNumber, urgent, ...fields } = input;
+    const products = announce(before?.products ?? [], input.products, freshLine);
+    const status = before?.status ?? 'awaiting';
+    // In the order of the interface.
+    return { ...fields, products, status, supplier, trackingNumber, unitsAmount: unitsOf(products), urgent };
+  },
+});
+/** A new receiving, awaited. */
+export const newReceiving = edits.make;
+/** PUT of a receiving. */
+export const replaceReceiving = edits.replace;
+/** PATCH of a receiving. */
+export const patchReceiving = edits.patch;
 
 /**
  * Moves the receiving to another status.

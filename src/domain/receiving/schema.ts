@@ -43,7 +43,7 @@ export const receivingEntries = {
   driverTrailerLicensePlate: said(optional(text(64)), 'License plate of the trailer.'),
   duty: said(flag(), 'Whether duty is to be paid.'),
   estimatedDelivery: said(optional(timestamp()), 'When it is expected.'),
-  handlingUnits: said(v.optional(oneOf(handlingUnits), 'pallet'), 'What is unloaded; pallet by default.'),
+  handlingUnits: said(optional(oneOf(handlingUnits)), 'What is unloaded.'),
   packagings: said(v.optional(list(packagingSchema, 1000), []), 'What it is packed in.'),
   products: said(lines(lineSchema), 'What is announced; a line is known by its `sku` and `lot`.'),
   supplier: said(text(255, 1), 'Who sends it.'),

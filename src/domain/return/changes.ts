@@ -4,9 +4,10 @@
  * @module
  */
 import { announce, enterCounts, lineProblems, skusOfLines, writableLines } from '../announced-lines.ts';
+import { editsOf } from '../editing.ts';
 import { conflict } from '../problem.ts';
-import { assertChangeable, assertMove } from '../status.ts';
-import { fieldsOf, isObject, problemIf, rulesOf, validate, without } from '../validation.ts';
+import { assertMove } from '../status.ts';
+import { isObject, problemIf, rulesOf } from '../validation.ts';
 import {
   type ReturnInput,
   type ReturnLine,
@@ -38,14 +39,6 @@ const returnRules = [
   ),
 ];
 
-/** The body without what a record has and a request may carry but not write. */
-function writable(body: unknown): unknown {
-  const sent = without(body, returnResponseOnly);
-  if (!isObject(sent) || !('returnedOrderProducts' in sent)) return sent;
-  const returnedOrderProducts = writableLines(sent.returnedOrderProducts, returnLineResponseOnly);
-  return { ...sent, returnedOrderProducts };
-}
-
 /** The SKUs a body speaks of, to be looked up before its rules are asked. Tolerates any body. */
 export function skusInReturn(body: unknown): string[] {
   return isObject(body) ? skusOfLines(body.returnedOrderProducts) : [];
@@ -56,60 +49,40 @@ function freshLine(sent: ReturnInput['returnedOrderProducts'][number]): ReturnLi
   return { sku, quantity, received: null, returnReason, resolution: null, lot, lineState: 'E' };
 }
 
-/**
- * A new return, awaited.
- * @param body the request's body as it came
- * @throws Problem 400 naming everything that is wrong
- */
-export function newReturn(body: unknown, context: ReturnContext): ReturnRecord {
-  const input = validate(returnInputSchema, returnRules, writable(body), { before: null, context });
-  const at = context.now.toISOString();
-  return {
-    ...input,
-    returnedOrderProducts: announce([], input.returnedOrderProducts, freshLine),
-    note: null,
-    status: 'awaiting',
-    createdAt: at,
-    updatedAt: at,
-    confirmedAt: null,
-    receivedAt: null,
-    canceledAt: null,
-  };
-}
-
-/** The record as a request could have sent it. */
-function inputOf(record: ReturnRecord) {
-  const { note, status, createdAt, updatedAt, confirmedAt, receivedAt, canceledAt, ...fields } = record;
-  const returnedOrderProducts = writableLines(fields.returnedOrderProducts, returnLineResponseOnly);
-  return { ...fields, returnedOrderProducts };
-}
-
-function updated(record: ReturnRecord, body: unknown, context: ReturnContext): ReturnRecord {
-  const before = inputOf(record);
-  const input = validate(returnInputSchema, returnRules, body, { before, context });
-  if (record.status !== 'awaiting') {
-    assertChangeable('return', record.status, returnChangeableOnArrival, before, input);
-  }
-  const lines = announce(record.returnedOrderProducts, input.returnedOrderProducts, freshLine);
-  return { ...record, ...input, returnedOrderProducts: lines };
-}
-
-/**
- * PUT: every field as sent, what is left out becomes null or its default.
- * @throws Problem 400, or 409 when the goods have arrived
- */
-export function replaceReturn(record: ReturnRecord, body: unknown, context: ReturnContext): ReturnRecord {
-  const { eshopReturnId } = record;
-  return updated(record, { eshopReturnId, ...fieldsOf(writable(body)) }, context);
-}
-
-/**
- * PATCH: only the fields sent are changed, lists as a whole.
- * @throws Problem 400, or 409 when the goods have arrived
- */
-export function patchReturn(record: ReturnRecord, body: unknown, context: ReturnContext): ReturnRecord {
-  return updated(record, { ...inputOf(record), ...fieldsOf(writable(body)) }, context);
-}
+const edits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
+  noun: 'return',
+  idField: 'eshopReturnId',
+  responseOnly: returnResponseOnly,
+  lines: {
+    field: 'returnedOrderProducts',
+    writable: (lines) => writableLines(lines, returnLineResponseOnly),
+  },
+  schema: returnInputSchema,
+  rules: returnRules,
+  changeable: ({ status }) => (status === 'awaiting' ? null : returnChangeableOnArrival),
+  apply(input, before, { now }) {
+    const lines = announce(before?.returnedOrderProducts ?? [], input.returnedOrderProducts, freshLine);
+    if (before !== null) return { ...before, ...input, returnedOrderProducts: lines };
+    const at = now.toISOString();
+    return {
+      ...input,
+      returnedOrderProducts: lines,
+      note: null,
+      status: 'awaiting',
+      createdAt: at,
+      updatedAt: at,
+      confirmedAt: null,
+      receivedAt: null,
+      canceledAt: null,
+    };
+  },
+});
+/** A new return, awaited. */
+export const newReturn = edits.make;
+/** PUT of a return. */
+export const replaceReturn = edits.replace;
+/** PATCH of a return. */
+export const patchReturn = edits.patch;
 
 /**
  * Moves the return to another status.

@@ -78,7 +78,7 @@ const movementRules = [
  */
 export function newMovement(body: unknown): NewMovement {
   const sent = without(body, stockMovementResponseOnly);
-  return validate(stockMovementInputSchema, movementRules, sent, { before: null, context: null });
+  return validate(stockMovementInputSchema, sent, { rules: movementRules, before: null, context: null });
 }
 
 /** A movement as a consumer may meet it. */

@@ -36,8 +36,8 @@ const order = ok(
   }),
 );
 const quantity: number | undefined = order.orderProducts[0]?.quantity;
-const path = { eshopOrderId: order.eshopOrderId };
-const inV2 = ok(await api.GET('/v2/orders/{eshopOrderId}', { params: { path } }));
+const path = { id: order.eshopOrderId };
+const inV2 = ok(await api.GET('/v2/orders/{id}', { params: { path } }));
 const asText: string | undefined = inV2.orderProducts[0]?.quantity;
 
 ok(
@@ -55,7 +55,7 @@ ok(
 );
 const products = await api.GET('/v21/products', { params: { query: { page: 1, items: 30 } } });
 const total: number | undefined = products.data?.pagination.totalCount;
-const refused = await api.GET('/v21/orders/{eshopOrderId}', { params: { path: { eshopOrderId: 'none' } } });
+const refused = await api.GET('/v21/orders/{id}', { params: { path: { id: 'none' } } });
 
 /** The body of a POST delivery of this type, in either version. */
 type Payload<Type extends keyof webhooks> =

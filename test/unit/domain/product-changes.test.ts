@@ -4,8 +4,9 @@ import { newProduct, patchProduct, replaceProduct } from '../../../src/domain/pr
 import { refusal } from '../../support/refusal.ts';
 
 const now = new Date('2026-11-20T12:00:00.000Z');
+const context = { now };
 const noStock = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
-const record = newProduct({ sku: 'TEA', name: 'Green tea' }, now);
+const record = newProduct({ sku: 'TEA', name: 'Green tea' }, context);
 const full = { ...record, description: 'green', price: '1.00', stock: { ...noStock, available: '7' } };
 
 test('a new product: the least of a body becomes the whole record, without stock', () => {
@@ -40,26 +41,32 @@ test('a new product: the least of a body becomes the whole record, without stock
 });
 
 test("what is the service's own is ignored", () => {
-  expect(newProduct({ ...record, stock: 'much', createdAt: 1, updatedAt: 2 }, now)).toEqual(record);
-  expect(replaceProduct(full, { ...full, stock: noStock, createdAt: 1, updatedAt: 2 })).toEqual(full);
-  expect(patchProduct(full, { stock: noStock, createdAt: 1, updatedAt: 2 })).toEqual(full);
+  expect(newProduct({ ...record, stock: 'much', createdAt: 1, updatedAt: 2 }, context)).toEqual(record);
+  expect(replaceProduct(full, { ...full, stock: noStock, createdAt: 1, updatedAt: 2 }, context)).toEqual(
+    full,
+  );
+  expect(patchProduct(full, { stock: noStock, createdAt: 1, updatedAt: 2 }, context)).toEqual(full);
 });
 
 test('PUT replaces: what is left out becomes its default; SKU and stock stay', () => {
-  expect(replaceProduct(full, { name: 'Tea' })).toEqual({ ...record, name: 'Tea', stock: full.stock });
+  expect(replaceProduct(full, { name: 'Tea' }, context)).toEqual({
+    ...record,
+    name: 'Tea',
+    stock: full.stock,
+  });
 });
 
 test('PATCH changes what is sent and nothing else', () => {
-  expect(patchProduct(full, { active: false })).toEqual({ ...full, active: false });
+  expect(patchProduct(full, { active: false }, context)).toEqual({ ...full, active: false });
 });
 
 test('the SKU cannot be changed, and a body is an object', () => {
   const message = '400 sku: must be the SKU in the path: it cannot be changed';
-  expect(refusal(() => patchProduct(full, { sku: 'CUP' }))).toBe(message);
-  expect(refusal(() => replaceProduct(full, { sku: 'CUP', name: 'Tea' }))).toBe(message);
+  expect(refusal(() => patchProduct(full, { sku: 'CUP' }, context))).toBe(message);
+  expect(refusal(() => replaceProduct(full, { sku: 'CUP', name: 'Tea' }, context))).toBe(message);
   for (const body of ['text', [], null]) {
-    expect(refusal(() => patchProduct(full, body))).toBe('400 The body must be a JSON object.');
-    expect(refusal(() => replaceProduct(full, body))).toBe('400 The body must be a JSON object.');
-    expect(refusal(() => newProduct(body, now))).toMatch(/^400 /);
+    expect(refusal(() => patchProduct(full, body, context))).toBe('400 The body must be a JSON object.');
+    expect(refusal(() => replaceProduct(full, body, context))).toBe('400 The body must be a JSON object.');
+    expect(refusal(() => newProduct(body, context))).toMatch(/^400 /);
   }
 });

@@ -42,7 +42,7 @@ const rules = [
   rule(['note'], ({ note }) => problemIf(note === 'bad', 'note', 'must not be bad')),
 ];
 const check = (body: unknown, before: object | null = null) =>
-  validate(schema, rules, body, { before, context: { longest: 10 } });
+  validate(schema, body, { rules, before, context: { longest: 10 } });
 
 describe('a body is held against schema and rules', () => {
   test('valid, it comes back with its defaults', () => {

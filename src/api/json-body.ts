@@ -1,0 +1,93 @@
+/**
+ * Bodies in JSON: read, and documented by their schema. What the schema and the rules find is told in one answer, so
+ * they are checked where the rules are; `validate.ts` has the bodies without rules.
+ * @module
+ */
+import type { Context, MiddlewareHandler } from 'hono';
+import type * as v from 'valibot';
+import { badRequest, invalid, Problem } from '../domain/problem.ts';
+import { isObject } from '../domain/validation.ts';
+import type { ApiEnv } from './deps.ts';
+import { type Described, describeSchema, documents } from './json-schema.ts';
+import { findRefused } from './refused-values.ts';
+
+/** How a body is documented. */
+export interface BodyOptions {
+  /** Fields of the record that a request may carry and that are ignored, so that a record read can be put back. */
+  readonly responseOnly?: readonly string[];
+  /** Required fields that may be left out here: the identifier of a PUT, everything of a PATCH. */
+  readonly optional?: readonly string[] | 'all';
+}
+
+/** Any JSON object, as `c.req.valid('json')`. */
+export function jsonBody(schema: v.GenericSchema<unknown, object>, options: BodyOptions = {}) {
+  const handler: MiddlewareHandler<
+    ApiEnv,
+    string,
+    { in: { json: Record<string, unknown> }; out: { json: Record<string, unknown> } }
+  > = async (c, next) => {
+    const body = await readJson(c);
+    if (!isObject(body)) throw badRequest('The body must be a JSON object.');
+    c.req.addValidatedData('json', body);
+    await next();
+  };
+  return documents(handler, 'json', describeBody(schema, options));
+}
+
+/**
+ * Reads a body sent as JSON.
+ * @throws Problem 415 when it is not declared as JSON, 400 when it is not well-formed or has values that nobody may send
+ */
+export async function readJson(c: Context<ApiEnv>): Promise<unknown> {
+  const type = c.req.header('content-type') ?? '';
+  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type.trim())) {
+    throw new Problem(415, 'The body must be JSON, sent with "content-type: application/json".');
+  }
+  const bytes = await c.req.arrayBuffer();
+  if (bytes.byteLength === 0) throw badRequest('A JSON body is required.');
+  return parseJson(bytes, 'body');
+}
+
+/**
+ * Parses JSON that somebody has sent.
+ * @param what it is called, such as "body"
+ * @throws Problem 400 when it is not well-formed or has values that nobody may send
+ */
+export function parseJson(bytes: ArrayBuffer | Uint8Array, what: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw badRequest(`The ${what} is not well-formed JSON in UTF-8.`);
+  }
+  const refused = findRefused(value);
+  if (refused !== null) throw invalid([refused]);
+  return value;
+}
+
+/** The description of a body. */
+export function describeBody(schema: v.GenericSchema, options: BodyOptions): Described {
+  const { responseOnly = [], optional = [] } = options;
+  const described = describeSchema(schema, 'input');
+  const ref = described.schema.$ref?.split('/').at(-1);
+  const target = ref === undefined ? undefined : described.components[ref];
+  const amend = (each: Described['schema']) => withReadOnly(withOptional(each, optional), responseOnly);
+  return ref === undefined || target === undefined
+    ? { ...described, schema: amend(described.schema) }
+    : { ...described, components: { ...described.components, [ref]: amend(target) } };
+}
+
+function withOptional(
+  { required = [], ...schema }: Described['schema'],
+  optional: readonly string[] | 'all',
+): Described['schema'] {
+  const needed = optional === 'all' ? [] : required.filter((name) => !optional.includes(name));
+  return needed.length === 0 ? schema : { ...schema, required: needed };
+}
+
+function withReadOnly(schema: Described['schema'], names: readonly string[]): Described['schema'] {
+  const readOnly = names
+    .filter((name) => schema.properties?.[name] === undefined)
+    .map((name) => [name, { readOnly: true, description: 'Response only: ignored in a request.' }]);
+  return { ...schema, properties: { ...schema.properties, ...Object.fromEntries(readOnly) } };
+}

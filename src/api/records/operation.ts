@@ -1,0 +1,61 @@
+/**
+ * What can be done to a record beside replacing its fields: by the e-shop without a body, or by the warehouse with one.
+ * The import does the warehouse's operations line by line (`import/operations.ts`).
+ * @module
+ */
+import type * as v from 'valibot';
+import type { Change } from '../../db/records/write.ts';
+import { validate } from '../../domain/validation.ts';
+
+interface Described {
+  /** The last part of its path. */
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  /** When it is refused with 409. */
+  readonly conflict?: string;
+  readonly message: string;
+}
+
+/** `POST /<resource>/{id}/<name>`, without a body. */
+export interface Action<Rec> extends Described {
+  readonly change: Change<Rec>;
+}
+
+/** `PUT /warehouse/<resource>/{id}/<name>`, for the role `warehouse`. */
+export interface Operation<Rec> extends Described {
+  readonly body: v.GenericSchema<unknown, object>;
+  /** Whether the answer has the packing lists. */
+  readonly withPackingLists: boolean;
+  /** @throws Problem 400 for a body that is wrong in itself */
+  prepare(body: unknown): PreparedOperation<Rec>;
+}
+
+/** An operation with its body. */
+export interface PreparedOperation<Rec> {
+  readonly change: Change<Rec>;
+  /** True when it may find any product short, or make it so. */
+  readonly movesStock: boolean;
+}
+
+/** Makes an operation; the body's type stays inside. */
+export function operation<Rec, Body extends v.GenericSchema<unknown, object>>(
+  of: Described & {
+    readonly body: Body;
+    readonly withPackingLists?: boolean;
+    movesStock?(input: v.InferOutput<Body>): boolean;
+    change(record: Rec, input: v.InferOutput<Body>, now: Date): Rec;
+  },
+): Operation<Rec> {
+  return {
+    ...of,
+    withPackingLists: of.withPackingLists ?? false,
+    prepare(body) {
+      const input = validate(of.body, body);
+      return {
+        movesStock: of.movesStock?.(input) ?? false,
+        change: (record, now) => of.change(record, input, now),
+      };
+    },
+  };
+}

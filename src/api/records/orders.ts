@@ -1,0 +1,122 @@
+/**
+ * Orders: `/orders`, key `eshopOrderId`, and what the warehouse does to them.
+ * @module
+ */
+import * as v from 'valibot';
+import { orders } from '../../db/records/orders.ts';
+import { oneOf, optional, text } from '../../domain/fields.ts';
+import {
+  changeableInHand,
+  moveOrder,
+  newOrder,
+  patchOrder,
+  releaseOrder,
+  replaceOrder,
+  skusIn,
+} from '../../domain/order/changes.ts';
+import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
+import { orderRecordSchema } from '../../domain/order/record.ts';
+import { documentedEntries, type OrderRecord } from '../../domain/order/schema.ts';
+import { type OrderStatus, orderStatuses, orderTransitions } from '../../domain/order/status.ts';
+import { waysOf } from '../describe.ts';
+import { type Operation, operation } from './operation.ts';
+import { timeFilter } from './reads.ts';
+import type { Resource } from './resource.ts';
+
+const rules = `
+- \`transferCompany\` is required for \`transfer\` orders; \`sanction\` and \`requiredExpeditionDate\` are allowed only for \`b2b\`.
+- \`releaseAt\` is allowed only for a \`preOrder\` and lies in the future.
+- \`shipper\` and \`shipperService\` are a pair from \`GET /v2/shipper-service-codes\`; \`pickupPoint\` is given exactly where the service delivers to pickup points.
+- \`paymentType\` 0 (cash on delivery) needs a service that offers it, and a \`cashOnDelivery\` above 0 unless the order is \`paid\`.
+- \`disableShippingReorder\` needs a \`marketplace\` and a file of type \`shippingAddonLabel\`; \`invoicePrint\` needs a file of type \`invoice\`.
+- \`marketplace\` is one of the list that the warehouse keeps; a wrong value is answered with the list.
+- Every \`sku\` is a product of the e-shop.
+- Billing may be left out altogether: then it is the recipient.`;
+
+const late = ` From \`processing\` on only ${changeableInHand.map((field) => `\`${field}\``).join(', ')} can be changed (else 409). \`status\` and the fields of the service are ignored.`;
+
+const stock = `From \`received\` until it leaves, an order has the units of its lines reserved: the move to \`received\` answers 409 naming every SKU that is short (set \`productsNotAvailable\` then). \`canceled\`, \`suspended\` and \`productsNotAvailable\` free them; \`onTheWay\` takes them out of the stock, one \`order\` movement per line.`;
+
+/** Moves of an order that leave its reservation as it is. */
+const besideStock: ReadonlySet<OrderStatus> = new Set([
+  'processing',
+  'packed',
+  'waitingForCarrier',
+  'delivered',
+  'lost',
+  'returningBack',
+  'returnedBack',
+  'receivedBack',
+]);
+
+/** What the warehouse does to orders. */
+export const orderOperations: readonly Operation<OrderRecord>[] = [
+  operation({
+    name: 'status',
+    summary: 'Change the status of an order',
+    description: `Fires UPDATE_ORDER_STATUS. Any way that is not in this table answers 409, staying included:\n\n${waysOf(orderTransitions)}\n\n${stock}`,
+    conflict: 'the table of statuses has no such way, or a product is short.',
+    message: 'Order status changed.',
+    body: v.strictObject({
+      status: oneOf(orderStatuses),
+      note: v.pipe(optional(text(4000)), v.description("Kept in the order's `statusHistory`.")),
+    }),
+    movesStock: ({ status }) => !besideStock.has(status),
+    change: (order: OrderRecord, { status, note }, now) => moveOrder(order, status, note, now),
+  }),
+  operation({
+    name: 'packing-lists',
+    summary: 'Replace the packing lists of an order',
+    description:
+      'Fires UPDATE_ORDER, and nothing when nothing changed. Answers the order with its packing lists.',
+    message: 'Packing lists replaced.',
+    withPackingLists: true,
+    body: packingListsSchema,
+    change: packOrder,
+  }),
+];
+
+/**
+ * Orders.
+ * @param marketplaces those that are known, for the documentation
+ */
+export function orderResource(marketplaces: readonly string[]): Resource<OrderRecord> {
+  const entries = documentedEntries(marketplaces);
+  return {
+    family: orders,
+    tag: 'Orders',
+    listed: ', without packing lists.',
+    filter: { status: v.optional(oneOf(orderStatuses)), ...timeFilter },
+    packingLists:
+      '`withPackingLists=true` adds `orderProducts[].packingLists`: which units are in which package, SSCC codes, serial numbers.',
+    creates: 'Create',
+    late,
+    tooLate: 'the order is too far on its way for this change.',
+    rules,
+    inputSchema: v.strictObject(entries),
+    recordSchema: (version) => orderRecordSchema(version, entries),
+    skusIn,
+    make: newOrder,
+    replace: replaceOrder,
+    patch: patchOrder,
+    actions: [
+      {
+        name: 'release',
+        summary: 'Release a pre-order now',
+        description: 'Ends its timer. Fires UPDATE_ORDER_STATUS.',
+        conflict: 'the order is no preOrder.',
+        message: 'Order released.',
+        change: releaseOrder,
+      },
+      {
+        name: 'cancel',
+        summary: 'Cancel an order',
+        description: 'Possible until the carrier is waited for. Fires UPDATE_ORDER_STATUS.',
+        conflict: 'the order can no longer be canceled.',
+        message: 'Order canceled.',
+        change: (order, now) => moveOrder(order, 'canceled', null, now),
+      },
+    ],
+    operations: orderOperations,
+  };
+}

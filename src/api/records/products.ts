@@ -1,0 +1,29 @@
+/**
+ * Products: `/products`, key `sku`.
+ * @module
+ */
+import * as v from 'valibot';
+import { products } from '../../db/records/products.ts';
+import { newProduct, patchProduct, replaceProduct } from '../../domain/product/changes.ts';
+import { type ProductRecord, productInputSchema, productRecordSchema } from '../../domain/product/schema.ts';
+import { booleanText } from '../validate.ts';
+import { timeFilter } from './reads.ts';
+import type { Resource } from './resource.ts';
+
+/** Products. */
+export const productResource: Resource<ProductRecord> = {
+  family: products,
+  tag: 'Products',
+  listed: '. A change of `stock` is no update of the product.',
+  filter: { active: v.optional(booleanText), ...timeFilter },
+  creates: 'Create',
+  onCreation: ' Only `sku` and `name` are required.',
+  inputSchema: productInputSchema,
+  recordSchema: productRecordSchema,
+  skusIn: () => [],
+  make: newProduct,
+  replace: replaceProduct,
+  patch: patchProduct,
+  actions: [],
+  operations: [],
+};

@@ -1,0 +1,101 @@
+/**
+ * The list and the detail of a kind of record, in the form of a version.
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import type { Family } from '../../db/records/family.ts';
+import { listRecords, readRecord } from '../../db/records/read.ts';
+import type { CatalogueEntry } from '../../domain/catalogue.ts';
+import type { PayloadVersion } from '../../domain/decimal.ts';
+import { identifier, said } from '../../domain/fields.ts';
+import { recordNotFound } from '../../domain/problem.ts';
+import { renderValue } from '../../domain/render.ts';
+import { timestamp } from '../../domain/timestamp.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describe } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
+import { booleanText, params, query } from '../validate.ts';
+import { article, capital } from './words.ts';
+
+/** What the reads of a resource are made from. */
+export interface ListedResource {
+  readonly family: Family<object>;
+  /** Its group in the documentation, such as "Receivings". */
+  readonly tag: string;
+  /** What is to be said of the list, in Markdown. */
+  readonly listed: string;
+  /** The query parameters that filter the list (see `ListFilter`). */
+  readonly filter: v.ObjectEntries;
+  /** The path parameter, where it is not an identifier that the e-shop has given. */
+  readonly id?: v.GenericSchema<string, string | number>;
+  /** What `withPackingLists` adds to the detail, in Markdown; left out where there are none. */
+  readonly packingLists?: string;
+  recordSchema(version: PayloadVersion): v.GenericSchema;
+}
+
+/** The filters of what e-shops write. */
+export const timeFilter = {
+  createdSince: v.optional(timestamp()),
+  updatedSince: v.optional(timestamp()),
+};
+
+/** The path parameter of one record: percent-encoded in the path, any characters. */
+export function idParams({ noun, idField }: CatalogueEntry) {
+  return { id: said(identifier(), `The \`${idField}\` of the ${noun}.`) };
+}
+
+/** The list and the detail. */
+export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: ListedResource): Hono<ApiEnv> {
+  const { family, tag, listed, filter, packingLists } = resource;
+  const { entry } = family;
+  const { noun, path } = entry;
+  const data = resource.recordSchema(version);
+  const [foundAll, found] = [`${tag} found.`, `${capital(noun)} found.`];
+  const app = new Hono<ApiEnv>();
+
+  app.get(
+    path,
+    describe({
+      summary: `List ${tag.toLowerCase()}`,
+      description: `Oldest first${listed}`,
+      tag,
+      data,
+      list: true,
+      message: foundAll,
+    }),
+    query({ ...pageQuery, ...filter }),
+    async (c) => {
+      const { page: number, items, ...asked } = c.req.valid('query');
+      const page = pageOf({ page: number, items });
+      const { records, totalCount } = await listRecords(deps.sql, family, c.var.session.eshopId, asked, page);
+      const shown = records.map((record) => renderValue(record, { version, withPackingLists: false }));
+      return ok(c, foundAll, shown, paginationOf(page, totalCount));
+    },
+  );
+
+  const flags = packingLists === undefined ? {} : { withPackingLists: v.optional(booleanText) };
+  app.get(
+    `${path}/:id`,
+    describe({
+      summary: `Read ${article(noun)}`,
+      ...(packingLists === undefined ? {} : { description: packingLists }),
+      tag,
+      data,
+      message: found,
+      errors: { 404: `no such ${noun}.` },
+    }),
+    params(resource.id === undefined ? idParams(entry) : { id: resource.id }),
+    query(flags),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const record = await readRecord(deps.sql, family, c.var.session.eshopId, id);
+      if (record === null) throw recordNotFound(noun, id);
+      const asked = c.req.valid('query');
+      const withPackingLists = 'withPackingLists' in asked && asked.withPackingLists === true;
+      return ok(c, found, renderValue(record, { version, withPackingLists }));
+    },
+  );
+  return app;
+}

@@ -1,0 +1,173 @@
+/**
+ * The routes of a kind of record, made from one description each (`orders.ts`, `products.ts`, `receivings.ts`,
+ * `returns.ts`): list, read, create, replace, patch, and what else can be done to it.
+ * @module
+ */
+import { Hono } from 'hono';
+import type * as v from 'valibot';
+import type { Family } from '../../db/records/family.ts';
+import { readWriteContext } from '../../db/records/products.ts';
+import { type Change, changeRecord, createRecord } from '../../db/records/write.ts';
+import { transaction } from '../../db/transaction.ts';
+import { eventOn, type Occasion } from '../../domain/event-types.ts';
+import type { OrderContext } from '../../domain/order/rules.ts';
+import { renderValue } from '../../domain/render.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describe } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { jsonBody } from '../json-body.ts';
+import { params } from '../validate.ts';
+import type { Action, Operation } from './operation.ts';
+import { idParams, type ListedResource, recordReads } from './reads.ts';
+import { article, capital } from './words.ts';
+
+/** What the rules of a body know beside it. */
+export type BodyContext = OrderContext;
+
+/** A kind of record that e-shops write. Texts are sentences in Markdown. */
+export interface Resource<Rec extends object> extends ListedResource {
+  readonly family: Family<Rec>;
+  readonly inputSchema: v.GenericSchema<unknown, object>;
+  /** How the creation is called. */
+  readonly creates: 'Create' | 'Announce';
+  /** Said of the creation alone. */
+  readonly onCreation?: string;
+  /** What can no longer be changed later on, and when; with `tooLate`, which says so of the 409. */
+  readonly late?: string;
+  readonly tooLate?: string;
+  /** Rules of the body that the schema cannot say. */
+  readonly rules?: string;
+  readonly actions: readonly Action<Rec>[];
+  readonly operations: readonly Operation<Rec>[];
+  skusIn(body: unknown): string[];
+  make(body: unknown, context: BodyContext): Rec;
+  replace(record: Rec, body: unknown, context: BodyContext): Rec;
+  patch(record: Rec, body: unknown, context: BodyContext): Rec;
+}
+
+/** The reads of `/v21`, the e-shop's writes, and what the warehouse does. */
+export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Resource<Rec>): Hono<ApiEnv> {
+  const { family, tag, inputSchema, late = '', onCreation = '' } = resource;
+  const rules = resource.rules === undefined ? '' : `\n${resource.rules}`;
+  const { entry } = family;
+  const { kind, noun, path, idField, responseOnly } = entry;
+  const one = `${path}/:id`;
+  const named = article(noun);
+  const missing = { 404: `no such ${noun}.` };
+  const fires = (on: Occasion) => `Fires ${eventOn(kind, on)}`;
+  const data = resource.recordSchema('v21');
+  const messages = { created: `${capital(noun)} created.`, updated: `${capital(noun)} updated.` };
+  const app = new Hono<ApiEnv>();
+  app.route('/', recordReads(deps, 'v21', resource));
+
+  const contextOf = async (eshopId: number, body: unknown): Promise<BodyContext> => ({
+    ...(await readWriteContext(deps.sql, eshopId, resource.skusIn(body))),
+    shipperCatalogue: deps.shipperCatalogue,
+    marketplaces: deps.marketplaces,
+  });
+  const shown = (record: Rec, withPackingLists = false) =>
+    renderValue(record, { version: 'v21', withPackingLists });
+  const change = (eshopId: number, id: string, by: Change<Rec>) =>
+    transaction(deps.sql, (tx) => changeRecord(tx, family, eshopId, id, by));
+
+  app.post(
+    path,
+    describe({
+      summary: `${resource.creates} ${named}`,
+      description: `${fires('created')}.${onCreation}${rules}`,
+      tag,
+      data,
+      message: messages.created,
+      errors: { 409: `${named} with this \`${idField}\` already exists.` },
+    }),
+    jsonBody(inputSchema, { responseOnly }),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const body = c.req.valid('json');
+      const record = resource.make(body, await contextOf(eshopId, body));
+      const created = await transaction(deps.sql, (tx) => createRecord(tx, family, eshopId, record));
+      return ok(c, messages.created, shown(created));
+    },
+  );
+
+  const wholeLists = family.lines === undefined ? '' : ', lists as a whole';
+  const updates = [
+    {
+      method: 'put',
+      summary: `Replace ${named}`,
+      how: 'What is left out becomes `null` or its default.',
+      optional: [idField],
+      apply: resource.replace,
+    },
+    {
+      method: 'patch',
+      summary: `Change fields of ${named}`,
+      how: `Only the fields sent are changed${wholeLists}.`,
+      optional: 'all',
+      apply: resource.patch,
+    },
+  ] as const;
+  for (const { method, summary, how, optional, apply } of updates) {
+    app[method](
+      one,
+      describe({
+        summary,
+        description: `${how}${late} ${fires('updated')}, and nothing when nothing changed.${rules}`,
+        tag,
+        data,
+        message: messages.updated,
+        errors: resource.tooLate === undefined ? missing : { ...missing, 409: resource.tooLate },
+      }),
+      params(idParams(entry)),
+      jsonBody(inputSchema, { responseOnly, optional }),
+      async (c) => {
+        const { eshopId } = c.var.session;
+        const body = c.req.valid('json');
+        const context = await contextOf(eshopId, body);
+        const updated = await change(eshopId, c.req.valid('param').id, (record, now) =>
+          apply(record, body, { ...context, now }),
+        );
+        return ok(c, messages.updated, shown(updated));
+      },
+    );
+  }
+
+  for (const { name, summary, description, conflict, message, change: act } of resource.actions) {
+    app.post(
+      `${one}/${name}`,
+      describe({
+        summary,
+        description: `${description} No body.`,
+        tag,
+        data,
+        message,
+        errors: { ...missing, ...(conflict === undefined ? {} : { 409: conflict }) },
+      }),
+      params(idParams(entry)),
+      async (c) => ok(c, message, shown(await change(c.var.session.eshopId, c.req.valid('param').id, act))),
+    );
+  }
+
+  for (const operation of resource.operations) {
+    const { name, summary, description, conflict, message, withPackingLists } = operation;
+    app.put(
+      `/warehouse${one}/${name}`,
+      describe({
+        summary,
+        description,
+        tag: 'Warehouse',
+        data,
+        message,
+        errors: { ...missing, ...(conflict === undefined ? {} : { 409: conflict }) },
+      }),
+      params(idParams(entry)),
+      jsonBody(operation.body),
+      async (c) => {
+        const prepared = operation.prepare(c.req.valid('json'));
+        const changed = await change(c.var.session.eshopId, c.req.valid('param').id, prepared.change);
+        return ok(c, message, shown(changed, withPackingLists));
+      },
+    );
+  }
+  return app;
+}

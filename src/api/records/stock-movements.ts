@@ -1,0 +1,78 @@
+/**
+ * Stock movements: `/stock-movements`, key `id`; the warehouse records them.
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { createMovement, stockMovements } from '../../db/records/stock-movements.ts';
+import { transaction } from '../../db/transaction.ts';
+import { stockMovementTypes } from '../../domain/event-types.ts';
+import { identifier, oneOf } from '../../domain/fields.ts';
+import { renderValue } from '../../domain/render.ts';
+import {
+  newMovement,
+  stockMovementInputSchema,
+  stockMovementRecordSchema,
+  stockMovementResponseOnly,
+} from '../../domain/stock/movement.ts';
+import { timestamp } from '../../domain/timestamp.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describe } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { jsonBody } from '../json-body.ts';
+import { type ListedResource, recordReads } from './reads.ts';
+
+/** Stock movements, to be read. */
+export const stockMovementResource: ListedResource = {
+  family: stockMovements,
+  tag: 'Stock movements',
+  listed: '. `since` is the earliest `createdAt`, itself included.',
+  filter: {
+    sku: v.optional(identifier()),
+    type: v.optional(oneOf(stockMovementTypes)),
+    since: v.optional(timestamp()),
+  },
+  id: v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, 'must be a whole number'),
+    v.metadata({ jsonSchema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 } }),
+    v.transform(Number),
+  ),
+  recordSchema: stockMovementRecordSchema,
+};
+
+/** The reads and the warehouse's write of `/v21`. */
+export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+  app.route('/', recordReads(deps, 'v21', stockMovementResource));
+
+  app.post(
+    '/warehouse/stock-movements',
+    describe({
+      summary: 'Record a stock movement',
+      description: `Changes the product's \`stock\` at once and fires CREATE_STOCK_MOVEMENT_<TYPE>, but no UPDATE_PRODUCT.
+
+- \`quality_hold\` moves \`count\` units from \`available\` to \`onHold\`, \`quality_release\` moves them back.
+- Every other type adds \`count\` to \`available\`: below zero it takes units away.
+- \`available\` and \`onHold\` never go below zero, and a product stays below 1,000,000,000 units: else 409.
+
+Some movements are recorded by themselves, one per line: an order that goes \`onTheWay\` (from its reserved units), a receiving that is stocked, a return that is completed.`,
+      tag: 'Warehouse',
+      data: stockMovementRecordSchema('v21'),
+      message: 'Stock movement recorded.',
+      errors: { 409: 'the product has too few units.' },
+    }),
+    jsonBody(stockMovementInputSchema, { responseOnly: stockMovementResponseOnly }),
+    async (c) => {
+      const movement = newMovement(c.req.valid('json'));
+      const { eshopId } = c.var.session;
+      const record = await transaction(deps.sql, (tx) => createMovement(tx, eshopId, movement));
+      return ok(
+        c,
+        'Stock movement recorded.',
+        renderValue(record, { version: 'v21', withPackingLists: false }),
+      );
+    },
+  );
+  return app;
+}

@@ -1,0 +1,62 @@
+/**
+ * Reading records of any kind.
+ * @module
+ */
+import type { Sql } from '../pool.ts';
+import { selected } from './columns.ts';
+import type { Family } from './family.ts';
+
+/** The record, or null. */
+export async function readRecord<Rec extends object>(
+  sql: Sql,
+  family: Family<Rec>,
+  eshopId: number,
+  id: string | number,
+): Promise<Rec | null> {
+  const { entry, table } = family;
+  const [record] = await sql<Rec[]>`
+    select ${selected(sql, family)} from ${sql(table)} t
+    where t.eshop_id = ${eshopId} and t.${sql(entry.idField)} = ${id}`;
+  return record === undefined ? null : { ...record };
+}
+
+/** Which records a list holds: those with this value in this column, or since this time (ISO 8601, itself included). */
+export type ListFilter = Readonly<Record<string, string | boolean | undefined>>;
+
+/** The names in a filter that are no columns, and the column that must be at least as late. */
+const SINCE: ReadonlyMap<string, string> = new Map([
+  ['since', 'createdAt'],
+  ['createdSince', 'createdAt'],
+  ['updatedSince', 'updatedAt'],
+]);
+
+/** A page of a list and how many records the whole list has. */
+export interface Listed<Rec> {
+  readonly records: readonly Rec[];
+  readonly totalCount: number;
+}
+
+/** A page of the records that pass the filter, oldest first. */
+export async function listRecords<Rec extends object>(
+  sql: Sql,
+  family: Family<Rec>,
+  eshopId: number,
+  filter: ListFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<Listed<Rec>> {
+  const table = sql(family.table);
+  const where = Object.entries(filter).reduce((all, [name, value]) => {
+    if (value === undefined) return all;
+    const since = SINCE.get(name);
+    return since === undefined
+      ? sql`${all} and t.${sql(name)} = ${value}`
+      : sql`${all} and t.${sql(since)} >= ${value}`;
+  }, sql`where t.eshop_id = ${eshopId}`);
+  const [records, counted] = await Promise.all([
+    sql<Rec[]>`
+      select ${selected(sql, family)} from ${table} t ${where}
+      order by t.created_at, t.${sql(family.entry.idField)} limit ${limit} offset ${offset}`,
+    sql<{ total: string }[]>`select count(*) as total from ${table} t ${where}`,
+  ]);
+  return { records, totalCount: Number(counted[0]?.total ?? 0) };
+}

@@ -1,0 +1,77 @@
+/**
+ * How e-shops write a kind of record, the same for all: the body's own fields are checked by its schema and rules, and
+ * become a record; a PUT takes every field from the body, a PATCH only those that are sent.
+ * @module
+ */
+import type * as v from 'valibot';
+import { assertChangeable } from './status.ts';
+import { fieldsOf, isObject, type Rule, validate, without } from './validation.ts';
+
+/** What is special about a kind of record. */
+export interface Editing<Rec extends object, Input extends object, Context> {
+  readonly noun: string;
+  readonly idField: string;
+  /** Fields of the record that a request may carry and not write, so that a record read can be put back. */
+  readonly responseOnly: readonly string[];
+  /** The same for its lines: the field that holds them, and what of them an e-shop writes. */
+  readonly lines?: { readonly field: string; writable(lines: unknown): unknown };
+  readonly schema: v.GenericSchema<unknown, Input>;
+  /** Of an update, where that is another. */
+  readonly updateSchema?: v.GenericSchema<unknown, Input>;
+  readonly rules: readonly Rule<Context>[];
+  /** What stands in an update whatever its body says. */
+  fixed?(record: Rec, sent: object): object;
+  /** The only fields that can still be changed; null where all of them can. */
+  changeable?(record: Rec): readonly string[] | null;
+  /** The record that an input makes; `before` is null on creation. */
+  apply(input: Input, before: Rec | null, context: Context): Rec;
+}
+
+/** Pure functions from the record before to the record after; `body` is the request's as it came. */
+export interface Edits<Rec, Context> {
+  /** @throws Problem 400 naming everything that is wrong */
+  make(body: unknown, context: Context): Rec;
+  /**
+   * PUT: what is left out becomes null or its default.
+   * @throws Problem 400, or 409 when it is too late for the change
+   */
+  replace(record: Rec, body: unknown, context: Context): Rec;
+  /**
+   * PATCH: only the fields sent are changed, lists as a whole.
+   * @throws Problem 400, or 409 when it is too late for the change
+   */
+  patch(record: Rec, body: unknown, context: Context): Rec;
+}
+
+/** Makes the edits of a kind of record. */
+export function editsOf<Rec extends object, Input extends object, Context>(
+  kind: Editing<Rec, Input, Context>,
+): Edits<Rec, Context> {
+  const { noun, idField, lines, schema, updateSchema = schema, rules } = kind;
+
+  /** A body or a record without what a request does not write. */
+  function writable(body: unknown): unknown {
+    const sent = without(body, kind.responseOnly);
+    if (lines === undefined || !isObject(sent) || !(lines.field in sent)) return sent;
+    return { ...sent, [lines.field]: lines.writable(sent[lines.field]) };
+  }
+
+  function update(record: Rec, body: unknown, context: Context, kept: readonly string[] | 'all'): Rec {
+    const before = fieldsOf(writable(record));
+    const sent = fieldsOf(writable(body));
+    const base = kept === 'all' ? before : Object.fromEntries(kept.map((name) => [name, before[name]]));
+    const value = { ...base, ...sent, ...kind.fixed?.(record, sent) };
+    const input = validate(updateSchema, value, { rules, before, context });
+    const changeable = kind.changeable?.(record) ?? null;
+    if (changeable !== null && 'status' in record)
+      assertChangeable(noun, String(record.status), changeable, before, input);
+    return kind.apply(input, record, context);
+  }
+
+  return {
+    make: (body, context) =>
+      kind.apply(validate(schema, writable(body), { rules, before: null, context }), null, context),
+    replace: (record, body, context) => update(record, body, context, [idField]),
+    patch: (record, body, context) => update(record, body, context, 'all'),
+  };
+}
