@@ -1,7 +1,7 @@
 /** The process killed at the worst moments: attempts are still counted right, mails still sent once. */
 
 import { SMTPServer } from 'smtp-server';
-import { afterEach, expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
@@ -11,18 +11,18 @@ import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { untilEnded } from '../support/workflows.ts';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+const KILLS = 4;
 
-async function setUp(env: Record<string, string> = {}) {
+/** The tests mostly wait, each for a process of its own: they run side by side. */
+type OnTestFinished = TestContext['onTestFinished'];
+
+async function setUp(onTestFinished: OnTestFinished, env: Record<string, string> = {}) {
   const installation = await createInstallation();
-  cleanups.push(() => installation.remove());
+  onTestFinished(() => installation.remove());
   const receiver = await createReceiver({ status: 503 });
-  cleanups.push(() => receiver.close());
+  onTestFinished(() => receiver.close());
   let program: Program | undefined;
-  cleanups.push(async () => program?.kill());
+  onTestFinished(async () => program?.kill());
   const start = async (): Promise<Program> => {
     program = await startProgram({ ...installation.env, ...env });
     return program;
@@ -43,8 +43,10 @@ async function setUp(env: Record<string, string> = {}) {
   return { installation, receiver, start, logIn, kill, subscribe };
 }
 
-test('killed during an attempt, ten times over: still 21 attempts before the deactivation, and one mail', async () => {
-  const { installation, receiver, start, logIn, kill, subscribe } = await setUp();
+test.concurrent('killed during an attempt, four times over: still 21 attempts before the deactivation, and one mail', async ({
+  onTestFinished,
+}) => {
+  const { installation, receiver, start, logIn, kill, subscribe } = await setUp(onTestFinished);
   const client = await logIn();
   const webhookId = await subscribe(client);
   let kills = 0;
@@ -52,7 +54,7 @@ test('killed during an attempt, ten times over: still 21 attempts before the dea
   const interrupted = new Set<string>();
   receiver.respond((request) => {
     const number = String(request.headers['x-service-attempt']);
-    if (kills === 10 || interrupted.has(number)) return { status: 503 };
+    if (kills === KILLS || interrupted.has(number)) return { status: 503 };
     // The request has arrived and is never answered: the process dies waiting.
     interrupted.add(number);
     kills += 1;
@@ -61,7 +63,7 @@ test('killed during an attempt, ten times over: still 21 attempts before the dea
   });
   await client.createOrder('10001');
   let program: Program | undefined;
-  for (let restarts = 0; restarts < 10; restarts += 1) {
+  for (let restarts = 0; restarts < KILLS; restarts += 1) {
     await until(`kill ${restarts + 1}`, async () => kills > restarts, 60_000);
     await dying;
     program = await start();
@@ -79,13 +81,15 @@ test('killed during an attempt, ten times over: still 21 attempts before the dea
     Array.from({ length: 21 }, (_, index) => index + 1),
   );
   expect(delivery.attempts.every((attempt: { status: number }) => attempt.status === 503)).toBe(true);
-  expect(receiver.requests).toHaveLength(31);
+  expect(receiver.requests).toHaveLength(21 + KILLS);
   await until('the mail', async () => (await installation.mails()).length > 0);
   expect(await installation.mails()).toHaveLength(1);
 }, 400_000);
 
-test('killed during an attempt, whose next wait is long: it is repeated without that wait, under its number', async () => {
-  const { receiver, start, logIn, kill, subscribe } = await setUp({
+test.concurrent('killed during an attempt, whose next wait is long: it is repeated without that wait, under its number', async ({
+  onTestFinished,
+}) => {
+  const { receiver, start, logIn, kill, subscribe } = await setUp(onTestFinished, {
     RETRY_INITIAL_INTERVAL: '30s',
     RETRY_COEFFICIENT: '10',
   });
@@ -106,7 +110,9 @@ test('killed during an attempt, whose next wait is long: it is repeated without 
   expect(receiver.requests.map((request) => request.headers['x-service-attempt'])).toEqual(['1', '1']);
 }, 150_000);
 
-test('killed between the transaction of the compensation and the mail: exactly one mail after the restart', async () => {
+test.concurrent('killed between the transaction of the compensation and the mail: exactly one mail after the restart', async ({
+  onTestFinished,
+}) => {
   const port = await freePort();
   const mails: string[] = [];
   let onConnect: (() => Promise<void>) | undefined;
@@ -132,9 +138,9 @@ test('killed between the transaction of the compensation and the mail: exactly o
     },
   });
   await new Promise<void>((resolve) => smtp.listen(port, '127.0.0.1', resolve));
-  cleanups.push(() => new Promise<void>((resolve) => smtp.close(() => resolve())));
+  onTestFinished(() => new Promise<void>((resolve) => smtp.close(() => resolve())));
 
-  const { installation, start, logIn, kill, subscribe } = await setUp({
+  const { installation, start, logIn, kill, subscribe } = await setUp(onTestFinished, {
     SMTP_URL: `smtp://127.0.0.1:${port}`,
     RETRY_MAX: '1',
   });
