@@ -13,8 +13,8 @@ export interface Catchers {
   readonly tests: readonly string[];
 }
 
-/** One line of the table. */
-export interface Defect {
+/** A defect, and where it is planted. */
+export interface Change {
   /** For `--only`, in kebab-case. */
   readonly name: string;
   /** The file that is changed, from the root of the repository. */
@@ -24,6 +24,10 @@ export interface Defect {
   readonly replacement: string;
   /** What somebody who uses or operates the program would notice. */
   readonly noticed: string;
+}
+
+/** A defect that tests have to catch: one line of the table. */
+export interface Defect extends Change {
   readonly caughtBy: readonly Catchers[];
 }
 
@@ -31,7 +35,7 @@ export interface Defect {
  * The file with the defect in it.
  * @throws Error when the text is not there, or more than once: the table has to follow the code
  */
-export function withDefect(source: string, { name, file, text, replacement }: Defect): string {
+export function withDefect(source: string, { name, file, text, replacement }: Change): string {
   const [before, after, ...more] = source.split(text);
   if (before === undefined || after === undefined || more.length > 0) {
     const found = after === undefined ? 'is not' : 'is more than once';
@@ -47,7 +51,7 @@ export function withDefect(source: string, { name, file, text, replacement }: De
  * twice.
  * @param root the folder of the repository
  */
-export async function problemsOf(defects: readonly Defect[], root: string): Promise<string[]> {
+export async function problemsOf(defects: readonly (Change | Defect)[], root: string): Promise<string[]> {
   const problems: string[] = [];
   const names = new Set<string>();
   const read = (file: string) => readFile(join(root, file), 'utf8').catch(() => '');
@@ -59,6 +63,7 @@ export async function problemsOf(defects: readonly Defect[], root: string): Prom
     } catch (error) {
       problems.push(error instanceof Error ? error.message : String(error));
     }
+    if (!('caughtBy' in defect)) continue;
     if (defect.caughtBy.every(({ tests }) => tests.length === 0))
       problems.push(`${defect.name} names no test`);
     for (const { file } of defect.caughtBy) {

@@ -3,20 +3,24 @@
  * turn red. One that survives is a gap in the tests.
  *
  *     npm run planted -- --only relay --only claims
+ *     npm run planted -- --faults
  * @module
  */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { table } from '../bench/figures.ts';
 import { stopOnInterruption } from '../src/shutdown.ts';
-import { type Catchers, type Defect, problemsOf } from './defect.ts';
+import { type Catchers, type Change, type Defect, problemsOf } from './defect.ts';
 import { defects } from './defects.ts';
+import { type FaultDefect, faultDefects } from './fault-defects.ts';
+import { playFault } from './run-faults.ts';
 import { runTests, type TestRun } from './run-tests.ts';
 import { copyTree, type Tree } from './tree.ts';
 
 interface Options {
   readonly only: readonly string[];
   readonly list: boolean;
+  readonly faults: boolean;
 }
 
 interface Verdict {
@@ -31,6 +35,7 @@ const say = (text: string) => console.error(text);
 await new Command('planted')
   .description('Plants one defect after the other and expects each of its named tests to fail.')
   .option('--only <name>', 'only defects whose name contains this; may be repeated', collect, [])
+  .option('--faults', 'defects that the rounds of `npm run faults` have to catch, one for each group', false)
   .option('--list', 'list the defects and plant nothing', false)
   .action(planted)
   .parseAsync();
@@ -39,16 +44,19 @@ function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
-async function planted({ only, list }: Options): Promise<void> {
-  const wanted = defects.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
-  if (wanted.length === 0) throw new Error(`No defect matches ${only.join(', ')}.`);
-  const problems = await problemsOf(wanted, root);
+async function planted({ only, list, faults }: Options): Promise<void> {
+  const matches = ({ name }: Change) => only.length === 0 || only.some((part) => name.includes(part));
+  const wanted = faults ? [] : defects.filter(matches);
+  const wantedOfFaults = faults || list ? faultDefects.filter(matches) : [];
+  const all = [...wanted, ...wantedOfFaults];
+  if (all.length === 0) throw new Error(`No defect matches ${only.join(', ')}.`);
+  const problems = await problemsOf(all, root);
   if (problems.length > 0) throw new Error(problems.join('\n'));
   if (list)
     return console.log(
       table(
         ['defect', 'what would be noticed'],
-        wanted.map((d) => [d.name, d.noticed]),
+        all.map((defect) => [defect.name, defect.noticed]),
       ),
     );
 
@@ -56,6 +64,7 @@ async function planted({ only, list }: Options): Promise<void> {
   const tree = await copyTree(root);
   await shutdown.add(tree.remove);
   try {
+    if (faults) return await plantForFaults(tree, wantedOfFaults);
     const red = await redWithout(tree, wanted);
     const verdicts: Verdict[] = [];
     for (const defect of wanted) verdicts.push(await plant(tree, defect, red));
@@ -66,6 +75,25 @@ async function planted({ only, list }: Options): Promise<void> {
   } finally {
     await shutdown.stop();
   }
+}
+
+/** Plays the rounds that have to show each of them. */
+async function plantForFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<void> {
+  const rows: string[][] = [];
+  for (const defect of wanted) {
+    const found = await tree.withDefect(defect, () => playFault(tree.folder, defect.fault));
+    // That a round could not be played shows nothing of the defect.
+    const [first = 'NOTHING', ...more] = found.filter((text) => !text.includes('could not be played'));
+    say(`${first === 'NOTHING' ? 'SURVIVED' : 'caught'}  ${defect.name}: ${first}`);
+    rows.push([
+      defect.group,
+      defect.fault,
+      defect.noticed,
+      `${first}${more.length > 0 ? `, and ${more.length} more` : ''}`,
+    ]);
+    if (first === 'NOTHING') process.exitCode = 1;
+  }
+  console.log(table(['group', 'fault', 'what would be noticed', 'what the checker found'], rows));
 }
 
 /** What is not green without any defect: red would prove nothing there. */

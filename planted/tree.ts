@@ -7,13 +7,13 @@ import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Defect, withDefect } from './defect.ts';
+import { type Change, withDefect } from './defect.ts';
 
 /** The copy. */
 export interface Tree {
   readonly folder: string;
   /** Runs something with the defect in the copy, and takes the defect out again. */
-  withDefect<T>(defect: Defect, run: () => Promise<T>): Promise<T>;
+  withDefect<T>(defect: Change, run: () => Promise<T>): Promise<T>;
   remove(): Promise<void>;
 }
 

@@ -1,0 +1,98 @@
+/**
+ * Defects that the fault rounds have to catch: one for each group, so that nobody trusts a checker that sees nothing.
+ * @module
+ */
+import type { GroupName } from '../faults/fault.ts';
+import type { Change } from './defect.ts';
+
+/** A defect with the rounds that show it. */
+export interface FaultDefect extends Change {
+  readonly group: GroupName;
+  /** The fault whose rounds are played. */
+  readonly fault: string;
+}
+
+export const faultDefects: readonly FaultDefect[] = [
+  {
+    name: 'faults-kill',
+    group: 'kill',
+    fault: 'worker killed',
+    file: 'workflows/delivery-options.ts',
+    text: '      nonRetryableErrorTypes: OWN_TIMEOUTS,\n',
+    replacement: '',
+    noticed: 'An attempt whose worker was killed is repeated only after the next wait of the policy.',
+  },
+  {
+    name: 'faults-link',
+    group: 'link',
+    fault: 'worker to Postgres silent',
+    file: 'src/db/pool.ts',
+    text: 'silenceMs: 15_000, lockMs',
+    replacement: 'silenceMs: null, lockMs',
+    noticed: 'A worker whose connections have fallen silent works no more until it is started again.',
+  },
+  {
+    name: 'faults-postgres',
+    group: 'postgres',
+    fault: 'read-only',
+    file: 'activities/attempt-delivery.ts',
+    text: '    nonRetryable: !lastChance,\n',
+    replacement: '    nonRetryable: false && !lastChance,\n',
+    noticed: 'A moment in which nothing can be recorded costs a wait of the policy.',
+  },
+  {
+    name: 'faults-temporal',
+    group: 'temporal',
+    fault: 'wiped',
+    file: 'src/reconciler/verdict.ts',
+    text: "    case 'missing':\n    case 'ended':\n      return { reason: found.as, action: 'startedAgain' };",
+    replacement:
+      "    case 'missing':\n      return null;\n    case 'ended':\n      return { reason: found.as, action: 'startedAgain' };",
+    noticed: 'Deliveries whose workflows were lost stay open for ever.',
+  },
+  {
+    name: 'faults-operator',
+    group: 'operator',
+    fault: 'workflow terminated',
+    file: 'src/reconciler/verdict.ts',
+    text: "action: kind === 'delivery' ? 'closed' : 'startedAgain' };",
+    replacement: "action: 'startedAgain' };",
+    noticed: 'A delivery that an operator terminated is started again.',
+  },
+  {
+    name: 'faults-receiver',
+    group: 'receiver',
+    fault: 'our resolver away',
+    file: 'src/delivery/fault.ts',
+    text: "  ETIMEOUT: 'resolver',",
+    replacement: "  ETIMEOUT: 'receiver',",
+    noticed: 'While our resolver is away every attempt counts against its receiver.',
+  },
+  {
+    name: 'faults-mail',
+    group: 'mail',
+    fault: 'server puts off twice (451)',
+    file: 'activities/mail-deactivation.ts',
+    text: '      if (!(error instanceof MailError) || !error.refused) throw error;\n',
+    replacement: '      if (!(error instanceof MailError) || !error.refused) return;\n',
+    noticed: 'A mail server that asks for patience never gets the mail.',
+  },
+  {
+    name: 'faults-clock',
+    group: 'clock',
+    fault: "worker's clock a minute behind",
+    file: 'src/db/clock.ts',
+    text: '  return row.now;\n',
+    replacement: '  return new Date();\n',
+    noticed: 'A worker whose clock is behind makes attempts too late.',
+  },
+  {
+    name: 'faults-stop',
+    group: 'stop',
+    fault: 'worker stopped in order',
+    file: 'src/worker-role.ts',
+    text: '        shutdownGraceTime: options.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
+    replacement: '        shutdownGraceTime: 1,\n',
+    noticed: 'A deploy cuts the requests that are under way, and makes them again.',
+  },
+];

@@ -1,0 +1,45 @@
+/**
+ * Plays the rounds of one fault in a copy of the repository, and tells what the checker found.
+ * @module
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import * as v from 'valibot';
+
+/** The part of the report of `npm run faults -- --json` that is read. */
+const Rounds = v.array(
+  v.object({ verdict: v.object({ violations: v.array(v.object({ kind: v.string(), text: v.string() })) }) }),
+);
+
+/** Different policies, moments and lengths of the same fault. */
+const ROUNDS = 4;
+/** What takes longer hangs, in milliseconds. */
+const RUN_TIMEOUT_MS = 15 * 60_000;
+
+/**
+ * @param folder the root of the tree
+ * @returns what the checker found, as sentences; nothing where it was content
+ * @throws Error with the output when the rounds left no report
+ */
+export async function playFault(folder: string, fault: string): Promise<string[]> {
+  const args = ['--only', fault, '--rounds', String(ROUNDS), '--seed', 'planted', '--lanes', '2', '--json'];
+  const child = spawn(process.execPath, ['--import', 'tsx', 'faults/main.ts', ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: RUN_TIMEOUT_MS,
+  });
+  let report = '';
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    report += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(-8_000);
+  });
+  await once(child, 'close');
+  const rounds = v.safeParse(v.pipe(v.string(), v.parseJson(), Rounds), report);
+  if (!rounds.success) throw new Error(`The rounds left no report:\n${output}`);
+  return rounds.output.flatMap(({ verdict }) =>
+    verdict.violations.map(({ kind, text }) => `${kind}: ${text}`),
+  );
+}

@@ -1,0 +1,21 @@
+/** The table of planted defects follows the code; what they prove is seen when they are planted (`npm run planted`). */
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { groupNames } from '../../faults/fault.ts';
+import { faults } from '../../faults/groups/index.ts';
+import { problemsOf } from '../../planted/defect.ts';
+import { defects } from '../../planted/defects.ts';
+import { faultDefects } from '../../planted/fault-defects.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+test('every defect finds its place, and names tests that are there', async () => {
+  expect(await problemsOf([...defects, ...faultDefects], root)).toEqual([]);
+});
+
+test('every group of faults has a defect, and the fault that shows it belongs to the group', () => {
+  expect(faultDefects.map(({ group }) => group).sort()).toEqual([...groupNames].sort());
+  for (const { group, fault } of faultDefects) {
+    expect(faults.filter(({ name }) => name === fault).map((each) => each.group)).toEqual([group]);
+  }
+});
