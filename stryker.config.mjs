@@ -9,7 +9,8 @@ export default {
   mutate: [
     'src/domain/**/*.ts',
     'workflows/next-step.ts',
-    'src/delivery/{address-guard,excerpt,failure-sentence,fault,request,retry-after,signature}.ts',
+    'src/attempt/{decisions,lateness,prepare,situation}.ts',
+    'src/delivery/{address-guard,destination,excerpt,failure-sentence,fault,own-endpoints,request,retry-after,signature}.ts',
   ],
   coverageAnalysis: 'perTest',
   // Tables and schemas that are made once, when their module is loaded: each would have to be judged by all tests.

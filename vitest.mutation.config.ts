@@ -7,10 +7,12 @@ const pure = [
   'catalogue',
   'decimal',
   'delivery-request',
+  'destination',
   'failure-sentence',
   'fault',
   'next-step',
   'order-status',
+  'own-endpoints',
   'render',
   'retry-policy',
   'signature',
@@ -20,7 +22,7 @@ const pure = [
 
 export default defineConfig({
   test: {
-    include: [...pure.map((name) => `test/unit/${name}.test.ts`), 'test/unit/domain/*.test.ts'],
+    include: [...pure.map((name) => `test/unit/${name}.test.ts`), 'test/unit/{attempt,domain}/*.test.ts'],
     setupFiles: ['test/support/few-runs.ts'],
   },
 });

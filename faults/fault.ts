@@ -2,7 +2,7 @@
  * What a fault is, and the scene it is injected into.
  * @module
  */
-import type { Random } from '../src/cli/demo/random.ts';
+import type { Random } from '../demo/random.ts';
 import type { Ledger } from './ledger.ts';
 import type { Moment } from './moment.ts';
 import type { PolicyName } from './policies.ts';

@@ -2,7 +2,7 @@
  * Which rounds a seed makes. A round follows from (seed, index) alone, whatever others are played.
  * @module
  */
-import { randomFrom } from '../src/cli/demo/random.ts';
+import { randomFrom } from '../demo/random.ts';
 import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';
 import type { Moment } from './moment.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomFrom } from '../src/cli/demo/random.ts';
+import { randomFrom } from '../demo/random.ts';
 import { maxAttempts, waits } from '../src/domain/retry-policy.ts';
 import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';

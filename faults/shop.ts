@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
+import { createEshopWithUsers } from '../src/accounts.ts';
 import type { Pool } from '../src/db/pool.ts';
-import { createEshopWithUsers } from '../src/demonstration.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
 import type { Ledger } from './ledger.ts';

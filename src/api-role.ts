@@ -4,7 +4,8 @@
  */
 import type { Logger } from 'pino';
 import { createApp } from './api/app.ts';
-import { type Config, MOST_CONNECTIONS } from './config.ts';
+import type { Config } from './config/config.ts';
+import { MOST_CONNECTIONS } from './config/variables.ts';
 import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
 import { createPool, type Pool } from './db/pool.ts';
 import { createAddressGuard } from './delivery/address-guard.ts';

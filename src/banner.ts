@@ -2,8 +2,9 @@
  * What a person reads once Waybill is ready.
  * @module
  */
-import { variables } from './config.ts';
-import type { EshopCredentials } from './demonstration.ts';
+
+import type { EshopCredentials } from './accounts.ts';
+import { variables } from './config/variables.ts';
 
 /** Addresses and, where there is a demonstration e-shop, how to log in. */
 export interface Ready {

@@ -9,12 +9,13 @@ import {
   type ShipperCatalogue,
   shippedCatalogue,
 } from './domain/order/shipper-services.ts';
+import { UserError } from './user-error.ts';
 
 async function read<T>(path: string, parse: (json: unknown) => T): Promise<T> {
   try {
     return parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
-    throw new Error(
+    throw new UserError(
       `The data file ${path} cannot be used: ${error instanceof Error ? error.message : error}`,
     );
   }
@@ -24,7 +25,7 @@ async function read<T>(path: string, parse: (json: unknown) => T): Promise<T> {
  * The carriers and their services.
  * @param path a JSON file in the form that `GET /v2/shipper-service-codes` answers in `data`; without it the catalogue
  * that comes with the program
- * @throws Error naming the file and what is wrong with it
+ * @throws UserError naming the file and what is wrong with it
  */
 export async function loadShipperCatalogue(path?: string): Promise<ShipperCatalogue> {
   return path === undefined ? shippedCatalogue : read(path, parseShipperCatalogue);
@@ -33,7 +34,7 @@ export async function loadShipperCatalogue(path?: string): Promise<ShipperCatalo
 /**
  * The marketplaces.
  * @param path a JSON file with a list of further names; without it the ones that come with the program
- * @throws Error naming the file and what is wrong with it
+ * @throws UserError naming the file and what is wrong with it
  */
 export async function loadMarketplaces(path?: string): Promise<readonly string[]> {
   return path === undefined ? shippedMarketplaces : read(path, extendMarketplaces);

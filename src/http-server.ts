@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { errorBody, everyAnswer, reasonPhrase } from './api/errors.ts';
 import { IMPORT_PATH } from './api/import/path.ts';
+import { UserError } from './user-error.ts';
 
 /** A listening server. */
 export interface HttpServer {
@@ -108,7 +109,7 @@ function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unread
 }
 
 /**
- * @throws Error with one sentence when the port is taken
+ * @throws UserError when the port is taken
  */
 export async function listen(
   app: { fetch(request: Request, env: HttpBindings): Response | Promise<Response> },
@@ -160,7 +161,7 @@ export async function listen(
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new Error(`PORT ${port} on ${host} is in use: choose another one, or 0 for any free one.`)
+          ? new UserError(`PORT ${port} on ${host} is in use: choose another one, or 0 for any free one.`)
           : error,
       ),
     );

@@ -2,7 +2,7 @@
  * Where this instance listens and what it connects to: never a destination of webhooks.
  * @module
  */
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import {
   createOwnEndpoints,
   type Endpoint,

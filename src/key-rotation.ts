@@ -4,7 +4,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import type { Settings } from './config.ts';
+import type { Settings } from './config/variables.ts';
 import type { Pool } from './db/pool.ts';
 import { readSetting, writeSetting } from './db/settings.ts';
 import { resealBatch } from './db/webhooks/secrets.ts';

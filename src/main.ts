@@ -5,7 +5,9 @@
 import pino from 'pino';
 import { startApi } from './api-role.ts';
 import { banner } from './banner.ts';
-import { type Config, loadConfig, POOL_SIZE } from './config.ts';
+import { type Config, loadConfig } from './config/config.ts';
+import { POOL_SIZE } from './config/variables.ts';
+import { databaseProblem } from './database-away.ts';
 import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
 import { createPool } from './db/pool.ts';
@@ -17,6 +19,7 @@ import { createMailer } from './mail/mailer.ts';
 import { masterKeys } from './master-key.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './shutdown.ts';
 import { temporalTarget } from './temporal/target.ts';
+import { shownError } from './user-error.ts';
 import { version } from './version.ts';
 import { type RunningWorker, startWorker } from './worker-role.ts';
 
@@ -41,7 +44,10 @@ async function main(): Promise<void> {
   );
 
   const embedded = await startEmbedded(config, say, shutdown);
-  for (const name of await migrate(embedded.databaseUrl, { say })) say(`Database: applied ${name}`);
+  const applied = await migrate(embedded.databaseUrl, { say }).catch((error: unknown) => {
+    throw databaseProblem(error);
+  });
+  for (const name of applied) say(`Database: applied ${name}`);
   const sql = createPool(embedded.databaseUrl, POOL_SIZE);
   await shutdown.add(() => sql.end({ timeout: 5 }));
   const keys = await masterKeys(sql, settings, embedded.dataDir);
@@ -93,9 +99,7 @@ async function main(): Promise<void> {
 async function fail(error: unknown): Promise<void> {
   // Asked to stop while starting: what failed on the way is no news.
   if (shutdown.signal.aborted) return;
-  const foreseen = error instanceof Error && ['ConfigError', 'DataDirError', 'Error'].includes(error.name);
-  const text = foreseen ? error.message : error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${shownError(error)}\n`);
   await stop();
   process.exit(1);
 }

@@ -3,7 +3,8 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { ConfigError, type Settings } from './config.ts';
+import { ConfigError } from './config/config.ts';
+import type { Settings } from './config/variables.ts';
 import type { Pool } from './db/pool.ts';
 import { checkSetting, readSetting, writeSetting } from './db/settings.ts';
 import type { DataDir } from './embedded/data-dir.ts';

@@ -3,10 +3,10 @@
  * @module
  */
 import { Command } from 'commander';
-import { readSettings, retryPolicyOf } from '../config.ts';
+import { demoCommand } from '../../demo/command.ts';
+import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { version } from '../version.ts';
 import { configurationTable } from './configuration-table.ts';
-import { demoCommand } from './demo/command.ts';
 import { eshopCommand } from './eshop-command.ts';
 import { keysCommand } from './keys-command.ts';
 import type { CommandContext } from './options.ts';

@@ -2,7 +2,7 @@
  * The table of all environment variables, as docs/operating.md shows it.
  * @module
  */
-import { variables } from '../config.ts';
+import { variables } from '../config/variables.ts';
 
 /** What the schema says a variable means. */
 function meaningOf(pipe: readonly { readonly type: string; readonly description?: unknown }[]): string {
@@ -13,8 +13,8 @@ function meaningOf(pipe: readonly { readonly type: string; readonly description?
 /** One line per variable in Markdown: name, default, meaning. */
 export function configurationTable(): string {
   const lines = Object.entries(variables.entries).map(([name, schema]) => {
-    const standard = schema.default === undefined || schema.default === '' ? '' : `\`${schema.default}\``;
-    return `| \`${name}\` | ${standard} | ${meaningOf(schema.wrapped.pipe)} |`;
+    const fallback = schema.default === undefined || schema.default === '' ? '' : `\`${schema.default}\``;
+    return `| \`${name}\` | ${fallback} | ${meaningOf(schema.wrapped.pipe)} |`;
   });
   return ['| variable | default | meaning |', '|---|---|---|', ...lines].join('\n');
 }

@@ -4,20 +4,12 @@
  */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { readSettings } from '../config.ts';
+import { createEshopWithUsers, noSuchEshop } from '../accounts.ts';
+import { readSettings } from '../config/config.ts';
 import { listEshops, rotateApiKey, setDisabled } from '../db/eshops.ts';
-import { createEshopWithUsers } from '../demonstration.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import {
-  type CommandContext,
-  checked,
-  eshopOption,
-  eshopSchema,
-  json,
-  jsonSchema,
-  noSuchEshop,
-} from './options.ts';
+import { type CommandContext, checked, eshopOption, eshopSchema, json, jsonSchema } from './options.ts';
 
 const newEshopSchema = v.object({
   ...jsonSchema.entries,

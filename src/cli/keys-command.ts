@@ -3,10 +3,12 @@
  * @module
  */
 import { Command } from 'commander';
-import { loadConfig, readSettings, type Settings } from '../config.ts';
+import { loadConfig, readSettings } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
 import { openDataDir } from '../embedded/data-dir.ts';
 import { type Rotation, rotateMasterKey } from '../key-rotation.ts';
-import { CommandError, withDatabase } from './open-database.ts';
+import { UserError } from '../user-error.ts';
+import { withDatabase } from './open-database.ts';
 import { type CommandContext, checked, json, jsonSchema } from './options.ts';
 
 const webhooks = (count: number) => (count === 1 ? '1 webhook' : `${count} webhooks`);
@@ -48,7 +50,7 @@ export function keysCommand({ env, print }: CommandContext): Command {
       const rotation = await withDatabase(settings, async (sql) =>
         rotateMasterKey(sql, settings, await openDataDir(settings.DATA_DIR)),
       );
-      if (rotation.state === 'incomplete') throw new CommandError(sentence(rotation, settings));
+      if (rotation.state === 'incomplete') throw new UserError(sentence(rotation, settings));
       print(wanted.json ? JSON.stringify(rotation) : sentence(rotation, settings));
     });
   return command;

@@ -4,34 +4,21 @@
  */
 import { existsSync } from 'node:fs';
 import postgres from 'postgres';
-import type { Settings } from '../config.ts';
+import type { Settings } from '../config/variables.ts';
+import { databaseProblem, isDatabaseAway } from '../database-away.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { type Instance, openDataDir } from '../embedded/data-dir.ts';
-
-/** What a person did wrong or has to do first: shown as one sentence, without a stack. */
-export class CommandError extends Error {
-  override readonly name = 'CommandError';
-  readonly exitCode: number;
-
-  /** @param exitCode what the process ends with */
-  constructor(message: string, exitCode = 1) {
-    super(message);
-    this.exitCode = exitCode;
-  }
-}
+import { UserError } from '../user-error.ts';
 
 /** What the database's errors mean to the person at the command line. */
 function explained(error: unknown, settings: Settings): unknown {
   if (error instanceof postgres.PostgresError && error.code === '42P01') {
-    return new CommandError('The database has no tables of Waybill yet: start Waybill on it once.');
+    return new UserError('The database has no tables of Waybill yet: start Waybill on it once.');
   }
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const away = ['ECONNREFUSED', 'CONNECT_TIMEOUT', 'CONNECTION_SILENT', 'ENOTFOUND'];
-  if (typeof code !== 'string' || !away.includes(code)) return error;
-  return new CommandError(
-    settings.DATABASE_URL === undefined
-      ? `No Waybill is running with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`
-      : 'The database at DATABASE_URL cannot be reached.',
+  if (settings.DATABASE_URL !== undefined) return databaseProblem(error);
+  if (!isDatabaseAway(error)) return error;
+  return new UserError(
+    `No Waybill is running with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,
   );
 }
 
@@ -44,12 +31,12 @@ export async function instanceOf(settings: Settings): Promise<Instance | undefin
 
 /**
  * Runs `work` on the database at `DATABASE_URL`, else on the one of the instance that runs in `DATA_DIR`.
- * @throws CommandError when there is none
+ * @throws UserError when there is none
  */
 export async function withDatabase<T>(settings: Settings, work: (sql: Pool) => Promise<T>): Promise<T> {
   const url = settings.DATABASE_URL ?? (await instanceOf(settings))?.databaseUrl;
   if (url === undefined) {
-    throw new CommandError(
+    throw new UserError(
       `No Waybill has run with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,
     );
   }

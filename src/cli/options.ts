@@ -4,7 +4,7 @@
  */
 import { Option } from 'commander';
 import * as v from 'valibot';
-import { CommandError } from './open-database.ts';
+import { UserError } from '../user-error.ts';
 
 /** What the command is given from outside. */
 export interface CommandContext {
@@ -29,15 +29,12 @@ export const eshopSchema = v.object({
   ),
 });
 
-/** The e-shop of that number is not there. */
-export const noSuchEshop = (eshop: number) => new CommandError(`There is no e-shop ${eshop}.`);
-
 /**
  * Checks options.
- * @throws CommandError with one sentence: the first thing that is wrong
+ * @throws UserError with one sentence: the first thing that is wrong
  */
 export function checked<const S extends v.GenericSchema>(schema: S, options: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, options, { abortEarly: true });
   if (result.success) return result.output;
-  throw new CommandError(result.issues[0].message);
+  throw new UserError(result.issues[0].message);
 }

@@ -6,14 +6,16 @@ import { Client, Connection } from '@temporalio/client';
 import { Command } from 'commander';
 import pino from 'pino';
 import * as v from 'valibot';
-import { readSettings, retryPolicyOf, type Settings } from '../config.ts';
+import { readSettings, retryPolicyOf } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
 import { actions, createCounts, reasons, sentence } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import type { Mend } from '../reconciler/mend.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
 import { connectionOptions, temporalTarget } from '../temporal/target.ts';
-import { CommandError, instanceOf, withDatabase } from './open-database.ts';
+import { UserError } from '../user-error.ts';
+import { instanceOf, withDatabase } from './open-database.ts';
 import { type CommandContext, checked, json, jsonSchema } from './options.ts';
 
 const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
@@ -29,7 +31,7 @@ async function withTemporal<T>(
 ): Promise<T> {
   const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings))?.temporalAddress;
   if (address === undefined)
-    throw new CommandError('TEMPORAL_ADDRESS must be set: no instance in DATA_DIR provides one.');
+    throw new UserError('TEMPORAL_ADDRESS must be set: no instance in DATA_DIR provides one.');
   const target = await temporalTarget(settings, address);
   let connection: Connection;
   try {
@@ -38,7 +40,7 @@ async function withTemporal<T>(
       connectTimeout: CONNECT_TIMEOUT_MS,
     });
   } catch {
-    throw new CommandError(`Temporal at ${address} cannot be reached.`);
+    throw new UserError(`Temporal at ${address} cannot be reached.`);
   }
   try {
     return await work(new Client({ connection, namespace: target.namespace }), target.taskQueue);

@@ -3,23 +3,14 @@
  * @module
  */
 import { Command } from 'commander';
-import postgres from 'postgres';
 import * as v from 'valibot';
-import { readSettings } from '../config.ts';
-import { createUser, deleteUser, listUsers, replacePassword } from '../db/users.ts';
+import { createUser, noSuchEshop, noSuchUser, replacePassword } from '../accounts.ts';
+import { readSettings } from '../config/config.ts';
+import { deleteUser, listUsers } from '../db/users.ts';
 import { roles } from '../domain/role.ts';
-import { hashPassword, newPassword } from '../passwords.ts';
 import { minute, pairs, table } from './layout.ts';
-import { CommandError, withDatabase } from './open-database.ts';
-import {
-  type CommandContext,
-  checked,
-  eshopOption,
-  eshopSchema,
-  json,
-  jsonSchema,
-  noSuchEshop,
-} from './options.ts';
+import { withDatabase } from './open-database.ts';
+import { type CommandContext, checked, eshopOption, eshopSchema, json, jsonSchema } from './options.ts';
 
 const username = v.pipe(v.string(), v.minLength(1, '--username must not be empty.'));
 const eshopUsersSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
@@ -29,19 +20,6 @@ const newUserSchema = v.object({
   role: v.picklist(roles, '--role must be shop or warehouse.'),
   username: v.optional(username),
 });
-
-/** What a foreign or a unique key refused. */
-function refused(error: unknown, eshop: number, name: string): unknown {
-  if (!(error instanceof postgres.PostgresError)) return error;
-  if (error.code === '23503') return noSuchEshop(eshop);
-  if (error.code === '23505') {
-    return new CommandError(`E-shop ${eshop} already has a user "${name}"; choose another --username.`);
-  }
-  return error;
-}
-
-const noSuchUser = (eshop: number, name: string) =>
-  new CommandError(`E-shop ${eshop} has no user "${name}"; waybill user list --eshop ${eshop} shows them.`);
 
 function addCreate(command: Command, { env, print }: CommandContext): void {
   command
@@ -53,12 +31,8 @@ function addCreate(command: Command, { env, print }: CommandContext): void {
     .addOption(json())
     .action(async (options: unknown) => {
       const { eshop, role, username: name = role, ...rest } = checked(newUserSchema, options);
-      const password = newPassword();
-      const passwordHash = await hashPassword(password);
-      const userId = await withDatabase(readSettings(env), (sql) =>
-        createUser(sql, { eshopId: eshop, username: name, role, passwordHash }).catch((error: unknown) => {
-          throw refused(error, eshop, name);
-        }),
+      const { userId, password } = await withDatabase(readSettings(env), (sql) =>
+        createUser(sql, { eshopId: eshop, username: name, role }),
       );
       if (rest.json) return print(JSON.stringify({ eshopId: eshop, userId, username: name, role, password }));
       print(
@@ -118,11 +92,7 @@ function addPassword(command: Command, { env, print }: CommandContext): void {
     .addOption(json())
     .action(async (options: unknown) => {
       const { eshop, username: name, ...rest } = checked(oneUserSchema, options);
-      const password = newPassword();
-      const hash = await hashPassword(password);
-      if (!(await withDatabase(readSettings(env), (sql) => replacePassword(sql, eshop, name, hash)))) {
-        throw noSuchUser(eshop, name);
-      }
+      const password = await withDatabase(readSettings(env), (sql) => replacePassword(sql, eshop, name));
       if (rest.json) return print(JSON.stringify({ eshopId: eshop, username: name, password }));
       print(
         pairs([

@@ -6,8 +6,8 @@
 /** How much of an answer is kept, in bytes. */
 export const EXCERPT_BYTES = 1024;
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to take out
-const UNSAFE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+/** Control characters but tabs and line breaks. */
+const UNSAFE = /[^\P{Cc}\t\n\r]/gu;
 
 /**
  * The first 1,024 bytes as text; null when there are none. What is not UTF-8 and control characters (NUL, which

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
+import { UserError } from '../user-error.ts';
 import { commandLine, isAlive } from './processes.ts';
 
 /** What a running instance writes down, so that the `waybill` command finds it. */
@@ -24,7 +25,7 @@ export function parseInstance(text: string): Instance {
 }
 
 /** A folder that another process uses, or that cannot be used. */
-export class DataDirError extends Error {
+export class DataDirError extends UserError {
   override readonly name = 'DataDirError';
 }
 

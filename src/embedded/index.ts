@@ -3,7 +3,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { type DataDir, lockDataDir, openDataDir } from './data-dir.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';

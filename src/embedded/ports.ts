@@ -3,6 +3,7 @@
  * @module
  */
 import { createServer } from 'node:net';
+import { UserError } from '../user-error.ts';
 
 function listenOnce(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
@@ -17,10 +18,10 @@ function listenOnce(port: number): Promise<number | undefined> {
 
 /**
  * The preferred port if it is free, else any free one.
- * @throws Error when not even the system finds one
+ * @throws UserError when not even the system finds one
  */
 export async function freePort(preferred = 0): Promise<number> {
   const port = (preferred === 0 ? undefined : await listenOnce(preferred)) ?? (await listenOnce(0));
-  if (port === undefined) throw new Error('No free TCP port on 127.0.0.1.');
+  if (port === undefined) throw new UserError('No free TCP port on 127.0.0.1.');
   return port;
 }

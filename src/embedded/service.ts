@@ -9,6 +9,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { UserError } from '../user-error.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
 
 /** How one server is run. */
@@ -76,7 +77,7 @@ async function tail(path: string | undefined): Promise<string> {
 
 /**
  * Starts a server and waits until it serves.
- * @throws Error with its last output when it does not
+ * @throws UserError with its last output when it does not
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const trouble = options.onTrouble ?? (() => {});
@@ -100,7 +101,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     child.unref();
     const ended = once(child, 'exit').catch((error: unknown) => error);
     const { pid: started } = child;
-    if (started === undefined) throw new Error(`${options.name} cannot be started: ${String(await ended)}`);
+    if (started === undefined)
+      throw new UserError(`${options.name} cannot be started: ${String(await ended)}`);
     pid = started;
     if (options.pidFile !== undefined) await writeFile(options.pidFile, `${started}\n`);
     const end = Date.now() + options.readyTimeoutMs;
@@ -108,13 +110,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       if (stopping) break;
       if (options.signal?.aborted === true) {
         await endProcess(started, options.stopTimeoutMs);
-        throw new Error(`${options.name} was stopped while it started.`);
+        throw new UserError(`${options.name} was stopped while it started.`);
       }
       if (!(await isAlive(started)))
-        throw new Error(`${options.name} stopped at once.${await tail(options.logFile)}`);
+        throw new UserError(`${options.name} stopped at once.${await tail(options.logFile)}`);
       if (Date.now() > end) {
         await endProcess(started, options.stopTimeoutMs);
-        throw new Error(
+        throw new UserError(
           `${options.name} did not answer within ${options.readyTimeoutMs / 1_000} s.${await tail(options.logFile)}`,
         );
       }

@@ -8,6 +8,7 @@
 import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
+import { UserError } from '../user-error.ts';
 import { downloadArchive } from './temporal-cli/archive.ts';
 import { buildWithGo, GO_VERSION, goBinDirectory, installedByGo } from './temporal-cli/go.ts';
 import {
@@ -183,7 +184,7 @@ function reason(error: unknown): string {
 /**
  * Finds a Temporal program that can run a dev server, or gets one; what it gets is kept in the cache folder.
  * @returns the path of the program
- * @throws Error with one sentence that names the ways out
+ * @throws UserError that names the ways out
  */
 export async function findTemporal(search: TemporalSearch): Promise<string> {
   const env = search.env ?? process.env;
@@ -213,7 +214,7 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
       report(`  that did not work: ${reason(error)}`);
     }
   }
-  throw new Error(
+  throw new UserError(
     `No Temporal server: ${[...failures, ...closed].join('; ')}. Put the Temporal CLI on PATH ` +
       '(https://docs.temporal.io/cli), install Python or Go, or set TEMPORAL_ADDRESS to a running server.',
   );

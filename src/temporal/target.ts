@@ -4,7 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { TLSConfig } from '@temporalio/client';
-import type { Settings } from '../config.ts';
+import { ConfigError } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
 
 /** How a Temporal server is reached. */
 export interface TemporalTarget {
@@ -16,16 +17,28 @@ export interface TemporalTarget {
   readonly apiKey?: string;
 }
 
+/** The content of a file that a variable names. */
+async function fileOf(
+  settings: Settings,
+  name: 'TEMPORAL_TLS_CA_FILE' | 'TEMPORAL_TLS_CERT_FILE' | 'TEMPORAL_TLS_KEY_FILE',
+): Promise<Buffer | undefined> {
+  const path = settings[name];
+  if (path === undefined) return undefined;
+  return await readFile(path).catch(() => {
+    throw new ConfigError(`${name} ${path} cannot be read.`);
+  });
+}
+
 /**
  * Reads what the settings name.
  * @param address `host:port`; of the embedded server where `TEMPORAL_ADDRESS` is unset
+ * @throws ConfigError where a file cannot be read
  */
 export async function temporalTarget(settings: Settings, address: string): Promise<TemporalTarget> {
-  const file = (path: string | undefined) => (path === undefined ? undefined : readFile(path));
   const [ca, crt, key] = await Promise.all([
-    file(settings.TEMPORAL_TLS_CA_FILE),
-    file(settings.TEMPORAL_TLS_CERT_FILE),
-    file(settings.TEMPORAL_TLS_KEY_FILE),
+    fileOf(settings, 'TEMPORAL_TLS_CA_FILE'),
+    fileOf(settings, 'TEMPORAL_TLS_CERT_FILE'),
+    fileOf(settings, 'TEMPORAL_TLS_KEY_FILE'),
   ]);
   const secured =
     settings.TEMPORAL_TLS || settings.TEMPORAL_API_KEY !== undefined || ca !== undefined || crt !== undefined;

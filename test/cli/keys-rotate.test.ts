@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifyToken } from '../../src/api/token.ts';
-import { readSettings } from '../../src/config.ts';
+import { readSettings } from '../../src/config/config.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { resealAll } from '../../src/key-rotation.ts';
 import { createKeys, type Keys } from '../../src/keys.ts';

@@ -2,7 +2,7 @@
  * An e-shop developer's view: a logged-in client of a running Waybill.
  * @module
  */
-import type { EshopCredentials } from '../../src/demonstration.ts';
+import type { EshopCredentials } from '../../src/accounts.ts';
 
 /** The envelope, as far as tests read it. */
 export interface Answer {

@@ -7,10 +7,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
+import { createEshopWithUsers } from '../../src/accounts.ts';
 import { products } from '../../src/db/records/products.ts';
 import { createRecord } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
-import { createEshopWithUsers } from '../../src/demonstration.ts';
 import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { createTestDatabase } from './database.ts';
 

@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig, variables } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { variables } from '../../src/config/variables.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, loadConfig, readSettings, variables } from '../../src/config.ts';
+import { ConfigError, loadConfig, readSettings } from '../../src/config/config.ts';
+import { variables } from '../../src/config/variables.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 
 const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');

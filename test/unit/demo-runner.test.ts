@@ -1,9 +1,9 @@
 /** How a day is played: in order, side by side, at a limited rate, and no further than the first refusal. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { ApiRequest, Client } from '../../src/cli/demo/client.ts';
-import { playDay } from '../../src/cli/demo/runner.ts';
-import { type Phase, type Step, shop, warehouse } from '../../src/cli/demo/steps.ts';
+import type { ApiRequest, Client } from '../../demo/client.ts';
+import { playDay } from '../../demo/runner.ts';
+import { type Phase, type Step, shop, warehouse } from '../../demo/steps.ts';
 
 /** An API that writes down what it is asked, and answers a moment later. */
 function recorder(answer: (request: ApiRequest) => unknown = () => null) {

@@ -1,13 +1,13 @@
 /** The demonstration's day as data, its chance, its receiver's signatures, its figures. */
 import { describe, expect, it } from 'vitest';
-import { planDay } from '../../src/cli/demo/day.ts';
-import { bar } from '../../src/cli/demo/progress.ts';
-import { randomFrom } from '../../src/cli/demo/random.ts';
-import { isSigned } from '../../src/cli/demo/receiver.ts';
-import { type Call, firedBy, type Story, stepsOf } from '../../src/cli/demo/steps.ts';
-import { sscc } from '../../src/cli/demo/stories/packing.ts';
-import { untilDelivered } from '../../src/cli/demo/subscriptions.ts';
-import { closingSentence, figures, missing, summaryTable } from '../../src/cli/demo/summary.ts';
+import { planDay } from '../../demo/day.ts';
+import { bar } from '../../demo/progress.ts';
+import { randomFrom } from '../../demo/random.ts';
+import { isSigned } from '../../demo/receiver.ts';
+import { type Call, firedBy, type Story, stepsOf } from '../../demo/steps.ts';
+import { sscc } from '../../demo/stories/packing.ts';
+import { untilDelivered } from '../../demo/subscriptions.ts';
+import { closingSentence, figures, missing, summaryTable } from '../../demo/summary.ts';
 import { serviceSignature } from '../../src/delivery/signature.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';

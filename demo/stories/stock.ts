@@ -3,7 +3,7 @@
  * @module
  */
 
-import { eventOfMovement, type StockMovementType } from '../../../domain/event-types.ts';
+import { eventOfMovement, type StockMovementType } from '../../src/domain/event-types.ts';
 import { goods, kit } from '../goods.ts';
 import { type Call, type Story, warehouse } from '../steps.ts';
 import { type Day, idOf } from './context.ts';

@@ -5,7 +5,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import { type EventType, eventTypeNames } from '../../domain/event-types.ts';
+import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
 
 /** The oldest signature that counts, in seconds. */
 const MAX_AGE_S = 300;

@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from 'valibot';
-import { type EventType, eventTypeNames, packingListEventTypes } from '../../domain/event-types.ts';
+import { type EventType, eventTypeNames, packingListEventTypes } from '../src/domain/event-types.ts';
 import type { Client } from './client.ts';
 import { pause } from './pause.ts';
 

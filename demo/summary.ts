@@ -2,7 +2,7 @@
  * What the day came to: a table for a person, an object for a program.
  * @module
  */
-import { type EventType, eventTypeNames } from '../../domain/event-types.ts';
+import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
 
 /** The figures of one kind of event. */
 export interface KindFigures {

@@ -4,10 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { Settings } from '../../config.ts';
-import { parseCredentials } from '../../demonstration.ts';
-import { openDataDir } from '../../embedded/data-dir.ts';
-import { CommandError } from '../open-database.ts';
+import { parseCredentials } from '../src/accounts.ts';
+import type { Settings } from '../src/config/variables.ts';
+import { openDataDir } from '../src/embedded/data-dir.ts';
+import { UserError } from '../src/user-error.ts';
 import type { DemoCredentials } from './client.ts';
 
 /** What a person may say about it. */
@@ -35,7 +35,7 @@ export async function instanceUrl(options: TargetOptions, settings: Settings): P
 
 /**
  * Single options go before `--credentials`, which goes before the demonstration e-shop of the instance in `DATA_DIR`.
- * @throws CommandError naming what is missing
+ * @throws UserError naming what is missing
  */
 export async function loginOf(options: TargetOptions, settings: Settings): Promise<DemoCredentials> {
   const { credentials: file } = options;
@@ -43,15 +43,15 @@ export async function loginOf(options: TargetOptions, settings: Settings): Promi
     file === undefined
       ? await (await dataDirOf(settings))?.read('demonstration.json')
       : await readFile(file, 'utf8').catch(() => {
-          throw new CommandError(`--credentials: ${file} cannot be read.`);
+          throw new UserError(`--credentials: ${file} cannot be read.`);
         });
   const known = parseCredentials(text);
   if (file !== undefined && known === undefined) {
-    throw new CommandError(`--credentials: ${file} is not what waybill eshop create --json prints.`);
+    throw new UserError(`--credentials: ${file} is not what waybill eshop create --json prints.`);
   }
   const missing: string[] = [];
-  const need = (option: string, given: string | undefined, standard: string | undefined): string => {
-    const value = given ?? standard;
+  const need = (option: string, given: string | undefined, fallback: string | undefined): string => {
+    const value = given ?? fallback;
     if (value === undefined) missing.push(option);
     return value ?? '';
   };
@@ -69,7 +69,7 @@ export async function loginOf(options: TargetOptions, settings: Settings): Promi
     },
   };
   if (missing.length === 0) return login;
-  throw new CommandError(
+  throw new UserError(
     `There is no demonstration e-shop in DATA_DIR=${settings.DATA_DIR}: say ${missing.join(', ')}, or --credentials.`,
   );
 }

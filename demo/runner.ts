@@ -5,7 +5,7 @@
 import pLimit from 'p-limit';
 import pThrottle from 'p-throttle';
 import * as v from 'valibot';
-import { CommandError } from '../open-database.ts';
+import { UserError } from '../src/user-error.ts';
 import type { Answer, ApiRequest, Client } from './client.ts';
 import { pause } from './pause.ts';
 import type { Phase, Step, Wait } from './steps.ts';
@@ -30,7 +30,7 @@ export interface Pace {
 
 /**
  * Resolves when everything has happened. The first refusal ends the day; by then nothing is under way any more.
- * @throws CommandError with that refusal; the signal's reason when it was aborted
+ * @throws UserError with that refusal; the signal's reason when it was aborted
  * @returns how many requests were sent
  */
 export async function playDay(client: Client, phases: readonly Phase[], pace: Pace): Promise<number> {
@@ -57,7 +57,7 @@ export async function playDay(client: Client, phases: readonly Phase[], pace: Pa
       if (status === untilStatus) return;
       if (Date.now() > end) {
         const waited = `after ${GIVE_UP_AFTER_MS / 1_000} s`;
-        throw new CommandError(`${path} is ${status} and not ${untilStatus} ${waited}: is a worker running?`);
+        throw new UserError(`${path} is ${status} and not ${untilStatus} ${waited}: is a worker running?`);
       }
     }
   }

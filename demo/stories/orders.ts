@@ -2,7 +2,7 @@
  * Orders: what is ordered, and the way each of them takes.
  * @module
  */
-import type { OrderStatus } from '../../../domain/order/status.ts';
+import type { OrderStatus } from '../../src/domain/order/status.ts';
 import { type Call, type Story, shop, warehouse } from '../steps.ts';
 import { type Day, idOf, inDays } from './context.ts';
 import { draftOrder, type OrderDraft } from './order-draft.ts';

@@ -3,9 +3,9 @@
  * @module
  */
 import * as v from 'valibot';
-import type { EshopCredentials } from '../../demonstration.ts';
-import type { Role } from '../../domain/role.ts';
-import { CommandError } from '../open-database.ts';
+import type { EshopCredentials } from '../src/accounts.ts';
+import type { Role } from '../src/domain/role.ts';
+import { UserError } from '../src/user-error.ts';
 
 /** How long one answer may take, in milliseconds. */
 const PATIENCE_MS = 30_000;
@@ -32,7 +32,7 @@ export interface ApiRequest {
 
 /** A running Waybill. */
 export interface Client {
-  /** @throws CommandError saying what was refused, and why */
+  /** @throws UserError saying what was refused, and why */
   send(request: ApiRequest, signal?: AbortSignal): Promise<Answer>;
 }
 
@@ -58,7 +58,7 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
       signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
     }).catch((error: unknown) => {
       signal?.throwIfAborted();
-      throw new CommandError(
+      throw new UserError(
         timeout.aborted
           ? `${method} ${path}: no answer after ${PATIENCE_MS / 1_000} s.`
           : `No Waybill answers at ${base}${causeOf(error)}: run npm start, or name it with --url.`,
@@ -67,9 +67,8 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
     const answer = v.safeParse(answerSchema, await response.json().catch(() => undefined));
     signal?.throwIfAborted();
     if (!answer.success)
-      throw new CommandError(`${base} is not a Waybill: ${method} ${path} answered no JSON of it.`);
-    if (!response.ok)
-      throw new CommandError(`${method} ${path}: ${response.status} ${answer.output.message}`);
+      throw new UserError(`${base} is not a Waybill: ${method} ${path} answered no JSON of it.`);
+    if (!response.ok) throw new UserError(`${method} ${path}: ${response.status} ${answer.output.message}`);
     return answer.output;
   }
 

@@ -4,10 +4,10 @@
  */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { readSettings } from '../../config.ts';
-import { INTERRUPTED, onInterruption } from '../../shutdown.ts';
-import { CommandError } from '../open-database.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../options.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../src/cli/options.ts';
+import { readSettings } from '../src/config/config.ts';
+import { INTERRUPTED, onInterruption } from '../src/shutdown.ts';
+import { UserError } from '../src/user-error.ts';
 import { createClient } from './client.ts';
 import { runDemo } from './demo.ts';
 import { createProgress } from './progress.ts';
@@ -63,7 +63,7 @@ function interruption(): { readonly signal: AbortSignal; done(): void } {
   const controller = new AbortController();
   const done = onInterruption((times) => {
     if (times > 1) process.exit(INTERRUPTED);
-    controller.abort(new CommandError('Stopped.', INTERRUPTED));
+    controller.abort(new UserError('Stopped.', INTERRUPTED));
   });
   return { signal: controller.signal, done };
 }
@@ -102,7 +102,7 @@ export function demoCommand({ env, print }: CommandContext): Command {
         const { summary, problem } = await runDemo(client, options, { signal, progress, warn });
         if (options.json) print(JSON.stringify(summary));
         else print(`${summaryTable(summary)}\n\n${closingSentence(summary)}`);
-        if (problem !== null) throw new CommandError(problem);
+        if (problem !== null) throw new UserError(problem);
       } finally {
         done();
       }

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
-import { shipperSchema } from '../../domain/order/shipper-services.ts';
+import { shipperSchema } from '../src/domain/order/shipper-services.ts';
 import type { Client } from './client.ts';
 import { planDay } from './day.ts';
 import type { Progress } from './progress.ts';
@@ -59,7 +59,7 @@ export interface DemoResult {
 
 /**
  * Plays a day. Its webhooks and its receiver are gone when this ends, however it ends.
- * @throws CommandError saying what was refused; the signal's reason when it was aborted
+ * @throws UserError saying what was refused; the signal's reason when it was aborted
  */
 export async function runDemo(
   client: Client,

@@ -2,7 +2,7 @@
  * What every story is told with.
  * @module
  */
-import type { ShipperCatalogue } from '../../../domain/order/shipper-services.ts';
+import type { ShipperCatalogue } from '../../src/domain/order/shipper-services.ts';
 import type { Random } from '../random.ts';
 
 /** The day that a story belongs to. */

@@ -2,8 +2,8 @@
  * What a day is made of: phases of stories, stories of steps. All of it is data; `runner.ts` plays it.
  * @module
  */
-import type { EventType } from '../../domain/event-types.ts';
-import type { Role } from '../../domain/role.ts';
+import type { EventType } from '../src/domain/event-types.ts';
+import type { Role } from '../src/domain/role.ts';
 
 /** A request, and the events that it fires when it succeeds. */
 export interface Call {

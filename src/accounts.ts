@@ -1,0 +1,105 @@
+/**
+ * E-shops and users as an operator makes them: passwords are made here, stored as hashes, and shown once.
+ * @module
+ */
+import postgres from 'postgres';
+import * as v from 'valibot';
+import { createEshop } from './db/eshops.ts';
+import type { Pool } from './db/pool.ts';
+import { transaction } from './db/transaction.ts';
+import * as users from './db/users.ts';
+import type { Role } from './domain/role.ts';
+import { hashPassword, newPassword } from './passwords.ts';
+import { UserError } from './user-error.ts';
+
+const credentialsSchema = v.object({ username: v.string(), password: v.string() });
+const demonstrationSchema = v.object({
+  eshopId: v.number(),
+  apiKey: v.string(),
+  ...credentialsSchema.entries,
+  warehouse: credentialsSchema,
+});
+/** What a person needs to log in: the form that `waybill eshop create --json` prints. */
+export type EshopCredentials = v.InferOutput<typeof demonstrationSchema>;
+
+/** Reads that form. @returns undefined for anything else */
+export function parseCredentials(text: string | undefined): EshopCredentials | undefined {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), demonstrationSchema), text);
+  return result.success ? result.output : undefined;
+}
+
+/** The e-shop of that number is not there. */
+export const noSuchEshop = (eshopId: number) => new UserError(`There is no e-shop ${eshopId}.`);
+
+/** The e-shop has no user of that name. */
+export const noSuchUser = (eshopId: number, username: string) =>
+  new UserError(
+    `E-shop ${eshopId} has no user "${username}"; waybill user list --eshop ${eshopId} shows them.`,
+  );
+
+/**
+ * Creates an e-shop with one user of each role.
+ * @returns everything that is shown once
+ */
+export async function createEshopWithUsers(
+  sql: Pool,
+  eshop: { readonly name: string; readonly email: string },
+): Promise<EshopCredentials> {
+  const [shop, warehouse] = [newPassword(), newPassword()];
+  const [shopHash, warehouseHash] = [await hashPassword(shop), await hashPassword(warehouse)];
+  return await transaction(sql, async (tx) => {
+    const { eshopId, apiKey } = await createEshop(tx, eshop);
+    await users.createUser(tx, { eshopId, username: 'shop', role: 'shop', passwordHash: shopHash });
+    await users.createUser(tx, {
+      eshopId,
+      username: 'warehouse',
+      role: 'warehouse',
+      passwordHash: warehouseHash,
+    });
+    return {
+      eshopId,
+      apiKey,
+      username: 'shop',
+      password: shop,
+      warehouse: { username: 'warehouse', password: warehouse },
+    };
+  });
+}
+
+/**
+ * Creates a user.
+ * @throws UserError when there is no such e-shop, or when it has a user of this name
+ */
+export async function createUser(
+  sql: Pool,
+  user: { readonly eshopId: number; readonly username: string; readonly role: Role },
+): Promise<{ userId: number; password: string }> {
+  const password = newPassword();
+  const passwordHash = await hashPassword(password);
+  try {
+    return { userId: await users.createUser(sql, { ...user, passwordHash }), password };
+  } catch (error) {
+    throw refused(error, user);
+  }
+}
+
+/** What a foreign or a unique key refused. */
+function refused(error: unknown, { eshopId, username }: { eshopId: number; username: string }): unknown {
+  if (!(error instanceof postgres.PostgresError)) return error;
+  if (error.code === '23503') return noSuchEshop(eshopId);
+  if (error.code === '23505') {
+    return new UserError(`E-shop ${eshopId} already has a user "${username}"; choose another --username.`);
+  }
+  return error;
+}
+
+/**
+ * Gives a user a new password; earlier tokens no longer work.
+ * @throws UserError when there is no such user
+ */
+export async function replacePassword(sql: Pool, eshopId: number, username: string): Promise<string> {
+  const password = newPassword();
+  const hash = await hashPassword(password);
+  if (!(await users.replacePassword(sql, eshopId, username, hash))) throw noSuchUser(eshopId, username);
+  return password;
+}

@@ -1,0 +1,107 @@
+/**
+ * The configuration: read from the environment, checked, and completed by what follows from several variables.
+ * @module
+ */
+import * as v from 'valibot';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { UserError } from '../user-error.ts';
+import { type Settings, variables } from './variables.ts';
+
+/** A wrong setting: one sentence that names the variable. */
+export class ConfigError extends UserError {
+  override readonly name = 'ConfigError';
+}
+
+/** The configuration: the settings and what follows from several of them. */
+export interface Config {
+  readonly settings: Settings;
+  readonly retryPolicy: RetryPolicy;
+  /** Nothing outside is configured: everything runs here, with a demonstration e-shop. */
+  readonly unconfigured: boolean;
+  readonly deliveryAllowCidrs: readonly string[];
+  /** For everything that has to be stopped together, in milliseconds. */
+  readonly shutdownGraceMs: number;
+}
+
+/** To record the last attempts and answer the last requests, beyond the time of an attempt, in milliseconds. */
+const GRACE_SLACK_MS = 25_000;
+
+/** What the unconfigured start exempts, so that a receiver on the same machine can be tried. */
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+/** Whose values no message repeats. */
+const CONFIDENTIAL = ['SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'TEMPORAL_API_KEY', 'DATABASE_URL', 'SMTP_URL'];
+
+/** Where variables come from: `process.env`, or a test's own. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads each variable by itself.
+ * @throws ConfigError with one sentence naming the variable that is wrong
+ */
+export function readSettings(env: Environment): Settings {
+  // An empty variable counts as unset: that is how compose files and CI systems say so.
+  const written = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const result = v.safeParse(variables, written, { abortEarly: true });
+  if (!result.success) {
+    const [issue] = result.issues;
+    // Without what follows it where one of several values is wrong.
+    const name = v.getDotPath(issue)?.split('.')[0] ?? '';
+    const shown = CONFIDENTIAL.includes(name) ? '' : `, not ${JSON.stringify(written[name])}`;
+    throw new ConfigError(`${name} ${issue.message}${shown}.`);
+  }
+  return result.output;
+}
+
+/** The retry policy that the settings say. */
+export function retryPolicyOf(settings: Settings): RetryPolicy {
+  return {
+    initialIntervalMs: settings.RETRY_INITIAL_INTERVAL,
+    coefficient: settings.RETRY_COEFFICIENT,
+    maxRetries: settings.RETRY_MAX,
+    windowMs: settings.RETRY_WINDOW,
+    attemptTimeoutMs: settings.DELIVERY_TIMEOUT,
+  };
+}
+
+/**
+ * Reads the configuration of a process that serves, and checks what several variables say together.
+ * @throws ConfigError with one sentence naming the variable that is wrong
+ */
+export function loadConfig(env: Environment): Config {
+  const settings = readSettings(env);
+  if (settings.DATABASE_URL !== undefined && settings.SECRET_KEY === undefined) {
+    throw new ConfigError(
+      'SECRET_KEY must be set once DATABASE_URL is set: 32 bytes in base64, e.g. from: openssl rand -base64 32.',
+    );
+  }
+  if (settings.SECRET_KEY_PREVIOUS.length > 0 && settings.SECRET_KEY === undefined) {
+    throw new ConfigError('SECRET_KEY must be set once SECRET_KEY_PREVIOUS is set.');
+  }
+  if (settings.ROLE !== 'all' && settings.DATABASE_URL === undefined) {
+    throw new ConfigError(
+      `DATABASE_URL must be set for ROLE=${settings.ROLE}: only ROLE=all brings its own Postgres.`,
+    );
+  }
+  if (settings.ROLE === 'worker' && settings.TEMPORAL_ADDRESS === undefined) {
+    throw new ConfigError(
+      'TEMPORAL_ADDRESS must be set for ROLE=worker: only ROLE=all brings its own Temporal.',
+    );
+  }
+  if ((settings.TEMPORAL_TLS_CERT_FILE === undefined) !== (settings.TEMPORAL_TLS_KEY_FILE === undefined)) {
+    throw new ConfigError('TEMPORAL_TLS_CERT_FILE and TEMPORAL_TLS_KEY_FILE must be set together.');
+  }
+  if (settings.DELIVERY_TIMEOUT > settings.RETRY_WINDOW) {
+    throw new ConfigError('DELIVERY_TIMEOUT must not be longer than RETRY_WINDOW.');
+  }
+  const unconfigured = settings.DATABASE_URL === undefined && settings.TEMPORAL_ADDRESS === undefined;
+  const { DELIVERY_ALLOW_CIDRS: allowed } = settings;
+  return {
+    settings,
+    unconfigured,
+    deliveryAllowCidrs: unconfigured && allowed.length === 0 ? LOOPBACK : allowed,
+    retryPolicy: retryPolicyOf(settings),
+    shutdownGraceMs: settings.SHUTDOWN_GRACE ?? settings.DELIVERY_TIMEOUT + GRACE_SLACK_MS,
+  };
+}

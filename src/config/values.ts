@@ -1,0 +1,108 @@
+/**
+ * The kinds of values that a variable may hold: from the text of the environment to what the program works with.
+ * @module
+ */
+import { isIP } from 'node:net';
+import * as v from 'valibot';
+
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+/** Timers beyond this many milliseconds do not exist in Node. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** `250ms`, `15s`, `30m`, `48h` → milliseconds. */
+export const duration = v.pipe(
+  v.string(),
+  v.regex(/^\d+(\.\d+)?(ms|s|m|h)$/, 'must be a duration such as 250ms, 15s or 48h'),
+  v.transform((text) => {
+    const unit = text.endsWith('ms') ? 'ms' : (text.slice(-1) as 's' | 'm' | 'h');
+    return Math.round(Number.parseFloat(text) * UNITS[unit]);
+  }),
+  v.minValue(1, 'must be at least 1ms'),
+  v.maxValue(LONGEST_MS, 'must be at most 596h'),
+);
+
+/** A number without a sign. @param what for the message: "an integer from 1 to 9" */
+export function number(check: (value: number) => boolean, what: string) {
+  return v.pipe(
+    v.string(),
+    v.check((text) => /^\d+(\.\d+)?$/.test(text) && check(Number(text)), `must be ${what}`),
+    v.transform(Number),
+  );
+}
+/** An integer within bounds, both included. */
+export const integer = (from: number, to: number) =>
+  number(
+    (value) => Number.isInteger(value) && value >= from && value <= to,
+    `an integer from ${from} to ${to}`,
+  );
+/** `true` or `false`. */
+export const flag = v.pipe(
+  v.picklist(['true', 'false'], 'must be true or false'),
+  v.transform((text) => text === 'true'),
+);
+/** A URL with one of these protocols, such as `smtp:`. */
+export const url = (protocols: readonly string[]) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+    ),
+  );
+/** `host:port`, an IPv6 address in brackets. */
+export const hostAndPort = v.pipe(
+  v.string(),
+  v.regex(/^[^\s:/]+:\d{1,5}$|^\[[0-9a-f:]+\]:\d{1,5}$/i, 'must be host:port'),
+);
+const cidr = v.pipe(
+  v.string(),
+  v.check((text) => {
+    const [address = '', bits = '', ...rest] = text.split('/');
+    const version = isIP(address);
+    return (
+      rest.length === 0 &&
+      version !== 0 &&
+      /^\d{1,3}$/.test(bits) &&
+      Number(bits) <= (version === 4 ? 32 : 128)
+    );
+  }, 'must be address ranges such as 10.0.0.0/8, separated by commas'),
+);
+/** What stands between commas. */
+const list = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  ),
+);
+/** Address ranges, separated by commas. */
+export const cidrs = v.pipe(list, v.array(cidr));
+/** Addresses with or without a port, separated by commas. */
+export const nameServers = v.pipe(
+  list,
+  v.array(
+    v.pipe(
+      v.string(),
+      v.check((text) => {
+        const [, bracketed, port] = /^(?:\[(.+)\]|[^:]+)(?::(\d{1,5}))?$/.exec(text) ?? [];
+        const address = bracketed ?? (isIP(text) === 6 ? text : text.replace(/:\d+$/, ''));
+        return isIP(address) !== 0 && Number(port ?? 53) <= 65_535;
+      }, 'must be addresses such as 192.0.2.53 or [2001:db8::53]:5353, separated by commas'),
+    ),
+  ),
+);
+/** 32 bytes in base64. */
+export const key = v.pipe(
+  v.string(),
+  v.check(
+    (text) => /^[A-Za-z0-9+/_-]{43}=?$/.test(text) && Buffer.from(text, 'base64').length === 32,
+    'must be 32 bytes in base64, e.g. the output of: openssl rand -base64 32',
+  ),
+  v.transform((text) => Buffer.from(text, 'base64')),
+);
+/** Several of these, separated by commas. */
+export const keyList = v.pipe(list, v.array(key));
+/** Anything but nothing. */
+export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));

@@ -1,0 +1,132 @@
+/**
+ * Every environment variable Waybill knows: one schema, with its default and its meaning.
+ * @module
+ */
+import * as v from 'valibot';
+import {
+  cidrs,
+  duration,
+  flag,
+  hostAndPort,
+  integer,
+  key,
+  keyList,
+  nameServers,
+  number,
+  text,
+  url,
+} from './values.ts';
+
+/** Requests that use the database at the same time, of all e-shops together: {@link POOL_SIZE} leaves room beside them. */
+export const MOST_CONNECTIONS = 14;
+/** Connections to the database per process: enough for the attempts that read or record at the same moment. */
+export const POOL_SIZE = 20;
+
+/** One variable: what it may hold, what it means, and its default as it would be written. */
+function withDefault<S extends v.GenericSchema<string, unknown>>(
+  schema: S,
+  meaning: string,
+  fallback: string,
+) {
+  return v.optional(v.pipe(schema, v.description(meaning)), fallback);
+}
+function unset<S extends v.GenericSchema<string, unknown>>(schema: S, meaning: string) {
+  return v.optional(v.pipe(schema, v.description(meaning)));
+}
+
+/** All variables, in the order of the documentation. */
+export const variables = v.object({
+  ROLE: withDefault(
+    v.picklist(['all', 'api', 'worker'], 'must be all, api or worker'),
+    'what this process does: `api`, `worker` (relay and worker) or `all`',
+    'all',
+  ),
+  PORT: withDefault(integer(0, 65_535), 'port of the API; 0 takes a free one', '8080'),
+  HOST: withDefault(text, 'address the API listens on', '127.0.0.1'),
+  DATA_DIR: withDefault(text, 'embedded databases, mail files, generated keys', '.waybill'),
+  DATABASE_URL: unset(url(['postgres:', 'postgresql:']), 'Postgres; unset: embedded, under `DATA_DIR`'),
+  TEMPORAL_ADDRESS: unset(
+    hostAndPort,
+    'Temporal, as `host:port`; unset: a dev server with its UI, under `DATA_DIR`',
+  ),
+  TEMPORAL_NAMESPACE: withDefault(text, 'Temporal namespace', 'default'),
+  TEMPORAL_TASK_QUEUE: withDefault(text, 'Temporal task queue', 'deliveries'),
+  TEMPORAL_TLS: withDefault(flag, 'connect to Temporal with TLS', 'false'),
+  TEMPORAL_TLS_CA_FILE: unset(text, "PEM file with the certificates that Temporal's is checked against"),
+  TEMPORAL_TLS_CERT_FILE: unset(text, 'PEM file with our certificate for mutual TLS'),
+  TEMPORAL_TLS_KEY_FILE: unset(text, 'PEM file with its key'),
+  TEMPORAL_API_KEY: unset(text, 'API key of Temporal Cloud (implies TLS)'),
+  SMTP_URL: unset(url(['smtp:', 'smtps:']), 'mail server; unset: `.eml` files under `DATA_DIR`/mail'),
+  MAIL_FROM: withDefault(text, 'sender of the mails', 'Waybill <waybill@localhost>'),
+  SECRET_KEY: unset(
+    key,
+    '32 bytes, base64: encrypts webhook secrets at rest, derives the token key. Unset: generated in `DATA_DIR`; required once `DATABASE_URL` is set',
+  ),
+  SECRET_KEY_PREVIOUS: withDefault(
+    keyList,
+    'further keys, separated by commas, that still open what they sealed: old ones, or the next one, while `SECRET_KEY` is being replaced',
+    '',
+  ),
+  DELIVERY_TIMEOUT: withDefault(duration, 'time for the whole of one attempt', '15s'),
+  RETRY_INITIAL_INTERVAL: withDefault(duration, 'wait before the first retry', '25s'),
+  RETRY_COEFFICIENT: withDefault(
+    number((value) => value >= 1 && value <= 10, 'a number from 1 to 10'),
+    'each wait is the one before times this',
+    '1.5',
+  ),
+  RETRY_MAX: withDefault(integer(0, 1_000), 'retries after the first attempt', '20'),
+  RETRY_WINDOW: withDefault(duration, 'from the first attempt on; no attempt starts after its end', '48h'),
+  DELIVERY_ALLOW_CIDRS: withDefault(
+    cidrs,
+    'address ranges exempt from the guard against private destinations; with nothing configured `127.0.0.0/8,::1/128`',
+    '',
+  ),
+  DNS_SERVERS: withDefault(
+    nameServers,
+    'name servers used to look up receivers, as `address` or `address:port`, separated by commas; empty: the system’s',
+    '',
+  ),
+  LOGIN_LIMIT_PER_ADDRESS: withDefault(
+    integer(1, 1_000_000),
+    'failed logins from one address in a quarter of an hour, counted for each e-shop, and once for all unknown keys',
+    '300',
+  ),
+  MAX_CONNECTIONS: withDefault(
+    integer(1, 1_000_000),
+    'client connections to the API at the same time, per process',
+    '5000',
+  ),
+  ESHOP_REQUESTS: withDefault(
+    integer(1, 1_000_000),
+    'requests of one e-shop under way at the same time, per process; any further one is answered with 429',
+    '200',
+  ),
+  ESHOP_CONNECTIONS: withDefault(
+    integer(1, MOST_CONNECTIONS),
+    'requests of one e-shop that use the database at the same time; the others wait for their turn',
+    '8',
+  ),
+  ESHOP_MIB_PER_SECOND: withDefault(
+    integer(1, 1_000_000),
+    'MiB per second that one e-shop may send and receive together, averaged over ten seconds; beyond that, requests are answered with 429',
+    '32',
+  ),
+  TRUST_PROXY: withDefault(flag, 'a proxy in front sets `X-Forwarded-For`: believe it', 'false'),
+  SHUTDOWN_GRACE: unset(
+    duration,
+    'how long a shutdown may take, whatever hangs; attempts under way are given this time to finish; unset: `DELIVERY_TIMEOUT` plus 25 seconds',
+  ),
+  SHIPPER_SERVICES_FILE: unset(text, 'JSON file that replaces the carriers and their services'),
+  MARKETPLACES_FILE: unset(text, 'JSON file with further marketplaces'),
+  LOG_LEVEL: withDefault(
+    v.picklist(
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'must be fatal, error, warn, info, debug, trace or silent',
+    ),
+    'the least important log lines written',
+    'info',
+  ),
+});
+
+/** The values of all variables; undefined where one has no default and is not set. */
+export type Settings = v.InferOutput<typeof variables>;

@@ -1,0 +1,27 @@
+/**
+ * Errors meant for people.
+ * @module
+ */
+
+/** An error that a person can do something about: shown as its one sentence, without a stack. Any other keeps its stack. */
+export class UserError extends Error {
+  override readonly name: string = 'UserError';
+  /** What the process ends with. */
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** How an error that ends a program is shown: the sentence of one that is meant for people, the stack of any other. */
+export function shownError(error: unknown): string {
+  if (error instanceof UserError) return error.message;
+  return error instanceof Error ? (error.stack ?? String(error)) : String(error);
+}
+
+/** What the process ends with. */
+export function exitCodeOf(error: unknown): number {
+  return error instanceof UserError ? error.exitCode : 1;
+}

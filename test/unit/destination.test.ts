@@ -1,0 +1,54 @@
+/** What is said of a URL when it is registered. */
+import { expect, test } from 'vitest';
+import { createAddressGuard } from '../../src/delivery/address-guard.ts';
+import { destinationProblem } from '../../src/delivery/destination.ts';
+import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
+
+const own = createOwnEndpoints();
+own.add('127.0.0.1', 8080);
+const strict = createAddressGuard([], own);
+const local = createAddressGuard(['127.0.0.0/8'], own);
+const everywhere = createAddressGuard(['0.0.0.0/0', '::/0'], createOwnEndpoints());
+
+test.each([
+  'https://shop.example/hook',
+  'https://shop.example:8443/hook',
+  'https://8.8.8.8/',
+  'https://[2001:4860:4860::8888]/',
+  // They are names, however they begin or end.
+  'https://localhost.example/',
+  'https://notlocalhost/',
+])('%s may be registered', (url) => {
+  expect(destinationProblem(strict, url)).toBeNull();
+});
+
+test.each([
+  ['https://10.0.0.5/hook', '10.0.0.5'],
+  ['http://127.0.0.1:9000/', '127.0.0.1'],
+  ['http://[::1]/', '::1'],
+  ['http://localhost/', 'localhost'],
+  ['http://localhost./', 'localhost.'],
+  ['http://shop.localhost:3000/', 'shop.localhost'],
+])('%s never can', (url, host) => {
+  expect(destinationProblem(strict, url)).toMatch(
+    new RegExp(`^must not lead to ${host.replaceAll('.', '\\.')}, which .+`),
+  );
+});
+
+test('an exempt address may, and a name for it; our own ports never', () => {
+  expect(destinationProblem(local, 'http://127.0.0.1:9000/')).toBeNull();
+  // One of the two addresses that it stands for is enough.
+  expect(destinationProblem(local, 'http://localhost:9000/')).toBeNull();
+  expect(destinationProblem(local, 'http://127.0.0.1:8080/')).toContain('127.0.0.1');
+});
+
+test('without a port the one of the scheme counts', () => {
+  const endpoints = createOwnEndpoints();
+  endpoints.add('127.0.0.1', 80);
+  const guard = createAddressGuard(['127.0.0.0/8'], endpoints);
+  expect(destinationProblem(guard, 'http://127.0.0.1/')).not.toBeNull();
+  expect(destinationProblem(guard, 'https://127.0.0.1/')).toBeNull();
+  endpoints.add('127.0.0.1', 443);
+  expect(destinationProblem(guard, 'https://127.0.0.1/')).not.toBeNull();
+  expect(destinationProblem(everywhere, 'http://localhost/')).toBeNull();
+});

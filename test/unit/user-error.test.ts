@@ -1,0 +1,41 @@
+/** What a person is shown of an error that ends a program. */
+import { describe, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/config.ts';
+import { databaseProblem } from '../../src/database-away.ts';
+import { DataDirError } from '../../src/embedded/data-dir.ts';
+import { exitCodeOf, shownError, UserError } from '../../src/user-error.ts';
+
+test.each([new UserError('Say --url.'), new ConfigError('Say --url.'), new DataDirError('Say --url.')])(
+  'a $name is its one sentence, without a stack',
+  (error) => {
+    expect(shownError(error)).toBe('Say --url.');
+    expect(exitCodeOf(error)).toBe(1);
+  },
+);
+
+test('an exit code of its own', () => {
+  expect(exitCodeOf(new UserError('Stopped.', 130))).toBe(130);
+});
+
+test.each([new Error('out of luck'), new TypeError('out of luck'), new RangeError('out of luck')])(
+  'a plain $name keeps its stack: it is a fault of the code',
+  (error) => {
+    expect(shownError(error)).toContain('out of luck\n    at ');
+    expect(exitCodeOf(error)).toBe(1);
+  },
+);
+
+test('what is no error at all is shown as it is', () => {
+  expect(shownError('nothing')).toBe('nothing');
+});
+
+describe('a database that cannot be used', () => {
+  test('away: a sentence', () => {
+    const error = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
+    expect(databaseProblem(error)).toEqual(new UserError('The database at DATABASE_URL cannot be reached.'));
+  });
+  test('any other error stays what it is', () => {
+    const error = Object.assign(new Error('broken'), { code: 'EPIPE' });
+    expect(databaseProblem(error)).toBe(error);
+  });
+});
