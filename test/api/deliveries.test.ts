@@ -3,7 +3,9 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beginAttempt, closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -31,21 +33,15 @@ async function newWebhook({ shop }: TestEshop): Promise<number> {
 }
 
 interface Fields {
-  state?: string;
-  entityId?: string;
-  createdAt?: string;
-  nextAttemptAt?: string | null;
-  lastError?: string | null;
+  readonly entityId?: string;
+  readonly createdAt?: string;
 }
 
+/** One that was never tried. */
 async function newDelivery(fields: Fields = {}): Promise<string> {
-  const { state = 'pending', entityId = '10001', createdAt = '2026-11-20T10:00:00Z' } = fields;
-  const { nextAttemptAt = null, lastError = null } = fields;
-  const id = uuidv7();
-  await api.sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, created_at, next_attempt_at, last_error)
-    values (${id}, ${uuidv7()}, ${eshop.eshopId}, ${webhookId}, 'CREATE_ORDER', ${entityId}, ${state}, ${createdAt},
-            ${nextAttemptAt}, ${lastError})`;
+  const { entityId = '10001', createdAt = '2026-11-20T10:00:00Z' } = fields;
+  const id = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId, entityId });
+  await api.sql`update deliveries set created_at = ${createdAt} where id = ${id}`;
   return id;
 }
 
@@ -92,8 +88,10 @@ test('a delivery never tried', async () => {
 
 test('open deliveries of an inactive webhook are held at once, and the filter knows', async () => {
   const pending = await newDelivery();
-  const retrying = await newDelivery({ state: 'retrying', nextAttemptAt: '2026-11-20T11:00:00Z' });
-  const delivered = await newDelivery({ state: 'delivered' });
+  const retrying = await newDelivery();
+  await makeAttempt(api.sql, retrying, 1, { nextAttemptAt: new Date('2026-11-20T11:00:00Z') });
+  const delivered = await newDelivery();
+  await makeAttempt(api.sql, delivered, 1, accepted);
   expect(await ids('?state=pending')).toEqual([pending]);
   expect(await ids('?state=retrying')).toEqual([retrying]);
   expect(await ids('?state=held')).toEqual([]);
@@ -117,9 +115,15 @@ test('open deliveries of an inactive webhook are held at once, and the filter kn
   expect(await ids('?state=retrying')).toEqual([retrying]);
 });
 
-test.each(['delivered', 'failed', 'expired', 'canceled'])('a delivery that is %s', async (state) => {
-  const id = await newDelivery({ state });
+test.each([
+  ['delivered', (id: string) => makeAttempt(api.sql, id, 1, accepted)],
+  ['failed', (id: string) => exhaustDelivery(api.sql, id)],
+  ['expired', (id: string) => closeDelivery(api.sql, id, 'expired')],
+  ['canceled', (id: string) => closeDelivery(api.sql, id, 'canceled')],
+])('a delivery that is %s', async (state, end) => {
   await newDelivery();
+  const id = await newDelivery();
+  await end(id);
   expect(await ids(`?state=${state}`)).toEqual([id]);
 });
 
@@ -148,46 +152,48 @@ test('filters: entity, since (inclusive), until (exclusive), together', async ()
 });
 
 test('every attempt is shown', async () => {
-  const id = await newDelivery({
-    state: 'retrying',
-    nextAttemptAt: '2026-11-20T10:02:00Z',
-    lastError: 'no answer',
+  const id = await newDelivery();
+  const [second, third] = [new Date('2030-11-20T10:01:00Z'), new Date('2030-11-20T10:02:00Z')];
+  await makeAttempt(api.sql, id, 1, {
+    durationMs: 5_000,
+    status: null,
+    error: 'no answer',
+    nextAttemptAt: second,
   });
-  await api.sql`
-    update deliveries set attempts_made = 3, last_status = 503, last_attempt_at = '2026-11-20T10:01:00Z' where id = ${id}`;
-  await api.sql`
-    insert into attempts (delivery_id, number, generation, started_at, finished_at, outcome, duration_ms, status, error, response_excerpt, next_attempt_at)
-    values (${id}, 2, 1, '2026-11-20T10:01:00Z', '2026-11-20T10:01:01Z', 'failure', 212, 503,
-            'HTTP 503 from shop.example after 212 ms', 'busy', '2026-11-20T10:02:00Z'),
-           (${id}, 1, 1, '2026-11-20T10:00:00Z', '2026-11-20T10:00:05Z', 'failure', 5000, null, 'no answer', null,
-            '2026-11-20T10:01:00Z'),
-           (${id}, 3, 1, '2026-11-20T10:02:00Z', null, null, null, null, null, null, null)`;
+  const error = 'HTTP 503 from shop.example after 212 ms';
+  await makeAttempt(api.sql, id, 2, {
+    durationMs: 212,
+    error,
+    responseExcerpt: 'busy',
+    nextAttemptAt: third,
+  });
+  await beginAttempt(api.sql, { deliveryId: id, number: 3, generation: 1 });
   const { data } = await request('GET', `/v21/deliveries/${id}`);
-  expect(data).toMatchObject({ attemptsMade: 3, lastStatus: 503, lastError: 'no answer' });
+  expect(data).toMatchObject({ attemptsMade: 2, lastStatus: 503, lastError: error });
   expect(data.attempts).toEqual([
     {
       number: 1,
-      startedAt: '2026-11-20T10:00:00.000Z',
+      startedAt: expect.stringMatching(/Z$/),
       durationMs: 5000,
       outcome: 'failure',
       status: null,
       error: 'no answer',
       responseExcerpt: null,
-      nextAttemptAt: '2026-11-20T10:01:00.000Z',
+      nextAttemptAt: second.toISOString(),
     },
     {
       number: 2,
-      startedAt: '2026-11-20T10:01:00.000Z',
+      startedAt: expect.stringMatching(/Z$/),
       durationMs: 212,
       outcome: 'failure',
       status: 503,
       error: 'HTTP 503 from shop.example after 212 ms',
       responseExcerpt: 'busy',
-      nextAttemptAt: '2026-11-20T10:02:00.000Z',
+      nextAttemptAt: third.toISOString(),
     },
     {
       number: 3,
-      startedAt: '2026-11-20T10:02:00.000Z',
+      startedAt: expect.stringMatching(/Z$/),
       durationMs: null,
       outcome: null,
       status: null,

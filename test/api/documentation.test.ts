@@ -11,6 +11,7 @@ import {
 } from '../../src/api/documentation/receiver-code.ts';
 import { serviceSignature, standardSignature } from '../../src/delivery/signature.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
 import { newWebhookSecret } from '../../src/keys.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 
@@ -20,7 +21,7 @@ let text: string;
 let page: string;
 
 beforeAll(async () => {
-  api = await createTestApi();
+  api = await createTestApi({ marketplaces: [...shippedMarketplaces, 'corner-shop'] });
   const answer = await api.anonymous('GET', '/openapi.json');
   expect(answer.headers.get('content-type')).toContain('application/json');
   text = answer.text;
@@ -204,4 +205,22 @@ test('the receiver code for webhook-signature agrees with the published library'
   expect(verify(secret, headers, `${body} `)).toBe(false);
   expect(verify(secret, { ...headers, 'webhook-id': 'other' }, body)).toBe(false);
   expect(verify(secret, { ...headers, 'webhook-timestamp': String(timestamp - 301) }, body)).toBe(false);
+});
+
+/** The values that a field may have: in a request, and in the record of either version. */
+function valuesOf(name: string) {
+  const body = document.paths['/v21/orders']?.post?.requestBody?.content['application/json']?.schema;
+  const { Order, OrderV2 } = document.components.schemas;
+  return [body, Order, OrderV2].map((schema) => {
+    const field = schema?.properties?.[name];
+    const { type, enum: values } = field?.anyOf?.find((each) => each.enum !== undefined) ?? field ?? {};
+    return { type, values };
+  });
+}
+
+test('whole numbers are integers, and marketplaces those that are loaded', () => {
+  const inAll = (type: string, values: readonly unknown[]) => Array(3).fill({ type, values });
+  expect(valuesOf('paymentType')).toEqual(inAll('integer', [0, 1, 2]));
+  expect(valuesOf('priority')).toEqual(inAll('integer', [0, 1]));
+  expect(valuesOf('marketplace')).toEqual(inAll('string', [...shippedMarketplaces, 'corner-shop']));
 });

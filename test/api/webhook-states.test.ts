@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
 import {
   createWebhook,
   minimalWebhook,
@@ -108,11 +109,8 @@ test('created inactive: unregisteredAt stays null until an active webhook is dea
 
 test('a deactivation by the service is shown with its delivery and error', async () => {
   const { id } = await create();
-  const deliveryId = '01990000-0000-7000-8000-000000000001';
-  await api.sql`update webhooks set active = false, unregistered_at = now() where id = ${id}`;
-  await api.sql`
-    insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
-    values (${id}, 1, 'retriesExhausted', now(), ${deliveryId}, 'HTTP 503 from shop.example after 12 ms')`;
+  const deliveryId = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId: id });
+  await exhaustDelivery(api.sql, deliveryId, { error: 'HTTP 503 from shop.example after 12 ms' });
   expect((await request('GET', `/v21/webhooks/${id}`)).data.lastDeactivation).toEqual({
     at: time,
     reason: 'retriesExhausted',

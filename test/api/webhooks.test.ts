@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { updateContract } from '../../src/db/eshops.ts';
 import { contractOf } from '../../src/domain/contract.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { insertWebhook } from '../support/events.ts';
 import {
   createWebhook,
   minimalWebhook,
@@ -316,9 +317,7 @@ test('a deleted webhook makes room for another', async () => {
 });
 
 test('a hundred webhooks unless agreed otherwise', async () => {
-  await api.sql`
-    insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)
-    select ${eshop.eshopId}, 'https://shop.example', 'CREATE_ORDER', 'POST', true, 'v2', '' from generate_series(1, 99)`;
+  for (let made = 0; made < 99; made += 1) await insertWebhook(api.sql, eshop.eshopId, 'CREATE_ORDER');
   await create();
   const answer = await request('POST', '/v21/webhooks', minimalWebhook);
   expect(answer.body).toMatchObject({ statusCode: 400, message: expect.stringContaining('100') });

@@ -3,13 +3,12 @@ import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { recordEvent } from '../../src/db/outbox/events.ts';
-import { transaction } from '../../src/db/transaction.ts';
 import { beginAttempt, loadForAttempt } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;
@@ -27,11 +26,7 @@ beforeEach(async () => {
   sent.length = 0;
   ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  await transaction(sql, (tx) =>
-    recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} }),
-  );
-  const [row] = await sql<{ id: string }[]>`select id from deliveries where webhook_id = ${webhookId}`;
-  deliveryId = row?.id ?? '';
+  deliveryId = await fireDelivery(sql, { eshopId, webhookId });
 });
 afterAll(() => database.drop());
 

@@ -4,19 +4,17 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { recordEvent } from '../../src/db/outbox/events.ts';
-import { transaction } from '../../src/db/transaction.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import {
   type AttemptRecord,
   beginAttempt,
   closeDelivery,
   loadForAttempt,
-  recordAttempt,
   spendRetries,
 } from '../../src/db/webhooks/deliveries.ts';
 import { deleteWebhook, findWebhook, replaceWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { accepted, finishAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;
@@ -31,16 +29,7 @@ beforeEach(async () => {
 });
 afterAll(() => database.drop());
 
-/** A delivery to each active webhook of the e-shop; answers that of `webhookId`. */
-async function fire(): Promise<string> {
-  const { sql } = database;
-  await transaction(sql, (tx) =>
-    recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '1', record: {} }),
-  );
-  const [row] = await sql<{ id: string }[]>`
-    select id from deliveries where webhook_id = ${webhookId} order by id desc limit 1`;
-  return row?.id ?? '';
-}
+const fire = () => fireDelivery(database.sql, { eshopId, webhookId });
 async function load(id: string) {
   const delivery = await loadForAttempt(database.sql, id);
   if (delivery === undefined) throw new Error(`no delivery ${id}`);
@@ -52,22 +41,7 @@ const attempts = (id: string) =>
   database.sql<{ number: number; outcome: string | null; status: number | null; startedAt: Date }[]>`
     select number, outcome, status, started_at from attempts where delivery_id = ${id} order by number`;
 const finish = (deliveryId: string, number: number, change: Partial<AttemptRecord> = {}) =>
-  recordAttempt(database.sql, {
-    deliveryId,
-    number,
-    generation: 1,
-    outcome: 'failure',
-    finishedAt: new Date(),
-    durationMs: 1,
-    status: 503,
-    error: 'HTTP 503',
-    responseExcerpt: null,
-    nextAttemptAt: null,
-    lateMs: 0,
-    windowLost: false,
-    ...change,
-  });
-const success = { outcome: 'success', status: 200, error: null } as const;
+  finishAttempt(database.sql, deliveryId, number, change);
 /** A delivery whose only attempt failed and left nothing to try. */
 async function exhausted(): Promise<string> {
   const id = await fire();
@@ -115,7 +89,7 @@ describe('a result', () => {
 
   test('that is a success takes the place of a failure: the receiver has accepted it', async () => {
     const id = await exhausted();
-    expect(await finish(id, 1, success)).toBe('delivered');
+    expect(await finish(id, 1, accepted)).toBe('delivered');
     expect(await load(id)).toMatchObject({ state: 'delivered', attemptsMade: 1 });
     expect(await attempts(id)).toMatchObject([{ outcome: 'success' }]);
     expect(await finish(id, 1)).toBeUndefined();
@@ -131,7 +105,7 @@ describe('a result', () => {
     ] as const) {
       await begin(delivery, number);
     }
-    await finish(id, 2, success);
+    await finish(id, 2, accepted);
     expect(await attempts(id)).toMatchObject([{ outcome: null }, { outcome: 'success' }]);
     expect(await attempts(other)).toMatchObject([{ outcome: null }]);
     expect(await load(other)).toMatchObject({ state: 'pending', attemptsMade: 0 });
@@ -148,7 +122,7 @@ describe('a result', () => {
   test('of a success is not taken back by a cancellation that comes late', async () => {
     const id = await fire();
     await begin(id, 1);
-    await finish(id, 1, success);
+    await finish(id, 1, accepted);
     await closeDelivery(database.sql, id, 'canceled');
     expect(await load(id)).toMatchObject({ state: 'delivered' });
   });
@@ -175,7 +149,7 @@ describe('the compensation', () => {
   test('of a delivery that was delivered does nothing', async () => {
     const id = await fire();
     await begin(id, 1);
-    await finish(id, 1, success);
+    await finish(id, 1, accepted);
     expect(await compensate(database.sql, id)).toMatchObject({
       state: 'delivered',
       deactivatedGeneration: null,

@@ -3,15 +3,17 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createMailDeactivation } from '../../activities/mail-deactivation.ts';
+import { createEshop } from '../../src/db/eshops.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { exhaustDelivery, fireDelivery } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-
-const DELIVERY = '0197a0b4-0000-7000-8000-000000000001';
 
 let database: TestDatabase;
 let server: MailServer;
 let webhookId: number;
+let deliveryId: string;
 let logged: Record<string, unknown>[];
 
 beforeAll(async () => {
@@ -27,22 +29,12 @@ afterAll(() => database?.drop());
 /** A webhook that was deactivated so many hours ago, by the database's clock. */
 async function deactivated(hoursAgo: number): Promise<void> {
   const { sql } = database;
-  const [eshop] = await sql<{ id: number }[]>`
-    insert into eshops (name, email, api_key_hash)
-    values ('Shop', 'orders@shop.example', ${Buffer.from(`key ${Math.random()}`)}) returning id`;
-  const eshopId = eshop?.id ?? 0;
-  const [webhook] = await sql<{ id: number }[]>`
-    insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)
-    values (${eshopId}, 'https://shop.example/hooks', 'CREATE_ORDER', 'POST', false, 'v2', ${Buffer.from('secret')})
-    returning id`;
-  webhookId = webhook?.id ?? 0;
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' });
+  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  deliveryId = await fireDelivery(sql, { eshopId, webhookId, entityId: '10001' });
+  await exhaustDelivery(sql, deliveryId);
   await sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, attempts_made)
-    values (${DELIVERY}, ${DELIVERY}, ${eshopId}, ${webhookId}, 'CREATE_ORDER', '10001', 'failed', 21)
-    on conflict (id) do update set webhook_id = excluded.webhook_id`;
-  await sql`
-    insert into deactivations (webhook_id, generation, reason, at, delivery_id)
-    values (${webhookId}, 1, 'retriesExhausted', now() - ${hoursAgo} * interval '1 hour', ${DELIVERY})`;
+    update deactivations set at = now() - ${hoursAgo} * interval '1 hour' where webhook_id = ${webhookId}`;
 }
 
 /** One execution of the activity, as the worker runs it. */
@@ -112,7 +104,7 @@ test.each([
     expect.objectContaining({
       alarm: 'mailRefused',
       webhookId,
-      deliveryId: DELIVERY,
+      deliveryId,
       reason: sentence,
       level: 50,
     }),

@@ -1,0 +1,69 @@
+/**
+ * Deliveries as the product itself makes and records them.
+ * @module
+ */
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { compensate } from '../../src/db/webhooks/compensation.ts';
+import { type AttemptRecord, beginAttempt, recordAttempt } from '../../src/db/webhooks/deliveries.ts';
+
+/** Fires an event; answers the id of its delivery to one of the webhooks. */
+export async function fireDelivery(
+  sql: Pool,
+  { eshopId, webhookId, entityId = '1' }: { eshopId: number; webhookId: number; entityId?: string },
+): Promise<string> {
+  await transaction(sql, (tx) => recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId, record: {} }));
+  const [row] = await sql<{ id: string }[]>`
+    select id from deliveries where webhook_id = ${webhookId} order by id desc limit 1`;
+  if (row === undefined) throw new Error('the event has no delivery to the webhook');
+  return row.id;
+}
+
+/** Records the result of an attempt that has begun: a failure with no attempt left, unless told otherwise. */
+export function finishAttempt(
+  sql: Pool,
+  deliveryId: string,
+  number: number,
+  result: Partial<AttemptRecord> = {},
+) {
+  return recordAttempt(sql, {
+    deliveryId,
+    number,
+    generation: 1,
+    outcome: 'failure',
+    finishedAt: new Date(),
+    durationMs: 1,
+    status: 503,
+    error: 'HTTP 503',
+    responseExcerpt: null,
+    nextAttemptAt: null,
+    lateMs: 0,
+    windowLost: false,
+    ...result,
+  });
+}
+
+/** Makes an attempt, with the result of {@link finishAttempt}. */
+export async function makeAttempt(
+  sql: Pool,
+  deliveryId: string,
+  number: number,
+  result: Partial<AttemptRecord> = {},
+): Promise<void> {
+  await beginAttempt(sql, { deliveryId, number, generation: 1 });
+  await finishAttempt(sql, deliveryId, number, result);
+}
+
+/** The result of an attempt that the receiver accepted. */
+export const accepted = { outcome: 'success', status: 200, error: null } as const;
+
+/** Spends the retries of a delivery, which deactivates its webhook. */
+export async function exhaustDelivery(
+  sql: Pool,
+  deliveryId: string,
+  result: Partial<AttemptRecord> = {},
+): Promise<void> {
+  await makeAttempt(sql, deliveryId, 21, result);
+  await compensate(sql, deliveryId);
+}
