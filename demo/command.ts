@@ -4,7 +4,7 @@
  */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../src/cli/options.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../src/command-line.ts';
 import { readSettings } from '../src/config/config.ts';
 import { INTERRUPTED, onInterruption } from '../src/shutdown.ts';
 import { UserError } from '../src/user-error.ts';

@@ -4,12 +4,12 @@
  */
 import { Command } from 'commander';
 import { demoCommand } from '../../demo/command.ts';
+import type { CommandContext } from '../command-line.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { version } from '../version.ts';
 import { configurationTable } from './configuration-table.ts';
 import { eshopCommand } from './eshop-command.ts';
 import { keysCommand } from './keys-command.ts';
-import type { CommandContext } from './options.ts';
 import { policyTable } from './policy-table.ts';
 import { reconcileCommand } from './reconcile.ts';
 import { userCommand } from './user-command.ts';

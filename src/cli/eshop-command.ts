@@ -5,11 +5,12 @@
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { createEshopWithUsers, noSuchEshop } from '../accounts.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
 import { listEshops, rotateApiKey, setDisabled } from '../db/eshops.ts';
+import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { type CommandContext, checked, eshopOption, eshopSchema, json, jsonSchema } from './options.ts';
 
 const newEshopSchema = v.object({
   ...jsonSchema.entries,

@@ -3,13 +3,13 @@
  * @module
  */
 import { Command } from 'commander';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { loadConfig, readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { openDataDir } from '../embedded/data-dir.ts';
 import { type Rotation, rotateMasterKey } from '../key-rotation.ts';
 import { UserError } from '../user-error.ts';
 import { withDatabase } from './open-database.ts';
-import { type CommandContext, checked, json, jsonSchema } from './options.ts';
 
 const webhooks = (count: number) => (count === 1 ? '1 webhook' : `${count} webhooks`);
 

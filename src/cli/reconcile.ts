@@ -6,6 +6,7 @@ import { Client, Connection } from '@temporalio/client';
 import { Command } from 'commander';
 import pino from 'pino';
 import * as v from 'valibot';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { actions, createCounts, reasons, sentence } from '../reconciler/counts.ts';
@@ -16,7 +17,6 @@ import { createDispatcher } from '../temporal/dispatcher.ts';
 import { connectionOptions, temporalTarget } from '../temporal/target.ts';
 import { UserError } from '../user-error.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
-import { type CommandContext, checked, json, jsonSchema } from './options.ts';
 
 const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
 /** How long Temporal may take to answer at all, in milliseconds. */

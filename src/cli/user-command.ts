@@ -5,12 +5,13 @@
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { createUser, noSuchEshop, noSuchUser, replacePassword } from '../accounts.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
 import { deleteUser, listUsers } from '../db/users.ts';
 import { roles } from '../domain/role.ts';
+import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { type CommandContext, checked, eshopOption, eshopSchema, json, jsonSchema } from './options.ts';
 
 const username = v.pipe(v.string(), v.minLength(1, '--username must not be empty.'));
 const eshopUsersSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });

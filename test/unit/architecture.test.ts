@@ -1,33 +1,17 @@
 /** The arrows between the rooms: who may import what. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { circlesIn, filesOf, graphOf, type Import, importsIn, importsOf } from '../support/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
+const PROGRAM = ['src', 'workflows', 'activities'];
+const BESIDE = ['demo', 'bench', 'faults', 'planted', 'test'];
 
-interface Import {
-  readonly from: string;
-  /** A package's name, or a path from the root. */
-  readonly to: string;
-  readonly typeOnly: boolean;
-}
-
-function filesOf(folder: string): string[] {
-  const entries = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
-  return entries.filter((file) => /\.tsx?$/.test(file)).map((file) => join(folder, file));
-}
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(join(root, file), 'utf8');
-  const found = text.matchAll(/^(import|export) (type )?[^;]*?from '([^']+)';/gms);
-  return [...found].map(([statement, , type, specifier = '']) => ({
-    from: file,
-    to: specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : specifier,
-    typeOnly: type !== undefined || /^(import|export) \{\s*(type [^,}]+,?\s*)+\}/.test(statement),
-  }));
-}
-
-const all = ['src', 'workflows', 'activities'].flatMap(filesOf).flatMap(importsOf);
+const importsOfFolders = (folders: readonly string[]) =>
+  folders.flatMap((folder) => filesOf(root, folder)).flatMap((file) => importsOf(root, file));
+const all = importsOfFolders(PROGRAM);
+const everything = [...all, ...importsOfFolders(BESIDE)];
 
 function breaches(room: string, forbidden: (found: Import) => boolean): string[] {
   return all
@@ -35,10 +19,189 @@ function breaches(room: string, forbidden: (found: Import) => boolean): string[]
     .map((found) => `${found.from} imports ${found.to}`);
 }
 const isTemporal = ({ to }: Import) => to.startsWith('@temporalio/');
-const isOurs = ({ to }: Import) => /^(src|workflows|activities|test|bench)\//.test(to);
+const isOurs = ({ to }: Import) => /^(src|workflows|activities|demo|test|bench|faults|planted)\//.test(to);
+
+/** A folder of `src/`, a file beside these, or a folder of the repository. */
+function roomOf(file: string): string {
+  const [folder = '', room] = file.split('/');
+  return folder === 'src' ? `src/${room}` : folder;
+}
+
+/**
+ * Who imports whom. A room that is not here, an arrow that is not here and one that is no longer there are all found:
+ * what is drawn here is what is there.
+ */
+const ARROWS: Readonly<Record<string, readonly string[]>> = {
+  activities: ['src/attempt', 'src/db', 'src/mail', 'workflows'],
+  bench: ['src/db', 'src/embedded', 'src/shutdown.ts'],
+  demo: [
+    'src/accounts.ts',
+    'src/command-line.ts',
+    'src/config',
+    'src/domain',
+    'src/embedded',
+    'src/shutdown.ts',
+    'src/user-error.ts',
+  ],
+  faults: [
+    'bench',
+    'demo',
+    'src/accounts.ts',
+    'src/db',
+    'src/domain',
+    'src/embedded',
+    'src/shutdown.ts',
+    'test',
+    'workflows',
+  ],
+  planted: ['bench', 'faults', 'src/shutdown.ts'],
+  'src/accounts.ts': ['src/db', 'src/domain', 'src/passwords.ts', 'src/user-error.ts'],
+  'src/api': ['src/db', 'src/domain', 'src/keys.ts', 'src/passwords.ts'],
+  'src/api-role.ts': [
+    'src/api',
+    'src/config',
+    'src/data-files.ts',
+    'src/db',
+    'src/delivery',
+    'src/http-server.ts',
+    'src/keys.ts',
+    'src/shutdown.ts',
+    'src/version.ts',
+  ],
+  'src/attempt': ['src/db', 'src/delivery', 'src/domain', 'src/keys.ts'],
+  'src/banner.ts': ['src/accounts.ts', 'src/config'],
+  'src/cli': [
+    'demo',
+    'src/accounts.ts',
+    'src/command-line.ts',
+    'src/config',
+    'src/database-away.ts',
+    'src/db',
+    'src/domain',
+    'src/embedded',
+    'src/key-rotation.ts',
+    'src/reconciler',
+    'src/temporal',
+    'src/user-error.ts',
+    'src/version.ts',
+  ],
+  'src/command-line.ts': ['src/user-error.ts'],
+  'src/config': ['src/domain', 'src/user-error.ts'],
+  'src/data-files.ts': ['src/domain', 'src/user-error.ts'],
+  'src/database-away.ts': ['src/user-error.ts'],
+  'src/db': ['src/domain', 'src/keys.ts'],
+  'src/demonstration.ts': ['src/accounts.ts', 'src/db', 'src/domain', 'src/embedded'],
+  'src/embedded': ['src/config', 'src/db', 'src/shutdown.ts', 'src/temporal', 'src/user-error.ts'],
+  'src/http-server.ts': ['src/api', 'src/user-error.ts'],
+  'src/instance-endpoints.ts': ['src/config', 'src/delivery', 'src/embedded'],
+  'src/key-rotation.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts', 'src/master-key.ts'],
+  'src/main.ts': [
+    'src/api-role.ts',
+    'src/banner.ts',
+    'src/config',
+    'src/database-away.ts',
+    'src/db',
+    'src/delivery',
+    'src/demonstration.ts',
+    'src/embedded',
+    'src/instance-endpoints.ts',
+    'src/mail',
+    'src/master-key.ts',
+    'src/shutdown.ts',
+    'src/temporal',
+    'src/user-error.ts',
+    'src/version.ts',
+    'src/worker-role.ts',
+  ],
+  'src/master-key.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts'],
+  'src/reconciler': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal', 'workflows'],
+  'src/relay': ['src/db', 'src/each-limited.ts', 'src/temporal'],
+  'src/temporal': ['src/config', 'src/db', 'src/domain', 'workflows'],
+  'src/worker-role.ts': [
+    'activities',
+    'src/db',
+    'src/delivery',
+    'src/domain',
+    'src/keys.ts',
+    'src/mail',
+    'src/reconciler',
+    'src/relay',
+    'src/temporal',
+  ],
+  workflows: ['src/attempt', 'src/domain'],
+};
 
 test('there are imports to look at', () => {
   expect(all.length).toBeGreaterThan(100);
+});
+
+test('the arrows between the rooms are those of the table', () => {
+  const ours = everything.filter((found) => isOurs(found) && roomOf(found.from) !== 'test');
+  const arrows = [...graphOf(ours, roomOf)].map(([room, targets]) => [room, [...targets].sort()]);
+  expect(Object.fromEntries(arrows)).toEqual(ARROWS);
+});
+
+test('no room imports one that imports it, by whatever detour', () => {
+  expect(circlesIn(graphOf(all.filter(isOurs), roomOf))).toEqual([]);
+});
+
+test('no file imports one that imports it, by whatever detour, and be it for a type', () => {
+  expect(circlesIn(graphOf(everything.filter(isOurs)))).toEqual([]);
+});
+
+describe('the finder', () => {
+  test('sees every kind of import', () => {
+    const source = `
+      import a, { type B, c } from './both.ts';
+      import type { D } from './type.ts';
+      import { type E } from './inline-type.ts';
+      import './effect.ts';
+      import { f } from 'package';
+      export { g } from '../up.ts';
+      export type { H } from './exported-type.ts';
+      export * from './all.ts';
+      type I = import('./in-a-type.ts').I;
+      const j = await import('./while-running.ts');
+      const k = "import { l } from './text.ts';";
+    `;
+    expect(importsIn('src/room/file.ts', source).map(({ to, typeOnly }) => [to, typeOnly])).toEqual([
+      ['src/room/both.ts', false],
+      ['src/room/type.ts', true],
+      ['src/room/inline-type.ts', true],
+      ['src/room/effect.ts', false],
+      ['package', false],
+      ['src/up.ts', false],
+      ['src/room/exported-type.ts', true],
+      ['src/room/all.ts', false],
+      ['src/room/in-a-type.ts', true],
+      ['src/room/while-running.ts', false],
+    ]);
+  });
+
+  test('finds a circle that is planted, with all its files and nothing beside it', () => {
+    const planted = [
+      ...importsIn('src/a.ts', "import { b } from './b.ts'; import { alone } from './alone.ts';"),
+      ...importsIn('src/b.ts', "export * from './c.ts';"),
+      ...importsIn('src/c.ts', "import type { A } from './a.ts';"),
+      ...importsIn('src/before.ts', "import { a } from './a.ts';"),
+    ];
+    expect(circlesIn(graphOf(planted))).toEqual([['src/a.ts', 'src/b.ts', 'src/c.ts']]);
+    expect(circlesIn(graphOf(planted.filter(({ typeOnly }) => !typeOnly)))).toEqual([]);
+  });
+
+  test('finds two circles that share no file', () => {
+    const edges = new Map([
+      ['a', new Set(['b', 'x'])],
+      ['b', new Set(['a'])],
+      ['x', new Set(['y'])],
+      ['y', new Set(['x', 'z'])],
+      ['z', new Set<string>()],
+    ]);
+    expect(circlesIn(edges).sort()).toEqual([
+      ['a', 'b'],
+      ['x', 'y'],
+    ]);
+  });
 });
 
 test('domain/ imports nothing of ours, and does no I/O', () => {
@@ -66,7 +229,7 @@ test('workflows/ imports types and pure functions only', () => {
   const visit = (file: string): void => {
     if (bundled.has(file)) return;
     bundled.add(file);
-    for (const found of importsOf(file)) {
+    for (const found of importsOf(root, file)) {
       if (!found.typeOnly && isOurs(found)) visit(found.to);
       if (!found.typeOnly && !isOurs(found)) bundled.add(found.to);
     }
@@ -97,8 +260,7 @@ test('nothing calls back up: relay, workflows, activities, db and delivery do no
 });
 
 test('SQL is written in db/ and nowhere else', () => {
-  const outside = ['src', 'workflows', 'activities']
-    .flatMap(filesOf)
+  const outside = PROGRAM.flatMap((folder) => filesOf(root, folder))
     .filter((file) => !file.startsWith('src/db/'))
     .filter((file) => /\b(sql|tx)(<[^>]*>)?`/.test(readFileSync(join(root, file), 'utf8')));
   expect(outside).toEqual([]);
@@ -106,8 +268,7 @@ test('SQL is written in db/ and nowhere else', () => {
 
 test('transactions are begun in one place, and what is owed to the relay is written in one room', () => {
   const elsewhere = (room: string, pattern: RegExp) =>
-    ['src', 'workflows', 'activities']
-      .flatMap(filesOf)
+    PROGRAM.flatMap((folder) => filesOf(root, folder))
       .filter((file) => !file.startsWith(room))
       .filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
   // Migrations begin theirs before there is anything to owe.

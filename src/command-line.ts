@@ -1,12 +1,12 @@
 /**
- * What was written after a command, checked.
+ * Commands of `waybill`: what they are given, and their options, checked.
  * @module
  */
 import { Option } from 'commander';
 import * as v from 'valibot';
-import { UserError } from '../user-error.ts';
+import { UserError } from './user-error.ts';
 
-/** What the command is given from outside. */
+/** What a command is given from outside. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Receives what the command prints, line by line. */
@@ -17,17 +17,6 @@ export interface CommandContext {
 export const json = () => new Option('--json', 'print JSON for a program to read');
 /** What that option becomes. */
 export const jsonSchema = v.object({ json: v.optional(v.literal(true)) });
-
-/** The option that names an e-shop. */
-export const eshopOption = () => new Option('--eshop <id>', 'number of the e-shop').makeOptionMandatory();
-/** What that option becomes. */
-export const eshopSchema = v.object({
-  eshop: v.pipe(
-    v.string(),
-    v.regex(/^[1-9]\d{0,8}$/, '--eshop must be the number of an e-shop; waybill eshop list shows them.'),
-    v.transform(Number),
-  ),
-});
 
 /**
  * Checks options.
