@@ -4,6 +4,7 @@
  */
 import type { Defect } from './defect.ts';
 import { deliveryDefects } from './defects/deliveries.ts';
+import { limitDefects } from './defects/limits.ts';
 import { orderDefects } from './defects/orders.ts';
 import { recordDefects } from './defects/records.ts';
 import { relayDefects } from './defects/relay.ts';
@@ -15,4 +16,5 @@ export const defects: readonly Defect[] = [
   ...deliveryDefects,
   ...recordDefects,
   ...orderDefects,
+  ...limitDefects,
 ];
