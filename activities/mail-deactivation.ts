@@ -1,5 +1,5 @@
 /**
- * The mail after a deactivation (given.md, "Delivery rules" 7).
+ * The mail after a deactivation (docs/interface.md, D7).
  * @module
  */
 import { Context } from '@temporalio/activity';

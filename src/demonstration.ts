@@ -8,7 +8,7 @@ import { products } from './db/records/products.ts';
 import { createMovement } from './db/records/stock-movements.ts';
 import { createRecord } from './db/records/write.ts';
 import { transaction } from './db/transaction.ts';
-import { newProduct } from './domain/product/changes.ts';
+import { productEdits } from './domain/product/changes.ts';
 import { newMovement } from './domain/stock/movement.ts';
 import type { DataDir } from './embedded/data-dir.ts';
 
@@ -27,7 +27,7 @@ export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<E
   await transaction(sql, async (tx) => {
     const now = new Date();
     for (const product of PRODUCTS) {
-      await createRecord(tx, products, made.eshopId, newProduct(product, { now }));
+      await createRecord(tx, products, made.eshopId, productEdits.make(product, { now }));
       const opening = {
         type: 'stock_correction',
         sku: product.sku,

@@ -1,5 +1,5 @@
 /**
- * The carriers and their services: `GET /v2/shipper-service-codes` (given.md, "Versioning").
+ * The carriers and their services: `GET /v2/shipper-service-codes` (docs/interface.md, O10).
  * @module
  */
 import { Hono } from 'hono';

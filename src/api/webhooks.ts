@@ -1,5 +1,5 @@
 /**
- * The eight webhook endpoints (given.md, "Endpoints").
+ * The eight webhook endpoints (docs/interface.md, W1).
  * @module
  */
 import { Hono } from 'hono';

@@ -1,14 +1,14 @@
 /**
  * Exact decimals: money and counts are decimal strings here, `numeric` in Postgres, and JSON numbers only at the
- * very edge of v21. At most 15 significant digits, so that the JSON number is exact (given.md, "Delivered POST
- * payload").
+ * very edge of v21. At most 15 significant digits, so that the JSON number is exact (docs/interface.md, C11 and
+ * C12).
  * @module
  */
 import * as v from 'valibot';
 
 /** The form in which a payload is written: `v2` decimal strings, `v21` JSON numbers. */
 export const payloadVersions = ['v2', 'v21'] as const;
-/** A payload version (given.md, "Webhook"). */
+/** A payload version (docs/interface.md, C11). */
 export type PayloadVersion = (typeof payloadVersions)[number];
 
 /** The most digits a decimal may have: every such decimal survives the way through a JSON number. */

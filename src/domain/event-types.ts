@@ -1,5 +1,5 @@
 /**
- * The 18 event kinds (given.md, "Webhook types"): one entry each. The enum of `webhookType`, what a write fires, the
+ * The 18 event kinds (docs/interface.md, E1): one entry each. The enum of `webhookType`, what a write fires, the
  * types of stock movement, the OpenAPI text and the tables of the tests are derived from here.
  * @module
  */
@@ -19,69 +19,39 @@ interface EventTypeEntry {
   readonly firesWhen: string;
 }
 
+function event<const Kind extends EntityKind, const On extends Occasion>(
+  entity: Kind,
+  on: On,
+  firesWhen: string,
+) {
+  return { entity, on, firesWhen };
+}
+
+/** Stock movements have an event for each type (`completition` is spelled as given). */
+function movementEvent<const Type extends string>(movement: Type, what = `of type ${movement}`) {
+  return { ...event('stockMovement', 'created', `a stock movement ${what} is created`), movement };
+}
+
 /** Every event kind, in the order of the interface. */
 export const eventTypes = {
-  CREATE_ORDER: { entity: 'order', on: 'created', firesWhen: 'an order is created' },
-  UPDATE_ORDER: { entity: 'order', on: 'updated', firesWhen: 'an order is updated' },
-  UPDATE_ORDER_STATUS: { entity: 'order', on: 'statusChanged', firesWhen: 'the status of an order changes' },
-  CREATE_PRODUCT: { entity: 'product', on: 'created', firesWhen: 'a product is created' },
-  UPDATE_PRODUCT: { entity: 'product', on: 'updated', firesWhen: 'a product is updated' },
-  CREATE_RECEIVING: { entity: 'receiving', on: 'created', firesWhen: 'a receiving is created' },
-  UPDATE_RECEIVING: { entity: 'receiving', on: 'updated', firesWhen: 'a receiving is updated' },
-  UPDATE_RECEIVING_STATUS: {
-    entity: 'receiving',
-    on: 'statusChanged',
-    firesWhen: 'the status of a receiving changes',
-  },
-  CREATE_RETURN: { entity: 'return', on: 'created', firesWhen: 'a return is created' },
-  UPDATE_RETURN: { entity: 'return', on: 'updated', firesWhen: 'a return is updated' },
-  UPDATE_RETURN_STATUS: {
-    entity: 'return',
-    on: 'statusChanged',
-    firesWhen: 'the status of a return changes',
-  },
-  CREATE_STOCK_MOVEMENT_STOCK_CORRECTION: {
-    entity: 'stockMovement',
-    on: 'created',
-    movement: 'stock_correction',
-    firesWhen: 'a stock movement of type stock_correction is created',
-  },
-  CREATE_STOCK_MOVEMENT_COMPLETITION: {
-    entity: 'stockMovement',
-    on: 'created',
-    movement: 'completition',
-    firesWhen: 'a stock movement of type completition is created',
-  },
-  CREATE_STOCK_MOVEMENT_ORDER: {
-    entity: 'stockMovement',
-    on: 'created',
-    movement: 'order',
-    firesWhen: 'a stock movement for an order is created',
-  },
-  CREATE_STOCK_MOVEMENT_RETURN: {
-    entity: 'stockMovement',
-    on: 'created',
-    movement: 'return',
-    firesWhen: 'a stock movement for a return is created',
-  },
-  CREATE_STOCK_MOVEMENT_RECEIVING: {
-    entity: 'stockMovement',
-    on: 'created',
-    movement: 'receiving',
-    firesWhen: 'a stock movement for a receiving is created',
-  },
-  CREATE_STOCK_MOVEMENT_QUALITY_HOLD: {
-    entity: 'stockMovement',
-    on: 'created',
-    movement: 'quality_hold',
-    firesWhen: 'a stock movement for a quality hold is created',
-  },
-  CREATE_STOCK_MOVEMENT_QUALITY_RELEASE: {
-    entity: 'stockMovement',
-    on: 'created',
-    movement: 'quality_release',
-    firesWhen: 'a stock movement for a quality release is created',
-  },
+  CREATE_ORDER: event('order', 'created', 'an order is created'),
+  UPDATE_ORDER: event('order', 'updated', 'an order is updated'),
+  UPDATE_ORDER_STATUS: event('order', 'statusChanged', 'the status of an order changes'),
+  CREATE_PRODUCT: event('product', 'created', 'a product is created'),
+  UPDATE_PRODUCT: event('product', 'updated', 'a product is updated'),
+  CREATE_RECEIVING: event('receiving', 'created', 'a receiving is created'),
+  UPDATE_RECEIVING: event('receiving', 'updated', 'a receiving is updated'),
+  UPDATE_RECEIVING_STATUS: event('receiving', 'statusChanged', 'the status of a receiving changes'),
+  CREATE_RETURN: event('return', 'created', 'a return is created'),
+  UPDATE_RETURN: event('return', 'updated', 'a return is updated'),
+  UPDATE_RETURN_STATUS: event('return', 'statusChanged', 'the status of a return changes'),
+  CREATE_STOCK_MOVEMENT_STOCK_CORRECTION: movementEvent('stock_correction'),
+  CREATE_STOCK_MOVEMENT_COMPLETITION: movementEvent('completition'),
+  CREATE_STOCK_MOVEMENT_ORDER: movementEvent('order', 'for an order'),
+  CREATE_STOCK_MOVEMENT_RETURN: movementEvent('return', 'for a return'),
+  CREATE_STOCK_MOVEMENT_RECEIVING: movementEvent('receiving', 'for a receiving'),
+  CREATE_STOCK_MOVEMENT_QUALITY_HOLD: movementEvent('quality_hold', 'for a quality hold'),
+  CREATE_STOCK_MOVEMENT_QUALITY_RELEASE: movementEvent('quality_release', 'for a quality release'),
 } as const satisfies Record<string, EventTypeEntry>;
 
 /** A `webhookType` value. */
@@ -90,7 +60,7 @@ export type EventType = keyof typeof eventTypes;
 /** All `webhookType` values, in the order of the interface. */
 export const eventTypeNames = Object.keys(eventTypes) as [EventType, ...EventType[]];
 
-/** The types that `parameters.withPackingLists` is allowed for (given.md, "parameters object"). */
+/** The types that `parameters.withPackingLists` is allowed for (docs/interface.md, W3). */
 export const packingListEventTypes: readonly EventType[] = ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'];
 
 /**

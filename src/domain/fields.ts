@@ -63,7 +63,7 @@ export function integer(min: number, max: number) {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
-/** A country as ISO 3166-1 alpha-2, in capitals (given.md, "Order input fields"). */
+/** A country as ISO 3166-1 alpha-2, in capitals (docs/interface.md, O6). */
 export function country() {
   return v.pipe(
     v.string('must be a country code of two letters (ISO 3166-1 alpha-2)'),

@@ -1,5 +1,5 @@
 /**
- * Which write fires what (given.md, "Webhook types"): found by comparing the record before and after, so that a
+ * Which write fires what (docs/interface.md, E1 and E2): found by comparing the record before and after, so that a
  * write that changes nothing fires nothing, whatever path it took.
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The JSON text of an entity as its read endpoints answer it and its deliveries carry it. Both come from here, so
- * that a POST payload is the read endpoint's `data`, byte for byte (given.md, "Delivered POST payload").
+ * that a POST payload is the read endpoint's `data`, byte for byte (docs/interface.md, D1).
  *
  * The record inside is always the v2 form (decimal strings) with everything in it; rendering turns the decimals into
  * JSON numbers for v21 and leaves the packing lists out unless they are wanted.
@@ -22,7 +22,7 @@ export const decimalFields: ReadonlySet<string> = new Set([
 ]);
 /** Fields whose object holds nothing but decimals. */
 export const decimalObjects: ReadonlySet<string> = new Set(['stock']);
-/** The field of an order product that is left out unless asked for (given.md, "parameters object"). */
+/** The field of an order product that is left out unless asked for (docs/interface.md, D3). */
 export const PACKING_LISTS = 'packingLists';
 
 /** How a record is rendered. */

@@ -1,5 +1,5 @@
 /**
- * What a webhook is (given.md, "Webhook"): the body that creates or replaces it and the record.
+ * What a webhook is (docs/interface.md, W1): the body that creates or replaces it and the record.
  * @module
  */
 import * as v from 'valibot';

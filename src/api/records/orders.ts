@@ -5,15 +5,7 @@
 import * as v from 'valibot';
 import { orders } from '../../db/records/orders.ts';
 import { oneOf, optional, text } from '../../domain/fields.ts';
-import {
-  changeableInHand,
-  moveOrder,
-  newOrder,
-  patchOrder,
-  releaseOrder,
-  replaceOrder,
-  skusIn,
-} from '../../domain/order/changes.ts';
+import { changeableInHand, moveOrder, orderEdits, releaseOrder, skusIn } from '../../domain/order/changes.ts';
 import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.ts';
 import { orderRecordSchema } from '../../domain/order/record.ts';
 import { documentedEntries, type OrderRecord } from '../../domain/order/schema.ts';
@@ -96,9 +88,7 @@ export function orderResource(marketplaces: readonly string[]): Resource<OrderRe
     inputSchema: v.strictObject(entries),
     recordSchema: (version) => orderRecordSchema(version, entries),
     skusIn,
-    make: newOrder,
-    replace: replaceOrder,
-    patch: patchOrder,
+    ...orderEdits,
     actions: [
       {
         name: 'release',

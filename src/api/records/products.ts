@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { products } from '../../db/records/products.ts';
-import { newProduct, patchProduct, replaceProduct } from '../../domain/product/changes.ts';
+import { productEdits } from '../../domain/product/changes.ts';
 import { type ProductRecord, productInputSchema, productRecordSchema } from '../../domain/product/schema.ts';
 import { booleanText } from '../validate.ts';
 import { timeFilter } from './reads.ts';
@@ -21,9 +21,7 @@ export const productResource: Resource<ProductRecord> = {
   inputSchema: productInputSchema,
   recordSchema: productRecordSchema,
   skusIn: () => [],
-  make: newProduct,
-  replace: replaceProduct,
-  patch: patchProduct,
+  ...productEdits,
   actions: [],
   operations: [],
 };

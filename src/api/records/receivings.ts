@@ -9,9 +9,7 @@ import {
   changeableOnArrival,
   countReceiving,
   moveReceiving,
-  newReceiving,
-  patchReceiving,
-  replaceReceiving,
+  receivingEdits,
   skusInReceiving,
 } from '../../domain/receiving/changes.ts';
 import {
@@ -44,9 +42,7 @@ export const receivingResource: Resource<ReceivingRecord> = {
   inputSchema: receivingInputSchema,
   recordSchema: receivingRecordSchema,
   skusIn: skusInReceiving,
-  make: newReceiving,
-  replace: replaceReceiving,
-  patch: patchReceiving,
+  ...receivingEdits,
   actions: [
     {
       name: 'cancel',

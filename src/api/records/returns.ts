@@ -8,10 +8,8 @@ import { oneOf, optional, said, text } from '../../domain/fields.ts';
 import {
   countReturn,
   moveReturn,
-  newReturn,
-  patchReturn,
-  replaceReturn,
   returnChangeableOnArrival,
+  returnEdits,
   skusInReturn,
 } from '../../domain/return/changes.ts';
 import {
@@ -43,9 +41,7 @@ export const returnResource: Resource<ReturnRecord> = {
   inputSchema: returnInputSchema,
   recordSchema: returnRecordSchema,
   skusIn: skusInReturn,
-  make: newReturn,
-  replace: replaceReturn,
-  patch: patchReturn,
+  ...returnEdits,
   actions: [
     {
       name: 'cancel',

@@ -16,7 +16,7 @@ export interface Compensation {
 }
 
 /**
- * The compensation's one transaction (given.md, "Delivery rules" 7): delivery → failed and, if the last attempt's
+ * The compensation's one transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's
  * generation of the webhook is still current, webhook → inactive with its deactivation and a change for the
  * other open deliveries. A repeated run recognises its own deactivation and answers the same.
  */

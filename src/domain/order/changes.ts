@@ -62,7 +62,8 @@ function keepPackingLists(
   });
 }
 
-const edits = editsOf<OrderRecord, RuledOrder, OrderContext>({
+/** What an e-shop writes of an order; its `status` is not changed by an update. */
+export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
   noun: 'order',
   idField: 'eshopOrderId',
   responseOnly: orderResponseOnly,
@@ -93,13 +94,6 @@ const edits = editsOf<OrderRecord, RuledOrder, OrderContext>({
     return { ...fields, orderProducts, ...times, statusHistory };
   },
 });
-/** A new order. */
-export const newOrder = edits.make;
-/** PUT of an order; `status` is ignored. */
-export const replaceOrder = edits.replace;
-/** PATCH of an order; `status` is ignored. */
-export const patchOrder = edits.patch;
-
 /**
  * Moves the order to another status.
  * @param note of the warehouse, kept in the history

@@ -1,5 +1,5 @@
 /**
- * Packing lists: which units of an order went into which package (given.md, "Order operations").
+ * Packing lists: which units of an order went into which package (docs/interface.md, O1).
  * @module
  */
 import * as v from 'valibot';

@@ -1,5 +1,5 @@
 /**
- * The rules over several fields of an order, each with its own message (given.md, "Order input fields").
+ * The rules over several fields of an order, each with its own message (docs/interface.md, O6 and O7).
  * @module
  */
 import { compareDecimals } from '../decimal.ts';

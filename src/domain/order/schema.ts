@@ -1,5 +1,5 @@
 /**
- * The fields of an order (given.md, "Order input fields"). One schema of the request; the record's forms are derived
+ * The fields of an order (docs/interface.md, O6). One schema of the request; the record's forms are derived
  * from it (`record-schema.ts`).
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The carriers and their services (given.md: the values of `GET /v2/shipper-service-codes`). The catalogue in `data/`
+ * The carriers and their services (docs/interface.md, O10). The catalogue in `data/`
  * is a realistic European one; the operator can replace it by a file of the same form.
  * @module
  */

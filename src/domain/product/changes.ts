@@ -14,7 +14,8 @@ export interface ProductContext {
 const rule = rulesOf<ProductInput, ProductContext>();
 const noStock = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
 
-const edits = editsOf<ProductRecord, ProductInput, ProductContext>({
+/** What an e-shop writes of a product. */
+export const productEdits = editsOf<ProductRecord, ProductInput, ProductContext>({
   noun: 'product',
   idField: 'sku',
   responseOnly: productResponseOnly,
@@ -31,9 +32,3 @@ const edits = editsOf<ProductRecord, ProductInput, ProductContext>({
     return { ...input, stock, createdAt, updatedAt };
   },
 });
-/** A new product, with no stock. */
-export const newProduct = edits.make;
-/** PUT of a product. */
-export const replaceProduct = edits.replace;
-/** PATCH of a product. */
-export const patchProduct = edits.patch;

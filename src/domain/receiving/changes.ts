@@ -64,7 +64,8 @@ function freshLine({
   return { sku, quantity, lot, received: null, expirationDate, lineState: 'E' };
 }
 
-const edits = editsOf<ReceivingRecord, ReceivingInput, ReceivingContext>({
+/** What an e-shop writes of a receiving. */
+export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, ReceivingContext>({
   noun: 'receiving',
   idField: 'eshopReceivingId',
   responseOnly: receivingResponseOnly,
@@ -83,13 +84,6 @@ const edits = editsOf<ReceivingRecord, ReceivingInput, ReceivingContext>({
     return { ...fields, products, status, supplier, trackingNumber, unitsAmount: unitsOf(products), urgent };
   },
 });
-/** A new receiving, awaited. */
-export const newReceiving = edits.make;
-/** PUT of a receiving. */
-export const replaceReceiving = edits.replace;
-/** PATCH of a receiving. */
-export const patchReceiving = edits.patch;
-
 /**
  * Moves the receiving to another status.
  * @throws Problem 409 when the table has no such way

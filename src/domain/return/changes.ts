@@ -49,7 +49,8 @@ function freshLine(sent: ReturnInput['returnedOrderProducts'][number]): ReturnLi
   return { sku, quantity, received: null, returnReason, resolution: null, lot, lineState: 'E' };
 }
 
-const edits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
+/** What an e-shop writes of a return. */
+export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
   noun: 'return',
   idField: 'eshopReturnId',
   responseOnly: returnResponseOnly,
@@ -77,13 +78,6 @@ const edits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
     };
   },
 });
-/** A new return, awaited. */
-export const newReturn = edits.make;
-/** PUT of a return. */
-export const replaceReturn = edits.replace;
-/** PATCH of a return. */
-export const patchReturn = edits.patch;
-
 /**
  * Moves the return to another status.
  * @param note of the warehouse, in place of the one before; null keeps that

@@ -3,10 +3,8 @@ import { describe, expect, test } from 'vitest';
 import {
   changeableInHand,
   moveOrder,
-  newOrder,
-  patchOrder,
+  orderEdits,
   releaseOrder,
-  replaceOrder,
   skusIn,
 } from '../../../src/domain/order/changes.ts';
 import type { OrderContext } from '../../../src/domain/order/rules.ts';
@@ -14,6 +12,7 @@ import type { OrderRecord, PackingList } from '../../../src/domain/order/schema.
 import { shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { refusal } from '../../support/refusal.ts';
 
+const { make: newOrder, patch: patchOrder, replace: replaceOrder } = orderEdits;
 const created = '2026-11-20T12:00:00.000Z';
 const context: OrderContext = {
   now: new Date(created),

@@ -1,10 +1,11 @@
 /** The rules over several fields of an order: each with the message it has, and where it does not apply. */
 import { describe, expect, test } from 'vitest';
-import { newOrder, patchOrder } from '../../../src/domain/order/changes.ts';
+import { orderEdits } from '../../../src/domain/order/changes.ts';
 import type { OrderContext } from '../../../src/domain/order/rules.ts';
 import type { ShipperCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { refusal } from '../../support/refusal.ts';
 
+const { make: newOrder, patch: patchOrder } = orderEdits;
 const service = { countries: ['CZ'], cashOnDelivery: false, pickupPoint: false };
 const shipperCatalogue: ShipperCatalogue = [
   {

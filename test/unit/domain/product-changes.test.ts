@@ -1,8 +1,9 @@
 /** What an e-shop can do to a product: from the record before to the record after. */
 import { expect, test } from 'vitest';
-import { newProduct, patchProduct, replaceProduct } from '../../../src/domain/product/changes.ts';
+import { productEdits } from '../../../src/domain/product/changes.ts';
 import { refusal } from '../../support/refusal.ts';
 
+const { make: newProduct, patch: patchProduct, replace: replaceProduct } = productEdits;
 const now = new Date('2026-11-20T12:00:00.000Z');
 const context = { now };
 const noStock = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };

@@ -5,10 +5,8 @@ import {
   changeableOnArrival,
   countReceiving,
   moveReceiving,
-  newReceiving,
-  patchReceiving,
   type ReceivingContext,
-  replaceReceiving,
+  receivingEdits,
   skusInReceiving,
 } from '../../../src/domain/receiving/changes.ts';
 import {
@@ -19,6 +17,7 @@ import {
 } from '../../../src/domain/receiving/schema.ts';
 import { refusal } from '../../support/refusal.ts';
 
+const { make: newReceiving, patch: patchReceiving, replace: replaceReceiving } = receivingEdits;
 const context: ReceivingContext = { knownSkus: new Set(['TEA', 'CUP', 'POT']) };
 const body = {
   eshopReceivingId: 'IN-1',

@@ -3,11 +3,9 @@ import { describe, expect, test } from 'vitest';
 import {
   countReturn,
   moveReturn,
-  newReturn,
-  patchReturn,
   type ReturnContext,
-  replaceReturn,
   returnChangeableOnArrival,
+  returnEdits,
   skusInReturn,
 } from '../../../src/domain/return/changes.ts';
 import {
@@ -18,6 +16,7 @@ import {
 } from '../../../src/domain/return/schema.ts';
 import { refusal } from '../../support/refusal.ts';
 
+const { make: newReturn, patch: patchReturn, replace: replaceReturn } = returnEdits;
 const created = '2026-11-20T12:00:00.000Z';
 const context: ReturnContext = { now: new Date(created), knownSkus: new Set(['TEA', 'CUP']) };
 const body = {
