@@ -10,7 +10,7 @@ export default {
     'src/domain/**/*.ts',
     'workflows/next-step.ts',
     'src/attempt/{decisions,lateness,prepare,situation}.ts',
-    'src/delivery/{address-guard,destination,excerpt,failure-sentence,fault,own-endpoints,request,retry-after,signature}.ts',
+    'src/delivery/{address-guard,destination,excerpt,failure-sentence,fault,local-names,our-failure,own-endpoints,request,retry-after,signature}.ts',
   ],
   coverageAnalysis: 'perTest',
   // Tables and schemas that are made once, when their module is loaded: each would have to be judged by all tests.

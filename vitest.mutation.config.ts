@@ -1,4 +1,4 @@
-/** The tests that decide about mutants: pure ones, without servers, processes or files. */
+/** The tests that decide about mutants: pure ones, without servers or processes. */
 import { defineConfig } from 'vitest/config';
 
 const pure = [
@@ -10,8 +10,10 @@ const pure = [
   'destination',
   'failure-sentence',
   'fault',
+  'local-names',
   'next-step',
   'order-status',
+  'our-failure',
   'own-endpoints',
   'render',
   'retry-policy',

@@ -46,7 +46,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     }
     if (outcome.kind !== 'failed') return outcome;
 
-    await tell(deps, deliveryId, outcome);
+    await signalWorkflow(deps, deliveryId, outcome);
     const { number, nextAttemptAt, sentence } = outcome;
     if (nextAttemptAt === null) {
       throw receiverFailure(sentence, { type: failureTypes.retriesSpent, nonRetryable: true });
@@ -91,7 +91,11 @@ function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFai
 }
 
 /** The operator's view is told of every failed attempt; a delivery does not depend on it. */
-async function tell(deps: AttemptDeliveryDeps, deliveryId: string, failed: AttemptFailure): Promise<void> {
+async function signalWorkflow(
+  deps: AttemptDeliveryDeps,
+  deliveryId: string,
+  failed: AttemptFailure,
+): Promise<void> {
   try {
     await deps.signalAttemptFailed(deliveryId, {
       number: failed.number,

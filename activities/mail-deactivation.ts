@@ -19,7 +19,7 @@ export interface MailDeps {
 }
 
 /**
- * How long a mail is tried that the server refuses for good, in milliseconds from the first refusal on: many a 5xx is
+ * How long a mail is tried that the server refuses permanently, in milliseconds from the first refusal on: many a 5xx is
  * a mail server set up wrongly, and mended within a day. A server that is away, or asks for patience, is tried for ever.
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
@@ -50,7 +50,7 @@ export function createMailDeactivation(deps: MailDeps) {
       if (!(await recordMailRefused(sql, refusal))) throw error;
       log.error(
         { webhookId, deliveryId, alarm: 'mailRefused', reason: error.message },
-        'a deactivation could not be mailed: the mail server refused the mail for good',
+        'a deactivation could not be mailed: the mail server refused it permanently',
       );
       return;
     }

@@ -19,7 +19,7 @@ export function bar(done: number, total: number, width = WIDTH): string {
   return '█'.repeat(full) + '░'.repeat(width - full);
 }
 
-/** Shows on stderr, where somebody looks: silent when it is no terminal, and when asked to be. */
+/** Shows progress on stderr; silent when that is no terminal, and on request. */
 export function createProgress(silent: boolean): Progress {
   const { isTTY, columns } = process.stderr;
   // A terminal may say that it has no columns at all, and then no line ever fits into it.

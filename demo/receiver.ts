@@ -68,7 +68,7 @@ export async function startReceiver(): Promise<DemoReceiver> {
     return 204;
   }
   const server = createServer((request, response) => {
-    // Whoever goes away in the middle of a request needs no answer.
+    // A client that disconnects in the middle of a request needs no answer.
     void statusFor(request).then(
       (status) => response.writeHead(status).end(),
       () => response.destroy(),

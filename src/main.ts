@@ -114,7 +114,7 @@ function end(): void {
 onNpmGone(end);
 onInterruption((times) => {
   if (times === 1) end();
-  // Whoever is in a hurry loses no data, only the order; what we started is still stopped.
+  // Nothing is lost by hurrying but the order; embedded servers are still stopped.
   if (times === 2) shutdown.hurry();
   if (times === 3) process.exit(INTERRUPTED);
 });

@@ -25,7 +25,7 @@ export const NEXT_CHECK_VALUE = 'masterKeyNext';
  */
 export async function configuredKeys(settings: Settings, dataDir: DataDir): Promise<Keys> {
   if (settings.SECRET_KEY !== undefined) return createKeys(settings.SECRET_KEY, settings.SECRET_KEY_PREVIOUS);
-  const key = await dataDir.remember(KEY_FILE, () => randomBytes(32).toString('base64'));
+  const key = await dataDir.readOrCreate(KEY_FILE, () => randomBytes(32).toString('base64'));
   const previous = await dataDir.read(PREVIOUS_KEY_FILE);
   return createKeys(
     Buffer.from(key, 'base64'),

@@ -11,13 +11,13 @@ export type Stop = () => Promise<unknown>;
 export interface Shutdown {
   /**
    * Registers what has been started.
-   * @param patient it has a bound of its own, and would be left running otherwise: a server that we started
-   * @throws Error, having stopped it, when somebody asked to stop in the meantime
+   * @param patient its stop is bounded by itself, and it would outlive the process: an embedded server
+   * @throws Error, having stopped it, when a stop was requested in the meantime
    */
   add(stop: Stop, patient?: boolean): Promise<void>;
   /**
-   * Registers what is being started: it is stopped as soon as it has started, however early somebody asks.
-   * @throws what the start threw; Error, having stopped it, when somebody asked to stop in the meantime
+   * Registers what is being started: it is stopped as soon as it has started, however early the stop is requested.
+   * @throws what the start threw; Error, having stopped it, when a stop was requested in the meantime
    */
   starting<T>(part: Promise<T>, stop: (part: T) => Promise<unknown>, patient?: boolean): Promise<T>;
   /**
@@ -28,14 +28,14 @@ export interface Shutdown {
   stop(graceMs?: number): Promise<boolean>;
   /** The time is up now. */
   hurry(): void;
-  /** Aborted once somebody asked to stop. */
+  /** Aborted once a stop is requested. */
   readonly signal: AbortSignal;
 }
 
 /** Even when the time is up, each part is told to stop, and gets this long, in milliseconds. */
 const LEAST_MS = 250;
 
-/** @param say hears what did not stop; left out: nobody */
+/** @param say hears what did not stop; default: ignored */
 export function createShutdown(say: (text: string) => void = () => {}): Shutdown {
   const parts: { stop: Stop; patient: boolean }[] = [];
   const asked = new AbortController();
@@ -121,7 +121,7 @@ export function onInterruption(asked: (times: number) => void): () => void {
     asked(times);
   };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  // Not `once`: whoever has nobody listening is ended by the next one.
+  // Not `once`: without a listener the next signal would end the process.
   for (const signal of signals) process.on(signal, hear);
   return () => {
     for (const signal of signals) process.off(signal, hear);
@@ -133,7 +133,7 @@ const PARENT_LOOK_MS = 500;
 
 /**
  * A SIGTERM that only npm gets ends npm and the shell between it and us, and most shells do not pass it on: whoever sent
- * it believes that we have stopped. That the shell is gone is how we hear of it.
+ * it believes that Waybill has stopped. It is noticed by the shell being gone.
  * @param gone called once, and only in a program that npm has started
  */
 export function onNpmGone(gone: () => void): void {

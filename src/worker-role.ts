@@ -41,8 +41,8 @@ export interface WorkerOptions {
 /** A running worker role. */
 export interface RunningWorker {
   temporalState(): 'up' | 'down' | 'unknown';
-  /** What the reconciler mended since the start. */
-  readonly mended: Pick<Counts, 'read'>;
+  /** What the reconciler repaired since the start. */
+  readonly repaired: Pick<Counts, 'read'>;
   /** Drains: no new claims, attempts under way finish. */
   stop(): Promise<void>;
 }
@@ -79,7 +79,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   routeTemporalLogs(log);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
-  const mended = createCounts();
+  const repaired = createCounts();
   let state: 'up' | 'down' | 'unknown' = 'unknown';
 
   /** Connects, works until told to stop or until the worker fails, and cleans up. */
@@ -125,7 +125,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         executions: createExecutions(client, temporal.taskQueue),
         restarter: dispatcher,
         log,
-        counts: mended,
+        counts: repaired,
         prepareNamespace,
         ...(options.reconciling ?? {
           intervalMs: RECONCILE_INTERVAL_MS,
@@ -172,7 +172,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
   return {
     temporalState: () => state,
-    mended,
+    repaired,
     async stop() {
       stopping.abort();
       await running;

@@ -55,10 +55,10 @@ export function attemptOptions(
   };
 }
 
-/** The longest wait between tries of a step of ours, in milliseconds: an outage is made longer by no more than that. */
+/** The longest wait between attempts of a database step, in milliseconds: it prolongs an outage by no more than that. */
 const LONGEST_OWN_WAIT_MS = 4_000;
 
-/** Options of the one attempt after a lost window: only failures of ours are retried, patiently. */
+/** Options of the one attempt after a lost window: only failures of Waybill itself are retried, patiently. */
 export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
   return {
     startToCloseTimeout: input.policy.attemptTimeoutMs + ATTEMPT_SLACK_MS,

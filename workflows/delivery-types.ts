@@ -54,7 +54,7 @@ export interface DeliveryActivities {
 export interface ReadDeliveryInput {
   readonly deliveryId: string;
   readonly windowMs: number;
-  /** The policy's first wait. Absent in inputs of before: 0. */
+  /** The policy's first wait. Absent in older inputs: 0. */
   readonly firstWaitMs?: number;
 }
 

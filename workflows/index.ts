@@ -1,3 +1,3 @@
-/** Every workflow type that a worker of ours runs. */
+/** Every workflow type that a worker runs. */
 export { deliverEvent } from './deliver-event.ts';
 export { releasePreOrder } from './release-pre-order.ts';

@@ -1,5 +1,5 @@
 /**
- * Text of others in the Markdown that operators read in the Temporal UI: never a link, a picture or a heading.
+ * Foreign text in the Markdown that operators read in the Temporal UI: never a link, a picture or a heading.
  * @module
  */
 

@@ -21,7 +21,7 @@ export type NextStep =
  */
 export function nextStep(situation: DeliverySituation, workflowTime: number): NextStep {
   if (!situation.open) return { step: 'end', state: situation.state };
-  // All times are of one clock. In histories of before they are the worker's: the later of the two counts there.
+  // All times are of one clock. In older histories they are the worker's: there the later of the two counts.
   const now = situation.clock === 'database' ? situation.readAt : Math.max(workflowTime, situation.readAt);
   if (situation.webhook === 'deleted') return { step: 'cancel' };
   if (situation.spent === 'windowLost') return { step: 'expire', alarm: true };

@@ -1,5 +1,5 @@
 /**
- * Failures of ours in the middle of a delivery: a worker that died, a database away. They use up no attempt, and the
+ * Waybill's own failures in the middle of a delivery: a worker that died, an unreachable database. They use up no attempt, and the
  * wait that follows is the one that was planned.
  * @module
  */
@@ -11,11 +11,11 @@ import { failureTypes } from './delivery-types.ts';
 /** How a run of attempts ended: one was accepted or could not begin, they failed, or we did. */
 export type AttemptEnd = AttemptVerdict | { readonly kind: 'failed' | 'interrupted' };
 
-/** Pauses while something of ours keeps failing, in milliseconds: they make an outage longer by a quarter at most. */
+/** Pauses while Waybill itself keeps failing, in milliseconds: they prolong an outage by a quarter at most. */
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Whether attempts ended by something of ours: a worker that died or hangs, a database away. */
+/** Whether attempts ended by a failure of Waybill: a worker that died or hangs, an unreachable database. */
 export function wasOurs(error: unknown): boolean {
   if (!(error instanceof ActivityFailure)) return false;
   const { cause } = error;
@@ -26,7 +26,7 @@ export function wasOurs(error: unknown): boolean {
   );
 }
 
-/** How long one attempt of a delivery has been failing by something of ours. */
+/** How long one attempt of a delivery has been failing because of Waybill itself. */
 export function createOutage() {
   let since = 0;
   let madeThen: number | null = null;

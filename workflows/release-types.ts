@@ -11,9 +11,9 @@ export interface ReleasePreOrderInput {
 
 /** When a pre-order is to be released; null once it is not a pre-order any more. Milliseconds since 1970. */
 export interface PendingRelease {
-  /** null: only by hand. */
+  /** null: only manually. */
   readonly releaseAt: number | null;
-  /** When it was read, by the database's clock. Absent in histories of before. */
+  /** When it was read, by the database's clock. Absent in older histories. */
   readonly readAt?: number;
 }
 

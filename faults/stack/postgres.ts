@@ -29,7 +29,7 @@ export async function startPostgresPart(directory: string): Promise<PostgresPart
     thaw: () => signalTree(pid, 'SIGCONT'),
     stop: () => server.stop(),
     async start() {
-      await server.keepAlive();
+      await server.ensureRunning();
       pid = await readPid();
     },
   };

@@ -10,7 +10,7 @@ import { maxAttempts, nextAttempt, type RetryPolicy, waitAfterAttempt } from '..
 import { latenessMs } from './lateness.ts';
 import type { AttemptFailure, AttemptOrder, AttemptVerdict, Refusal } from './outcome.ts';
 
-/** What is this late or early, in milliseconds, is so by a slow moment and not by an outage of ours. */
+/** Up to this much late or early, in milliseconds, is a busy moment and not an outage of Waybill. */
 export const MOMENT_MS = 1_000;
 
 /** Why no request may leave now; null if one may. */
@@ -55,7 +55,7 @@ export function refused(delivery: DeliveryForAttempt, reason: Refusal): AttemptV
 }
 
 /**
- * How much later than due an attempt began because of an outage of ours, in milliseconds. The first one is due when its
+ * How much later than due an attempt began because of an outage of Waybill, in milliseconds. The first one is due when its
  * window starts; a change of the webhook makes one due, and what was held until then is not late.
  */
 export function lostTimeMs(
@@ -78,7 +78,7 @@ export interface FinishedAttempt {
   readonly stillCurrent: boolean;
 }
 
-/** What is recorded of an attempt. Failures of ours never come here. */
+/** What is recorded of an attempt. Failures of Waybill itself never get here. */
 export function recordOf(
   delivery: DeliveryForAttempt,
   { policy, lastChance }: Pick<AttemptOrder, 'policy' | 'lastChance'>,
@@ -134,8 +134,8 @@ export function sentenceOf({ error, status }: Pick<AttemptResult, 'error' | 'sta
 }
 
 /**
- * The wait after a failed attempt, in milliseconds, where it is not the policy's own: an operator's order made the caller
- * count wrong, an outage of ours shortened the wait, or the receiver asked for a longer one.
+ * The wait after a failed attempt, in milliseconds, where it is not the policy's own: an operator's order has changed the
+ * caller's count, an outage of Waybill shortened the wait, or the receiver asked for a longer one.
  * @param counted the attempt's number as the caller counts
  * @returns null where it is the policy's own
  */

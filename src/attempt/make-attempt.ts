@@ -30,7 +30,7 @@ export interface AttemptDeps {
   readonly log: Logger;
 }
 
-/** A failure of ours in the middle of an attempt, as a sentence: it does not count against the receiver. */
+/** A failure of Waybill itself in the middle of an attempt, as a sentence: it does not count against the receiver. */
 export class OwnFault extends Error {
   override readonly name = 'OwnFault';
 }
@@ -41,7 +41,7 @@ const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 /**
  * Makes one attempt and records it, also before it is due: an operator who resets the activity gets one at once.
  * @param signal aborts the request under way (the worker is being stopped)
- * @throws OwnFault where something of ours failed; AbortError when aborted; what the database threw when it is away.
+ * @throws OwnFault where Waybill itself failed; AbortError when aborted; the database's error when it is unreachable.
  * None of them uses up the attempt.
  */
 export async function makeAttempt(
@@ -73,10 +73,10 @@ export async function makeAttempt(
   if (result.outcome === 'ours') throw new OwnFault(sentenceOf(result));
   const finishedAt = clock.now();
   const isCurrent = async () => (await webhookGeneration(sql, delivery.webhookId)) === generation;
-  const stillCurrent = result.outcome !== 'gone' || (await persist(isCurrent));
+  const stillCurrent = result.outcome !== 'gone' || (await withRetries(isCurrent));
   const record = recordOf(delivery, order, { number, begun, finishedAt, result, stillCurrent });
-  const state = await persist(() => recordAttempt(sql, record));
-  // Ended by somebody else in the meantime: what it ended as is read anew.
+  const state = await withRetries(() => recordAttempt(sql, record));
+  // Ended elsewhere in the meantime: the caller reads its state again.
   return state === undefined ? { kind: 'notAttempted', reason: 'closed' } : answerTo(record);
 }
 
@@ -89,8 +89,8 @@ async function refuse(sql: Pool, delivery: DeliveryForAttempt, reason: Refusal):
 const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery: the fault is its own';
 
 /**
- * No request can be made of what we have. It may pass (a worker that does not know a new key yet), so it is tried
- * again for as long as the window lasts, and then ends as our failure: the webhook stays as it is.
+ * No request can be made from the stored records. This may pass (a worker that does not know a new key yet), so it is
+ * retried for as long as the window lasts, and then ends as Waybill's own failure: the webhook stays as it is.
  */
 async function cannotBePrepared(
   { sql, log }: AttemptDeps,
@@ -113,7 +113,7 @@ async function cannotBePrepared(
 }
 
 /** Tries a step on our own database again for some seconds. */
-async function persist<T>(step: () => Promise<T>): Promise<T> {
+async function withRetries<T>(step: () => Promise<T>): Promise<T> {
   for (const wait of RECORD_RETRY_WAITS_MS) {
     try {
       return await step();

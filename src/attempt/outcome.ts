@@ -8,7 +8,7 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 export interface AttemptOrder {
   readonly deliveryId: string;
   readonly policy: RetryPolicy;
-  /** The one attempt after a window that our own outage used up. */
+  /** The one attempt after a window that an outage of Waybill used up. */
   readonly lastChance: boolean;
   /**
    * The number that the caller counts by, or null where an operator may have ordered the attempt. A caller that is behind

@@ -15,7 +15,7 @@ export type SpentReason =
   | 'retriesExhausted'
   /** The receiver answered 410 Gone. */
   | 'gone'
-  /** The end of the window passed while we were away; the one attempt made afterwards failed too. */
+  /** The window ended during an outage of Waybill; the one attempt made afterwards failed too. */
   | 'windowLost';
 
 /** The present state of a delivery and its webhook. */

@@ -11,8 +11,8 @@ import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { actions, createCounts, reasons, sentence } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
-import type { Mend } from '../reconciler/mend.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
+import type { Repair } from '../reconciler/repair.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
 import { connectionOptions, temporalTarget } from '../temporal/target.ts';
 import { UserError } from '../user-error.ts';
@@ -67,8 +67,8 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
   );
 }
 
-/** One line per mend: the record, what is done, and why. */
-function line({ kind, name, action, reason, by, words }: Mend): string {
+/** One line per repair: the record, what is done, and why. */
+function line({ kind, name, action, reason, by, words }: Repair): string {
   const record = Object.entries(name).map(([key, value]) => `${key} ${value}`);
   const operator = [by === undefined ? '' : ` by ${by}`, words === undefined ? '' : `: ${words}`].join('');
   return `${kind.padEnd(8)}  ${record.join(', ')}  ${actions[action]}  ${reasons[reason]}${operator}`;
@@ -83,14 +83,14 @@ export function reconcileCommand({ env, print }: CommandContext): Command {
     .action(async (given: unknown) => {
       const options = checked(optionsSchema, given);
       const dryRun = options.dryRun ?? false;
-      const { looked, mends } = await reconcile(readSettings(env), dryRun);
-      if (options.json) return print(JSON.stringify({ dryRun, looked, mended: mends }));
-      for (const mend of mends) print(line(mend));
+      const { looked, repairs } = await reconcile(readSettings(env), dryRun);
+      if (options.json) return print(JSON.stringify({ dryRun, looked, mended: repairs }));
+      for (const repair of repairs) print(line(repair));
       const tally = createCounts();
-      for (const mend of mends) tally.add(mend);
-      const done = mends.length === 0 ? 'nothing to repair' : sentence(tally.read());
+      for (const repair of repairs) tally.add(repair);
+      const done = repairs.length === 0 ? 'nothing to repair' : sentence(tally.read());
       print(
-        `${looked} checked: ${done}.${dryRun && mends.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
+        `${looked} checked: ${done}.${dryRun && repairs.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
       );
     });
 }

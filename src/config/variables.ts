@@ -30,7 +30,7 @@ function withDefault<S extends v.GenericSchema<string, unknown>>(
 ) {
   return v.optional(v.pipe(schema, v.description(meaning)), fallback);
 }
-function unset<S extends v.GenericSchema<string, unknown>>(schema: S, meaning: string) {
+function withoutDefault<S extends v.GenericSchema<string, unknown>>(schema: S, meaning: string) {
   return v.optional(v.pipe(schema, v.description(meaning)));
 }
 
@@ -44,21 +44,30 @@ export const variables = v.object({
   PORT: withDefault(integer(0, 65_535), 'port of the API; 0 takes a free one', '8080'),
   HOST: withDefault(text, 'address the API listens on', '127.0.0.1'),
   DATA_DIR: withDefault(text, 'embedded databases, mail files, generated keys', '.waybill'),
-  DATABASE_URL: unset(url(['postgres:', 'postgresql:']), 'Postgres; unset: embedded, under `DATA_DIR`'),
-  TEMPORAL_ADDRESS: unset(
+  DATABASE_URL: withoutDefault(
+    url(['postgres:', 'postgresql:']),
+    'Postgres; unset: embedded, under `DATA_DIR`',
+  ),
+  TEMPORAL_ADDRESS: withoutDefault(
     hostAndPort,
     'Temporal, as `host:port`; unset: a dev server with its UI, under `DATA_DIR`',
   ),
   TEMPORAL_NAMESPACE: withDefault(text, 'Temporal namespace', 'default'),
   TEMPORAL_TASK_QUEUE: withDefault(text, 'Temporal task queue', 'deliveries'),
   TEMPORAL_TLS: withDefault(flag, 'connect to Temporal with TLS', 'false'),
-  TEMPORAL_TLS_CA_FILE: unset(text, "PEM file with the certificates that Temporal's is checked against"),
-  TEMPORAL_TLS_CERT_FILE: unset(text, 'PEM file with our certificate for mutual TLS'),
-  TEMPORAL_TLS_KEY_FILE: unset(text, 'PEM file with its key'),
-  TEMPORAL_API_KEY: unset(text, 'API key of Temporal Cloud (implies TLS)'),
-  SMTP_URL: unset(url(['smtp:', 'smtps:']), 'mail server; unset: `.eml` files under `DATA_DIR`/mail'),
+  TEMPORAL_TLS_CA_FILE: withoutDefault(
+    text,
+    "PEM file with the certificates that Temporal's is checked against",
+  ),
+  TEMPORAL_TLS_CERT_FILE: withoutDefault(text, 'PEM file with our certificate for mutual TLS'),
+  TEMPORAL_TLS_KEY_FILE: withoutDefault(text, 'PEM file with its key'),
+  TEMPORAL_API_KEY: withoutDefault(text, 'API key of Temporal Cloud (implies TLS)'),
+  SMTP_URL: withoutDefault(
+    url(['smtp:', 'smtps:']),
+    'mail server; unset: `.eml` files under `DATA_DIR`/mail',
+  ),
   MAIL_FROM: withDefault(text, 'sender of the mails', 'Waybill <waybill@localhost>'),
-  SECRET_KEY: unset(
+  SECRET_KEY: withoutDefault(
     key,
     '32 bytes, base64: encrypts webhook secrets at rest, derives the token key. Unset: generated in `DATA_DIR`; required once `DATABASE_URL` is set',
   ),
@@ -112,12 +121,12 @@ export const variables = v.object({
     '32',
   ),
   TRUST_PROXY: withDefault(flag, 'a proxy in front sets `X-Forwarded-For`: believe it', 'false'),
-  SHUTDOWN_GRACE: unset(
+  SHUTDOWN_GRACE: withoutDefault(
     duration,
     'how long a shutdown may take, whatever hangs; attempts under way are given this time to finish; unset: `DELIVERY_TIMEOUT` plus 25 seconds',
   ),
-  SHIPPER_SERVICES_FILE: unset(text, 'JSON file that replaces the carriers and their services'),
-  MARKETPLACES_FILE: unset(text, 'JSON file with further marketplaces'),
+  SHIPPER_SERVICES_FILE: withoutDefault(text, 'JSON file that replaces the carriers and their services'),
+  MARKETPLACES_FILE: withoutDefault(text, 'JSON file with further marketplaces'),
   LOG_LEVEL: withDefault(
     v.picklist(
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],

@@ -21,19 +21,19 @@ export interface Connections {
 const IDLE_MS = 2_000;
 const LONGEST_IDLE_MS = 30_000;
 
-interface Lane {
+interface EshopPool {
   readonly agent: Agent;
   underWay: number;
-  /** Ends the lane once none of its connections can still be of use. */
+  /** Closes the pool once none of its connections can still be of use. */
   end: NodeJS.Timeout | undefined;
 }
 
 /** @param connectorFor makes the connector of one e-shop */
 export function createConnections(connectorFor: (eshopId: number) => buildConnector.connector): Connections {
-  const lanes = new Map<number, Lane>();
+  const pools = new Map<number, EshopPool>();
 
-  function laneOf(eshopId: number): Lane {
-    const known = lanes.get(eshopId);
+  function poolOf(eshopId: number): EshopPool {
+    const known = pools.get(eshopId);
     if (known !== undefined) return known;
     const agent = new Agent({
       connect: connectorFor(eshopId),
@@ -44,34 +44,34 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    const lane: Lane = { agent, underWay: 0, end: undefined };
-    lanes.set(eshopId, lane);
-    return lane;
+    const pool: EshopPool = { agent, underWay: 0, end: undefined };
+    pools.set(eshopId, pool);
+    return pool;
   }
 
-  function endLater(eshopId: number, lane: Lane): void {
-    lane.end = setTimeout(() => {
-      lanes.delete(eshopId);
-      void lane.agent.destroy();
+  function endLater(eshopId: number, pool: EshopPool): void {
+    pool.end = setTimeout(() => {
+      pools.delete(eshopId);
+      void pool.agent.destroy();
     }, LONGEST_IDLE_MS).unref();
   }
 
   return {
     async use(eshopId, call) {
-      const lane = laneOf(eshopId);
-      clearTimeout(lane.end);
-      lane.underWay += 1;
+      const pool = poolOf(eshopId);
+      clearTimeout(pool.end);
+      pool.underWay += 1;
       try {
-        return await call(lane.agent);
+        return await call(pool.agent);
       } finally {
-        lane.underWay -= 1;
-        if (lane.underWay === 0) endLater(eshopId, lane);
+        pool.underWay -= 1;
+        if (pool.underWay === 0) endLater(eshopId, pool);
       }
     },
     async destroy() {
-      for (const lane of lanes.values()) clearTimeout(lane.end);
-      await Promise.all([...lanes.values()].map(({ agent }) => agent.destroy()));
-      lanes.clear();
+      for (const pool of pools.values()) clearTimeout(pool.end);
+      await Promise.all([...pools.values()].map(({ agent }) => agent.destroy()));
+      pools.clear();
     },
   };
 }

@@ -10,8 +10,8 @@ import ipaddr from 'ipaddr.js';
 export interface OwnEndpoints {
   /** @param host an address or a name; `0.0.0.0` and `::` stand for every address of this machine */
   add(host: string, port: number): void;
-  /** Adds where a URL leads; without a port in it, `standardPort`. */
-  addUrl(url: string, standardPort: number): void;
+  /** Adds where a URL leads; without a port in it, `defaultPort`. */
+  addUrl(url: string, defaultPort: number): void;
   /** Whether this is one of them. @param host an address, or a name as in a URL */
   includes(host: string, port: number): boolean;
   /** The hosts that are names, whose addresses have to be found out. */
@@ -36,17 +36,17 @@ export function createOwnEndpoints(announced: () => readonly Endpoint[] = () => 
 
   const own: OwnEndpoints = {
     add(host, port) {
-      const key = normalised(host);
+      const key = normalized(host);
       if (key === 'localhost' || isThisMachine(key)) local.add(port);
       else elsewhere.set(key, (elsewhere.get(key) ?? new Set()).add(port));
     },
-    addUrl(url, standardPort) {
-      const { host, port } = endpointOf(url, standardPort);
+    addUrl(url, defaultPort) {
+      const { host, port } = endpointOf(url, defaultPort);
       if (host !== '') own.add(host, port);
     },
     includes(host, port) {
       for (const endpoint of announced()) own.add(endpoint.host, endpoint.port);
-      const key = normalised(host);
+      const key = normalized(host);
       if (elsewhere.get(key)?.has(port) === true) return true;
       return local.has(port) && (key === 'localhost' || isThisMachine(key));
     },
@@ -60,12 +60,12 @@ export function createOwnEndpoints(announced: () => readonly Endpoint[] = () => 
 }
 
 /** Where a URL leads. */
-export function endpointOf(url: string, standardPort: number): Endpoint {
+export function endpointOf(url: string, defaultPort: number): Endpoint {
   const { hostname, port } = new URL(url);
-  return { host: hostname, port: port === '' ? standardPort : Number(port) };
+  return { host: hostname, port: port === '' ? defaultPort : Number(port) };
 }
 
-/** How often the addresses of hosts with names are looked at, in milliseconds. */
+/** How often the addresses of hosts with names are looked up, in milliseconds. */
 const FOLLOW_INTERVAL_MS = 30_000;
 
 /**
@@ -76,20 +76,20 @@ export function followNames(
   own: OwnEndpoints,
   resolve: (name: string) => Promise<readonly { readonly address: string }[]>,
 ): () => void {
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     for (const { name, ports } of own.names()) {
       // A host that cannot be found now cannot be reached by us either.
       const addresses = await resolve(name).catch(() => []);
       for (const { address } of addresses) for (const port of ports) own.add(address, port);
     }
   }
-  void look();
-  const timer = setInterval(() => void look(), FOLLOW_INTERVAL_MS).unref();
+  void refresh();
+  const timer = setInterval(() => void refresh(), FOLLOW_INTERVAL_MS).unref();
   return () => clearInterval(timer);
 }
 
 /** An address in one form, without brackets and as IPv4 where it is one inside IPv6; a name in lower case. */
-function normalised(host: string): string {
+function normalized(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : bare.replace(/\.$/, '');
 }
@@ -100,6 +100,6 @@ function isThisMachine(address: string): boolean {
   const range = ipaddr.process(address).range();
   if (range === 'loopback' || range === 'unspecified') return true;
   return Object.values(networkInterfaces()).some((found) =>
-    found?.some((each) => normalised(each.address) === address),
+    found?.some((each) => normalized(each.address) === address),
   );
 }

@@ -27,7 +27,7 @@ export class LookupError extends Error {
   override readonly name = 'LookupError';
   /** c-ares' code, or `ELOOKUPS`: too many lookups of the same owner are under way. */
   readonly code: string;
-  /** Whether the name is to blame, or something of ours. */
+  /** Whether the failure is Waybill's own, and not the name's. */
   readonly ours: boolean;
 
   constructor(hostname: string, code: string, ours: boolean) {
@@ -68,7 +68,7 @@ interface FamilyAnswer {
   readonly code: string | null;
 }
 
-interface Lane {
+interface OwnerQueue {
   readonly limit: ReturnType<typeof pLimit>;
   readonly underWay: Map<string, Promise<readonly LookupAddress[]>>;
 }
@@ -80,7 +80,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
   const controlMs = Math.floor(timeoutMs * 0.2);
   const secondLookupMs = Math.floor(timeoutMs * 0.25);
   const known = localNames();
-  const lanes = new Map<string, Lane>();
+  const queues = new Map<string, OwnerQueue>();
   let lastAnswerAt = Number.NEGATIVE_INFINITY;
   let control: Promise<boolean> | undefined;
 
@@ -164,23 +164,23 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), ours);
   }
 
-  function lookup(owner: string, lane: Lane, name: string): Promise<readonly LookupAddress[]> {
+  function lookup(owner: string, queue: OwnerQueue, name: string): Promise<readonly LookupAddress[]> {
     return new Promise<readonly LookupAddress[]>((resolve, reject) => {
       let late = false;
       const patience = setTimeout(() => {
         late = true;
         reject(new LookupError(name, 'ELOOKUPS', true));
       }, longestWaitMs);
-      const place = lane.limit(async () => {
+      const slot = queue.limit(async () => {
         clearTimeout(patience);
         if (late) return;
         const families = [ask(name, 4), ask(name, 6)];
         const concluded = conclude(name, families).then(resolve, reject);
-        // Its place becomes free only once all lookups have ended.
+        // Its slot becomes free only once all lookups have ended.
         await Promise.all([...families, concluded]);
       });
-      void place.then(() => {
-        if (lane.limit.activeCount + lane.limit.pendingCount === 0) lanes.delete(owner);
+      void slot.then(() => {
+        if (queue.limit.activeCount + queue.limit.pendingCount === 0) queues.delete(owner);
       });
     });
   }
@@ -192,12 +192,12 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
       const local = known(name);
       if (local?.length === 0) throw new LookupError(hostname, 'ENOTFOUND', false);
       if (local !== undefined) return local;
-      const lane = lanes.get(owner) ?? { limit: pLimit(LOOKUPS_AT_ONCE), underWay: new Map() };
-      lanes.set(owner, lane);
-      const shared = lane.underWay.get(name);
+      const queue = queues.get(owner) ?? { limit: pLimit(LOOKUPS_AT_ONCE), underWay: new Map() };
+      queues.set(owner, queue);
+      const shared = queue.underWay.get(name);
       if (shared !== undefined) return await shared;
-      const found = lookup(owner, lane, name).finally(() => lane.underWay.delete(name));
-      lane.underWay.set(name, found);
+      const found = lookup(owner, queue, name).finally(() => queue.underWay.delete(name));
+      queue.underWay.set(name, found);
       return await found;
     },
     close() {

@@ -18,7 +18,7 @@ async function notedPort(dataDir: DataDir, name: string, fallback: number): Prom
   return Number.isInteger(port) && port > 0 ? port : fallback;
 }
 
-/** What is being got, unless somebody aborts: then it is left to end with the process. */
+/** The result of some work, unless aborted: then the work is left to end with the process. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const aborted = new Promise<never>((_, reject) =>

@@ -34,7 +34,7 @@ export interface DataDir {
   readonly path: string;
   join(...parts: string[]): string;
   /** Reads a file of the folder, or writes it once with mode 0600. */
-  remember(name: string, make: () => string | Promise<string>): Promise<string>;
+  readOrCreate(name: string, make: () => string | Promise<string>): Promise<string>;
   read(name: string): Promise<string | undefined>;
   /** Replaces a file in one step, mode 0600. */
   write(name: string, content: string): Promise<void>;
@@ -51,7 +51,7 @@ export async function openDataDir(directory: string): Promise<DataDir> {
   const dataDir: DataDir = {
     path,
     join: (...parts) => join(path, ...parts),
-    async remember(name, make) {
+    async readOrCreate(name, make) {
       const known = await dataDir.read(name);
       if (known !== undefined) return known;
       const made = await make();

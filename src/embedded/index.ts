@@ -31,7 +31,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
     while (!over.signal.aborted) {
       await sleep(WATCH_INTERVAL_MS, undefined, { signal: over.signal, ref: false }).catch(() => {});
       if (over.signal.aborted) return;
-      const found = await server.keepAlive().catch((error: unknown) => say(String(error)));
+      const found = await server.ensureRunning().catch((error: unknown) => say(String(error)));
       if (found === 'restarted') say('The embedded Postgres had died; it runs again.');
     }
   })();

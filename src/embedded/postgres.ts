@@ -19,9 +19,9 @@ import {
   postgresPrograms,
   serverUser,
 } from './postgres-cluster.ts';
-import { closeFolder } from './private-folder.ts';
+import { restrictFolder } from './private-folder.ts';
 import { commandLine, isAlive, isListed } from './processes.ts';
-import { closedFolder, type User } from './reachable.ts';
+import { inaccessibleFolder, type User } from './reachable.ts';
 
 const run = promisify(execFile);
 
@@ -29,7 +29,7 @@ const run = promisify(execFile);
 export interface EmbeddedServer {
   readonly url: string;
   /** Whether it still lives; restarts it when it does not. */
-  keepAlive(): Promise<'alive' | 'restarted'>;
+  ensureRunning(): Promise<'running' | 'restarted'>;
   stop(): Promise<void>;
 }
 
@@ -43,15 +43,15 @@ const SETTINGS = [
   'listen_addresses=127.0.0.1',
 ];
 
-/** How long a killed server may stay in the process table, in milliseconds. */
+/** How long a killed server may remain in the process table, in milliseconds. */
 const ZOMBIE_PATIENCE_MS = 10_000;
 
 /** Says early, in one sentence, what would otherwise fail with a riddle: the server's user cannot enter. */
-async function checkReachable(path: string, user: User, wayOut: string): Promise<void> {
-  const closed = await closedFolder(path, user);
-  if (closed === null) return;
+async function requireAccess(path: string, user: User, wayOut: string): Promise<void> {
+  const inaccessible = await inaccessibleFolder(path, user);
+  if (inaccessible === null) return;
   throw new DataDirError(
-    `Postgres does not run as root, and the user postgres that it runs as cannot enter ${closed}: ${wayOut}.`,
+    `Postgres does not run as root, and the user postgres that it runs as cannot enter ${inaccessible}: ${wayOut}.`,
   );
 }
 
@@ -59,23 +59,23 @@ async function checkReachable(path: string, user: User, wayOut: string): Promise
  * Makes sure that the server's user can reach its programs and its folder, and nobody else the folder.
  * @returns that user; undefined where it is our own
  */
-async function admitServer({ pg_ctl }: Programs, dataDir: DataDir): Promise<User | undefined> {
+async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promise<User | undefined> {
   if (process.getuid?.() !== 0) {
-    await closeFolder(dataDir.path);
+    await restrictFolder(dataDir.path);
     return undefined;
   }
   const elsewhere = 'set DATA_DIR to a folder in a place open to all';
   // Before the first start there may be no such user yet: then it will be one that owns nothing.
   const expected = (await serverUser().catch(() => undefined)) ?? { uid: -1, gid: -1 };
-  await checkReachable(
+  await requireAccess(
     pg_ctl,
     expected,
     'run Waybill from a folder open to all, as another user, or set DATABASE_URL',
   );
-  await checkReachable(dirname(dataDir.path), expected, elsewhere);
+  await requireAccess(dirname(dataDir.path), expected, elsewhere);
   const user = await ensureServerUser();
-  await closeFolder(dataDir.path, user);
-  if (user !== undefined) await checkReachable(dataDir.path, user, elsewhere);
+  await restrictFolder(dataDir.path, user);
+  if (user !== undefined) await requireAccess(dataDir.path, user, elsewhere);
   return user;
 }
 
@@ -86,10 +86,12 @@ async function admitServer({ pg_ctl }: Programs, dataDir: DataDir): Promise<User
  */
 export async function startPostgres(dataDir: DataDir, say: (text: string) => void): Promise<EmbeddedServer> {
   const directory = dataDir.join('postgres');
-  const password = await dataDir.remember('postgres-password', () => randomBytes(18).toString('base64url'));
+  const password = await dataDir.readOrCreate('postgres-password', () =>
+    randomBytes(18).toString('base64url'),
+  );
   const programs = await postgresPrograms();
   const { pg_ctl: pgCtl } = programs;
-  const user = await admitServer(programs, dataDir);
+  const user = await grantServerAccess(programs, dataDir);
   if (
     (await dataDir.read('postgres/PG_VERSION')) === undefined ||
     (await dataDir.read('postgres-ready')) === undefined
@@ -144,8 +146,8 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
   }
 
   /**
-   * A killed server stays in the process table until its parent has taken note of it, and as long Postgres holds the
-   * folder to be in use. Its own processes end with it, so the file may go when nobody takes note of it.
+   * A killed server remains in the process table as a zombie until its parent reaps it, and until then Postgres considers
+   * the folder in use. Its own processes end with it, so the pid file may go if it is never reaped.
    */
   async function clearZombie(): Promise<void> {
     const file = `${directory}/postmaster.pid`;
@@ -169,8 +171,8 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
   await createDatabase(`postgres://waybill:${password}@127.0.0.1:${port}/postgres`, 'waybill');
   return {
     url,
-    async keepAlive() {
-      if ((await postmaster()) !== undefined) return 'alive';
+    async ensureRunning() {
+      if ((await postmaster()) !== undefined) return 'running';
       await clearZombie();
       await start(port);
       return 'restarted';

@@ -32,7 +32,7 @@ const isOurs = (name: string) => OURS.has(name) || OURS.has(name.replace(/^\.(.+
  * be shared with others, and what is confidential in it has a mode of its own.
  * @param guest a user who has to pass through to folders of its own inside: may enter by its group, and list nothing
  */
-export async function closeFolder(path: string, guest?: User): Promise<void> {
+export async function restrictFolder(path: string, guest?: User): Promise<void> {
   if (!(await readdir(path)).every(isOurs)) return;
   if (guest === undefined) return await chmod(path, 0o700);
   await chown(path, process.getuid?.() ?? 0, guest.gid);

@@ -18,10 +18,10 @@ function entryBit(folder: { readonly uid: number; readonly gid: number }, user: 
 }
 
 /** The first folder on the way to `path`, itself included, that the user cannot enter, or null. */
-export async function closedFolder(path: string, user: User): Promise<string | null> {
+export async function inaccessibleFolder(path: string, user: User): Promise<string | null> {
   const folder = resolve(path);
   const parent = dirname(folder);
-  const above = parent === folder ? null : await closedFolder(parent, user);
+  const above = parent === folder ? null : await inaccessibleFolder(parent, user);
   if (above !== null) return above;
   const found = await stat(folder).catch(() => null);
   if (found === null || !found.isDirectory()) return null;

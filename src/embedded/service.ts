@@ -33,7 +33,7 @@ export interface ServiceOptions {
   readonly readyTimeoutMs: number;
   /** How long it may take to end when asked to, in milliseconds. */
   readonly stopTimeoutMs: number;
-  /** Hears of a death that nobody asked for, and of every try to start it again. */
+  /** Hears of every unexpected exit, and of every attempt to restart it. */
   readonly onTrouble?: (text: string) => void;
   /** Ends the start: the process is gone when `startService` rejects. */
   readonly signal?: AbortSignal;
@@ -52,7 +52,7 @@ const FIRST_RESTART_MS = 250;
 const LONGEST_RESTART_MS = 10_000;
 
 /**
- * Stops a server that an earlier process of ours left running.
+ * Stops a server that an earlier Waybill process left running.
  * @param pidFile as in `ServiceOptions`
  * @param marker text in its command line that no other process has, such as its data folder
  * @param patienceMs how long it may take to end when asked to
@@ -72,7 +72,7 @@ async function tail(path: string | undefined): Promise<string> {
   if (path === undefined) return '';
   const text = await readFile(path, 'utf8').catch(() => '');
   const lines = text.trim().split('\n').slice(-5).join('\n');
-  return lines === '' ? '' : ` Its last words, in ${path}:\n${lines}`;
+  return lines === '' ? '' : ` Its last output, in ${path}:\n${lines}`;
 }
 
 /**
@@ -113,7 +113,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         throw new UserError(`${options.name} was stopped while it started.`);
       }
       if (!(await isAlive(started)))
-        throw new UserError(`${options.name} stopped at once.${await tail(options.logFile)}`);
+        throw new UserError(`${options.name} exited immediately.${await tail(options.logFile)}`);
       if (Date.now() > end) {
         await endProcess(started, options.stopTimeoutMs);
         throw new UserError(

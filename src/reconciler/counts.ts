@@ -1,11 +1,11 @@
 /**
- * Mends counted, and said in a sentence.
+ * Repairs, counted and put into a sentence.
  * @module
  */
-import type { Mend } from './mend.ts';
+import type { Repair } from './repair.ts';
 import type { Action, Kind, Reason } from './verdict.ts';
 
-/** How many records of a kind were mended in the same way for the same reason. */
+/** How many records of a kind were repaired in the same way for the same reason. */
 export interface Count {
   readonly kind: Kind;
   readonly action: Action;
@@ -13,9 +13,9 @@ export interface Count {
   readonly count: number;
 }
 
-/** Mends counted. */
+/** Repairs counted. */
 export interface Counts {
-  add(mend: Pick<Mend, 'kind' | 'action' | 'reason'>): void;
+  add(repair: Pick<Repair, 'kind' | 'action' | 'reason'>): void;
   /** Only what is above zero. */
   read(): Count[];
 }
@@ -37,7 +37,7 @@ const kinds: Record<Kind, readonly [one: string, many: string]> = {
   mail: ['deactivation mail', 'deactivation mails'],
   release: ['pre-order', 'pre-orders'],
 };
-/** How a mend is called. */
+/** What a repair is called. */
 export const actions: Record<Action, string> = {
   startedAgain: 'started again',
   closed: 'closed as canceled by an operator',

@@ -16,9 +16,9 @@ export interface Executions {
   /** Changes when the namespace, or the whole server, was recreated. */
   namespaceId(): Promise<string>;
   /** The latest run under a workflow id. */
-  look(workflowId: string): Promise<Found>;
-  /** Deliveries' workflows that somebody ended from outside since a time, as far as the list knows. */
-  endedFromOutside(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
+  find(workflowId: string): Promise<Found>;
+  /** Delivery workflows that were terminated or canceled since a time, as far as the list knows. */
+  endedExternally(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
 }
 
 /** Deadline of one call, in milliseconds. */
@@ -28,7 +28,7 @@ const PAGE = 1_000;
 /** Who the server says it is where it ends a workflow by itself, e.g. at a history's maximum length. */
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
 
-/** @param taskQueue of the workflows listed: others in the namespace are none of ours */
+/** @param taskQueue of the workflows listed: others in the namespace are not Waybill's */
 export function createExecutions(client: Client, taskQueue: string): Executions {
   const { workflowService } = client;
   const { namespace } = client.options;
@@ -55,7 +55,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
       return namespaceInfo?.id ?? '';
     },
 
-    async look(workflowId) {
+    async find(workflowId) {
       try {
         const { status, runId, raw } = await within(() => client.workflow.getHandle(workflowId).describe());
         switch (status.name) {
@@ -76,7 +76,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
       }
     },
 
-    async *endedFromOutside(since) {
+    async *endedExternally(since) {
       const query = `WorkflowType = 'deliverEvent' AND TaskQueue = '${queue}' AND ExecutionStatus IN ('Terminated', 'Canceled') AND CloseTime >= '${since.toISOString()}'`;
       let nextPageToken: Uint8Array = new Uint8Array();
       do {

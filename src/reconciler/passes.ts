@@ -1,5 +1,5 @@
 /**
- * The three ways the reconciler looks: at what is late, at what operators ended, and at everything.
+ * What the reconciler checks: what is late, what operators ended, and everything.
  * @module
  */
 import pThrottle from 'p-throttle';
@@ -9,8 +9,8 @@ import { eachLimited } from '../each-limited.ts';
 import { isRefusal, type Restarter } from '../temporal/dispatcher.ts';
 import { type Counts, createCounts, sentence } from './counts.ts';
 import type { Executions } from './executions.ts';
-import { type Mend, mend } from './mend.ts';
 import { createRecords, type OwedRecord } from './records.ts';
+import { type Repair, repair } from './repair.ts';
 
 /** What the passes receive. */
 export interface PassesOptions {
@@ -20,7 +20,7 @@ export interface PassesOptions {
   readonly log: Logger;
   /** How long past its next step a record is left to itself, in milliseconds. */
   readonly graceMs: number;
-  /** Where mends are counted. */
+  /** Where repairs are counted. */
   readonly counts: Counts;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
@@ -30,27 +30,27 @@ export interface PassesOptions {
 
 /** What one pass did. */
 export interface PassResult {
-  /** Records looked at. */
+  /** Records checked. */
   readonly looked: number;
-  readonly mends: readonly Mend[];
+  readonly repairs: readonly Repair[];
 }
 
 /** The passes; each throws when Temporal or the database cannot be reached. */
 export interface Passes {
   /** Some of the records whose next step is past. */
   late(): Promise<PassResult>;
-  /** The deliveries whose workflow somebody ended from outside lately. */
-  endedFromOutside(): Promise<PassResult>;
+  /** The deliveries whose workflow was terminated or canceled lately. */
+  endedExternally(): Promise<PassResult>;
   /** Every record. @param why for the log */
   everything(why: string): Promise<PassResult>;
 }
 
-/** Looks under way at once, and per second: a sweep over everything must not be felt by deliveries. */
+/** Checks under way at once, and per second: a sweep over everything must not be felt by deliveries. */
 const CONCURRENCY = 10;
-const LOOKS_PER_SECOND = 200;
+const CHECKS_PER_SECOND = 200;
 /**
  * How far the list of workflows may lag behind, and Temporal's clock behind ours, in milliseconds. What it still lists
- * of an earlier look costs one query.
+ * of an earlier check costs one query.
  */
 const LIST_LAG_MS = 2 * 60_000;
 const CLOCK_LAG_MS = 10 * 60_000;
@@ -61,24 +61,24 @@ const LIST_BATCH = 1_000;
 export function createPasses(options: PassesOptions): Passes {
   const { executions, log, counts, dryRun = false, signal } = options;
   const records = createRecords(options.sql, options.restarter, options.graceMs);
-  const look = pThrottle({ limit: LOOKS_PER_SECOND, interval: 1_000 })((record: OwedRecord) =>
-    mend(executions, record, dryRun),
+  const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: OwedRecord) =>
+    repair(executions, record, dryRun),
   );
   /** From here on the list is read. */
   let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
 
-  async function mendAll(owed: readonly OwedRecord[], mends: Mend[]): Promise<void> {
+  async function repairAll(owed: readonly OwedRecord[], repairs: Repair[]): Promise<void> {
     let away = false;
     await eachLimited(owed, CONCURRENCY, async (record) => {
       // Once Temporal has not answered, the rest need not wait for its deadline as well.
       if (away || signal.aborted) return;
       try {
-        const done = await look(record);
+        const done = await check(record);
         if (done === null) return;
-        mends.push(done);
+        repairs.push(done);
         counts.add(done);
         const { kind, reason, action, name, by, words } = done;
-        log.info({ mended: kind, reason, action, ...name, by, words }, 'mended');
+        log.info({ mended: kind, reason, action, ...name, by, words }, 'repaired');
       } catch (error) {
         // This one is refused, and the next may well be taken: it must not stop the others.
         if (!isRefusal(error)) {
@@ -90,15 +90,15 @@ export function createPasses(options: PassesOptions): Passes {
     });
   }
 
-  /** One line for a pass that mended something, however it ended. */
-  async function pass(why: string, work: (mends: Mend[]) => Promise<number>): Promise<PassResult> {
-    const mends: Mend[] = [];
+  /** One line for a pass that repaired something, however it ended. */
+  async function pass(why: string, work: (repairs: Repair[]) => Promise<number>): Promise<PassResult> {
+    const repairs: Repair[] = [];
     try {
-      return { looked: await work(mends), mends };
+      return { looked: await work(repairs), repairs };
     } finally {
-      if (mends.length > 0 && !dryRun) {
+      if (repairs.length > 0 && !dryRun) {
         const tally = createCounts();
-        for (const done of mends) tally.add(done);
+        for (const done of repairs) tally.add(done);
         log.warn({ why, mended: tally.read() }, `reconciled: ${sentence(tally.read())}`);
       }
     }
@@ -106,14 +106,14 @@ export function createPasses(options: PassesOptions): Passes {
 
   return {
     late: () =>
-      pass('late', async (mends) => {
+      pass('late', async (repairs) => {
         const owed = await records.late();
-        await mendAll(owed, mends);
+        await repairAll(owed, repairs);
         return owed.length;
       }),
 
-    endedFromOutside: () =>
-      pass('ended from outside', async (mends) => {
+    endedExternally: () =>
+      pass('ended from outside', async (repairs) => {
         let latest = listedUntil.getTime() + LIST_LAG_MS;
         let looked = 0;
         let batch: string[] = [];
@@ -121,9 +121,9 @@ export function createPasses(options: PassesOptions): Passes {
           const owed = await records.deliveriesOf(batch);
           batch = [];
           looked += owed.length;
-          await mendAll(owed, mends);
+          await repairAll(owed, repairs);
         };
-        for await (const { workflowId, closedAt } of executions.endedFromOutside(listedUntil)) {
+        for await (const { workflowId, closedAt } of executions.endedExternally(listedUntil)) {
           latest = Math.max(latest, closedAt.getTime());
           batch.push(workflowId);
           if (batch.length === LIST_BATCH) await flush();
@@ -134,12 +134,12 @@ export function createPasses(options: PassesOptions): Passes {
       }),
 
     everything: (why) =>
-      pass(why, async (mends) => {
+      pass(why, async (repairs) => {
         let looked = 0;
         for await (const page of records.all()) {
           if (signal.aborted) break;
           looked += page.length;
-          await mendAll(page, mends);
+          await repairAll(page, repairs);
         }
         return looked;
       }),

@@ -1,6 +1,6 @@
 /**
- * The reconciler of a worker: Postgres says what is open, Temporal what runs, and what does not match is mended. At the
- * start, and whenever Temporal may have lost something, everything is looked at; in between only what is late and what
+ * The reconciler of a worker: Postgres says what is open, Temporal what runs, and what does not match is repaired. At the
+ * start, and whenever Temporal may have lost something, everything is checked; in between only what is late and what
  * operators ended.
  * @module
  */
@@ -9,7 +9,7 @@ import { createPasses, type PassesOptions } from './passes.ts';
 
 /** What the reconciler receives. */
 export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
-  /** Between two looks at what is late or was ended, in milliseconds. */
+  /** Between two checks of what is late or was ended, in milliseconds. */
   readonly intervalMs: number;
   /** Called before a recreated namespace is filled again. */
   readonly prepareNamespace: () => Promise<void>;
@@ -17,20 +17,20 @@ export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRu
 
 /** A running reconciler. */
 export interface Reconciler {
-  /** No further looks; waits for the ones under way. */
+  /** No further checks; waits for the ones under way. */
   stop(): Promise<void>;
 }
 
 /** Between two sweeps over everything, in milliseconds. */
 const SWEEP_SPACING_MS = 10_000;
 
-/** Starts looking at once. */
+/** Starts checking at once. */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { executions, log, intervalMs } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
   const passes = createPasses({ ...options, signal });
-  /** Why everything is to be looked at; null when there is no reason to. */
+  /** Why everything is to be checked; null when there is no reason to. */
   let wanted: string | null = 'the worker started';
   let sweeping: Promise<void> = Promise.resolve();
   let lastSweep = Number.NEGATIVE_INFINITY;
@@ -38,7 +38,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   let away = false;
   let namespaceId: string | undefined;
 
-  function isAway(error: unknown): void {
+  function reportOutage(error: unknown): void {
     if (!away)
       log.warn({ err: error }, 'the reconciler is waiting: Temporal or the database cannot be reached');
     away = true;
@@ -50,9 +50,9 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     lastSweep = performance.now();
     sweeping = passes
       .everything(why)
-      .then(({ looked }) => void log.debug({ why, looked }, 'looked at everything'))
+      .then(({ looked }) => void log.debug({ why, looked }, 'checked everything'))
       .catch((error: unknown) => {
-        isAway(error);
+        reportOutage(error);
         wanted ??= why;
       })
       .finally(() => {
@@ -60,7 +60,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
       });
   }
 
-  async function lookOnce(): Promise<void> {
+  async function checkOnce(): Promise<void> {
     const id = await executions.namespaceId();
     if (namespaceId !== undefined && id !== namespaceId) {
       await options.prepareNamespace();
@@ -74,15 +74,15 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
       wanted ??= 'Temporal or the database was unreachable';
     }
     if (wanted !== null && !sweepRuns && performance.now() - lastSweep >= SWEEP_SPACING_MS) sweep(wanted);
-    await passes.endedFromOutside();
-    const { mends } = await passes.late();
+    await passes.endedExternally();
+    const { repairs } = await passes.late();
     // Where one is missing, others may be whose next step is hours away.
-    if (mends.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
+    if (repairs.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
   }
 
   async function run(): Promise<void> {
     while (!signal.aborted) {
-      await lookOnce().catch(isAway);
+      await checkOnce().catch(reportOutage);
       await sleep(intervalMs, undefined, { signal }).catch(() => {});
     }
   }

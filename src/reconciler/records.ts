@@ -23,7 +23,7 @@ export interface OwedRecord {
   /** Asked after Temporal was: a workflow that ended in between has recorded its end before. */
   stillOwed(): Promise<boolean>;
   /** @returns false where another worker was first */
-  startAgain(ended: boolean): Promise<boolean>;
+  restart(ended: boolean): Promise<boolean>;
   /** Closes it as canceled by an operator. @returns false where it has ended already */
   close(): Promise<boolean>;
   wake(): Promise<void>;
@@ -55,10 +55,10 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
       late: isLate(found, graceMs),
       stillOwed: async () => (await db.owedAmong(sql, [id])).length > 0,
-      async startAgain(ended) {
+      async restart(ended) {
         // As it is now: an attempt may have been recorded since.
         const [now] = await db.owedAmong(sql, [id]);
-        return now !== undefined && (await restarter.startAgain(now, ended));
+        return now !== undefined && (await restarter.restart(now, ended));
       },
       close: async () => (await closeDelivery(sql, id, 'canceled')).closed,
       wake: () => restarter.signalWebhookChanged(id),
@@ -73,7 +73,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       name: { webhookId: found.webhookId, deliveryId: found.id },
       late: false,
       stillOwed: () => db.isMailOwed(sql, found),
-      startAgain: (ended) => restarter.startAgain(found, ended),
+      restart: (ended) => restarter.restart(found, ended),
       close: async () => false,
       wake: async () => {},
     };
@@ -88,7 +88,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       late,
       stillOwed: () => db.isReleaseOwed(sql, eshopId, eshopOrderId),
       // Starts the timer where there is none, and tells it where there is.
-      startAgain: async () => {
+      restart: async () => {
         await signal();
         return true;
       },

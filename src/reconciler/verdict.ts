@@ -1,5 +1,5 @@
 /**
- * What is mended, decided from what Temporal says of a record's workflow alone. Pure, so that every case is a line of a
+ * What is repaired, decided from what Temporal says of a record's workflow alone. Pure, so that every case is a line of a
  * table test.
  * @module
  */
@@ -17,9 +17,9 @@ export type Found =
   /** By an operator. */
   | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly words: string };
 
-/** Why a record is mended. */
+/** Why a record is repaired. */
 export type Reason = Exclude<Found['as'], 'running'> | 'asleep';
-/** How a record is mended. */
+/** How a record is repaired. */
 export type Action = 'startedAgain' | 'closed' | 'woken';
 
 /** What a record needs. */

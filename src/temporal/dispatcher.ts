@@ -57,9 +57,9 @@ export interface Restarter extends Pick<Dispatcher, 'signalWebhookChanged' | 'si
   /**
    * Starts a delivery's workflow again, with the retry policy that is configured now.
    * @param ended true where a workflow of this delivery has ended, false where Temporal knows none
-   * @returns false where somebody else was first
+   * @returns false where another worker was first
    */
-  startAgain(delivery: LostDelivery, ended: boolean): Promise<boolean>;
+  restart(delivery: LostDelivery, ended: boolean): Promise<boolean>;
 }
 
 /** gRPC status INVALID_ARGUMENT: this very request is refused, and the next one may well be taken. */
@@ -138,7 +138,7 @@ export function createDispatcher(
         { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE, requestEagerStart: true },
       );
     },
-    async startAgain(delivery, ended) {
+    async restart(delivery, ended) {
       // Any worker may take it: a whole system that is started again would choke the one that asks.
       return await start(delivery, {
         workflowIdReusePolicy: ended

@@ -48,7 +48,7 @@ it('its password is in no command line and in no file that others can read, from
   timeout: 120_000,
 }, async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
-  const password = await dataDir.remember('postgres-password', () => 'the-password-of-this-test');
+  const password = await dataDir.readOrCreate('postgres-password', () => 'the-password-of-this-test');
   let over = false;
   const seen = new Set<string>();
   const watching = (async () => {

@@ -60,7 +60,7 @@ const status = async () => {
   )?.status.name;
 };
 
-it('--dry-run says what would be mended, and changes nothing', async () => {
+it('--dry-run says what would be repaired, and changes nothing', async () => {
   const { code, stdout } = await reconcile(['--dry-run']);
   expect(code).toBe(0);
   expect(stdout).toBe(
@@ -70,7 +70,7 @@ it('--dry-run says what would be mended, and changes nothing', async () => {
   expect(await status()).toBeUndefined();
 });
 
-it('mends once; --json is for a program', async () => {
+it('repairs once; --json is for a program', async () => {
   const first = await reconcile(['--json']);
   expect(first.code).toBe(0);
   expect(JSON.parse(first.stdout)).toEqual({

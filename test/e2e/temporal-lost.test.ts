@@ -18,8 +18,8 @@ afterEach(async () => {
 /** A first start makes both databases on the disk: patience for a busy machine, in milliseconds. */
 const START_MS = 180_000;
 
-/** How often each kind of record was mended for a reason, summed up over the log's lines. */
-function mended(output: string): Record<string, number> {
+/** How often each kind of record was repaired for a reason, summed up over the log's lines. */
+function repaired(output: string): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const line of output.split('\n').filter((each) => each.includes('"msg":"reconciled: '))) {
     for (const { kind, action, reason, count } of JSON.parse(line).mended) {
@@ -71,10 +71,10 @@ test('50 deliveries under retry and 3 pre-orders waiting', async () => {
   cleanups.push(() => second.stop());
   const after = await login(second.url, credentials);
   await until(
-    'all mended',
-    async () => Object.values(mended(second.output())).reduce((a, b) => a + b, 0) >= 53,
+    'all repaired',
+    async () => Object.values(repaired(second.output())).reduce((a, b) => a + b, 0) >= 53,
   );
-  expect(mended(second.output())).toEqual({
+  expect(repaired(second.output())).toEqual({
     'delivery startedAgain missing': 50,
     'release startedAgain missing': 3,
   });

@@ -50,7 +50,7 @@ test('a delivery and a pre-order whose time is far away have their workflows aga
     },
     60_000,
   );
-  expect(stack.mended()).toContainEqual(
+  expect(stack.repaired()).toContainEqual(
     expect.objectContaining({ kind: 'delivery', action: 'startedAgain', reason: 'missing', count: 1 }),
   );
   expect(stack.logged.filter(({ msg }) => msg.startsWith('the reconciler is waiting'))).toHaveLength(1);

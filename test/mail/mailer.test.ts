@@ -61,7 +61,7 @@ test('a deactivation reaches the e-shop through the mail server with everything 
     'webhook 7 was deactivated at 2026-11-20T19:33:00.000Z',
     'CREATE_ORDER',
     'https://shop.example/hooks/orders?key=áé',
-    'failed for good after 21 attempts',
+    'failed permanently after 21 attempts',
     'HTTP 503 from shop.example after 212 ms',
     'PUT /v21/webhooks/7/activate',
     'GET /v21/deliveries/0197a0b4-0000-7000-8000-000000000001',

@@ -150,8 +150,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       });
     },
 
-    /** What the worker's reconciler has mended since its start. */
-    mended: () => worker?.mended.read() ?? [],
+    /** What the worker's reconciler has repaired since its start. */
+    repaired: () => worker?.repaired.read() ?? [],
 
     async stopWorker(): Promise<void> {
       await worker?.stop();

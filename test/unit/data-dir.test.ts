@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type DataDir, lockDataDir, openDataDir } from '../../src/embedded/data-dir.ts';
-import { closedFolder } from '../../src/embedded/reachable.ts';
+import { inaccessibleFolder } from '../../src/embedded/reachable.ts';
 
 let directory: string;
 let dataDir: DataDir;
@@ -14,8 +14,8 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 it('remembers what was made first, readable by its owner alone', async () => {
-  expect(await dataDir.remember('key', () => 'one')).toBe('one');
-  expect(await dataDir.remember('key', () => 'two')).toBe('one');
+  expect(await dataDir.readOrCreate('key', () => 'one')).toBe('one');
+  expect(await dataDir.readOrCreate('key', () => 'two')).toBe('one');
   expect((await stat(dataDir.join('key'))).mode & 0o777).toBe(0o600);
 });
 
@@ -39,7 +39,7 @@ it('the lock of a process that is gone, or is not Waybill, is taken over and giv
 it('the first folder that another user cannot enter is named', async () => {
   const somebody = { uid: 54_321, gid: 54_321 };
   // mkdtemp makes a folder for its owner alone.
-  expect(await closedFolder(join(dataDir.path, 'postgres'), somebody)).toBe(directory);
+  expect(await inaccessibleFolder(join(dataDir.path, 'postgres'), somebody)).toBe(directory);
   const { uid, gid } = await stat(directory);
-  expect(await closedFolder(dataDir.path, { uid, gid })).toBeNull();
+  expect(await inaccessibleFolder(dataDir.path, { uid, gid })).toBeNull();
 });

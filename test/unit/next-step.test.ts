@@ -56,6 +56,16 @@ test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
     { step: 'attempt', lastChance: true },
   ],
   [
+    'the window ends this very moment: one last attempt',
+    { windowEndsAt: now, nextAttemptAt: now - 5 },
+    { step: 'attempt', lastChance: true },
+  ],
+  [
+    'the last moment of the window: an attempt like any other',
+    { windowEndsAt: now + 1, nextAttemptAt: now },
+    { step: 'attempt', lastChance: false },
+  ],
+  [
     'that one failed too: expire with an alarm',
     { spent: 'windowLost', windowEndsAt: now - 1 },
     { step: 'expire', alarm: true },
@@ -70,4 +80,15 @@ test('a delivery that has ended ends its workflow', () => {
 
 test('the later of the two clocks counts', () => {
   expect(nextStep({ ...open, readAt: now + 500 }, now)).toEqual({ step: 'attempt', lastChance: false });
+});
+
+test("times of the database's clock are compared with the time that it was read at, whatever the workflow's is", () => {
+  const situation: Open = { ...open, clock: 'database' };
+  const wait = { step: 'waitForNextAttempt', until: now + 500 };
+  expect(nextStep(situation, now + 60_000)).toEqual(wait);
+  expect(nextStep(situation, 0)).toEqual(wait);
+});
+
+test("without a clock the later one counts, which may be the workflow's", () => {
+  expect(nextStep(open, now + 500)).toEqual({ step: 'attempt', lastChance: false });
 });

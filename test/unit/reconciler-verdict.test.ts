@@ -32,7 +32,7 @@ test.each<[Kind, Found, boolean, string | null]>([
   }
 });
 
-test('mends are counted by kind, action and reason, and said in a sentence', () => {
+test('repairs are counted by kind, action and reason, and said in a sentence', () => {
   const counts = createCounts();
   expect(counts.read()).toEqual([]);
   for (let index = 0; index < 2; index += 1) {

@@ -13,5 +13,5 @@ it('one that stops at once fails the start at once, long before it would be too 
     readyTimeoutMs: 60_000,
     stopTimeoutMs: 1_000,
   });
-  await expect(failed).rejects.toThrow(/^The server stopped at once\.$/);
+  await expect(failed).rejects.toThrow(/^The server exited immediately\.$/);
 });

@@ -41,7 +41,7 @@ async function unmailed(name: string) {
   };
   return { stack, receiver, id, taken, comesBack };
 }
-const mended = (reason: string) => [{ kind: 'mail', action: 'startedAgain', reason, count: 1 }];
+const repaired = (reason: string) => [{ kind: 'mail', action: 'startedAgain', reason, count: 1 }];
 
 test('terminated while the mail server was away: mailed once, and nothing sent to the receiver again', async () => {
   const { stack, receiver, id, taken, comesBack } = await unmailed('mail-terminated');
@@ -49,7 +49,7 @@ test('terminated while the mail server was away: mailed once, and nothing sent t
   comesBack();
   await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
   expect(await stack.untilClosed(id, PATIENCE_MS)).toBe('FAILED');
-  expect(stack.mended()).toEqual(mended('terminated'));
+  expect(stack.repaired()).toEqual(repaired('terminated'));
   expect(taken).toHaveLength(1);
   expect(receiver.requests).toHaveLength(1);
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed' });
@@ -63,6 +63,6 @@ test('its history lost while the mail server was away: mailed once', async () =>
   await stack.startWorker();
   await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
   expect(await stack.untilClosed(id, PATIENCE_MS)).toBe('FAILED');
-  expect(stack.mended()).toEqual(mended('missing'));
+  expect(stack.repaired()).toEqual(repaired('missing'));
   expect(taken).toHaveLength(1);
 });

@@ -55,8 +55,8 @@ async function lostDeliveries(stack: DeliveryStack, count: number): Promise<stri
   await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute'`;
   return ids;
 }
-const idsOf = (mends: readonly { name: Readonly<Record<string, unknown>> }[]) =>
-  mends.map(({ name }) => name.deliveryId);
+const idsOf = (repairs: readonly { name: Readonly<Record<string, unknown>> }[]) =>
+  repairs.map(({ name }) => name.deliveryId);
 
 test('two workers look at everything at the same moment: each delivery is started again once', async () => {
   const stack = await start('two-sweeps');
@@ -65,10 +65,10 @@ test('two workers look at everything at the same moment: each delivery is starte
     passesOf(stack).everything('test'),
     passesOf(stack).everything('test'),
   ]);
-  expect([...idsOf(one.mends), ...idsOf(two.mends)].sort()).toEqual([...ids].sort());
+  expect([...idsOf(one.repairs), ...idsOf(two.repairs)].sort()).toEqual([...ids].sort());
   expect([one.looked, two.looked]).toEqual([120, 120]);
   const again = await passesOf(stack).everything('test');
-  expect(again).toEqual({ looked: 120, mends: [] });
+  expect(again).toEqual({ looked: 120, repairs: [] });
   for (const id of ids.slice(0, 3)) {
     await stack.until(
       'the list',
@@ -96,7 +96,7 @@ test('what was dispatched a moment ago, or has its next attempt ahead, is not la
   const [fresh = '', ahead = ''] = await lostDeliveries(stack, 2);
   await stack.sql`update deliveries set dispatched_at = now() where id = ${fresh}`;
   await stack.sql`update deliveries set next_attempt_at = now() + interval '1 hour' where id = ${ahead}`;
-  expect(await passesOf(stack, { graceMs: 30_000 }).late()).toEqual({ looked: 0, mends: [] });
+  expect(await passesOf(stack, { graceMs: 30_000 }).late()).toEqual({ looked: 0, repairs: [] });
 });
 
 test('a dry run says what it would do, and changes nothing', async () => {
@@ -113,13 +113,13 @@ test('a dry run says what it would do, and changes nothing', async () => {
     expect.objectContaining({ reason: 'missing', action: 'startedAgain' }),
     expect.objectContaining({ reason: 'terminated', action: 'closed' }),
   ];
-  const { mends } = await dry.everything('test');
-  expect([...mends].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
+  const { repairs } = await dry.everything('test');
+  expect([...repairs].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
   expect(await rows()).toEqual(before);
   expect(await stack.describe(missing)).toBeUndefined();
   // And what it said is what the same look does when it is not dry.
   const done = await other.everything('test');
-  expect([...done.mends].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
+  expect([...done.repairs].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
   expect(await stack.delivery(terminated)).toMatchObject({ state: 'canceled' });
 });
 
@@ -127,11 +127,11 @@ test('what a relay has only claimed is left to it', async () => {
   const stack = await start('claimed');
   const [id = ''] = await lostDeliveries(stack, 1);
   await stack.sql`update deliveries set dispatched_at = null, claimed_until = now() + interval '30 seconds'`;
-  expect(await passesOf(stack).everything('test')).toEqual({ looked: 0, mends: [] });
+  expect(await passesOf(stack).everything('test')).toEqual({ looked: 0, repairs: [] });
   expect(await stack.describe(id)).toBeUndefined();
 });
 
-test('a delivery closed between the look and the mend is not started again', async () => {
+test('a delivery closed between the look and the repair is not started again', async () => {
   const stack = await start('closed-meanwhile');
   const [id = ''] = await lostDeliveries(stack, 1);
   const executions = createExecutions(stack.client, stack.taskQueue);
@@ -139,8 +139,8 @@ test('a delivery closed between the look and the mend is not started again', asy
     sql: stack.sql,
     executions: {
       ...executions,
-      async look(workflowId) {
-        const found = await executions.look(workflowId);
+      async find(workflowId) {
+        const found = await executions.find(workflowId);
         await stack.sql`update deliveries set state = 'delivered', finished_at = now() where id = ${id}`;
         return found;
       },
@@ -151,7 +151,7 @@ test('a delivery closed between the look and the mend is not started again', asy
     counts: createCounts(),
     signal: new AbortController().signal,
   });
-  expect((await passes.everything('test')).mends).toEqual([]);
+  expect((await passes.everything('test')).repairs).toEqual([]);
   expect(await stack.describe(id)).toBeUndefined();
 });
 
@@ -161,8 +161,8 @@ test('a pre-order whose change the relay has still to tell is left to it; one th
   await insertPreOrder(stack, 'told', releaseAt);
   await insertPreOrder(stack, 'to be told', releaseAt);
   await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'to be told'));
-  const { mends } = await passesOf(stack).everything('test');
-  expect(mends).toEqual([
+  const { repairs } = await passesOf(stack).everything('test');
+  expect(repairs).toEqual([
     {
       kind: 'release',
       reason: 'missing',

@@ -41,16 +41,16 @@ const untilReleased = (stack: DeliveryStack) =>
     PATIENCE_MS,
   );
 
-/** A mend is counted when Temporal has answered; the release may be faster. */
+/** A repair is counted when Temporal has answered; the release may be faster. */
 const untilCounted = (stack: DeliveryStack) =>
-  stack.until('the mend to be counted', async () => stack.mended().length > 0, PATIENCE_MS);
+  stack.until('the repair to be counted', async () => stack.repaired().length > 0, PATIENCE_MS);
 
 test('its timer lost and its time past: released', async () => {
   const stack = await waitingPreOrder('release-lost', 3_000);
   await loseWorkflow(stack.client, releaseWorkflowId(stack.eshopId, 'P-1'));
   await untilReleased(stack);
   await untilCounted(stack);
-  expect(stack.mended()).toMatchObject([{ kind: 'release', action: 'startedAgain' }]);
+  expect(stack.repaired()).toMatchObject([{ kind: 'release', action: 'startedAgain' }]);
 });
 
 test('its timer terminated in Temporal: released all the same when its time has come, since the order says so', async () => {
@@ -58,7 +58,7 @@ test('its timer terminated in Temporal: released all the same when its time has 
   await timer(stack).terminate();
   await untilReleased(stack);
   await untilCounted(stack);
-  expect(stack.mended()).toEqual([
+  expect(stack.repaired()).toEqual([
     { kind: 'release', action: 'startedAgain', reason: 'terminated', count: 1 },
   ]);
 });
@@ -76,7 +76,7 @@ test('its timer knows nothing of an earlier time, as one restored from an older 
   await stack.sql`update orders set release_at = now() where eshop_order_id = 'P-1'`;
   await untilReleased(stack);
   await untilCounted(stack);
-  expect(stack.mended()).toEqual([{ kind: 'release', action: 'woken', reason: 'asleep', count: 1 }]);
+  expect(stack.repaired()).toEqual([{ kind: 'release', action: 'woken', reason: 'asleep', count: 1 }]);
 });
 
 test('its timer lost long before its time: running again once a worker starts', async () => {

@@ -37,12 +37,12 @@ async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {
 }
 const untilState = (id: string, state: StoredState) => stack.untilState(id, state, PATIENCE_MS);
 const numbers = ({ requests }: Receiver) => requests.map(({ headers }) => headers['x-service-attempt']);
-/** The log lines of a delivery's mends, as far as a test asks for them. */
+/** The log lines of a delivery's repairs, as far as a test asks for them. */
 const mendsOf = (id: string) =>
   stack.logged
     .filter(({ mended, deliveryId }) => typeof mended === 'string' && deliveryId === id)
     .map(({ reason, action }) => `${action}: ${reason}`);
-const sweeps = () => stack.logged.filter(({ msg }) => msg === 'looked at everything').length;
+const sweeps = () => stack.logged.filter(({ msg }) => msg === 'checked everything').length;
 
 test('terminated in Temporal during a ten-minute wait: canceled by an operator, at once', async () => {
   const { receiver, webhook, id } = await waitingDelivery();
@@ -54,7 +54,7 @@ test('terminated in Temporal during a ten-minute wait: canceled by an operator, 
   expect(stack.logged).toContainEqual(
     expect.objectContaining({ mended: 'delivery', words: 'the receiver has asked us to stop' }),
   );
-  expect(stack.mended()).toEqual([{ kind: 'delivery', action: 'closed', reason: 'terminated', count: 1 }]);
+  expect(stack.repaired()).toEqual([{ kind: 'delivery', action: 'closed', reason: 'terminated', count: 1 }]);
   expect(numbers(receiver)).toEqual(['1']);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
   expect(await stack.mails()).toEqual([]);

@@ -1,5 +1,5 @@
 /**
- * Mends one record: Temporal is asked, then the database again, then what is wrong is put right. Every step may be
+ * Repairs one record: Temporal is asked, then the database again, then what is wrong is put right. Every step may be
  * repeated, by this worker or another: a workflow id runs once, and a delivery is closed once.
  * @module
  */
@@ -7,8 +7,8 @@ import type { Executions } from './executions.ts';
 import type { OwedRecord } from './records.ts';
 import { type Action, type Found, type Kind, type Reason, verdictOn } from './verdict.ts';
 
-/** What was mended, or would be. */
-export interface Mend {
+/** What was repaired, or would be. */
+export interface Repair {
   readonly kind: Kind;
   readonly reason: Reason;
   readonly action: Action;
@@ -23,20 +23,20 @@ export interface Mend {
  * @param dryRun true: nothing is changed
  * @returns null where all is well, or another worker was first
  */
-export async function mend(
+export async function repair(
   executions: Executions,
   record: OwedRecord,
   dryRun: boolean,
-): Promise<Mend | null> {
-  const found = await executions.look(record.workflowId);
+): Promise<Repair | null> {
+  const found = await executions.find(record.workflowId);
   const verdict = verdictOn(record.kind, found, record.late);
   if (verdict === null || !(await record.stillOwed())) return null;
   const { kind, name } = record;
-  const done: Mend = { kind, ...verdict, name, ...operatorOf(found) };
+  const done: Repair = { kind, ...verdict, name, ...operatorOf(found) };
   if (dryRun) return done;
   switch (verdict.action) {
     case 'startedAgain':
-      return (await record.startAgain(found.as !== 'missing')) ? done : null;
+      return (await record.restart(found.as !== 'missing')) ? done : null;
     case 'closed':
       return (await record.close()) ? done : null;
     case 'woken':
@@ -45,7 +45,7 @@ export async function mend(
   }
 }
 
-function operatorOf(found: Found): Pick<Mend, 'by' | 'words'> {
+function operatorOf(found: Found): Pick<Repair, 'by' | 'words'> {
   if (found.as !== 'terminated' && found.as !== 'canceled') return {};
   const { by, words } = found;
   return { ...(by === '' ? {} : { by }), ...(words === '' ? {} : { words }) };

@@ -1,0 +1,55 @@
+/** Names that no name server is asked for. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { localNames, parseHosts } from '../../src/delivery/local-names.ts';
+
+test('a hosts file: names in lower case with their addresses in the order of its lines', () => {
+  const text = [
+    '# 192.0.2.9 commented.example',
+    '192.0.2.1   shop.example  Alias.Example # 192.0.2.2 after.example',
+    '\t2001:db8::1\tshop.example',
+    '',
+    'not-an-address broken.example',
+    '192.0.2.3',
+  ].join('\n');
+  expect([...parseHosts(text)]).toEqual([
+    [
+      'shop.example',
+      [
+        { address: '192.0.2.1', family: 4 },
+        { address: '2001:db8::1', family: 6 },
+      ],
+    ],
+    ['alias.example', [{ address: '192.0.2.1', family: 4 }]],
+  ]);
+});
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waybill-hosts-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test('localhost is loopback, invalid never has an address, others are those of the file', async () => {
+  const file = join(folder, 'hosts');
+  await writeFile(file, '192.0.2.1 shop.example localhost\n');
+  const known = localNames(file);
+  const loopback = [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ];
+  expect(known('localhost')).toEqual(loopback);
+  expect(known('shop.localhost')).toEqual(loopback);
+  expect(known('invalid')).toEqual([]);
+  expect(known('shop.invalid')).toEqual([]);
+  expect(known('shop.example')).toEqual([{ address: '192.0.2.1', family: 4 }]);
+  for (const name of ['notlocalhost', 'localhost.example', 'isinvalid', 'invalid.example']) {
+    expect(known(name)).toBeUndefined();
+  }
+});
+
+test('without a file only the reserved names are known', () => {
+  expect(localNames(join(folder, 'missing'))('shop.example')).toBeUndefined();
+});
