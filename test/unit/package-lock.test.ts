@@ -13,6 +13,8 @@ const schema = v.object({
       integrity: v.optional(v.string()),
       resolved: v.optional(v.string()),
       link: v.optional(v.boolean()),
+      dependencies: v.optional(v.record(v.string(), v.string())),
+      optionalDependencies: v.optional(v.record(v.string(), v.string())),
     }),
   ),
 });
@@ -36,4 +38,12 @@ it('every package of the lock file comes from the public registry', () => {
     ([, { resolved = '' }]) => resolved !== '' && !resolved.startsWith('https://registry.npmjs.org/'),
   );
   expect(elsewhere.map(([path]) => path)).toEqual([]);
+});
+
+it('everything that a package of the lock file depends on is in it, for every platform: else npm ci refuses it', () => {
+  const names = new Set(installed.map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 13)));
+  const wanted = installed.flatMap(([, { dependencies, optionalDependencies }]) =>
+    Object.keys({ ...dependencies, ...optionalDependencies }),
+  );
+  expect(wanted.filter((name) => !names.has(name))).toEqual([]);
 });
