@@ -2,7 +2,6 @@
  * JSON columns that keep their keys in order.
  * @module
  */
-import type { Fragment } from 'postgres';
 import type { Sql } from './pool.ts';
 
 /** The type `json` among Postgres's types. */
@@ -14,12 +13,4 @@ const JSON_OID = 114;
  */
 export function json<T>(sql: Sql, value: T) {
   return sql.typed(value, JSON_OID);
-}
-
-/**
- * A `timestamptz` inside JSON as records carry it: UTC with milliseconds.
- * @param column the column as SQL
- */
-export function asTimestamp(sql: Sql, column: Fragment) {
-  return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }

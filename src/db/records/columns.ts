@@ -3,57 +3,63 @@
  * from the schema of the record's v2 form: a new field is a field of the schema and a column.
  * @module
  */
-import type { Fragment } from 'postgres';
+import postgres from 'postgres';
 import { type FieldKind, fieldKinds } from '../../domain/record-schema.ts';
-import { asTimestamp, json } from '../json.ts';
+import { json } from '../json.ts';
 import type { Sql } from '../pool.ts';
-import type { Family } from './family.ts';
+import { type Family, sqlText } from './family.ts';
 
 interface Columns {
   readonly fields: ReadonlyMap<string, FieldKind>;
   readonly lineFields: ReadonlyMap<string, FieldKind>;
+  /** A whole record as one row of the table `t`, in the form that records have: what follows `select`. */
+  readonly selected: string;
 }
 const known = new WeakMap<object, Columns>();
 
+/** The columns of a kind of record; found once, since putting the SQL together costs as much as a small query. */
 function columnsOf<Rec extends object>(family: Family<Rec>): Columns {
-  const { entry, lines } = family;
+  const found = known.get(family);
+  if (found !== undefined) return found;
+  const { entry, lines, computed } = family;
   const schema = entry.recordSchema('v2');
-  const columns = known.get(family) ?? {
-    fields: fieldKinds(schema),
-    lineFields: lines === undefined ? new Map() : fieldKinds(schema, lines.field),
-  };
+  const fields = fieldKinds(schema);
+  const lineFields = lines === undefined ? new Map<string, FieldKind>() : fieldKinds(schema, lines.field);
+  const selected = [...fields].map(([name, kind]) => {
+    if (name === lines?.field)
+      return sqlText`${linesOf(lines.table, entry.idField, lineFields)} as ${column(name)}`;
+    const value =
+      computed?.[name] ?? (kind === 'timestamp' ? asTimestamp('t', name) : sqlText`t.${column(name)}`);
+    return sqlText`${value} as ${column(name)}`;
+  });
+  const columns = { fields, lineFields, selected: selected.join(', ') };
   known.set(family, columns);
   return columns;
 }
 
-const listed = (sql: Sql, fragments: readonly Fragment[]): Fragment =>
-  fragments.reduce((all, fragment) => sql`${all}, ${fragment}`);
+/** A field's column. Fields are named in the source, never by a request. */
+const column = (field: string) => sqlText`"${postgres.fromCamel(field)}"`;
+
+/** A time as records carry it: UTC with milliseconds. */
+const asTimestamp = (table: string, field: string) =>
+  sqlText`to_char(${table}.${column(field)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The lines of a record as JSON, in one statement with it: a reader never sees one without the other. */
-function linesOf(sql: Sql, table: string, key: string, fields: Columns['lineFields']): Fragment {
+function linesOf(table: string, key: string, fields: Columns['lineFields']): string {
   const pairs = [...fields].map(([name, kind]) => {
-    const column = sql`p.${sql(name)}`;
+    const plain = sqlText`p.${column(name)}`;
     const value =
-      kind === 'timestamp' ? asTimestamp(sql, column) : kind === 'decimal' ? sql`${column}::text` : column;
-    return sql`${name}::text, ${value}`;
+      kind === 'timestamp' ? asTimestamp('p', name) : kind === 'decimal' ? sqlText`${plain}::text` : plain;
+    return sqlText`'${name}', ${value}`;
   });
-  return sql`(
-    select json_agg(json_build_object(${listed(sql, pairs)}) order by p.position)
-    from ${sql(table)} p where p.eshop_id = t.eshop_id and p.${sql(key)} = t.${sql(key)})`;
+  return sqlText`(
+    select coalesce(json_agg(json_build_object(${pairs.join(', ')}) order by p.position), '[]')
+    from ${table} p where p.eshop_id = t.eshop_id and p.${column(key)} = t.${column(key)})`;
 }
 
-/** A whole record as one row of the table `t`, in the form that records have. */
-export function selected<Rec extends object>(sql: Sql, family: Family<Rec>): Fragment {
-  const { entry, lines, computed } = family;
-  const { fields, lineFields } = columnsOf(family);
-  const columns = [...fields].map(([name, kind]) => {
-    const column = sql`t.${sql(name)}`;
-    if (name === lines?.field)
-      return sql`${linesOf(sql, lines.table, entry.idField, lineFields)} as ${sql(name)}`;
-    const value = computed?.[name]?.(sql) ?? (kind === 'timestamp' ? asTimestamp(sql, column) : column);
-    return sql`${value} as ${sql(name)}`;
-  });
-  return listed(sql, columns);
+/** What follows `select` for a whole record as one row of the table `t`. */
+export function selected<Rec extends object>(sql: Sql, family: Family<Rec>) {
+  return sql.unsafe(columnsOf(family).selected);
 }
 
 const inColumns = (sql: Sql, record: object, fields: ReadonlyMap<string, FieldKind>) =>

@@ -3,9 +3,7 @@
  * record is created, changed, read and listed is the same for all of them (`write.ts`, `read.ts`).
  * @module
  */
-import type { Fragment } from 'postgres';
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
-import type { Sql } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 
 /** A write of a record. */
@@ -24,13 +22,16 @@ export interface Lines<Rec> {
   of(record: Rec): readonly object[];
 }
 
+/** SQL of which every part stands in the source: names and expressions, never a value. */
+export const sqlText = String.raw;
+
 /** A kind of record: a table whose columns are the fields of the record's schema, in snake case. */
 export interface Family<Rec extends object> {
   readonly entry: CatalogueEntry;
   readonly table: string;
   readonly lines?: Lines<Rec>;
   /** Fields that are no column of that name, as SQL over the table `t`: read like this, and never written. */
-  readonly computed?: Readonly<Record<string, (sql: Sql) => Fragment>>;
+  readonly computed?: Readonly<Record<string, string>>;
   /**
    * What a write costs beside the record's own rows, in its transaction and under its lock.
    * @throws Problem 409 when it is impossible; the whole write is undone then

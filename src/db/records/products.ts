@@ -5,14 +5,14 @@
 import { productEntry } from '../../domain/catalogue.ts';
 import type { ProductRecord } from '../../domain/product/schema.ts';
 import type { Sql } from '../pool.ts';
-import type { Family } from './family.ts';
+import { type Family, sqlText } from './family.ts';
 
 /** Products. */
 export const products: Family<ProductRecord> = {
   entry: productEntry,
   table: 'products',
   computed: {
-    stock: (sql) => sql`json_build_object(
+    stock: sqlText`json_build_object(
       'available', t.available::text, 'reserved', t.reserved::text,
       'onHold', t.on_hold::text, 'awaiting', t.awaiting::text)`,
   },

@@ -11,7 +11,7 @@ import type { ReceivingRecord } from '../../domain/receiving/schema.ts';
 import { negated } from '../../domain/stock/arithmetic.ts';
 import type { NewMovement } from '../../domain/stock/movement.ts';
 import type { Transaction } from '../transaction.ts';
-import type { Family, Written } from './family.ts';
+import { type Family, sqlText, type Written } from './family.ts';
 import { addAwaiting, lockStock, moveStock } from './stock.ts';
 import { unchanged } from './write.ts';
 
@@ -21,7 +21,7 @@ export const receivings: Family<ReceivingRecord> = {
   table: 'receivings',
   lines: { table: 'receiving_products', field: 'products', of: (receiving) => receiving.products },
   computed: {
-    unitsAmount: (sql) => sql`(
+    unitsAmount: sqlText`(
       select coalesce(trim_scale(sum(p.quantity)), 0)::text from receiving_products p
       where p.eshop_id = t.eshop_id and p.eshop_receiving_id = t.eshop_receiving_id and p.line_state = 'E')`,
   },

@@ -5,14 +5,14 @@
 import { stockMovementEntry } from '../../domain/catalogue.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
 import type { Transaction } from '../transaction.ts';
-import type { Family } from './family.ts';
+import { type Family, sqlText } from './family.ts';
 import { moveStock } from './stock.ts';
 
 /** Stock movements, to be read. */
 export const stockMovements: Family<StockMovementRecord> = {
   entry: stockMovementEntry,
   table: 'stock_movements',
-  computed: { id: (sql) => sql`t.id::float8` },
+  computed: { id: sqlText`t.id::float8` },
 };
 
 /**
