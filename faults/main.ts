@@ -69,6 +69,7 @@ async function playAll(left: Round[], played: Played[]): Promise<void> {
   const lane = createLane(shutdown, options.grace * 1000, say);
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
     const result = await lane.play(round);
+    if (shutdown.signal.aborted) return;
     played.push(result);
     say(roundLines(result));
   }
