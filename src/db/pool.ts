@@ -26,6 +26,17 @@ export interface PoolDeadlines extends SocketDeadlines {
  */
 const DEADLINES: PoolDeadlines = { connectMs: 5_000, statementMs: 10_000, silenceMs: 15_000, lockMs: null };
 
+/** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
+const LONGEST_BACKOFF_S = 1;
+
+/**
+ * How long a connection waits before it is made again, in seconds. The library's own waits grow to 20 s, and count the
+ * failures of all connections together, so that an outage of a second would be one of ten.
+ */
+function reconnectAfter(failures: number): number {
+  return (0.5 + Math.random() / 2) * Math.min(LONGEST_BACKOFF_S, 0.05 * failures);
+}
+
 /**
  * Opens a pool. Nothing connects until the first query. A query on a connection that falls silent fails with
  * `DatabaseSilent`, and the next one gets a new connection.
@@ -45,6 +56,7 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
       ...(lockMs === null ? {} : { lock_timeout: lockMs }),
     },
     connect_timeout: 10,
+    backoff: reconnectAfter,
     onnotice: () => {},
     // The socket has spoken TLS by then, and probes idle connections.
     ssl: false,

@@ -92,3 +92,12 @@ test('what a lost transaction still wants to do never reaches the connection tha
   expect(failed).toMatchObject(LOST);
   expect(await marks()).toBe(0);
 });
+
+test('after an outage the database is asked again within a second, however many connections have failed', async () => {
+  const { backoff } = single().options;
+  const waits = Array.from({ length: 1_000 }, (_, failures) =>
+    typeof backoff === 'function' ? backoff(failures) : Number.NaN,
+  );
+  expect(Math.max(...waits)).toBeLessThanOrEqual(1);
+  expect(waits[0]).toBe(0);
+});
