@@ -1,6 +1,3 @@
-/**
- * @module
- */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Waits so many milliseconds. @throws the signal's reason, which Node's own timer hides in an error of its own */

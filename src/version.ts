@@ -1,6 +1,3 @@
-/**
- * @module
- */
 import { existsSync, readFileSync } from 'node:fs';
 import * as v from 'valibot';
 

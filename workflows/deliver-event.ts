@@ -20,6 +20,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
+import { counted } from '../src/domain/words.ts';
 import { attemptOptions, lastChanceOptions, mailOptions, ownStepOptions } from './delivery-options.ts';
 import {
   attemptFailedSignal,
@@ -263,11 +264,7 @@ function whatFailed({ attemptsMade, lastError, deactivatedGeneration }: Compensa
     deactivatedGeneration === null
       ? 'the webhook was left as it is'
       : 'the webhook was deactivated and its e-shop mailed';
-  return `${attemptCount(attemptsMade)} (${lastError ?? 'no answer'}); ${webhook}.`;
-}
-
-function attemptCount(attempts: number): string {
-  return attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+  return `${counted(attemptsMade, 'attempt')} (${lastError ?? 'no answer'}); ${webhook}.`;
 }
 
 /** The end of a delivery that was not delivered: a sentence, and no stack trace, for no code went wrong. */

@@ -1,7 +1,3 @@
-/**
- * @module
- */
-
 /** A broken promise: something accepted is lost, something waits for ever, or something else is wrong. */
 export interface Violation {
   readonly kind: 'lost' | 'stuck' | 'wrong';

@@ -41,7 +41,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.onError(errorHandler(deps));
   app.notFound(() => {
-    throw notFound('There is nothing at this path; /docs lists what there is.');
+    throw notFound('No such endpoint. See /docs.');
   });
 
   app.use(requestId({ headerName: deps.trustProxy ? 'X-Request-Id' : '' }));

@@ -10,7 +10,7 @@ import type { ApiDeps, ApiEnv } from './deps.ts';
 import { verifyToken } from './token.ts';
 
 /** One sentence for every wrong value. */
-export const REFUSED = 'The API key or the token is wrong, or the token is no longer valid; log in again.';
+export const REFUSED = 'The API key or token is invalid, or the token has expired.';
 
 /** `Bearer <token>` with the scheme in any case, or the bare token. */
 function tokenOf(authorization: string): string {
@@ -27,7 +27,7 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
     const apiKey = c.req.header('x-api-key') ?? '';
     const authorization = c.req.header('authorization') ?? '';
     if (apiKey === '' || authorization === '') {
-      throw unauthorized('The headers x-api-key and authorization are both required.');
+      throw unauthorized('Both headers, x-api-key and authorization, are required.');
     }
     const token = await verifyToken(keys.tokenKeys, tokenOf(authorization));
     const stillAllowed = async () =>
@@ -46,7 +46,7 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
  */
 export function requireRole(role: Role): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
-    if (c.var.session.role !== role) throw forbidden(`This needs a user with the role ${role}.`);
+    if (c.var.session.role !== role) throw forbidden(`This operation requires a user with the role ${role}.`);
     await next();
   };
 }

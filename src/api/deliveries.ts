@@ -30,18 +30,18 @@ const uuid = v.pipe(v.string(), v.uuid('must be a UUID'), v.description('UUIDv7.
 const state = v.pipe(
   v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
   v.description(
-    '`pending`: not attempted yet. `retrying`: failed so far. `held`: open, but the webhook is inactive. `delivered`: answered with any 2xx. ' +
-      '`failed`: all retries failed. `expired`: its window ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator ended the delivery.',
+    '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive. `delivered`: the receiver responded with a 2xx. ' +
+      '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator ended the delivery.',
   ),
 );
 
 const deliveryEntries = {
-  id: v.pipe(v.string(), v.uuid(), v.description('The same in `X-Service-Delivery` on every attempt.')),
+  id: v.pipe(v.string(), v.uuid(), v.description('Also sent as `X-Service-Delivery`, with every attempt.')),
   webhookId: integer,
   eventId: v.pipe(v.string(), v.uuid()),
   webhookType: v.pipe(
     v.picklist(eventTypeNames),
-    v.description('The type of the event, whatever the webhook became since.'),
+    v.description('The type of the event; the webhook may have another one by now.'),
   ),
   entityId: v.string(),
   state,
@@ -50,7 +50,10 @@ const deliveryEntries = {
   lastAttemptAt: v.nullable(time),
   lastStatus: v.nullable(integer),
   lastError: v.nullable(v.string()),
-  nextAttemptAt: v.pipe(v.nullable(time), v.description('Null where no attempt is planned: held, or ended.')),
+  nextAttemptAt: v.pipe(
+    v.nullable(time),
+    v.description('Null if no attempt is planned: the delivery is held or has ended.'),
+  ),
   finishedAt: v.nullable(time),
   canceledBy: v.pipe(
     v.nullable(v.picklist(['operator', 'deletion'])),
@@ -68,18 +71,21 @@ const DeliveryWithAttempts = v.pipe(
     attempts: v.array(
       v.pipe(
         v.object({
-          number: v.pipe(integer, v.description('From 1; at most 21.')),
+          number: v.pipe(integer, v.description('From 1 to 21.')),
           startedAt: time,
           durationMs: v.nullable(integer),
           outcome: v.pipe(
             v.nullable(v.picklist(['success', 'failure', 'gone'])),
-            v.description('Null while the attempt is under way. `gone`: the receiver answered 410.'),
+            v.description('Null while the attempt is in progress. `gone`: the receiver responded with 410.'),
           ),
-          status: v.pipe(v.nullable(integer), v.description('Null where the receiver gave no answer.')),
+          status: v.pipe(
+            v.nullable(integer),
+            v.description('The HTTP status of the response; null if there was none.'),
+          ),
           error: v.nullable(v.string()),
           responseExcerpt: v.pipe(
             v.nullable(v.string()),
-            v.description('The first 1 KiB of the answer, as text.'),
+            v.description('The first 1 KiB of the response body, as text.'),
           ),
           nextAttemptAt: v.nullable(time),
         }),
@@ -130,13 +136,18 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       data: Delivery,
       list: true,
       message: 'Deliveries found.',
-      errors: { 404: 'no such webhook.' },
+      errors: { 404: 'the webhook does not exist.' },
     }),
     params({ id: webhookId }),
     query({
       ...pageQuery,
       state: v.optional(state),
-      entityId: v.optional(v.pipe(v.string(), v.description('The identifier of the order, product, …'))),
+      entityId: v.optional(
+        v.pipe(
+          v.string(),
+          v.description('The identifier of the order, product, receiving, return or stock movement.'),
+        ),
+      ),
       since: v.optional(timestamp()),
       until: v.optional(timestamp()),
     }),
@@ -159,7 +170,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       tag,
       data: DeliveryWithAttempts,
       message: 'Delivery found.',
-      errors: { 404: 'no such delivery.' },
+      errors: { 404: 'the delivery does not exist.' },
     }),
     params({ id: uuid }),
     async (c) => {

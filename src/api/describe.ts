@@ -81,6 +81,6 @@ export function describe(operation: Operation): MiddlewareHandler {
 /** A table of statuses as a Markdown list. */
 export function waysOf(transitions: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(transitions)
-    .map(([from, to]) => `- ${from} → ${to.length === 0 ? '(nothing)' : to.join(', ')}`)
+    .map(([from, to]) => `- ${from} → ${to.length === 0 ? '(final)' : to.join(', ')}`)
     .join('\n');
 }

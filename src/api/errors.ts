@@ -64,7 +64,7 @@ export function failureOf(error: unknown, requestId: string): Failure {
     const message = `The service cannot reach its database. Try again shortly (request ${requestId}).`;
     return { status: 503, message, headers: { 'retry-after': '2' }, ours: true };
   }
-  const message = `An unexpected error happened; it has been recorded as request ${requestId}.`;
+  const message = `An unexpected error occurred; it has been logged as request ${requestId}.`;
   return { status: 500, message, headers: {}, ours: true };
 }
 

@@ -42,10 +42,10 @@ export function knownPaths(app: Hono<ApiEnv>): MiddlewareHandler<ApiEnv> {
     const allowed = new Set(
       known.filter(({ pattern }) => pattern.test(c.req.path)).flatMap(({ methods }) => [...methods]),
     );
-    if (allowed.size === 0) throw notFound('There is nothing at this path; /docs lists what there is.');
+    if (allowed.size === 0) throw notFound('No such endpoint. See /docs.');
     if (!allowed.has(c.req.method)) {
       const allow = [...allowed].sort().join(', ');
-      throw new Problem(405, `This path answers ${allow} only.`, { allow });
+      throw new Problem(405, `This endpoint supports only ${allow}.`, { allow });
     }
     await next();
   };

@@ -27,7 +27,7 @@ const Credentials = v.pipe(
 
 const Login = v.pipe(
   v.object({
-    token: v.pipe(v.string(), v.description('A JWT, to be sent as `authorization: Bearer <token>`.')),
+    token: v.pipe(v.string(), v.description('A JWT; send it as `authorization: Bearer <token>`.')),
     tokenType: v.literal('Bearer'),
     expiresIn: v.pipe(v.number(), v.integer(), v.description('Seconds.')),
     expiresAt: v.pipe(v.string(), v.isoTimestamp()),
@@ -50,18 +50,18 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps
     describe({
       summary: 'Log in',
       description:
-        'Answers a token for name and password of a user of the e-shop that `x-api-key` belongs to. The token is a JWT ' +
-        '(HS256) with issuer, audience, e-shop and role, good for one hour.\n\nA wrong key, name or password: the same 401, ' +
-        'after the same time. After ten failures within a quarter of an hour for one e-shop, name and address: 429 with ' +
-        '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) applies to an address at an e-shop as a whole, ' +
-        'and another to an address with unknown keys. The body may be at most 16 KiB and needs a `Content-Length`.',
+        'Returns a token for a user of the e-shop that `x-api-key` belongs to. The token is a JWT ' +
+        '(HS256) with issuer, audience, e-shop and role, valid for one hour.\n\nA wrong key, name or password gets the same 401, ' +
+        'after the same time. After ten failures within a quarter of an hour for one e-shop, user name and address: 429 with ' +
+        '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) applies to each address and e-shop, ' +
+        'and another to each address that uses unknown keys. The body may have at most 16 KiB and needs a `Content-Length`.',
       tag: 'Authentication',
       data: Login,
       message: 'Logged in.',
       token: false,
       errors: {
-        411: 'the body is sent in chunks, without `Content-Length`.',
-        429: 'too many failures; `Retry-After` says when to try again.',
+        411: 'the body is sent chunked, without `Content-Length`.',
+        429: 'too many failed logins; `Retry-After` says when to try again.',
       },
     }),
     body(Credentials),
@@ -70,12 +70,12 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps
       const eshopId = (await findEshopByApiKey(sql, c.req.header('x-api-key') ?? '')) ?? 0;
       const attempt = { eshopId, username, address: addressOf(c) };
       const wait = await limits.begin(attempt);
-      if (wait !== null) throw tooManyRequests('Too many failed logins; try again later.', wait);
+      if (wait !== null) throw tooManyRequests('Too many failed logins. Try again later.', wait);
 
       const user = await findUser(sql, eshopId, username);
       dummyHash ??= hashPassword(newPassword());
       const right = await verifyPassword(user?.passwordHash ?? (await dummyHash), password);
-      if (user === null || !right) throw unauthorized('The API key, the user name or the password is wrong.');
+      if (user === null || !right) throw unauthorized('The API key, user name or password is incorrect.');
       await limits.succeeded(attempt);
 
       const now = new Date();

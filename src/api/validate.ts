@@ -55,7 +55,7 @@ export function query<const Entries extends v.ObjectEntries>(
     if (inherited.length > 0) throw invalid(inherited.map((path) => ({ path, message: 'unknown field' })));
     const repeated = Object.entries(c.req.queries()).filter(([, values]) => values.length > 1);
     if (repeated.length > 0) {
-      throw invalid(repeated.map(([path]) => ({ path, message: 'must be given once' })));
+      throw invalid(repeated.map(([path]) => ({ path, message: 'must be given only once' })));
     }
     c.req.addValidatedData('query', checked(schema, c.req.query()));
     await next();

@@ -26,6 +26,7 @@ import {
   webhookResponseOnly,
   webhookWithSecretSchema,
 } from '../domain/webhook.ts';
+import { counted } from '../domain/words.ts';
 import { newWebhookSecret } from '../keys.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describe } from './describe.ts';
@@ -34,7 +35,7 @@ import { pageOf, pageQuery, paginationOf } from './pagination.ts';
 import { body, params, query } from './validate.ts';
 
 const tag = 'Webhooks';
-const noSuchWebhook = 'no such webhook; another e-shop’s and a deleted one do not exist either.';
+const noSuchWebhook = 'the webhook does not exist, was deleted, or belongs to another e-shop.';
 const responseOnly = { responseOnly: webhookResponseOnly };
 
 /** The path parameter of a webhook: any integer, so that one that was never given is simply not found. */
@@ -106,7 +107,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describe({
       summary: 'List webhooks',
       description:
-        'In the order of their ids. Without `page` and `items` all are answered, and no `pagination`; with one of them, that page.',
+        'In the order of their ids. Returns all webhooks, without `pagination`, unless `page` or `items` is given.',
       tag,
       data: webhookRecordSchema,
       list: 'optional',
@@ -133,12 +134,12 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describe({
       summary: 'Create a webhook',
       description:
-        'The answer carries the `secret`, which is never shown again. Several webhooks may exist for one type. The contract of ' +
-        'the e-shop may limit the types, the payload versions, packing lists and the number of webhooks (100 unless agreed otherwise): what it forbids is a 400 that says so.',
+        'The response contains the `secret`, which is never returned again. Several webhooks may have the same type. The contract of ' +
+        'the e-shop may limit the types, the payload versions, packing lists and the number of webhooks (100 unless agreed otherwise); what it does not allow returns a 400 that says so.',
       tag,
       data: webhookWithSecretSchema,
       message: 'Webhook created.',
-      errors: { 400: 'failed validation, or something the contract does not allow.' },
+      errors: { 400: 'failed validation, or something that the contract does not allow.' },
     }),
     body(webhookInputSchema, responseOnly),
     async (c) => {
@@ -148,7 +149,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const secret = newWebhookSecret();
       const seal = (id: number) => keys.encryptSecret(secret, { eshopId, webhookId: id });
       const row = await createWebhook(sql, eshopId, input, seal, maxWebhooks);
-      if (row === null) throw badRequest(`The contract allows at most ${maxWebhooks} webhooks.`);
+      if (row === null) throw badRequest(`The contract allows at most ${counted(maxWebhooks, 'webhook')}.`);
       return ok(c, 'Webhook created.', { ...recordOf(row), secret });
     },
   );
@@ -176,13 +177,16 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describe({
       summary: 'Replace a webhook',
       description:
-        'All fields are replaced by the body; what is left out takes its default. A changed `active` does what activate and ' +
-        'deactivate do. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
+        'Replaces all fields; those left out get their defaults. Changing `active` has the same effect as activate and ' +
+        'deactivate. Open deliveries keep the type of their event, and take everything else from the webhook as it is at their next attempt. ' +
         'Failures of an earlier URL do not count against a new one.',
       tag,
       data: webhookRecordSchema,
       message: 'Webhook updated.',
-      errors: { 400: 'failed validation, or something the contract does not allow.', 404: noSuchWebhook },
+      errors: {
+        400: 'failed validation, or something that the contract does not allow.',
+        404: noSuchWebhook,
+      },
     }),
     params({ id: webhookId }),
     body(webhookInputSchema, responseOnly),
@@ -201,7 +205,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describe({
       summary: 'Activate a webhook',
       description:
-        'Deliveries resume: every open delivery that was held is attempted within seconds, inside its own window. Activating an active webhook changes nothing.',
+        'Deliveries resume: every held delivery is attempted within seconds, provided that its own 48 hours are not over. Activating an active webhook changes nothing.',
       tag,
       data: webhookRecordSchema,
       message: 'Webhook activated.',
@@ -219,8 +223,8 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describe({
       summary: 'Deactivate a webhook',
       description:
-        'Deliveries stop: events from now on create none, and every open delivery is held at once; a window that ends while held ends the ' +
-        'delivery as `expired`. Deactivating an inactive webhook changes nothing.',
+        'Deliveries stop: new events create none, and every open delivery is held at once. If its 48 hours end while it is held, it becomes ' +
+        '`expired`. Deactivating an inactive webhook changes nothing.',
       tag,
       data: webhookRecordSchema,
       message: 'Webhook deactivated.',
@@ -242,8 +246,8 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describe({
       summary: 'Regenerate the secret',
       description:
-        'The new secret is valid at once and shown only now. The old one keeps signing beside it for 24 hours (two signatures in the ' +
-        'header, newest first), so that no delivery breaks while the receiver is updated. A second rotation ends the oldest; `overlap=0` ends the old one at once. The state of the webhook does not change.',
+        'The new secret is valid at once and is returned only now. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
+        'header, newest first), so that none is rejected while the receiver is being updated. Regenerating again drops the oldest secret; `overlap=0` drops the old one at once. The state of the webhook does not change.',
       tag,
       data: webhookWithSecretSchema,
       message: 'Secret regenerated.',
@@ -252,7 +256,10 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     params({ id: webhookId }),
     query({
       overlap: v.optional(
-        v.pipe(v.picklist(['0'], 'must be 0 or left out'), v.description('`0` ends the old secret at once.')),
+        v.pipe(
+          v.picklist(['0'], 'must be 0 or left out'),
+          v.description('`0` drops the old secret at once.'),
+        ),
       ),
     }),
     async (c) => {
@@ -272,11 +279,11 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describe({
       summary: 'Delete a webhook',
       description:
-        'The webhook and its deliveries no longer exist for the interface; its open deliveries are canceled. 400 where the contract does not allow to delete webhooks.',
+        'The webhook and its deliveries are no longer available through the interface; open deliveries are canceled. Returns 400 if the contract does not allow deleting webhooks.',
       tag,
       data: v.pipe(v.string(), v.examples(['Webhook 7 deleted.'])),
       message: 'Webhook deleted.',
-      errors: { 400: 'the contract does not allow it.', 404: noSuchWebhook },
+      errors: { 400: 'the contract does not allow deleting webhooks.', 404: noSuchWebhook },
     }),
     params({ id: webhookId }),
     async (c) => {
@@ -284,7 +291,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { id } = c.req.valid('param');
       if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
       if (!(await contract(eshopId)).deleteWebhooks) {
-        throw badRequest('The contract does not allow to delete webhooks; deactivate it instead.');
+        throw badRequest('Your contract does not allow deleting webhooks; deactivate this one instead.');
       }
       if (!(await deleteWebhook(sql, eshopId, id))) throw webhookNotFound(id);
       return ok(c, 'Webhook deleted.', `Webhook ${id} deleted.`);

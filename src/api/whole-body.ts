@@ -20,7 +20,7 @@ const closing = { connection: 'close' };
  */
 export const needsLength: MiddlewareHandler<ApiEnv> = async (c, next) => {
   if (c.req.header('transfer-encoding') !== undefined)
-    throw new Problem(411, 'The body must be sent with Content-Length, not in chunks.', closing);
+    throw new Problem(411, 'The body must be sent with Content-Length, not chunked.', closing);
   await next();
 };
 
@@ -40,7 +40,7 @@ async function receive(body: ReadableStream<Uint8Array>, maxBytes: number, tooLa
     bytes += value.byteLength;
     if (bytes > maxBytes) throw tooLarge();
     if (pieces.length > FREE_PIECES + bytes / PIECE_BYTES)
-      throw new Problem(400, 'The body arrives in too many small pieces; send larger ones.', closing);
+      throw new Problem(400, 'The body is sent in too many tiny pieces; send larger ones.', closing);
   }
 }
 

@@ -86,7 +86,7 @@ async function refuse(sql: Pool, delivery: DeliveryForAttempt, reason: Refusal):
   return refused(delivery, 'spent');
 }
 
-const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery: the fault is its own';
+const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver is not at fault';
 
 /**
  * No request can be made from the stored records. This may pass (a worker that does not know a new key yet), so it is

@@ -31,7 +31,7 @@ export async function takeImportKey(
     select key from import_keys
     where eshop_id = ${eshopId} and key = ${key} and fingerprint = ${fingerprint}`;
   if (same.length > 0) return false;
-  throw conflict(`The key "${key}" was used for another line.`);
+  throw conflict(`The idempotencyKey "${key}" was already used for a different line.`);
 }
 
 /** Forgets the keys that are old enough. */

@@ -89,7 +89,7 @@ export function guardedLookup(guard: AddressGuard, resolve: Resolve, port: numbe
           return options.all === true ? callback(null, passed) : callback(null, first.address, first.family);
         }
         const address = addresses[0]?.address ?? '';
-        const reason = guard.refusal(address, port) ?? 'is not an address';
+        const reason = guard.refusal(address, port) ?? 'is not an IP address';
         callback(new RefusedDestination(address, reason), []);
       },
       (error: Error) => callback(error, []),

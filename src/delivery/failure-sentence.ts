@@ -56,16 +56,16 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
 
 /** The sentence for a name that gave no address. */
 function lookupSentence({ code, ours }: LookupError, host: string): string {
-  if (code === 'ELOOKUPS') return `too many name lookups were ahead of that for ${host}`;
-  if (ours) return `our resolver is not answering (DNS: ${code}), so ${host} could not be looked up`;
+  if (code === 'ELOOKUPS') return `too many name lookups were ahead of the one for ${host}`;
+  if (ours) return `our resolver is not responding (DNS: ${code}), so ${host} could not be looked up`;
   const fault = faultOf({ code, step: 'lookup' });
   if (fault === 'receiver') return `${host} has no address (DNS: ${code})`;
-  return `the name server of ${host} does not answer properly (DNS: ${code})`;
+  return `the name server of ${host} does not respond properly (DNS: ${code})`;
 }
 
 /** The sentence for a process that was not there to see an answer: it was stopped, or it did something else. */
 export function stallSentence(host: string, lateMs: number): string {
-  return `this process stood still for ${duration(Math.round(lateMs / 100) * 100)} while calling ${host}`;
+  return `this process was stalled for ${duration(Math.round(lateMs / 100) * 100)} while calling ${host}`;
 }
 
 /** The sentence for a receiver that announces an answer again and again. */
@@ -102,7 +102,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
   ERR_SSL_WRONG_VERSION_NUMBER: (host) => `${host} does not speak TLS on this port`,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: (host) => `${host} does not speak TLS on this port`,
-  UND_ERR_HEADERS_OVERFLOW: (host) => `${host} answered with too large headers`,
+  UND_ERR_HEADERS_OVERFLOW: (host) => `${host} sent headers that are too large`,
 };
 
 /** Of several errors (one per address tried) the first speaks for all. */

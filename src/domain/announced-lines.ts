@@ -30,7 +30,10 @@ const sameLine = (a: LineKey, b: LineKey) => a.sku === b.sku && a.lot === b.lot;
 
 /** A field of a line that the warehouse's count may carry and not change: what was read can be sent. */
 export function ignored() {
-  return v.pipe(v.optional(v.unknown()), v.description('Ignored, so that lines that were read can be sent.'));
+  return v.pipe(
+    v.optional(v.unknown()),
+    v.description('Ignored, so that lines can be sent back as they were read.'),
+  );
 }
 
 /** The state of a counted line: one marked D counts as left out. */
@@ -98,11 +101,16 @@ export function lineProblems(
         : [{ path: `${at}.quantity`, message: 'must be greater than 0' }]),
       ...(first === index
         ? []
-        : [{ path: at, message: `is the product and lot of ${path}.${first} again: make them one line` }]),
+        : [
+            {
+              path: at,
+              message: `has the same product and lot as ${path}.${first}: combine them into one line`,
+            },
+          ]),
     ];
   });
   if (v.is(count(), sumDecimals(lines.map(({ quantity }) => quantity)))) return problems;
-  return [...problems, { path, message: 'are too many units together: their sum has more than 15 digits' }];
+  return [...problems, { path, message: 'are too many units: their sum has more than 15 digits' }];
 }
 
 /**
@@ -154,7 +162,7 @@ export function enterCounts<Line extends AnnouncedLine, Entry extends LineKey>(
     } else if (announced === undefined) {
       problems.push({ path: `${path}.${index}.sku`, message: `"${entry.sku}" was not announced` });
     } else if (lines.some((each, other) => entered.has(other) && sameLine(each, entry))) {
-      problems.push({ path: `${path}.${index}`, message: 'is named twice: enter the sum' });
+      problems.push({ path: `${path}.${index}`, message: 'appears twice: enter the sum' });
     } else {
       entered.add(lines.push({ ...furtherLot(announced), quantity: '0', ...entry }) - 1);
     }

@@ -24,7 +24,10 @@ export function identifier() {
   return v.pipe(
     text(64, 1),
     // URL parsers fold these two even when they are percent-encoded.
-    v.check((value) => value !== '.' && value !== '..', 'must not be "." or "..": no path can name it'),
+    v.check(
+      (value) => value !== '.' && value !== '..',
+      'must not be "." or "..", which cannot be used in a path',
+    ),
   );
 }
 

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { capital } from './words.ts';
+
 /** The statuses a request can be refused with. */
 export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 429 | 503;
 
@@ -76,7 +78,7 @@ export function notFound(message: string): Problem {
  * @param noun such as "order"
  */
 export function recordNotFound(noun: string, id: string | number): Problem {
-  return notFound(`There is no ${noun} ${id}.`);
+  return notFound(`${capital(noun)} ${id} does not exist.`);
 }
 
 /** 409: exists already, or a transition that the table of states does not have. */

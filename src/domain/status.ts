@@ -29,7 +29,7 @@ export function assertMove<Status extends string>(
 ): void {
   if (canMove(table, from, to)) return;
   const ways = table[from];
-  const rest = ways.length === 0 ? 'no status follows it' : `it can become ${ways.join(', ')}`;
+  const rest = ways.length === 0 ? 'this status is final' : `it can become ${ways.join(', ')}`;
   throw conflict(`The ${noun} is ${from} and cannot become ${to}: ${rest}.`);
 }
 
@@ -54,6 +54,6 @@ export function assertChangeable(
     .filter((field) => !changeable.includes(field));
   if (changed.length === 0) return;
   throw conflict(
-    `The ${noun} is ${status}: only ${changeable.join(', ')} can be changed now, not ${changed.join(', ')}.`,
+    `The ${noun} is ${status}; only ${changeable.join(', ')} can still be changed, not ${changed.join(', ')}.`,
   );
 }

@@ -42,10 +42,10 @@ const url = v.pipe(
       maxLength: MAX_URL_LENGTH,
       description:
         'An absolute `http:` or `https:` URL without user name, password or fragment. On GET webhooks the ' +
-        'percent-encoded (all but RFC 3986 unreserved) entity identifier is appended literally to the end of the string: ' +
-        'end it with `/` or `?order=` as you need. Private, loopback, link-local, multicast, metadata and otherwise special ' +
-        'destinations are refused when connecting, on every attempt; an address of that kind in the URL itself, and the ports of ' +
-        'this service, are already refused here (400).',
+        'percent-encoded (all but RFC 3986 unreserved) identifier of the record is appended literally to the end of the string: ' +
+        'end it with `/` or `?order=` as you need. Private, loopback, link-local, multicast, metadata and other special-purpose ' +
+        'destinations are refused when connecting, on every attempt; an address of that kind in the URL itself, or a port of ' +
+        'this service, is rejected here (400).',
       examples: ['https://shop.example/hooks/orders'],
     },
   }),
@@ -54,7 +54,7 @@ const url = v.pipe(
 const webhookType = v.pipe(
   v.picklist(eventTypeNames, `must be one of ${eventTypeNames.join(', ')}`),
   v.description(
-    `The event kind.\n\n${Object.entries(eventTypes)
+    `The event type.\n\n${Object.entries(eventTypes)
       .map(([name, { firesWhen }]) => `- \`${name}\`: ${firesWhen}`)
       .join('\n')}`,
   ),
@@ -63,7 +63,7 @@ const webhookType = v.pipe(
 const method = v.pipe(
   v.picklist(webhookMethods, 'must be POST or GET'),
   v.description(
-    'POST: the entity is in the body, as its read endpoint gives it. GET: only the entity identifier is appended to the URL.',
+    'POST: the body contains the record, as its read endpoint returns it. GET: only the identifier of the record is appended to the URL.',
   ),
 );
 
@@ -91,7 +91,7 @@ const payloadVersion = v.pipe(
 const description = v.pipe(
   v.string('must be a string'),
   v.maxLength(MAX_DESCRIPTION_LENGTH, `must be at most ${MAX_DESCRIPTION_LENGTH} characters long`),
-  v.description('A note of your own.'),
+  v.description('A note for yourself.'),
 );
 
 /** The body of create and replace. */
@@ -99,7 +99,7 @@ export const webhookInputSchema = v.pipe(
   v.strictObject({
     url,
     webhookType,
-    active: v.pipe(v.boolean('must be true or false'), v.description('Whether the webhook is delivering.')),
+    active: v.pipe(v.boolean('must be true or false'), v.description('Whether the webhook delivers.')),
     method,
     parameters: v.nullish(parameters, null),
     payloadVersion: v.optional(payloadVersion, 'v2'),
@@ -146,7 +146,7 @@ const recordEntries = {
   unregisteredAt: v.pipe(
     v.nullable(time),
     v.description(
-      'Null while active; otherwise the time at which the webhook last became inactive, whoever did it. A webhook created ' +
+      'Null while active; otherwise the time at which the webhook last became inactive, for whatever reason. A webhook created ' +
         'inactive has null until its first deactivation.',
     ),
   ),
@@ -157,10 +157,10 @@ const recordEntries = {
         reason: v.pipe(
           v.picklist(deactivationReasons),
           v.description(
-            '`user`: through this interface. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver answered 410.',
+            '`user`: through this interface. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver responded with 410.',
           ),
         ),
-        deliveryId: v.pipe(v.nullable(v.string()), v.description('The delivery that led to it.')),
+        deliveryId: v.pipe(v.nullable(v.string()), v.description('The delivery whose failure caused it.')),
         lastError: v.nullable(v.string()),
       }),
       v.metadata({ ref: 'Deactivation' }),
@@ -180,7 +180,7 @@ export const webhookWithSecretSchema = v.pipe(
     secret: v.pipe(
       v.string(),
       v.regex(/^whsec_[A-Za-z0-9+/]{43}=$/),
-      v.description('`whsec_` and the base64 of 32 random bytes. Never returned again.'),
+      v.description('`whsec_` followed by 32 random bytes in base64. Never returned again.'),
     ),
   }),
   v.metadata({ ref: 'WebhookWithSecret' }),

@@ -2,6 +2,7 @@
  * The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8).
  * @module
  */
+import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 
 /** What the mail tells. */
@@ -11,7 +12,7 @@ export interface Deactivation {
   readonly url: string;
   /** Which activation of the webhook ended. */
   readonly generation: number;
-  /** `gone`: the receiver answered 410. */
+  /** `gone`: the receiver responded with 410. */
   readonly reason: 'retriesExhausted' | 'gone';
   readonly at: Date;
   /** The delivery that was the last straw. */
@@ -41,14 +42,14 @@ export function deactivationMail(deactivation: Deactivation): Mail {
 
 function text({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation): string {
   const { attemptsMade, lastError, eshopName } = rest;
-  const attempts = attemptsMade === 1 ? '1 attempt' : `${attemptsMade} attempts`;
+  const attempts = counted(attemptsMade, 'attempt');
   const why =
     reason === 'gone'
-      ? 'The receiver answered HTTP 410 (gone), which asks us to send nothing more.'
+      ? 'The receiver responded with HTTP 410 (Gone), which asks us to send nothing more.'
       : `Delivery ${deliveryId} failed permanently after ${attempts}; no retries are left.`;
   return `${eshopName},
 
-webhook ${webhookId} was deactivated at ${at.toISOString()}. It receives nothing until it is activated again.
+webhook ${webhookId} was deactivated at ${at.toISOString()}. It will receive nothing until it is activated again.
 
   Webhook:     ${webhookId}
   Type:        ${webhookType}
@@ -57,15 +58,15 @@ webhook ${webhookId} was deactivated at ${at.toISOString()}. It receives nothing
   Last error:  ${lastError ?? 'none recorded'}
   Delivery:    ${deliveryId} (${attempts})
 
-To reactivate it once its receiver works again, send
+Once its receiver works again, reactivate it with
 
   PUT /v21/webhooks/${webhookId}/activate
 
-Deliveries of this webhook that are still open then resume, each within its own time limit. Every attempt
-of the failed one is in the answer to
+Open deliveries of this webhook will then resume, each within its own time limit. Every attempt of the failed
+delivery is listed by
 
   GET /v21/deliveries/${deliveryId}
 
-This message was sent by Waybill. Replies to it are not read.
+This message was sent by Waybill. Replies are not monitored.
 `;
 }

@@ -130,7 +130,7 @@ test('receivings and returns: statuses, counts, and the movements they end in', 
     'Receiving status changed.',
     'Return status changed.',
     'Return status changed.',
-    'The return is completed and cannot become completed: no status follows it.',
+    'The return is completed and cannot become completed: this status is final.',
     'Order status changed.',
   ]);
   expect(await stock()).toMatchObject({ available: '0', reserved: '17', awaiting: '0' });
@@ -153,7 +153,7 @@ describe('a bad line stops nothing', () => {
     ['an id too many', { ...movement(1), id: 'x' }, 400, 'id: stockMovement has none'],
     ['a wrong body', movement(0), 400, 'count: must not be 0'],
     ['an unknown product', movement(1, { sku: 'NONE' }), 400, 'sku: "NONE" is not a known product'],
-    ['an unknown order', status('none', 'received'), 404, 'There is no order none.'],
+    ['an unknown order', status('none', 'received'), 404, 'Order none does not exist.'],
     ['too many units', movement(-100), 409, 'TEA has only'],
     ['NUL', movement(1, { note: 'a\u0000b' }), 400, 'must not'],
     ['over 1 MiB', movement(1, { note: 'x'.repeat(1024 * 1024) }), 413, 'The line is longer than 1 MiB.'],
@@ -258,7 +258,7 @@ describe('a key', () => {
       ['k-1', 'k-2', 'k-1'].map((idempotencyKey, index) => ({
         line: index + 1,
         statusCode: 200,
-        message: 'Applied before.',
+        message: 'Already applied.',
         idempotencyKey,
         repeated: true,
       })),
@@ -269,7 +269,9 @@ describe('a key', () => {
   test('of another line is refused', async () => {
     const results = await send(keyed('k', movement(1)), keyed('k', movement(2)), keyed('k', movement(1)));
     expect(results.map(({ statusCode }) => statusCode)).toEqual([200, 409, 200]);
-    expect(results[1]).toMatchObject({ message: 'The key "k" was used for another line.' });
+    expect(results[1]).toMatchObject({
+      message: 'The idempotencyKey "k" was already used for a different line.',
+    });
     expect(await stock()).toMatchObject({ available: '11' });
   });
 

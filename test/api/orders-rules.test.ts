@@ -41,18 +41,18 @@ const refusals: [object, string][] = [
   [{ shipperService: 'PPL_PRIVATE' }, 'shipper: is required with shipperService'],
   [
     { shipper: 'NONE', shipperService: 'X' },
-    'shipper: "NONE" is not a shipper of GET /v2/shipper-service-codes',
+    'shipper: "NONE" is not a shipper listed by GET /v2/shipper-service-codes',
   ],
   [
     { shipper: 'PPL', shipperService: 'DPD_PICKUP' },
     'shipperService: "DPD_PICKUP" is not a service of PPL, see GET /v2/shipper-service-codes',
   ],
   [{ shipper: 'DPD', shipperService: 'DPD_PICKUP' }, 'pickupPoint: is required by the service DPD_PICKUP'],
-  [{ ...ppl, pickupPoint: '7' }, 'pickupPoint: is not used by the service PPL_PRIVATE'],
+  [{ ...ppl, pickupPoint: '7' }, 'pickupPoint: is not applicable to the service PPL_PRIVATE'],
   [{ pickupPoint: '7' }, 'pickupPoint: allowed only with a service that delivers to pickup points'],
   [
     { paymentType: 0, cashOnDelivery: 1 },
-    'paymentType: 0 (cash on delivery) needs a shipperService that offers it',
+    'paymentType: 0 (cash on delivery) requires a shipperService that offers it',
   ],
   [
     { shipper: 'UPS', shipperService: 'UPS_STANDARD', paymentType: 0, cashOnDelivery: 1 },
@@ -74,11 +74,11 @@ const refusals: [object, string][] = [
   ],
   [
     { disableShippingReorder: true, marketplace: 'otto', orderFiles: [invoice] },
-    'orderFiles: must hold a file of type shippingAddonLabel when disableShippingReorder is true',
+    'orderFiles: must contain a file of type shippingAddonLabel when disableShippingReorder is true',
   ],
   [
     { invoicePrint: true, orderFiles: [label] },
-    'orderFiles: must hold a file of type invoice when invoicePrint is true',
+    'orderFiles: must contain a file of type invoice when invoicePrint is true',
   ],
   [
     { orderFiles: [{ ...invoice, url: 'ftp://x' }] },
@@ -198,7 +198,7 @@ describe('updates', () => {
       'pickupPoint: is required by the service PACKETA_PICKUP_CZ',
     );
     expect(await patch({ orderFiles: [] })).toBe(
-      'orderFiles: must hold a file of type shippingAddonLabel when disableShippingReorder is true; orderFiles: must hold a file of type invoice when invoicePrint is true',
+      'orderFiles: must contain a file of type shippingAddonLabel when disableShippingReorder is true; orderFiles: must contain a file of type invoice when invoicePrint is true',
     );
     expect(await patch({ releaseAt: '2100-01-01T00:00:00Z' })).toBe('releaseAt: allowed only for a preOrder');
     const put = await api.shop('PUT', '/v21/orders/upd', { orderType: 'transfer' });

@@ -100,7 +100,7 @@ describe('creation', () => {
     expect(again.body).toEqual({
       statusCode: 409,
       error: 'Conflict',
-      message: 'The order twice exists already.',
+      message: 'Order twice already exists.',
     });
     expect((await api.shop('GET', '/v21/orders/twice')).data.note).toBe('first');
     expect(await firedEvents(api.sql, api.eshop.eshopId, 'twice')).toHaveLength(1);
@@ -154,7 +154,7 @@ describe('identifiers', () => {
       expect(answer.body).toEqual({
         statusCode: 404,
         error: 'Not Found',
-        message: 'There is no order none.',
+        message: 'Order none does not exist.',
       });
     }
   });
@@ -249,7 +249,7 @@ describe('updates', () => {
     const refused = await api.shop('PATCH', '/v21/orders/late', { branch: 'x', priority: 0, note: 'n' });
     expect(refused.status).toBe(409);
     expect(refused.body.message).toBe(
-      'The order is processing: only note, trackingNumbers, orderFiles, paid can be changed now, not branch, priority.',
+      'The order is processing; only note, trackingNumbers, orderFiles, paid can still be changed, not branch, priority.',
     );
     const read = (await api.shop('GET', '/v21/orders/late')).data;
     expect(read).toMatchObject({ branch: 'west', note: 'ring twice' });

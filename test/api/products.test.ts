@@ -84,7 +84,7 @@ test('a second one of the same SKU is a conflict; another e-shop may have it', a
   expect(again.body).toEqual({
     statusCode: 409,
     error: 'Conflict',
-    message: 'The product ONCE exists already.',
+    message: 'Product ONCE already exists.',
   });
   const other = await api.newEshop();
   expect((await other.shop.request('GET', '/v21/products/ONCE')).status).toBe(404);
@@ -137,7 +137,7 @@ test('what is not there is 404, on every operation', async () => {
     ['PATCH', '/v21/products/none'],
   ] as const) {
     const answer = await api.shop(method, at, method === 'GET' ? undefined : { name: 'x' });
-    expect(answer.body.message).toBe('There is no product none.');
+    expect(answer.body.message).toBe('Product none does not exist.');
     expect(answer.status).toBe(404);
   }
 });

@@ -85,7 +85,7 @@ describe('the warehouse', () => {
     const early = await calls.count(id, { sku: tea, received: 1 });
     expect(early.status).toBe(409);
     expect(early.body.message).toBe(
-      'The receiving is awaiting: it is counted while it is arrived or received.',
+      'The receiving is awaiting: counts can be entered only while it is arrived or received.',
     );
     await calls.way(id, 'arrived');
     expect((await calls.count(id, { sku: cup, received: 1 })).body.message).toBe(
@@ -98,7 +98,7 @@ describe('the warehouse', () => {
       { sku: tea, lot: 'A', received: 1 },
       { sku: tea, lot: 'A', received: 1 },
     );
-    expect(twice.body.message).toBe('products.1: is named twice: enter the sum');
+    expect(twice.body.message).toBe('products.1: appears twice: enter the sum');
     expect((await calls.count(id, { sku: tea, received: 9 })).data.products[0].received).toBe(9);
     expect((await calls.count(id, { sku: tea, received: null })).data.products[0].received).toBeNull();
     const events = (await calls.fired(id)).length;

@@ -130,7 +130,7 @@ describe('an announcement', () => {
     expect(api.notified()).toBe(woken + 1);
     const again = await api.shop('POST', '/v21/receivings', body);
     expect(again.status).toBe(409);
-    expect(again.body.message).toBe(`The receiving ${body.eshopReceivingId} exists already.`);
+    expect(again.body.message).toBe(`Receiving ${body.eshopReceivingId} already exists.`);
     expect(await calls.stockOf(sku)).toMatchObject({ awaiting: '1' });
   });
 
@@ -154,7 +154,7 @@ describe('an announcement', () => {
           { sku, quantity: 2 },
         ],
       }),
-      'products.1: is the product and lot of products.0 again',
+      'products.1: has the same product and lot as products.0',
     ],
     [
       'too many units together',
@@ -164,7 +164,7 @@ describe('an announcement', () => {
           { sku, quantity: '0.5', lot: 'L' },
         ],
       }),
-      'products: are too many units together',
+      'products: are too many units',
     ],
     ['another unit', () => ({ handlingUnits: 'box' }), 'handlingUnits: must be one of pallet, carton'],
     [
@@ -243,7 +243,7 @@ describe('an update', () => {
     const refused = await calls.shop('PATCH', id, { supplier: 'x', products: [{ sku, quantity: 2 }] });
     expect(refused.status).toBe(409);
     expect(refused.body.message).toBe(
-      'The receiving is arrived: only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can be changed now, not products, supplier.',
+      'The receiving is arrived; only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can still be changed, not products, supplier.',
     );
   });
 
@@ -251,7 +251,7 @@ describe('an update', () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 1 });
     expect((await calls.shop('PATCH', id, { eshopReceivingId: 'x' })).status).toBe(400);
-    expect((await calls.shop('PATCH', 'none', {})).body.message).toBe('There is no receiving none.');
+    expect((await calls.shop('PATCH', 'none', {})).body.message).toBe('Receiving none does not exist.');
     const other = await api.newEshop();
     for (const method of ['GET', 'PUT', 'PATCH']) {
       const body = method === 'GET' ? undefined : calls.minimal([{ sku, quantity: 1 }]);

@@ -71,7 +71,7 @@ describe('an announcement', () => {
     );
     const again = await api.shop('POST', '/v21/returns', body);
     expect(again.status).toBe(409);
-    expect(again.body.message).toBe('The return vratka 1/ž exists already.');
+    expect(again.body.message).toBe('Return vratka 1/ž already exists.');
   });
 
   test.each<[string, (sku: string) => object, string]>([
@@ -131,7 +131,7 @@ describe('an update', () => {
     const refused = await calls.shop('PATCH', id, { shipper: 'x' });
     expect(refused.status).toBe(409);
     expect(refused.body.message).toBe(
-      'The return is arrived: only description, eshopNote, rma can be changed now, not shipper.',
+      'The return is arrived; only description, eshopNote, rma can still be changed, not shipper.',
     );
   });
 
@@ -220,7 +220,7 @@ describe('the warehouse', () => {
     expect((await calls.count(id, { sku, received: 1, resolution: 'x' })).status).toBe(400);
     await calls.way(id, 'rejected');
     expect((await calls.count(id, { sku, received: 1 })).body.message).toBe(
-      'The return is rejected: it is counted while it is arrived or processing.',
+      'The return is rejected: counts can be entered only while it is arrived or processing.',
     );
     expect(await calls.stockOf(sku)).toMatchObject({ available: '0' });
   });

@@ -125,7 +125,11 @@ describe('what a movement does to stock', () => {
 describe('refusals', () => {
   test.each<[string, object, string]>([
     ['of 0', { count: 0 }, 'count: must not be 0'],
-    ['a negative hold', { type: 'quality_hold', count: -1 }, 'count: must be above 0 for quality_hold'],
+    [
+      'a negative hold',
+      { type: 'quality_hold', count: -1 },
+      'count: must be greater than 0 for quality_hold',
+    ],
     ['an unknown type', { type: 'correction' }, 'type: '],
     ['an unknown product', { sku: 'NONE' }, 'sku: "NONE" is not a known product'],
     ['a typo', { cuont: 1 }, 'cuont: unknown field'],
@@ -145,7 +149,7 @@ describe('refusals', () => {
     const { data } = await move(body);
     const { shop, warehouse } = await api.newEshop();
     const path = `/v21/stock-movements/${data.id}`;
-    expect((await shop.request('GET', path)).body.message).toBe(`There is no stock movement ${data.id}.`);
+    expect((await shop.request('GET', path)).body.message).toBe(`Stock movement ${data.id} does not exist.`);
     expect((await shop.request('GET', '/v21/stock-movements')).data).toEqual([]);
     const foreign = await warehouse.request('POST', '/v21/warehouse/stock-movements', body);
     expect(foreign.body.message).toBe(`sku: "${sku}" is not a known product`);

@@ -52,7 +52,7 @@ test('an e-shop generates its types, compiles its script with them, and runs it'
     quantity: 1.5,
     asText: '1.5',
     total: 1,
-    refused: 'There is no order none.',
+    refused: 'Order none does not exist.',
     handled: 'order 10/1 ž is preReceived',
     handledV2: 'order 10/1 ž is preReceived',
   });

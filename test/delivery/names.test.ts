@@ -97,9 +97,9 @@ describe('a name that gives no address', () => {
   test.each([
     ['nxdomain', 'shop.example has no address (DNS: ENOTFOUND)'],
     [[], 'shop.example has no address (DNS: ENODATA)'],
-    ['servfail', 'the name server of shop.example does not answer properly (DNS: ESERVFAIL)'],
-    ['refused', 'the name server of shop.example does not answer properly (DNS: EREFUSED)'],
-    ['silent', 'the name server of shop.example does not answer properly (DNS: ETIMEOUT)'],
+    ['servfail', 'the name server of shop.example does not respond properly (DNS: ESERVFAIL)'],
+    ['refused', 'the name server of shop.example does not respond properly (DNS: EREFUSED)'],
+    ['silent', 'the name server of shop.example does not respond properly (DNS: ETIMEOUT)'],
   ] as const)('%s: is the receiver’s failure while our resolver answers otherwise', async (answer, error) => {
     const dns = await startNames({ 'shop.example': answer });
     const sender = startSender({ dnsServers: [dns.address], timeoutMs: 10_000, connectTimeoutMs: 1_500 });
@@ -117,7 +117,7 @@ describe('a name that gives no address', () => {
 
     expect(await sender.send(attempt('http://shop.example'))).toMatchObject({
       outcome: 'ours',
-      error: `our resolver is not answering (DNS: ${code}), so shop.example could not be looked up`,
+      error: `our resolver is not responding (DNS: ${code}), so shop.example could not be looked up`,
     });
   });
 
@@ -134,7 +134,7 @@ describe('a name that gives no address', () => {
     const nowhere = startSender({ dnsServers: ['127.0.0.1:1'] });
     expect(await nowhere.send(attempt('http://shop.example'))).toMatchObject({
       outcome: 'ours',
-      error: 'our resolver is not answering (DNS: ECONNREFUSED), so shop.example could not be looked up',
+      error: 'our resolver is not responding (DNS: ECONNREFUSED), so shop.example could not be looked up',
     });
   });
 });

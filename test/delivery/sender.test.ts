@@ -152,7 +152,7 @@ describe('a process that stands still', () => {
 
     expect(await sent).toMatchObject({
       outcome: 'ours',
-      error: expect.stringMatching(/^this process stood still for [\d.]+ s while calling /),
+      error: expect.stringMatching(/^this process was stalled for [\d.]+ s while calling /),
     });
   });
 });
@@ -290,7 +290,7 @@ describe('answers that are too slow or too much', () => {
     );
 
     expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
-      `${host} answered with too large headers`,
+      `${host} sent headers that are too large`,
     );
   });
 });

@@ -15,7 +15,7 @@ import {
 const mail: Mail = {
   to: 'orders@shop.example',
   subject: 'Webhook 7 (CREATE_ORDER) was deactivated',
-  text: 'It receives nothing until it is activated again.\n',
+  text: 'It will receive nothing until it is activated again.\n',
   messageId: '<webhook-7-3@waybill.local>',
 };
 const TIMED_OUT = 'the mail server did not answer in time (EABORT)';

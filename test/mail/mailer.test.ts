@@ -73,7 +73,7 @@ test('a deactivation reaches the e-shop through the mail server with everything 
 test('a mail after 410 says that the receiver asked for it', () => {
   const { text } = deactivationMail({ ...deactivation, reason: 'gone', attemptsMade: 1, lastError: null });
 
-  expect(text).toContain('answered HTTP 410 (gone)');
+  expect(text).toContain('responded with HTTP 410 (Gone)');
   expect(text).toContain('(1 attempt)');
 });
 

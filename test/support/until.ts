@@ -1,7 +1,3 @@
-/**
- * @module
- */
-
 /** Asks until the answer is neither undefined nor false. @throws Error after `timeoutMs` */
 export async function until<T>(
   what: string,

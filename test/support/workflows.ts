@@ -1,6 +1,3 @@
-/**
- * @module
- */
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { until } from './until.ts';
 

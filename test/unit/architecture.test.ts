@@ -95,6 +95,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/http-server.ts': ['src/api', 'src/user-error.ts'],
   'src/instance-endpoints.ts': ['src/config', 'src/delivery', 'src/embedded'],
   'src/key-rotation.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts', 'src/master-key.ts'],
+  'src/mail': ['src/domain'],
   'src/main.ts': [
     'src/api-role.ts',
     'src/banner.ts',

@@ -64,7 +64,7 @@ describe('an error', () => {
     ['ERR_SSL_SOMETHING', `TLS connection to ${HOST} failed (ERR_SSL_SOMETHING)`],
     ['ERR_TLS_SOMETHING', `TLS connection to ${HOST} failed (ERR_TLS_SOMETHING)`],
     ['MY_ERR_SSL_THING', `connection to ${HOST} failed (MY_ERR_SSL_THING)`],
-    ['UND_ERR_HEADERS_OVERFLOW', `${HOST} answered with too large headers`],
+    ['UND_ERR_HEADERS_OVERFLOW', `${HOST} sent headers that are too large`],
     ['EWHATEVER', `connection to ${HOST} failed (EWHATEVER)`],
   ])('%s', (code, sentence) => {
     expect(said(coded(code))).toBe(sentence);
@@ -137,16 +137,16 @@ describe('a destination that is refused', () => {
 
 test.each([
   ['ENOTFOUND', false, `${HOST} has no address (DNS: ENOTFOUND)`],
-  ['ESERVFAIL', false, `the name server of ${HOST} does not answer properly (DNS: ESERVFAIL)`],
-  ['ETIMEOUT', true, `our resolver is not answering (DNS: ETIMEOUT), so ${HOST} could not be looked up`],
-  ['ELOOKUPS', true, `too many name lookups were ahead of that for ${HOST}`],
+  ['ESERVFAIL', false, `the name server of ${HOST} does not respond properly (DNS: ESERVFAIL)`],
+  ['ETIMEOUT', true, `our resolver is not responding (DNS: ETIMEOUT), so ${HOST} could not be looked up`],
+  ['ELOOKUPS', true, `too many name lookups were ahead of the one for ${HOST}`],
 ])('a name that cannot be looked up: %s, ours: %s', (code, ours, sentence) => {
   expect(said(new LookupError('shop.example', code, ours))).toBe(sentence);
 });
 
 test('a process that stood still, and a receiver that announces for ever', () => {
-  expect(stallSentence(HOST, 2_449)).toBe(`this process stood still for 2.4 s while calling ${HOST}`);
-  expect(stallSentence(HOST, 851)).toBe(`this process stood still for 900 ms while calling ${HOST}`);
+  expect(stallSentence(HOST, 2_449)).toBe(`this process was stalled for 2.4 s while calling ${HOST}`);
+  expect(stallSentence(HOST, 851)).toBe(`this process was stalled for 900 ms while calling ${HOST}`);
   expect(informationalSentence(HOST, 10)).toBe(
     `${HOST} sent more than 10 informational responses (HTTP 1xx) and no final one`,
   );

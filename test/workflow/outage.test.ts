@@ -193,7 +193,7 @@ test('a secret that cannot be decrypted: the delivery expires with an alarm, and
   expect(await stack.delivery(id)).toMatchObject({
     state: 'expired',
     attemptsMade: 0,
-    lastError: 'Waybill cannot prepare this delivery: the fault is its own',
+    lastError: 'Waybill cannot prepare this delivery; the receiver is not at fault',
   });
   expect(receiver.requests).toHaveLength(0);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });

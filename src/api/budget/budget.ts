@@ -7,6 +7,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Problem } from '../../domain/problem.ts';
+import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
 import { type Allowance, type BudgetLimits, WINDOW_SECONDS } from './allowance.ts';
 import { createTurns } from './turns.ts';
@@ -88,10 +89,13 @@ export function createBudget(limits: BudgetLimits): Budget {
         new Problem(429, message, { 'retry-after': String(Math.max(1, wait)), ...state(free) });
       if (left <= 0) {
         const most = limits.bytesPerSecond / 1024 / 1024;
-        throw refused(`The e-shop sends and receives more than ${most} MiB per second.`, seconds);
+        throw refused(`The e-shop is sending and receiving more than ${most} MiB per second.`, seconds);
       }
       if (free <= 0) {
-        throw refused(`The e-shop has ${limits.requests} requests under way: wait for their answers.`, 1);
+        throw refused(
+          `The e-shop has ${counted(limits.requests, 'request')} in progress; wait for a response.`,
+          1,
+        );
       }
       for (const [name, value] of Object.entries(state(free - 1))) c.header(name, value);
       const leave = enter(eshopId);

@@ -75,9 +75,9 @@ const errorSchema = {
   type: 'object',
   required: ['statusCode', 'error', 'message'],
   properties: {
-    statusCode: { type: 'integer', description: 'Repeats the HTTP status.' },
-    error: { type: 'string', description: 'The standard phrase of the status.' },
-    message: { type: 'string', description: 'Every problem at once, for a person to read.' },
+    statusCode: { type: 'integer', description: 'The HTTP status code.' },
+    error: { type: 'string', description: 'The standard reason phrase of the status code.' },
+    message: { type: 'string', description: 'What is wrong, in words; every problem at once.' },
   },
 };
 
@@ -98,23 +98,23 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'authorization',
-    description: 'The token of a login, as `Bearer <token>` (any case) or bare.',
+    description: 'The token from the login, with or without the scheme `Bearer` (in any case).',
   },
 };
 
 const shared: Readonly<Record<number, string>> = {
   400: 'failed validation, or malformed JSON; the message names every problem.',
-  401: 'key or token is missing, wrong or over.',
-  403: 'the user does not have the role `warehouse`.',
+  401: 'the API key or token is missing or invalid, or the token has expired.',
+  403: 'the operation requires the role `warehouse`.',
   413: 'the body is larger than 1 MiB.',
-  415: 'the body is not declared as JSON.',
+  415: '`Content-Type` is not JSON.',
   429: 'the e-shop has exceeded its budget; `Retry-After` says when to try again.',
-  500: 'our own failure; `X-Request-Id` names it.',
-  503: 'the service cannot reach its database; try again.',
+  500: 'a failure of the service; quote `X-Request-Id` to the operator.',
+  503: 'the service cannot reach its database; try again shortly.',
 };
 
 const requestIdHeader = {
-  description: 'Names this request in the log.',
+  description: 'Identifies this request in the log of the service.',
   schema: { type: 'string' },
 };
 const rateLimitHeaders = {
@@ -122,9 +122,12 @@ const rateLimitHeaders = {
     description: "The e-shop's budget, as draft-ietf-httpapi-ratelimit-headers writes it.",
     schema: { type: 'string' },
   },
-  RateLimit: { description: 'What is left of the budget.', schema: { type: 'string' } },
+  RateLimit: { description: 'What is left of it.', schema: { type: 'string' } },
 };
-const retryAfterHeader = { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } };
+const retryAfterHeader = {
+  description: 'How long to wait, in seconds.',
+  schema: { type: 'integer', minimum: 1 },
+};
 
 /** The statuses that an operation shares with others of its kind. */
 function sharedStatuses(path: string, operation: DocumentedOperation): number[] {
@@ -172,7 +175,7 @@ export async function makeOpenApi(app: Hono<ApiEnv>, version: string): Promise<O
         title: 'Waybill: warehouse webhook subscription interface',
         version: '2.1.0',
         description: [
-          `Served by Waybill ${version}. An e-shop registers webhooks; the service calls them when orders, products, receivings, returns or stock of that e-shop change.`,
+          `Served by Waybill ${version}. E-shops register webhooks, and the service calls them when their orders, products, receivings, returns or stock change.`,
           conventions,
           authentication,
           versions,

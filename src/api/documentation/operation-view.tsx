@@ -76,7 +76,7 @@ function ResponseData({ operation }: { operation: DocumentedOperation }) {
   if (data === undefined) return null;
   return (
     <>
-      <h4>Answer</h4>
+      <h4>Response</h4>
       <p>
         <code>data</code>: <TypeName schema={data} />
       </p>
@@ -95,7 +95,7 @@ function StatusCodes({ operation }: { operation: DocumentedOperation }) {
   ));
   return (
     <details>
-      <summary>Statuses</summary>
+      <summary>Status codes</summary>
       <table>
         <tbody>{rows}</tbody>
       </table>

@@ -48,7 +48,7 @@ function SectionLinks({ document }: { document: OpenApiDocument }) {
   const titles = [...document.info.description.matchAll(/^## (.*)$/gm)].map(([, title = '']) => title);
   return (
     <ul>
-      {['How to begin', ...titles, 'Event kinds'].map((title) => (
+      {['Quickstart', ...titles, 'Event types'].map((title) => (
         <li>
           <a href={`#${anchor(title)}`}>{title}</a>
         </li>
@@ -93,7 +93,7 @@ function EventTable({ webhooks }: OpenApiDocument) {
       <thead>
         <tr>
           <th>webhookType</th>
-          <th>Fires</th>
+          <th>Fired</th>
           <th>Payload (v2 or v21)</th>
         </tr>
       </thead>
@@ -105,7 +105,7 @@ function EventTable({ webhooks }: OpenApiDocument) {
 function Introduction({ document }: { document: OpenApiDocument }) {
   return (
     <>
-      <h2 id={anchor('How to begin')}>How to begin</h2>
+      <h2 id={anchor('Quickstart')}>Quickstart</h2>
       <Code text={loginWithCurl} />
       {blocks(document.info.description)}
       <h3 id="verify-x-service-signature">
@@ -118,7 +118,7 @@ function Introduction({ document }: { document: OpenApiDocument }) {
       <Code text={verifyWithLibrary} />
       <p>Or without a library:</p>
       <Code text={verifyStandardSignature} />
-      <h2 id={anchor('Event kinds')}>Event kinds</h2>
+      <h2 id={anchor('Event types')}>Event types</h2>
       <EventTable {...document} />
     </>
   );

@@ -54,7 +54,7 @@ KEY=wb_…
 TOKEN=$(curl -s "$BASE/v21/users/login" -H "x-api-key: $KEY" -H 'content-type: application/json' \\
   -d '{"username":"…","password":"…"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
 
-# Subscribe. The answer holds the secret: keep it, it is not shown again.
+# Subscribe. The response contains the secret: keep it, it is not shown again.
 curl -s "$BASE/v21/webhooks" -H "x-api-key: $KEY" -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
   -d '{"url":"http://127.0.0.1:9000/hooks","webhookType":"CREATE_ORDER","active":true,"method":"POST","payloadVersion":"v21"}'
 `;

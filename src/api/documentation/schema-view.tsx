@@ -137,7 +137,7 @@ export function FieldTable({ schema }: { schema: DocumentedSchema }) {
           <FieldRows schema={object} prefix="" />
         </tbody>
       </table>
-      {ignored.length === 0 ? null : <p>{inline(`Ignored in a request: ${ignored.join(', ')}.`)}</p>}
+      {ignored.length === 0 ? null : <p>{inline(`Ignored in requests: ${ignored.join(', ')}.`)}</p>}
     </>
   );
 }

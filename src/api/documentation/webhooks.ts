@@ -25,7 +25,7 @@ const headers = (type: EventType) => [
     examples: ['t=1763667180,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd'],
   }),
   header('X-Service-Event', 'The type of the event.', { type: 'string', const: type }),
-  header('X-Service-Delivery', 'The delivery, the same on every attempt.', {
+  header('X-Service-Delivery', 'The id of the delivery, the same on every attempt.', {
     type: 'string',
     format: 'uuid',
   }),
@@ -34,14 +34,16 @@ const headers = (type: EventType) => [
     minimum: 1,
     maximum: maxAttempts(defaultRetryPolicy),
   }),
-  header('webhook-id', 'The delivery (Standard Webhooks).', { type: 'string', format: 'uuid' }),
-  header('webhook-timestamp', 'Unix seconds (Standard Webhooks).', { type: 'integer' }),
+  header('webhook-id', 'The id of the delivery (Standard Webhooks).', { type: 'string', format: 'uuid' }),
+  header('webhook-timestamp', 'The time of the attempt, in Unix seconds (Standard Webhooks).', {
+    type: 'integer',
+  }),
   header('webhook-signature', 'See "How to verify a signature" (Standard Webhooks).'),
 ];
 
 const responses = {
   '2XX': { description: 'Delivered.' },
-  '410': { description: 'The webhook is deactivated at once.' },
+  '410': { description: 'The webhook is deactivated immediately.' },
   '429': { description: 'Retried after `Retry-After`.' },
   '503': { description: 'Retried after `Retry-After`.' },
   default: { description: 'Retried.' },
@@ -80,14 +82,15 @@ export function describeWebhooks(): { webhooks: Record<string, object>; componen
         ...common,
         operationId: `${type}_POST`,
         summary,
-        description: 'As a webhook with the method POST receives it: `v2` or `v21` by its `payloadVersion`.',
+        description:
+          'What a webhook with the method POST receives, in the form of its `payloadVersion` (`v2` or `v21`).',
         requestBody: { required: true, content: payload.media },
       },
       get: {
         ...common,
         operationId: `${type}_GET`,
         summary,
-        description: `As a webhook with the method GET receives it: no body, the \`${entry.idField}\` at the end of the URL, percent-encoded.`,
+        description: `What a webhook with the method GET receives: no body, and the percent-encoded \`${entry.idField}\` at the end of the URL.`,
       },
     };
   }

@@ -22,10 +22,7 @@ const [first, ...others] = importOperations;
 const byName = new Map(importOperations.map((operation) => [operation.name, operation]));
 
 const idempotencyKey = v.optional(
-  said(
-    text(128, 1),
-    'Of your own choice, unique per e-shop: the line is applied once however often it is sent.',
-  ),
+  said(text(128, 1), 'Chosen by you, unique per e-shop: the line is applied once, however often it is sent.'),
 );
 
 /** What every line has around the body of its operation. */
@@ -52,10 +49,10 @@ export const lineResultSchema = v.strictObject({
   statusCode: v.pipe(
     v.number(),
     v.integer(),
-    v.description('What the endpoint of the operation would answer.'),
+    v.description('The status that the endpoint of the operation would return.'),
   ),
   error: v.pipe(v.optional(v.string()), v.description('The standard phrase of a status that is not 200.')),
-  message: v.pipe(v.string(), v.description('What was done, or why it was not.')),
+  message: v.pipe(v.string(), v.description('What was done, or why nothing was done.')),
   id: v.pipe(
     v.optional(v.union([v.string(), v.number()])),
     v.description('The identifier of the record that was written.'),
@@ -63,14 +60,14 @@ export const lineResultSchema = v.strictObject({
   idempotencyKey: v.pipe(v.optional(v.string()), v.description('The key of the line.')),
   repeated: v.pipe(
     v.optional(v.boolean()),
-    v.description('True when the line was applied before under its key, and nothing was done now.'),
+    v.description('True if the line was already applied under its key, and nothing was done now.'),
   ),
 });
 /** A result. */
 export type LineResult = v.InferOutput<typeof lineResultSchema>;
 
 /** What a line is answered that was applied under its key before. */
-const appliedBefore: Applied = { message: 'Applied before.', repeated: true };
+const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
 
 /** @throws Problem 400, or 413 for a line that is too long */
 function parseLine({ bytes }: Line): ParsedLine {

@@ -9,11 +9,11 @@ import { createMovement } from '../../db/records/stock-movements.ts';
 import { changeRecord } from '../../db/records/write.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { newMovement, stockMovementInputSchema } from '../../domain/stock/movement.ts';
+import { capital } from '../../domain/words.ts';
 import { orderOperations } from '../records/orders.ts';
 import { receivingResource } from '../records/receivings.ts';
 import type { Resource } from '../records/resource.ts';
 import { returnResource } from '../records/returns.ts';
-import { capital } from '../records/words.ts';
 import type { Use } from './lanes.ts';
 
 /** What applying a line gave. */

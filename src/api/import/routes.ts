@@ -99,18 +99,18 @@ function underWay(
   return results.pipeThrough(new TransformStream({ flush: leave }));
 }
 
-const description = `Each line of the body is a JSON object that does what the endpoint of its operation does; each gets one line of the answer, in the same order, as soon as it and those before it are done.
+const description = `Each line of the body is a JSON object and has the effect of the endpoint of its operation. Each gets one line in the response, in the same order, as soon as it and the lines before it are done.
 
 ${importOperations.map(({ name, endpoint }) => `- \`${name}\`: \`${endpoint}\``).join('\n')}
 
 The line \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","body":{"status":"processing"}}\` gets the result \`{"line":1,"idempotencyKey":"wms-1","statusCode":200,"message":"Order status changed.","id":"10001"}\`.
 
-- The outcome is that of one line after the other. A line that is refused says why and stops nothing else.
-- Every line is written on its own. When the connection breaks, the lines without an answer may or may not have been applied: send them again with their \`idempotencyKey\`s (remembered for ${IMPORT_KEY_DAYS} days for lines that were applied), and none is applied twice. A key that comes back with another line answers 409.
-- What an operator takes away (e-shop, user, password, key) ends an import within ${CHECK_MS / 1000} seconds: the lines that were read and not written are answered 401, and the answer ends.
-- Empty lines are skipped, and counted in \`line\`. A line may have up to 1 MiB; the body has no limit but an hour.
-- Read the answer while you send: when 8 MiB of it are unread, the service stops reading the body until you do.
-- The status of the whole is 200 once the body is being read; what became of a line is its own \`statusCode\`, a failure of ours (500, 503) included.`;
+- The outcome is that of applying one line after the other. The result of a rejected line says why; the other lines are not affected.
+- Every line is a transaction of its own. If the connection breaks, lines without a result may or may not have been applied: send them again with their \`idempotencyKey\`s (remembered for ${IMPORT_KEY_DAYS} days for lines that were applied), and none is applied twice. The same key with a different line returns 409.
+- If the operator disables the e-shop, deletes the user, or replaces the password or the API key, the import ends within ${CHECK_MS / 1000} seconds: lines that have been read but not applied get 401, and the response ends.
+- Empty lines are skipped, but counted in \`line\`. A line may have up to 1 MiB; the body may have any size, but must arrive within an hour.
+- Read the response while you send: while 8 MiB of it are unread, the service does not read on.
+- The status of the whole response is 200 once the body is being read; the outcome of each line is its own \`statusCode\`, including failures of the service (500, 503).`;
 
 /** The route. */
 export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
@@ -123,7 +123,7 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
   app.post(
     '/warehouse/events/import',
     describeRoute({
-      summary: 'Import what the warehouse did',
+      summary: 'Import operations of the warehouse',
       description,
       tags: ['Warehouse'],
       requestBody: { required: true, content: { [CONTENT_TYPE]: { schema: line } } },

@@ -17,17 +17,17 @@ import type { Resource } from './resource.ts';
 
 const rules = `
 - \`transferCompany\` is required for \`transfer\` orders; \`sanction\` and \`requiredExpeditionDate\` are allowed only for \`b2b\`.
-- \`releaseAt\` is allowed only for a \`preOrder\` and lies in the future.
-- \`shipper\` and \`shipperService\` are a pair from \`GET /v2/shipper-service-codes\`; \`pickupPoint\` is given exactly where the service delivers to pickup points.
-- \`paymentType\` 0 (cash on delivery) needs a service that offers it, and a \`cashOnDelivery\` above 0 unless the order is \`paid\`.
-- \`disableShippingReorder\` needs a \`marketplace\` and a file of type \`shippingAddonLabel\`; \`invoicePrint\` needs a file of type \`invoice\`.
+- \`releaseAt\` is allowed only for a \`preOrder\`, and must be in the future.
+- \`shipper\` and \`shipperService\` must be a pair from \`GET /v2/shipper-service-codes\`; \`pickupPoint\` is required for services that deliver to pickup points, and not allowed otherwise.
+- \`paymentType\` 0 (cash on delivery) requires a service that offers it, and a \`cashOnDelivery\` greater than 0 unless the order is \`paid\`.
+- \`disableShippingReorder\` requires a \`marketplace\` and a file of type \`shippingAddonLabel\`; \`invoicePrint\` requires a file of type \`invoice\`.
 - \`marketplace\` is one of the list that the warehouse keeps; a wrong value is answered with the list.
-- Every \`sku\` is a product of the e-shop.
-- Billing may be left out altogether: then it is the recipient.`;
+- Every \`sku\` must be a product of the e-shop.
+- The billing fields may be left out altogether; they then equal those of the recipient.`;
 
-const late = ` From \`processing\` on only ${changeableInHand.map((field) => `\`${field}\``).join(', ')} can be changed (else 409). \`status\` and the fields of the service are ignored.`;
+const late = ` From \`processing\` on, only ${changeableInHand.map((field) => `\`${field}\``).join(', ')} can be changed; anything else returns 409. \`status\` and the response-only fields are ignored.`;
 
-const stock = `From \`received\` until it leaves, an order has the units of its lines reserved: the move to \`received\` answers 409 naming every SKU that is short (set \`productsNotAvailable\` then). \`canceled\`, \`suspended\` and \`productsNotAvailable\` free them; \`onTheWay\` takes them out of the stock, one \`order\` movement per line.`;
+const stock = `From \`received\` until it leaves, an order has the units of its lines reserved: the transition to \`received\` returns a 409 that names every SKU that is short (then set \`productsNotAvailable\`). \`canceled\`, \`suspended\` and \`productsNotAvailable\` release them; \`onTheWay\` takes them out of the stock, one \`order\` movement per line.`;
 
 /** Moves of an order that leave its reservation as it is. */
 const besideStock: ReadonlySet<OrderStatus> = new Set([
@@ -46,8 +46,8 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
   operation({
     name: 'status',
     summary: 'Change the status of an order',
-    description: `Fires UPDATE_ORDER_STATUS. Any way that is not in this table answers 409, staying included:\n\n${waysOf(orderTransitions)}\n\n${stock}`,
-    conflict: 'the table of statuses has no such way, or a product is short.',
+    description: `Fires UPDATE_ORDER_STATUS. Any other transition, including to the current status, returns 409.\n\n${waysOf(orderTransitions)}\n\n${stock}`,
+    conflict: 'this transition is not allowed, or there is not enough stock.',
     message: 'Order status changed.',
     body: v.strictObject({
       status: oneOf(orderStatuses),
@@ -59,8 +59,7 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
   operation({
     name: 'packing-lists',
     summary: 'Replace the packing lists of an order',
-    description:
-      'Fires UPDATE_ORDER, and nothing when nothing changed. Answers the order with its packing lists.',
+    description: 'Fires UPDATE_ORDER, unless nothing changed. Returns the order with its packing lists.',
     message: 'Packing lists replaced.',
     withPackingLists: true,
     body: packingListsSchema,
@@ -80,10 +79,10 @@ export function orderResource(marketplaces: readonly string[]): Resource<OrderRe
     listed: ', without packing lists.',
     filter: { status: v.optional(oneOf(orderStatuses)), ...timeFilter },
     packingLists:
-      '`withPackingLists=true` adds `orderProducts[].packingLists`: which units are in which package, SSCC codes, serial numbers.',
+      '`withPackingLists=true` adds `orderProducts[].packingLists`: which units are in which package, with SSCC codes and serial numbers.',
     creates: 'Create',
     late,
-    tooLate: 'the order is too far on its way for this change.',
+    tooLate: 'it is too late to change these fields.',
     rules,
     inputSchema: v.strictObject(entries),
     recordSchema: (version) => orderRecordSchema(version, entries),
@@ -93,15 +92,15 @@ export function orderResource(marketplaces: readonly string[]): Resource<OrderRe
       {
         name: 'release',
         summary: 'Release a pre-order now',
-        description: 'Ends its timer. Fires UPDATE_ORDER_STATUS.',
-        conflict: 'the order is no preOrder.',
+        description: 'Does not wait for `releaseAt`. Fires UPDATE_ORDER_STATUS.',
+        conflict: 'the order is not a preOrder.',
         message: 'Order released.',
         change: releaseOrder,
       },
       {
         name: 'cancel',
         summary: 'Cancel an order',
-        description: 'Possible until the carrier is waited for. Fires UPDATE_ORDER_STATUS.',
+        description: 'Possible until the order is `waitingForCarrier`. Fires UPDATE_ORDER_STATUS.',
         conflict: 'the order can no longer be canceled.',
         message: 'Order canceled.',
         change: (order, now) => moveOrder(order, 'canceled', null, now),

@@ -14,7 +14,7 @@ import type { Resource } from './resource.ts';
 export const productResource: Resource<ProductRecord> = {
   family: products,
   tag: 'Products',
-  listed: '. A change of `stock` is no update of the product.',
+  listed: '. A change of `stock` is not an update of the product.',
   filter: { active: v.optional(booleanText), ...timeFilter },
   creates: 'Create',
   onCreation: ' Only `sku` and `name` are required.',

@@ -12,12 +12,12 @@ import { identifier, said } from '../../domain/fields.ts';
 import { recordNotFound } from '../../domain/problem.ts';
 import { renderValue } from '../../domain/render.ts';
 import { timestamp } from '../../domain/timestamp.ts';
+import { article, capital } from '../../domain/words.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describe } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { booleanText, params, query } from '../validate.ts';
-import { article, capital } from './words.ts';
 
 /** What the reads of a resource are made from. */
 export interface ListedResource {
@@ -84,7 +84,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
       tag,
       data,
       message: found,
-      errors: { 404: `no such ${noun}.` },
+      errors: { 404: `the ${noun} does not exist.` },
     }),
     params(resource.id === undefined ? idParams(entry) : { id: resource.id }),
     query(flags),

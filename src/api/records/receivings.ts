@@ -33,12 +33,12 @@ export const receivingResource: Resource<ReceivingRecord> = {
   filter: { status: v.optional(oneOf(receivingStatuses)), ...timeFilter },
   creates: 'Announce',
   late: lateOnArrival(changeableOnArrival),
-  tooLate: 'it has arrived: too late for this change.',
+  tooLate: 'it has arrived; it is too late for this change.',
   rules: `
 - \`eshopReceivingId\`, \`supplier\` and \`products\` are required.
-- A line is known by its \`sku\` and \`lot\`: a product stands once per lot. Every \`sku\` is a product of the e-shop, every \`quantity\` greater than 0.
-- A line that an update of \`products\` leaves out stays, with \`lineState\` D; sent again, it is E again. A line sent with \`lineState\` D counts as left out, so that a record read can be put back. \`received\` is the warehouse's and ignored.
-- What the enabled lines announce is the products' \`stock.awaiting\` until the receiving is stocked or canceled.`,
+- A line is identified by its \`sku\` and \`lot\`: a product may appear once per lot. Every \`sku\` must be a product of the e-shop, every \`quantity\` greater than 0.
+- A line that an update of \`products\` leaves out stays, with \`lineState\` D; when it is sent again, it becomes E again. A line sent with \`lineState\` D counts as left out, so that a record can be sent back as it was read. \`received\` is set by the warehouse; in requests it is ignored.
+- The quantities of the enabled lines are the products' \`stock.awaiting\` until the receiving is stocked or canceled.`,
   inputSchema: receivingInputSchema,
   recordSchema: receivingRecordSchema,
   skusIn: skusInReceiving,
@@ -47,7 +47,7 @@ export const receivingResource: Resource<ReceivingRecord> = {
     {
       name: 'cancel',
       summary: 'Cancel a receiving',
-      description: 'Possible until it is received. Fires UPDATE_RECEIVING_STATUS.',
+      description: 'Possible until the receiving is `received`. Fires UPDATE_RECEIVING_STATUS.',
       conflict: 'it can no longer be canceled.',
       message: 'Receiving canceled.',
       change: (record) => moveReceiving(record, 'canceled'),
@@ -57,8 +57,8 @@ export const receivingResource: Resource<ReceivingRecord> = {
     operation({
       name: 'status',
       summary: 'Change the status of a receiving',
-      description: `Fires UPDATE_RECEIVING_STATUS. Any way that is not in this table answers 409, staying included:\n\n${waysOf(receivingTransitions)}\n\n\`stocked\` brings the units into the stock, one \`receiving\` movement per enabled line: of the units counted, or of those announced where none were.`,
-      conflict: 'the table of statuses has no such way.',
+      description: `Fires UPDATE_RECEIVING_STATUS. Any other transition, including to the current status, returns 409.\n\n${waysOf(receivingTransitions)}\n\n\`stocked\` adds the units to the stock: one \`receiving\` movement per enabled line: the counted units, or the announced ones if none were counted.`,
+      conflict: 'this transition is not allowed.',
       message: 'Receiving status changed.',
       body: v.strictObject({ status: oneOf(receivingStatuses) }),
       movesStock: ({ status }) => status === 'stocked',
@@ -66,13 +66,13 @@ export const receivingResource: Resource<ReceivingRecord> = {
     }),
     operation({
       name: 'lines',
-      summary: 'Enter what was counted of a receiving',
-      description: `Fires UPDATE_RECEIVING, and nothing when nothing changed. Possible while the receiving is \`arrived\` or \`received\`.
+      summary: 'Enter the counts of a receiving',
+      description: `Fires UPDATE_RECEIVING, unless nothing changed. Possible while the receiving is \`arrived\` or \`received\`.
 
-- An entry belongs to the enabled line of its \`sku\` and \`lot\`; else, where one of the two names no lot, to the next line of the \`sku\`, which then has the lot that is known.
-- A further lot of an announced product becomes a line of its own, with \`quantity\` 0. A product that was not announced is refused.
+- An entry belongs to the enabled line with its \`sku\` and \`lot\`; failing that, if either of the two has no lot, to the next line with the \`sku\`, which then gets the known lot.
+- Another lot of an announced product becomes a line of its own, with \`quantity\` 0. A product that was not announced is rejected.
 - Lines without an entry stay as they are.`,
-      conflict: 'the goods are not there, or stocked already.',
+      conflict: 'the receiving is neither `arrived` nor `received`.',
       message: 'Receiving counted.',
       body: receivingLinesSchema,
       change: countReceiving,

@@ -12,6 +12,7 @@ import { transaction } from '../../db/transaction.ts';
 import { eventOn, type Occasion } from '../../domain/event-types.ts';
 import type { OrderContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
+import { article, capital } from '../../domain/words.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describe } from '../describe.ts';
 import { ok } from '../envelope.ts';
@@ -19,7 +20,6 @@ import { jsonBody } from '../json-body.ts';
 import { params } from '../validate.ts';
 import type { Action, Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
-import { article, capital } from './words.ts';
 
 /** What the rules of a body know beside it. */
 export type BodyContext = OrderContext;
@@ -53,7 +53,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const { kind, noun, path, idField, responseOnly } = entry;
   const one = `${path}/:id`;
   const named = article(noun);
-  const missing = { 404: `no such ${noun}.` };
+  const missing = { 404: `the ${noun} does not exist.` };
   const fires = (on: Occasion) => `Fires ${eventOn(kind, on)}`;
   const data = resource.recordSchema('v21');
   const messages = { created: `${capital(noun)} created.`, updated: `${capital(noun)} updated.` };
@@ -90,19 +90,19 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     },
   );
 
-  const wholeLists = family.lines === undefined ? '' : ', lists as a whole';
+  const wholeLists = family.lines === undefined ? '' : '; a list is replaced as a whole';
   const updates = [
     {
       method: 'put',
       summary: `Replace ${named}`,
-      how: 'What is left out becomes `null` or its default.',
+      how: 'Replaces all fields; those left out become `null` or get their defaults.',
       optional: [idField],
       apply: resource.replace,
     },
     {
       method: 'patch',
       summary: `Change fields of ${named}`,
-      how: `Only the fields sent are changed${wholeLists}.`,
+      how: `Changes only the fields that are sent${wholeLists}.`,
       optional: 'all',
       apply: resource.patch,
     },
@@ -112,7 +112,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       one,
       describe({
         summary,
-        description: `${how}${late} ${fires('updated')}, and nothing when nothing changed.${rules}`,
+        description: `${how}${late} ${fires('updated')}, unless nothing changed.${rules}`,
         tag,
         data,
         message: messages.updated,

@@ -33,11 +33,11 @@ export const returnResource: Resource<ReturnRecord> = {
   filter: { status: v.optional(oneOf(returnStatuses)), ...timeFilter },
   creates: 'Announce',
   late: lateOnArrival(returnChangeableOnArrival),
-  tooLate: 'it has arrived: too late for this change.',
+  tooLate: 'it has arrived; it is too late for this change.',
   rules: `
 - \`eshopReturnId\` and \`returnedOrderProducts\` are required.
-- A line is known by its \`sku\` and \`lot\`: a product stands once per lot. Every \`sku\` is a product of the e-shop, every \`quantity\` greater than 0.
-- A line that an update of \`returnedOrderProducts\` leaves out stays, with \`lineState\` D; sent again, it is E again. A line sent with \`lineState\` D counts as left out, so that a record read can be put back. \`received\` and \`resolution\` are the warehouse's and ignored.`,
+- A line is identified by its \`sku\` and \`lot\`: a product may appear once per lot. Every \`sku\` must be a product of the e-shop, every \`quantity\` greater than 0.
+- A line that an update of \`returnedOrderProducts\` leaves out stays, with \`lineState\` D; when it is sent again, it becomes E again. A line sent with \`lineState\` D counts as left out, so that a record can be sent back as it was read. \`received\` and \`resolution\` are set by the warehouse; in requests they are ignored.`,
   inputSchema: returnInputSchema,
   recordSchema: returnRecordSchema,
   skusIn: skusInReturn,
@@ -46,7 +46,7 @@ export const returnResource: Resource<ReturnRecord> = {
     {
       name: 'cancel',
       summary: 'Cancel a return',
-      description: 'Possible while it is awaited. Fires UPDATE_RETURN_STATUS.',
+      description: 'Possible while the return is `awaiting`. Fires UPDATE_RETURN_STATUS.',
       conflict: 'it can no longer be canceled.',
       message: 'Return canceled.',
       change: (record, now) => moveReturn(record, 'canceled', null, now),
@@ -56,25 +56,25 @@ export const returnResource: Resource<ReturnRecord> = {
     operation({
       name: 'status',
       summary: 'Change the status of a return',
-      description: `Fires UPDATE_RETURN_STATUS. Any way that is not in this table answers 409, staying included:\n\n${waysOf(returnTransitions)}\n\n\`arrived\` sets \`receivedAt\`, \`completed\` sets \`confirmedAt\` and brings units back into the stock: one \`return\` movement per enabled line whose \`resolution\` is returnToInventory or null, of the units counted, or of those announced where none were.`,
-      conflict: 'the table of statuses has no such way.',
+      description: `Fires UPDATE_RETURN_STATUS. Any other transition, including to the current status, returns 409.\n\n${waysOf(returnTransitions)}\n\n\`arrived\` sets \`receivedAt\`, \`completed\` sets \`confirmedAt\` and adds units to the stock: one \`return\` movement per enabled line whose \`resolution\` is returnToInventory or null, of the counted units, or of the announced ones if none were counted.`,
+      conflict: 'this transition is not allowed.',
       message: 'Return status changed.',
       body: v.strictObject({
         status: oneOf(returnStatuses),
-        note: said(optional(text(4000)), "Becomes the return's `note`; left out, the note stays."),
+        note: said(optional(text(4000)), "Replaces the return's `note`; if left out, the note stays."),
       }),
       movesStock: ({ status }) => status === 'completed',
       change: (record: ReturnRecord, { status, note }, now) => moveReturn(record, status, note, now),
     }),
     operation({
       name: 'lines',
-      summary: 'Enter what came with a return, and what becomes of it',
-      description: `Fires UPDATE_RETURN, and nothing when nothing changed. Possible while the return is \`arrived\` or \`processing\`.
+      summary: 'Enter the counts of a return, and the resolutions',
+      description: `Fires UPDATE_RETURN, unless nothing changed. Possible while the return is \`arrived\` or \`processing\`.
 
-- An entry belongs to the enabled line of its \`sku\` and \`lot\`; else, where one of the two names no lot, to the next line of the \`sku\`, which then has the lot that is known.
-- A further lot of an announced product becomes a line of its own, with \`quantity\` 0. A product that was not announced is refused.
+- An entry belongs to the enabled line with its \`sku\` and \`lot\`; failing that, if either of the two has no lot, to the next line with the \`sku\`, which then gets the known lot.
+- Another lot of an announced product becomes a line of its own, with \`quantity\` 0. A product that was not announced is rejected.
 - Lines without an entry stay as they are.`,
-      conflict: 'the goods are not there, or done with.',
+      conflict: 'the return is neither `arrived` nor `processing`.',
       message: 'Return counted.',
       body: returnLinesSchema,
       change: countReturn,

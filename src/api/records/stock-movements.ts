@@ -26,7 +26,7 @@ import { type ListedResource, recordReads } from './reads.ts';
 export const stockMovementResource: ListedResource = {
   family: stockMovements,
   tag: 'Stock movements',
-  listed: '. `since` is the earliest `createdAt`, itself included.',
+  listed: '. `since` is the earliest `createdAt`, inclusive.',
   filter: {
     sku: v.optional(identifier()),
     type: v.optional(oneOf(stockMovementTypes)),
@@ -50,17 +50,17 @@ export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
     '/warehouse/stock-movements',
     describe({
       summary: 'Record a stock movement',
-      description: `Changes the product's \`stock\` at once and fires CREATE_STOCK_MOVEMENT_<TYPE>, but no UPDATE_PRODUCT.
+      description: `Changes the product's \`stock\` at once and fires CREATE_STOCK_MOVEMENT_<TYPE>, but not UPDATE_PRODUCT.
 
 - \`quality_hold\` moves \`count\` units from \`available\` to \`onHold\`, \`quality_release\` moves them back.
-- Every other type adds \`count\` to \`available\`: below zero it takes units away.
-- \`available\` and \`onHold\` never go below zero, and a product stays below 1,000,000,000 units: else 409.
+- Every other type adds \`count\` to \`available\`; a negative \`count\` takes units away.
+- \`available\` and \`onHold\` never go below zero, and a product has fewer than 1,000,000,000 units; otherwise 409.
 
-Some movements are recorded by themselves, one per line: an order that goes \`onTheWay\` (from its reserved units), a receiving that is stocked, a return that is completed.`,
+Some movements are recorded automatically, one per line: when an order becomes \`onTheWay\` (from its reserved units), a receiving is stocked, or a return is completed.`,
       tag: 'Warehouse',
       data: stockMovementRecordSchema('v21'),
       message: 'Stock movement recorded.',
-      errors: { 409: 'the product has too few units.' },
+      errors: { 409: 'the product does not have enough units.' },
     }),
     jsonBody(stockMovementInputSchema, { responseOnly: stockMovementResponseOnly }),
     async (c) => {

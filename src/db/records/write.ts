@@ -5,6 +5,7 @@
  */
 import { idOf } from '../../domain/catalogue.ts';
 import { conflict, recordNotFound } from '../../domain/problem.ts';
+import { capital } from '../../domain/words.ts';
 import { recordChange } from '../outbox/events.ts';
 import type { Transaction } from '../transaction.ts';
 import { lineRowsOf, rowOf } from './columns.ts';
@@ -37,7 +38,7 @@ export async function createRecord<Rec extends object>(
   const inserted = await tx`
     insert into ${tx(table)} ${tx({ eshopId, ...rowOf(tx, family, record) })}
     on conflict (eshop_id, ${tx(entry.idField)}) do nothing returning eshop_id`;
-  if (inserted.length === 0) throw conflict(`The ${entry.noun} ${idOf(entry, record)} exists already.`);
+  if (inserted.length === 0) throw conflict(`${capital(entry.noun)} ${idOf(entry, record)} already exists.`);
   await insertLines(tx, family, eshopId, record);
   return follow(tx, family, { eshopId, before: null, after: record });
 }

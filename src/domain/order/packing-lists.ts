@@ -21,7 +21,7 @@ export const packingListsSchema = v.strictObject({
       'products',
     ),
     v.description(
-      'The products with their packages. A product that stands on several lines is named once per line, in their order. Lines not named are left without packages.',
+      'The products with their packages. A product with several lines is listed once per line, in their order. Lines that are not listed have no packages.',
     ),
   ),
 });
@@ -40,7 +40,7 @@ export function packOrder(record: OrderRecord, input: PackingListsInput): OrderR
       (line, at) => !packed.has(at) && line.sku === sku && (lot === null || line.lot === lot),
     );
     if (position < 0) {
-      const message = `"${sku}"${lot === null ? '' : `, lot "${lot}",`} is on no (further) line of the order`;
+      const message = `"${sku}"${lot === null ? '' : `, lot "${lot}",`} is on no (other) line of the order`;
       problems.push({ path: `orderProducts.${index}.sku`, message });
     } else packed.set(position, packingLists);
   }

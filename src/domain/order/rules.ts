@@ -44,7 +44,9 @@ export const orderRules: readonly Rule<OrderContext>[] = [
     return problemIf(
       Date.parse(releaseAt) <= now.getTime(),
       'releaseAt',
-      before === null ? 'must be in the future' : 'must be in the future (POST …/release releases at once)',
+      before === null
+        ? 'must be in the future'
+        : 'must be in the future (to release it now, use POST …/release)',
     );
   }),
   rule(['orderType', 'requiredExpeditionDate'], ({ orderType, requiredExpeditionDate }) =>
@@ -73,7 +75,7 @@ export const orderRules: readonly Rule<OrderContext>[] = [
       ...problemIf(
         shipper !== null && carrier === undefined,
         'shipper',
-        `"${shipper}" is not a shipper of GET /v2/shipper-service-codes`,
+        `"${shipper}" is not a shipper listed by GET /v2/shipper-service-codes`,
       ),
       ...problemIf(
         carrier !== undefined && shipperService !== null && serviceOf(order, shipperCatalogue) === undefined,
@@ -97,7 +99,7 @@ export const orderRules: readonly Rule<OrderContext>[] = [
         'pickupPoint',
         service === undefined
           ? 'allowed only with a service that delivers to pickup points'
-          : `is not used by the service ${service.value}`,
+          : `is not applicable to the service ${service.value}`,
       ),
     ];
   }),
@@ -109,7 +111,7 @@ export const orderRules: readonly Rule<OrderContext>[] = [
       service?.cashOnDelivery !== true,
       'paymentType',
       service === undefined
-        ? '0 (cash on delivery) needs a shipperService that offers it'
+        ? '0 (cash on delivery) requires a shipperService that offers it'
         : `0 (cash on delivery) is not offered by the service ${service.value}`,
     );
   }),
@@ -138,14 +140,14 @@ export const orderRules: readonly Rule<OrderContext>[] = [
     problemIf(
       disableShippingReorder && !orderFiles.some(({ type }) => type === 'shippingAddonLabel'),
       'orderFiles',
-      'must hold a file of type shippingAddonLabel when disableShippingReorder is true',
+      'must contain a file of type shippingAddonLabel when disableShippingReorder is true',
     ),
   ),
   rule(['invoicePrint', 'orderFiles'], ({ invoicePrint, orderFiles }) =>
     problemIf(
       invoicePrint && !orderFiles.some(({ type }) => type === 'invoice'),
       'orderFiles',
-      'must hold a file of type invoice when invoicePrint is true',
+      'must contain a file of type invoice when invoicePrint is true',
     ),
   ),
   rule(['orderProducts'], ({ orderProducts }, { knownSkus }) =>

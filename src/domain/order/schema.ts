@@ -74,14 +74,14 @@ function marketplace(known: readonly string[]) {
 
 /** What an e-shop may write. `status` is read on creation only. */
 export const orderEntries = {
-  eshopOrderId: said(identifier(), 'Given by the e-shop, unique among its orders.'),
+  eshopOrderId: said(identifier(), 'Chosen by the e-shop, unique among its orders.'),
   status: said(
     v.optional(oneOf(['preReceived', 'preOrder']), 'preReceived'),
-    'On creation only: statuses change through the warehouse.',
+    'Only on creation; later changes are made by the warehouse.',
   ),
   releaseAt: said(
     optional(timestamp()),
-    'When a preOrder is released by itself. Only for a preOrder, in the future.',
+    'When a preOrder is released automatically. Only for a preOrder; must be in the future.',
   ),
   requiredExpeditionDate: said(optional(timestamp()), 'Only for b2b.'),
   orderType: said(v.optional(oneOf(orderTypes), 'b2c'), 'b2c by default.'),
@@ -96,20 +96,20 @@ export const orderEntries = {
   recipientPostCode: said(optional(text(32)), 'Postal code for the delivery.'),
   recipientCountry: optional(country()),
 
-  billingName: said(optional(text(255)), 'Name for the bill.'),
-  billingCompanyName: said(optional(text(255)), 'Company for the bill.'),
-  billingEmail: said(optional(email()), 'E-mail address for the bill.'),
-  billingPhone: said(optional(text(64)), 'Telephone number for the bill.'),
-  billingStreet: said(optional(text(255)), 'Street and number for the bill.'),
-  billingCity: said(optional(text(255)), 'City for the bill.'),
-  billingPostCode: said(optional(text(32)), 'Postal code for the bill.'),
+  billingName: said(optional(text(255)), 'Name for billing.'),
+  billingCompanyName: said(optional(text(255)), 'Company for billing.'),
+  billingEmail: said(optional(email()), 'E-mail address for billing.'),
+  billingPhone: said(optional(text(64)), 'Telephone number for billing.'),
+  billingStreet: said(optional(text(255)), 'Street and number for billing.'),
+  billingCity: said(optional(text(255)), 'City for billing.'),
+  billingPostCode: said(optional(text(32)), 'Postal code for billing.'),
   billingCountry: optional(country()),
 
   shipper: said(optional(text(64, 1)), 'From GET /v2/shipper-service-codes, together with shipperService.'),
   shipperService: said(optional(text(64, 1)), 'A service of the shipper.'),
   pickupPoint: said(
     optional(text(128, 1)),
-    'The carrier’s pickup point: exactly where the service delivers to one.',
+    'The pickup point of the carrier; required if the service delivers to pickup points, and not allowed otherwise.',
   ),
 
   paid: said(flag(), 'Whether the order is paid.'),
@@ -126,10 +126,10 @@ export const orderEntries = {
   ),
   branch: v.pipe(
     optional(text(128)),
-    v.description('The branch of the e-shop where orders are sent together.'),
+    v.description('The branch of the e-shop to which orders are sent together.'),
   ),
   invoiceNumber: said(optional(text(64)), 'Number of the invoice.'),
-  invoicePrint: said(flag(), 'Prints the order file of type invoice, which must be there.'),
+  invoicePrint: said(flag(), 'Print the order file of type invoice, which is then required.'),
   pickFromQuality: said(
     flag(),
     'Tells the warehouse to pick from quality; units are reserved from `stock.available` all the same.',
@@ -142,7 +142,7 @@ export const orderEntries = {
   ),
   disableShippingReorder: said(
     flag(),
-    'Standard shipping is not ordered: needs marketplace and a file of type shippingAddonLabel.',
+    'Standard shipping is not ordered; requires `marketplace` and a file of type shippingAddonLabel.',
   ),
   marketplace: marketplace(shippedMarketplaces),
   orderFiles: said(v.optional(list(fileSchema, 100), []), 'Files that come with the order.'),

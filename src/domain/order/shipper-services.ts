@@ -14,9 +14,14 @@ const serviceSchema = v.strictObject({
   countries: v.array(country()),
   pickupPoint: v.pipe(
     v.boolean(),
-    v.description('True: an order must name a `pickupPoint`. False: it must not.'),
+    v.description(
+      'Whether the service delivers to pickup points: if so, an order requires a `pickupPoint`; otherwise it must not have one.',
+    ),
   ),
-  cashOnDelivery: v.pipe(v.boolean(), v.description('True: payment type 0 is possible.')),
+  cashOnDelivery: v.pipe(
+    v.boolean(),
+    v.description('Whether cash on delivery (payment type 0) is possible.'),
+  ),
 });
 /** A service of a carrier. */
 export type ShipperService = v.InferOutput<typeof serviceSchema>;

@@ -76,12 +76,12 @@ export function productRecordSchema(version: PayloadVersion) {
     stock: v.pipe(
       v.strictObject({
         available: units('Units that may still be reserved: neither reserved nor on hold. Never below zero.'),
-        reserved: units('Units that orders have reserved and not yet taken away.'),
+        reserved: units('Units that orders have reserved and that have not left yet.'),
         onHold: units('Units on quality hold: the sum of the holds less the sum of the releases.'),
-        awaiting: units('Units that open receivings have announced; not in the warehouse yet.'),
+        awaiting: units('Units announced by open receivings; not in the warehouse yet.'),
       }),
       v.description(
-        '`available + reserved + onHold` is what lies in the warehouse: the sum of the counts of all stock movements but holds and releases, which move units between `available` and `onHold`. A change of stock fires no UPDATE_PRODUCT.',
+        '`available + reserved + onHold` is what is in the warehouse: the sum of the counts of all stock movements except holds and releases, which move units between `available` and `onHold`. A change of stock fires no UPDATE_PRODUCT.',
       ),
     ),
     createdAt: writtenTimestamp(),

@@ -99,7 +99,9 @@ export function moveReceiving(record: ReceivingRecord, to: ReceivingStatus): Rec
  */
 export function countReceiving(record: ReceivingRecord, { products }: ReceivingLinesInput): ReceivingRecord {
   if (record.status !== 'arrived' && record.status !== 'received') {
-    throw conflict(`The receiving is ${record.status}: it is counted while it is arrived or received.`);
+    throw conflict(
+      `The receiving is ${record.status}: counts can be entered only while it is arrived or received.`,
+    );
   }
   const furtherLot = (announced: ReceivingLine) => ({ ...announced, expirationDate: null });
   const entries = products

@@ -17,7 +17,7 @@ const handlingUnits = ['pallet', 'carton', 'box_loose', 'piece', 'container'] as
 
 const packagingSchema = v.strictObject({
   type: said(text(64, 1), 'Such as EUR pallet or carton.'),
-  quantity: said(count({ positive: true }), 'How many of them.'),
+  quantity: said(count({ positive: true }), 'How many there are.'),
   sscc: optional(sscc()),
 });
 
@@ -30,24 +30,27 @@ const lineSchema = v.strictObject({
 
 /** What an e-shop may write. */
 export const receivingEntries = {
-  eshopReceivingId: said(identifier(), 'Given by the e-shop, unique among its receivings.'),
-  carrierInfo: said(optional(text(1000)), 'Who brings it.'),
+  eshopReceivingId: said(identifier(), 'Chosen by the e-shop, unique among its receivings.'),
+  carrierInfo: said(optional(text(1000)), 'The carrier that brings the goods back.'),
   deliveryNoteNumber: said(optional(text(128)), 'Number of the delivery note.'),
-  deliveryType: said(optional(oneOf(deliveryTypes)), 'How it comes.'),
-  description: said(optional(text(4000)), 'For the warehouse to read.'),
+  deliveryType: said(optional(oneOf(deliveryTypes)), 'How the goods are transported.'),
+  description: said(optional(text(4000)), 'A description for the warehouse.'),
   driverCompany: said(optional(text(255)), "The driver's company."),
   driverDispatcherContact: said(optional(text(255)), 'Whom to call about the driver.'),
   driverName: said(optional(text(255)), "The driver's name."),
   driverPhone: said(optional(text(64)), "The driver's telephone number."),
   driverTrailerLicensePlate: said(optional(text(64)), 'License plate of the trailer.'),
   duty: said(flag(), 'Whether duty is to be paid.'),
-  estimatedDelivery: said(optional(timestamp()), 'When it is expected.'),
+  estimatedDelivery: said(optional(timestamp()), 'When the goods are expected.'),
   handlingUnits: said(optional(oneOf(handlingUnits)), 'What is unloaded.'),
-  packagings: said(v.optional(list(packagingSchema, 1000), []), 'What it is packed in.'),
-  products: said(lines(lineSchema), 'What is announced; a line is known by its `sku` and `lot`.'),
-  supplier: said(text(255, 1), 'Who sends it.'),
+  packagings: said(v.optional(list(packagingSchema, 1000), []), 'How the goods are packed.'),
+  products: said(lines(lineSchema), 'The announced lines; a line is identified by its `sku` and `lot`.'),
+  supplier: said(text(255, 1), 'Who sends the goods.'),
   trackingNumber: said(optional(text(128)), "The carrier's number."),
-  urgent: said(optional(v.boolean('must be true or false')), 'Whether it is to be stocked first.'),
+  urgent: said(
+    optional(v.boolean('must be true or false')),
+    'Whether the goods are to be stocked with priority.',
+  ),
 };
 
 /** The body that creates or replaces a receiving. */
@@ -77,9 +80,9 @@ const lineRecordSchema = v.strictObject({
   sku,
   quantity: said(quantity, 'Units announced; 0 for a lot that was found on arrival.'),
   lot,
-  received: said(optional(count()), 'Units the warehouse counted; null before that.'),
+  received: said(optional(count()), 'Units counted by the warehouse; null before that.'),
   expirationDate,
-  lineState: said(oneOf(lineStates), 'E: enabled. D: disabled, left out by an update.'),
+  lineState: said(oneOf(lineStates), 'E: enabled. D: disabled, because an update left the line out.'),
 });
 
 /** The schema of a receiving in a payload of this version. */
@@ -102,9 +105,9 @@ export const receivingLinesSchema = v.strictObject({
   products: list(
     v.strictObject({
       sku: said(identifier(), 'A product that was announced.'),
-      lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
-      received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
-      expirationDate: said(optional(timestamp()), 'Left out: as announced.'),
+      lot: said(optional(text(64)), 'The lot that arrived. If left out, the lot of the line.'),
+      received: said(v.nullable(count()), 'Units counted; null removes the count.'),
+      expirationDate: said(optional(timestamp()), 'If left out, as announced.'),
       quantity: ignored(),
       lineState: countedState(),
     }),

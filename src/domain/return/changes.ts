@@ -107,7 +107,9 @@ export function moveReturn(
  */
 export function countReturn(record: ReturnRecord, { returnedOrderProducts }: ReturnLinesInput): ReturnRecord {
   if (record.status !== 'arrived' && record.status !== 'processing') {
-    throw conflict(`The return is ${record.status}: it is counted while it is arrived or processing.`);
+    throw conflict(
+      `The return is ${record.status}: counts can be entered only while it is arrived or processing.`,
+    );
   }
   const furtherLot = (announced: ReturnLine) => announced;
   const entries = returnedOrderProducts

@@ -35,20 +35,20 @@ const lineSchema = v.strictObject({
 
 /** What an e-shop may write. */
 export const returnEntries = {
-  eshopReturnId: said(identifier(), 'Given by the e-shop, unique among its returns.'),
+  eshopReturnId: said(identifier(), 'Chosen by the e-shop, unique among its returns.'),
   eshopOrderId: said(
     optional(identifier()),
-    'The order it comes from, which may be older than this service.',
+    'The order that the goods come from; it need not be known to this service.',
   ),
-  orderType: said(optional(oneOf(orderTypes)), 'The kind of that order.'),
-  description: said(optional(text(4000)), 'For the warehouse to read.'),
-  shipper: said(optional(text(64, 1)), 'Who brings it.'),
+  orderType: said(optional(oneOf(orderTypes)), 'The type of that order.'),
+  description: said(optional(text(4000)), 'A description for the warehouse.'),
+  shipper: said(optional(text(64, 1)), 'The carrier that brings the goods back.'),
   shipperServiceCode: said(optional(text(64, 1)), "The shipper's service."),
   trackingNumber: said(optional(text(128)), "The shipper's number."),
   eshopNote: said(optional(text(4000)), "The e-shop's own note."),
   returnedOrderProducts: said(
     lines(lineSchema),
-    'What is announced; a line is known by its `sku` and `lot`.',
+    'The announced lines; a line is identified by its `sku` and `lot`.',
   ),
   rma: said(optional(text(64)), 'Number of the return merchandise authorization.'),
 };
@@ -97,14 +97,14 @@ const { sku, quantity, returnReason, lot } = lineSchema.entries;
 const lineRecordSchema = v.strictObject({
   sku,
   quantity: said(quantity, 'Units announced; 0 for a lot that was found on arrival.'),
-  received: said(optional(count()), 'Units the warehouse counted; null before that.'),
+  received: said(optional(count()), 'Units counted by the warehouse; null before that.'),
   returnReason,
   resolution: said(
     optional(oneOf(resolutions)),
-    'What becomes of the units; returnToInventory and null bring them back into the stock.',
+    'What happens to the units; returnToInventory and null add them to the stock again.',
   ),
   lot,
-  lineState: said(oneOf(lineStates), 'E: enabled. D: disabled, left out by an update.'),
+  lineState: said(oneOf(lineStates), 'E: enabled. D: disabled, because an update left the line out.'),
 });
 
 /** The schema of a return in a payload of this version. */
@@ -117,9 +117,9 @@ export function returnRecordSchema(version: PayloadVersion) {
     status: oneOf(returnStatuses),
     createdAt: writtenTimestamp(),
     updatedAt: writtenTimestamp(),
-    confirmedAt: when('When it was completed.'),
-    receivedAt: when('When it arrived.'),
-    canceledAt: when('When it was canceled.'),
+    confirmedAt: when('When the return was completed.'),
+    receivedAt: when('When the goods arrived.'),
+    canceledAt: when('When the return was canceled.'),
   });
   return named(record, 'Return', version);
 }
@@ -129,9 +129,9 @@ export const returnLinesSchema = v.strictObject({
   returnedOrderProducts: list(
     v.strictObject({
       sku: said(identifier(), 'A product that was announced.'),
-      lot: said(optional(text(64)), 'The lot that came. Left out: the lot of the line.'),
-      received: said(v.nullable(count()), 'Units counted; null takes the count back.'),
-      resolution: said(optional(oneOf(resolutions)), 'What becomes of the units.'),
+      lot: said(optional(text(64)), 'The lot that arrived. If left out, the lot of the line.'),
+      received: said(v.nullable(count()), 'Units counted; null removes the count.'),
+      resolution: said(optional(oneOf(resolutions)), 'What happens to the units.'),
       quantity: ignored(),
       returnReason: ignored(),
       lineState: countedState(),

@@ -12,17 +12,17 @@ import { problemIf, rulesOf, validate, without } from '../validation.ts';
 
 /** What the warehouse may write. */
 export const stockMovementEntries = {
-  type: said(oneOf(stockMovementTypes), 'What moved the units; decides which event is fired.'),
+  type: said(oneOf(stockMovementTypes), 'What moved the units; determines which event is fired.'),
   sku: said(identifier(), 'A product of the e-shop.'),
   count: said(
     count({}),
-    'Units, not 0. Signed: above 0 for units that come, below 0 for units that go; always above 0 for quality_hold and quality_release.',
+    'Units, not 0. Positive for units that come, negative for units that go; always positive for quality_hold and quality_release.',
   ),
   lot: said(optional(text(64)), 'The lot of the units.'),
   expirationDate: said(optional(timestamp()), 'When the units expire.'),
   reference: said(
     optional(text(64, 1)),
-    "The order's, return's or receiving's identifier where the type speaks of one.",
+    "The order's, return's or receiving's identifier, if the type refers to one.",
   ),
   note: said(optional(text(4000)), "The warehouse's note."),
 };
@@ -47,13 +47,13 @@ export function stockMovementRecordSchema(version: PayloadVersion) {
   const id = v.pipe(
     v.number(),
     v.integer(),
-    v.description('Given by the service; of two movements of a product the later one has the higher.'),
+    v.description('Assigned by the service; of two movements of a product, the later one has the higher id.'),
   );
   const record = recordObject({ id, ...stockMovementEntries }, version, {
     balance: v.pipe(
       writtenDecimal('count', version),
       v.description(
-        "The product's available units after the movement. What an order has reserved is available no longer, so the movement by which an order takes its units leaves the balance as it was.",
+        "The product's available units after the movement. Units that an order has reserved are no longer available, so the movement that takes them out of the stock does not change the balance.",
       ),
     ),
     createdAt: writtenTimestamp(),
@@ -67,7 +67,7 @@ const rule = rulesOf<NewMovement, null>();
 const movementRules = [
   rule(['count'], (movement) => problemIf(movement.count === '0', 'count', 'must not be 0')),
   rule(['type', 'count'], ({ type, count }) =>
-    problemIf(isHold(type) && compareDecimals(count, '0') < 0, 'count', `must be above 0 for ${type}`),
+    problemIf(isHold(type) && compareDecimals(count, '0') < 0, 'count', `must be greater than 0 for ${type}`),
   ),
 ];
 

@@ -29,7 +29,7 @@ function told(schema: v.GenericSchema, value: unknown): string | null {
 const ISO_COUNTRY = 'must be a country code of two capital letters (ISO 3166-1 alpha-2)';
 const ISO_CURRENCY = 'must be a currency code of three capital letters (ISO 4217)';
 const URL_MESSAGE = 'must be an absolute http or https URL';
-const NO_PATH = 'must not be "." or "..": no path can name it';
+const NO_PATH = 'must not be "." or "..", which cannot be used in a path';
 const whole = 'must be a whole number from 2 to 4';
 const moment = 'must be an ISO 8601 date-time with an offset';
 

@@ -249,7 +249,7 @@ describe('an update', () => {
     expect(
       refusal(() => patchOrder(inHand, { recipientCity: 'Plzeň', priority: 0, note: 'n' }, context)),
     ).toBe(
-      `409 The order is ${status}: only note, trackingNumbers, orderFiles, paid can be changed now, not recipientCity, billingCity, priority.`,
+      `409 The order is ${status}; only note, trackingNumbers, orderFiles, paid can still be changed, not recipientCity, billingCity, priority.`,
     );
     expect(
       refusal(() =>
@@ -286,7 +286,7 @@ describe('a move', () => {
       '409 The order is onTheWay and cannot become canceled: it can become delivered, lost, returningBack.',
     );
     expect(refusal(() => moveOrder({ ...order, status: 'lost' }, 'lost', null, later))).toBe(
-      '409 The order is lost and cannot become lost: no status follows it.',
+      '409 The order is lost and cannot become lost: this status is final.',
     );
   });
 

@@ -101,7 +101,7 @@ describe('refused', () => {
     [
       'an unknown shipper',
       { shipper: 'XYZ', shipperService: 'PPL_PRIVATE' },
-      'shipper: "XYZ" is not a shipper of GET /v2/shipper-service-codes',
+      'shipper: "XYZ" is not a shipper listed by GET /v2/shipper-service-codes',
     ],
     [
       'a service of another shipper',
@@ -121,7 +121,7 @@ describe('refused', () => {
     [
       'a pickup point for a service to the door',
       { ...home, pickupPoint: '79' },
-      'pickupPoint: is not used by the service PPL_PRIVATE',
+      'pickupPoint: is not applicable to the service PPL_PRIVATE',
     ],
     [
       'a pickup point without a service',
@@ -136,7 +136,7 @@ describe('refused', () => {
     [
       'cash on delivery without a service',
       { paymentType: 0, cashOnDelivery: '5' },
-      'paymentType: 0 (cash on delivery) needs a shipperService that offers it',
+      'paymentType: 0 (cash on delivery) requires a shipperService that offers it',
     ],
     [
       'cash on delivery of nothing',
@@ -157,12 +157,12 @@ describe('refused', () => {
     [
       'shipping by the marketplace without its label',
       { disableShippingReorder: true, marketplace: 'ebay', orderFiles: [invoice] },
-      'orderFiles: must hold a file of type shippingAddonLabel when disableShippingReorder is true',
+      'orderFiles: must contain a file of type shippingAddonLabel when disableShippingReorder is true',
     ],
     [
       'no invoice to print',
       { invoicePrint: true, orderFiles: [addon] },
-      'orderFiles: must hold a file of type invoice when invoicePrint is true',
+      'orderFiles: must contain a file of type invoice when invoicePrint is true',
     ],
     [
       'products that are not known',
@@ -195,10 +195,10 @@ describe('on an update', () => {
 
   test('what is changed is held against the world of now', () => {
     expect(refusal(() => patchOrder(before, { pickupPoint: '80', shipper: 'DHL' }, afterwards))).toBe(
-      '400 shipper: "DHL" is not a shipper of GET /v2/shipper-service-codes',
+      '400 shipper: "DHL" is not a shipper listed by GET /v2/shipper-service-codes',
     );
     expect(refusal(() => patchOrder(before, { releaseAt: '2026-11-30T00:00:00Z' }, afterwards))).toBe(
-      '400 releaseAt: must be in the future (POST …/release releases at once)',
+      '400 releaseAt: must be in the future (to release it now, use POST …/release)',
     );
     expect(
       refusal(() => patchOrder(before, { orderProducts: [{ sku: 'TEA', quantity: 2 }] }, afterwards)),

@@ -104,14 +104,14 @@ describe('a new receiving', () => {
       { sku: 'TEA', quantity: 1, lot: 'A' },
     ];
     expect(refusal(() => newReceiving({ ...body, products }, context))).toBe(
-      '400 products.0.quantity: must be greater than 0; products.1.sku: "PAN" is not a known product; products.2: is the product and lot of products.0 again: make them one line',
+      '400 products.0.quantity: must be greater than 0; products.1.sku: "PAN" is not a known product; products.2: has the same product and lot as products.0: combine them into one line',
     );
   });
 
   test('together they must not be more units than a number can carry', () => {
     const products = ['TEA', 'CUP'].map((sku) => ({ sku, quantity: '999999999.999999' }));
     expect(refusal(() => newReceiving({ ...body, products }, context))).toBe(
-      '400 products: are too many units together: their sum has more than 15 digits',
+      '400 products: are too many units: their sum has more than 15 digits',
     );
   });
 });
@@ -197,7 +197,7 @@ describe('an update', () => {
       expect(
         refusal(() => patchReceiving(there, { supplier: 'Hills', driverName: 'Jan', duty: true }, context)),
       ).toBe(
-        `409 The receiving is ${status}: only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can be changed now, not driverName, supplier.`,
+        `409 The receiving is ${status}; only carrierInfo, deliveryNoteNumber, description, duty, trackingNumber, urgent can still be changed, not driverName, supplier.`,
       );
     },
   );
@@ -265,12 +265,12 @@ describe('the count', () => {
         { products: Array.from({ length: times }, () => entry({})) },
       );
     expect(enter(2)().products.map(({ received }) => received)).toEqual(['5', '5']);
-    expect(refusal(enter(3))).toBe('400 products.2: is named twice: enter the sum');
+    expect(refusal(enter(3))).toBe('400 products.2: appears twice: enter the sum');
   });
 
   test('of a further lot named twice is refused', () => {
     expect(refusal(() => count({ sku: 'CUP', lot: 'B' }, { sku: 'CUP', lot: 'B' }))).toBe(
-      '400 products.1: is named twice: enter the sum',
+      '400 products.1: appears twice: enter the sum',
     );
   });
 
@@ -293,7 +293,7 @@ describe('the count', () => {
 
   test.each(['awaiting', 'stocked', 'canceled'] as const)('is refused while it is %s', (status) => {
     expect(refusal(() => countReceiving({ ...record, status }, { products: [] }))).toBe(
-      `409 The receiving is ${status}: it is counted while it is arrived or received.`,
+      `409 The receiving is ${status}: counts can be entered only while it is arrived or received.`,
     );
   });
 });

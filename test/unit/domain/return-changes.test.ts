@@ -95,7 +95,7 @@ describe('a new return', () => {
       { sku: 'TEA', quantity: 1 },
     ];
     expect(refusal(() => newReturn({ ...body, returnedOrderProducts }, context))).toBe(
-      '400 returnedOrderProducts.0.sku: "PAN" is not a known product; returnedOrderProducts.2: is the product and lot of returnedOrderProducts.1 again: make them one line',
+      '400 returnedOrderProducts.0.sku: "PAN" is not a known product; returnedOrderProducts.2: has the same product and lot as returnedOrderProducts.1: combine them into one line',
     );
   });
 });
@@ -150,7 +150,7 @@ describe('an update', () => {
       expect(Object.keys(few)).toEqual(returnChangeableOnArrival);
       expect(patchReturn(there, few, context)).toEqual({ ...there, ...few });
       expect(refusal(() => patchReturn(there, { shipper: 'PPL', rma: '5' }, context))).toBe(
-        `409 The return is ${status}: only description, eshopNote, rma can be changed now, not shipper.`,
+        `409 The return is ${status}; only description, eshopNote, rma can still be changed, not shipper.`,
       );
     },
   );
@@ -214,7 +214,7 @@ describe('the count', () => {
       '400 returnedOrderProducts.0.sku: "CUP" was not announced',
     );
     expect(refusal(() => count({ lot: 'A' }, { lot: 'A' }))).toBe(
-      '400 returnedOrderProducts.1: is named twice: enter the sum',
+      '400 returnedOrderProducts.1: appears twice: enter the sum',
     );
   });
 
@@ -228,7 +228,7 @@ describe('the count', () => {
     'is refused while it is %s',
     (status) => {
       expect(refusal(() => countReturn({ ...record, status }, { returnedOrderProducts: [] }))).toBe(
-        `409 The return is ${status}: it is counted while it is arrived or processing.`,
+        `409 The return is ${status}: counts can be entered only while it is arrived or processing.`,
       );
     },
   );

@@ -79,8 +79,8 @@ describe('a movement', () => {
 
   test.each([
     [{ count: 0 }, '400 count: must not be 0'],
-    [{ type: 'quality_hold' }, '400 count: must be above 0 for quality_hold'],
-    [{ type: 'quality_release' }, '400 count: must be above 0 for quality_release'],
+    [{ type: 'quality_hold' }, '400 count: must be greater than 0 for quality_hold'],
+    [{ type: 'quality_release' }, '400 count: must be greater than 0 for quality_release'],
     [{ type: 'quality_hold', count: 0 }, '400 count: must not be 0'],
     [{ type: 'quality_hold', count: 1 }, 'nothing'],
     [{ type: 'quality_release', count: 1 }, 'nothing'],
