@@ -2,7 +2,6 @@
  * What can be said against a webhook's URL when it is registered, before any name is looked up.
  * @module
  */
-import { isIP } from 'node:net';
 import type { AddressGuard } from './address-guard.ts';
 
 /** What `localhost` stands for (RFC 6761). */
@@ -23,7 +22,7 @@ export function destinationProblem(guard: AddressGuard, url: string): string | n
 
 /** A name for loopback can be called while one of its addresses may be. */
 function refusalOfLocalhost(guard: AddressGuard, host: string, port: number): string | null {
-  if (isIP(host) !== 0 || !/^(.*\.)?localhost\.?$/.test(host)) return null;
+  if (!/^(.*\.)?localhost\.?$/.test(host)) return null;
   const reasons = LOOPBACK.map((address) => guard.refusal(address, port));
   return reasons.includes(null) ? null : (reasons[0] ?? null);
 }

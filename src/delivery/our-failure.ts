@@ -18,11 +18,11 @@ export async function isOurFailure(
   return await isOurFault(causes.flatMap(stepsOf), { hasRoute, ...evidence });
 }
 
-/** An error of a socket as a row of the table; none for errors of another kind. */
+/** An error of a socket as a row of the table, be it the cause of another one; none for what is no such error. */
 function stepsOf(error: unknown): FailedStep[] {
   if (!(error instanceof Error)) return [];
   if (!('code' in error) || typeof error.code !== 'string' || !('syscall' in error)) {
-    return error.cause === undefined ? [] : stepsOf(error.cause);
+    return stepsOf(error.cause);
   }
   const address = 'address' in error && typeof error.address === 'string' ? error.address : undefined;
   return [{ code: error.code, step: 'connection', address }];

@@ -106,6 +106,19 @@ describe('Retry-After', () => {
   ])('%j means %j ms', (value, expected) => {
     expect(parseRetryAfter(value, now)).toBe(expected);
   });
+
+  test('a date without a zone is GMT wherever this process runs', () => {
+    const zone = process.env.TZ;
+    process.env.TZ = 'America/New_York';
+    try {
+      const at = Date.parse('1994-11-06T08:49:37Z');
+      expect(parseRetryAfter('Sun Nov  6 08:49:37 1994', at - 5_000)).toBe(5_000);
+      expect(parseRetryAfter('Sun, 06 Nov 1994 08:49:37 GMT', at - 5_000)).toBe(5_000);
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
 });
 
 describe('the excerpt of an answer', () => {
@@ -122,6 +135,8 @@ describe('the excerpt of an answer', () => {
     );
     expect(safeExcerpt(Buffer.from([0x61, 0xc4]))).toBe('a\ufffd');
     expect(safeExcerpt(Buffer.alloc(0))).toBeNull();
+    // As long as what is kept: the rest of the character may have been cut off.
+    expect(safeExcerpt(Buffer.concat([Buffer.alloc(1023, 'x'), Buffer.from([0xc4])]))).toBe('x'.repeat(1023));
   });
 
   test('never holds a control character, whatever the bytes', () => {

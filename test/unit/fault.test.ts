@@ -1,7 +1,7 @@
 /** Whose failure it is: the whole table, written out. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { FAULTS, type FailedStep, isOurFault } from '../../src/delivery/fault.ts';
+import { FAULTS, type FailedStep, faultOf, isOurFault } from '../../src/delivery/fault.ts';
 
 const lookup = (code: string): FailedStep => ({ code, step: 'lookup' });
 const dialled = (code: string, address = '93.184.216.34'): FailedStep => ({
@@ -83,4 +83,9 @@ test('every code of the table in code stands in the table above and in docs/deli
 
   expect(Object.keys(FAULTS).filter((code) => !tested.has(code))).toEqual([]);
   expect(Object.keys(FAULTS).filter((code) => !section.includes(`\`${code}\``))).toEqual([]);
+});
+
+test('a code that is not in the table is the receiver’s; without an address no family is known', () => {
+  expect(faultOf({ code: 'EWHATEVER', step: 'connection' })).toBe('receiver');
+  expect(faultOf({ code: 'EADDRNOTAVAIL', step: 'connection' })).toBe('ours');
 });

@@ -20,6 +20,31 @@ test.each<[string, unknown, boolean]>([
     false,
   ],
   ['none of several is known', new AggregateError([]), false],
+  [
+    'none of several is known, but the error as a whole',
+    Object.assign(new AggregateError([]), { code: 'EMFILE', syscall: 'connect' }),
+    true,
+  ],
+  [
+    'what is no error of a socket says nothing beside one',
+    new AggregateError([socketError('EMFILE'), 'x']),
+    true,
+  ],
+  [
+    'nor does one whose code is no text',
+    new AggregateError([
+      socketError('EMFILE'),
+      Object.assign(new Error('x'), { code: 24, syscall: 'connect' }),
+      new Error('x'),
+    ]),
+    true,
+  ],
+  [
+    'an address that is no text',
+    Object.assign(new Error('x'), { code: 'EADDRNOTAVAIL', syscall: 'connect', address: 42 }),
+    true,
+  ],
+  ['no address was dialled', socketError('EADDRNOTAVAIL'), true],
   ['a code that is not of a socket', Object.assign(new Error('x'), { code: 'EMFILE' }), false],
   ['a code that is no text', Object.assign(new Error('x'), { code: 24, syscall: 'connect' }), false],
   ['an error of another kind', new Error('x'), false],
