@@ -41,21 +41,27 @@ const untilReleased = (stack: DeliveryStack) =>
     PATIENCE_MS,
   );
 
+/** The order's time has come, and its timer has not been told. */
+const dueNow = (stack: DeliveryStack) =>
+  stack.sql`update orders set release_at = now() where eshop_order_id = 'P-1'`;
+
 /** A repair is counted when Temporal has answered; the release may be faster. */
 const untilCounted = (stack: DeliveryStack) =>
   stack.until('the repair to be counted', async () => stack.repaired().length > 0, PATIENCE_MS);
 
 test('its timer lost and its time past: released', async () => {
-  const stack = await waitingPreOrder('release-lost', 3_000);
+  const stack = await waitingPreOrder('release-lost', 3_600_000);
   await loseWorkflow(stack.client, releaseWorkflowId(stack.eshopId, 'P-1'));
+  await dueNow(stack);
   await untilReleased(stack);
   await untilCounted(stack);
   expect(stack.repaired()).toMatchObject([{ kind: 'release', action: 'startedAgain' }]);
 });
 
 test('its timer terminated in Temporal: released all the same when its time has come, since the order says so', async () => {
-  const stack = await waitingPreOrder('release-terminated', 3_000);
+  const stack = await waitingPreOrder('release-terminated', 3_600_000);
   await timer(stack).terminate();
+  await dueNow(stack);
   await untilReleased(stack);
   await untilCounted(stack);
   expect(stack.repaired()).toEqual([
@@ -73,10 +79,11 @@ test('its timer knows nothing of an earlier time, as one restored from an older 
     },
     PATIENCE_MS,
   );
-  await stack.sql`update orders set release_at = now() where eshop_order_id = 'P-1'`;
+  await dueNow(stack);
   await untilReleased(stack);
   await untilCounted(stack);
-  expect(stack.repaired()).toEqual([{ kind: 'release', action: 'woken', reason: 'asleep', count: 1 }]);
+  // On a busy machine it may be looked at once more, between the end of its timer and its release.
+  expect(stack.repaired()).toContainEqual({ kind: 'release', action: 'woken', reason: 'asleep', count: 1 });
 });
 
 test('its timer lost long before its time: running again once a worker starts', async () => {
