@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';
+import { counted } from '../src/domain/words.ts';
 import type { Client } from './client.ts';
 import { planDay } from './day.ts';
 import type { Progress } from './progress.ts';
@@ -84,7 +85,7 @@ export async function runDemo(
     if (!options.keepWebhooks) {
       const { left, reason } = await unsubscribe(client, subscriptions);
       // Not thrown: it would hide what ended the day.
-      if (left > 0) warn(`${left} webhooks of the demonstration are left: ${reason}`);
+      if (left > 0) warn(`${counted(left, 'webhook')} of the demonstration could not be removed: ${reason}`);
     }
     await receiver?.close();
   }
@@ -145,6 +146,6 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     problem:
       open === 0
         ? null
-        : `${open} deliveries have not arrived: ${(await lastError(client, subscriptions)) ?? 'the delivery log says no reason'}.`,
+        : `${open === 1 ? '1 delivery has' : `${open} deliveries have`} not arrived: ${(await lastError(client, subscriptions)) ?? 'the delivery log says no reason'}.`,
   };
 }

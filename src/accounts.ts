@@ -29,7 +29,7 @@ export function parseCredentials(text: string | undefined): EshopCredentials | u
 }
 
 /** The e-shop of that number is not there. */
-export const noSuchEshop = (eshopId: number) => new UserError(`There is no e-shop ${eshopId}.`);
+export const noSuchEshop = (eshopId: number) => new UserError(`E-shop ${eshopId} does not exist.`);
 
 /** The e-shop has no user of that name. */
 export const noSuchUser = (eshopId: number, username: string) =>

@@ -3,6 +3,7 @@
  * @module
  */
 import { maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
+import { counted } from '../../src/domain/words.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Ledger, Outcome } from '../ledger.ts';
 import type { Receiver } from '../receivers.ts';
@@ -74,14 +75,14 @@ function checkDelivery(
     return [
       violation(
         'stuck',
-        `${name}: still open after ${row.attemptsMade} attempts, ${plan} (${row.lastError ?? 'no error'})`,
+        `${name}: still open after ${counted(row.attemptsMade, 'attempt')}, ${plan} (${row.lastError ?? 'no error'})`,
       ),
     ];
   }
   const outcome: Outcome = row.state === 'failed' && arrivals.at(-1)?.status === 410 ? 'gone' : row.state;
   if (!allowed.includes(outcome)) {
     const expected = allowed.join(' or ');
-    const text = `${name}: ${outcome} after ${row.attemptsMade} attempts, not ${expected} (${row.lastError ?? 'no error'})`;
+    const text = `${name}: ${outcome} after ${counted(row.attemptsMade, 'attempt')}, not ${expected} (${row.lastError ?? 'no error'})`;
     // What its receiver would have taken is lost.
     return [violation(receiver.outcome === 'delivered' ? 'lost' : 'wrong', text)];
   }
@@ -96,7 +97,7 @@ function checkDelivery(
   return [
     violation(
       'wrong',
-      `${name}: failed after ${numbers.size} attempts (recorded: ${row.attemptsMade}), not ${most}`,
+      `${name}: failed after ${counted(numbers.size, 'attempt')} (recorded: ${row.attemptsMade}), not ${most}`,
     ),
   ];
 }

@@ -16,7 +16,7 @@ import { eventTypeNames } from '../domain/event-types.ts';
 import { notFound } from '../domain/problem.ts';
 import { timestamp, written } from '../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { describe } from './describe.ts';
+import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
 import { pageOf, pageQuery, paginationOf } from './pagination.ts';
 import { params, query } from './validate.ts';
@@ -129,7 +129,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/webhooks/:id/deliveries',
-    describe({
+    describeOperation({
       summary: 'List the deliveries of a webhook',
       description: 'Newest first.',
       tag,
@@ -165,7 +165,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/deliveries/:id',
-    describe({
+    describeOperation({
       summary: 'Read a delivery with its attempts',
       tag,
       data: DeliveryWithAttempts,

@@ -36,9 +36,9 @@ export const errorContent = {
 
 /**
  * Describes the operation that follows it in the route.
- * @example app.get('/orders', describe({ summary: 'List orders', tag: 'Orders', data: Order, list: true, message: 'Orders found.' }), …)
+ * @example app.get('/orders', describeOperation({ summary: 'List orders', tag: 'Orders', data: Order, list: true, message: 'Orders found.' }), …)
  */
-export function describe(operation: Operation): MiddlewareHandler {
+export function describeOperation(operation: Operation): MiddlewareHandler {
   const { schema, components } = describeSchema(operation.data, 'output');
   const list = operation.list ?? false;
   const paged = list === true ? ['pagination'] : [];
@@ -79,7 +79,7 @@ export function describe(operation: Operation): MiddlewareHandler {
 }
 
 /** A table of statuses as a Markdown list. */
-export function waysOf(transitions: Readonly<Record<string, readonly string[]>>): string {
+export function transitionList(transitions: Readonly<Record<string, readonly string[]>>): string {
   return Object.entries(transitions)
     .map(([from, to]) => `- ${from} → ${to.length === 0 ? '(final)' : to.join(', ')}`)
     .join('\n');

@@ -12,7 +12,7 @@ import { roles } from '../domain/role.ts';
 import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
 import { clientAddresses } from './client-address.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { describe } from './describe.ts';
+import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
 import { signToken, TOKEN_LIFETIME_SECONDS } from './token.ts';
 import { body } from './validate.ts';
@@ -47,7 +47,7 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps
 
   app.post(
     '/users/login',
-    describe({
+    describeOperation({
       summary: 'Log in',
       description:
         'Returns a token for a user of the e-shop that `x-api-key` belongs to. The token is a JWT ' +

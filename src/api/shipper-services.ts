@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { shipperSchema } from '../domain/order/shipper-services.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { describe } from './describe.ts';
+import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
 import { query } from './validate.ts';
 
@@ -15,7 +15,7 @@ export function shipperServiceRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.get(
     '/shipper-service-codes',
-    describe({
+    describeOperation({
       summary: 'List carriers and their services',
       description: 'The values of `shipper` and `shipperService` of an order.',
       tag: 'Orders',

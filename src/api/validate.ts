@@ -20,7 +20,7 @@ type Validated<Target extends string, Schema extends v.GenericSchema> = Middlewa
 
 /**
  * The JSON body, as `c.req.valid('json')`. Use `v.strictObject`, so that a typing error cannot pass silently.
- * @example app.post('/webhooks', describe({…}), body(WebhookInput, { responseOnly: ['id'] }), (c) => …)
+ * @example app.post('/webhooks', describeOperation({…}), body(WebhookInput, { responseOnly: ['id'] }), (c) => …)
  */
 export function body<Schema extends v.GenericSchema<unknown, object>>(
   schema: Schema,

@@ -29,7 +29,7 @@ import {
 import { counted } from '../domain/words.ts';
 import { newWebhookSecret } from '../keys.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
-import { describe } from './describe.ts';
+import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
 import { pageOf, pageQuery, paginationOf } from './pagination.ts';
 import { body, params, query } from './validate.ts';
@@ -104,7 +104,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/webhooks',
-    describe({
+    describeOperation({
       summary: 'List webhooks',
       description:
         'In the order of their ids. Returns all webhooks, without `pagination`, unless `page` or `items` is given.',
@@ -131,7 +131,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.post(
     '/webhooks',
-    describe({
+    describeOperation({
       summary: 'Create a webhook',
       description:
         'The response contains the `secret`, which is never returned again. Several webhooks may have the same type. The contract of ' +
@@ -156,7 +156,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.get(
     '/webhooks/:id',
-    describe({
+    describeOperation({
       summary: 'Read a webhook',
       tag,
       data: webhookRecordSchema,
@@ -174,7 +174,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.put(
     '/webhooks/:id',
-    describe({
+    describeOperation({
       summary: 'Replace a webhook',
       description:
         'Replaces all fields; those left out get their defaults. Changing `active` has the same effect as activate and ' +
@@ -202,7 +202,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.put(
     '/webhooks/:id/activate',
-    describe({
+    describeOperation({
       summary: 'Activate a webhook',
       description:
         'Deliveries resume: every held delivery is attempted within seconds, provided that its own 48 hours are not over. Activating an active webhook changes nothing.',
@@ -220,7 +220,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.put(
     '/webhooks/:id/deactivate',
-    describe({
+    describeOperation({
       summary: 'Deactivate a webhook',
       description:
         'Deliveries stop: new events create none, and every open delivery is held at once. If its 48 hours end while it is held, it becomes ' +
@@ -243,7 +243,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.put(
     '/webhooks/:id/regenerate-secret',
-    describe({
+    describeOperation({
       summary: 'Regenerate the secret',
       description:
         'The new secret is valid at once and is returned only now. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
@@ -276,7 +276,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.delete(
     '/webhooks/:id',
-    describe({
+    describeOperation({
       summary: 'Delete a webhook',
       description:
         'The webhook and its deliveries are no longer available through the interface; open deliveries are canceled. Returns 400 if the contract does not allow deleting webhooks.',

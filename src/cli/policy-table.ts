@@ -3,6 +3,7 @@
  * @module
  */
 import { maxAttempts, type RetryPolicy, waits } from '../domain/retry-policy.ts';
+import { counted } from '../domain/words.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -23,6 +24,11 @@ export function formatTime(ms: number): string {
   const whole = Math.floor(parts / (unit / part));
   const rest = parts % (unit / part);
   return rest === 0 ? `${whole} ${name}` : `${whole} ${name} ${rest} ${partName}`;
+}
+
+/** A sum of waits: in hours with one decimal, which is how such windows are talked about, or whatever unit fits. */
+function sumOf(ms: number): string {
+  return ms < HOUR ? formatTime(ms) : `${(ms / HOUR).toFixed(1)} h`;
 }
 
 /**
@@ -46,7 +52,7 @@ export function policyTable(policy: RetryPolicy): string {
   const planned = maxAttempts(policy);
   const left =
     made === planned
-      ? `The ${planned - 1} waits add up to ${(sum / HOUR).toFixed(1)} h, inside the window of ${formatTime(policy.windowMs)}.`
+      ? `The ${counted(planned - 1, 'wait')} ${planned === 2 ? 'adds' : 'add'} up to ${sumOf(sum)}, inside the window of ${formatTime(policy.windowMs)}.`
       : `Attempts ${made + 1} to ${planned} would begin after the window of ${formatTime(policy.windowMs)} and are not made.`;
   return [...lines, '', left].join('\n');
 }

@@ -4,7 +4,7 @@
 import { generateSpecs } from 'hono-openapi';
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describe as describeOperation } from '../../src/api/describe.ts';
+import { describeOperation } from '../../src/api/describe.ts';
 import { ok } from '../../src/api/envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../../src/api/pagination.ts';
 import { body, params, query } from '../../src/api/validate.ts';

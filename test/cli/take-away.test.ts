@@ -141,12 +141,12 @@ describe('an e-shop', () => {
 });
 
 it.each([
-  [['user', 'list', '--eshop', '999999'], 'There is no e-shop 999999.'],
+  [['user', 'list', '--eshop', '999999'], 'E-shop 999999 does not exist.'],
   [['user', 'delete', '--eshop', '1', '--username', 'nobody'], 'E-shop 1 has no user "nobody"; '],
   [['user', 'password', '--eshop', '1', '--username', 'nobody'], 'E-shop 1 has no user "nobody"; '],
-  [['eshop', 'disable', '--eshop', '999999'], 'There is no e-shop 999999.'],
-  [['eshop', 'enable', '--eshop', '999999'], 'There is no e-shop 999999.'],
-  [['eshop', 'rotate-key', '--eshop', '999999'], 'There is no e-shop 999999.'],
+  [['eshop', 'disable', '--eshop', '999999'], 'E-shop 999999 does not exist.'],
+  [['eshop', 'enable', '--eshop', '999999'], 'E-shop 999999 does not exist.'],
+  [['eshop', 'rotate-key', '--eshop', '999999'], 'E-shop 999999 does not exist.'],
   [['eshop', 'rotate-key', '--eshop', 'mine'], '--eshop must be the number of an e-shop; '],
 ])('%j is a mistake, said in one sentence', async (args, sentence) => {
   await expect(waybill(...args)).rejects.toThrow(sentence);

@@ -139,7 +139,7 @@ describe('a mistake is one sentence on stderr, with code 1 and nothing on stdout
     [
       'an unknown e-shop',
       ['user', 'create', '--eshop', '999', '--role', 'shop'],
-      /^There is no e-shop 999\.$/,
+      /^E-shop 999 does not exist\.$/,
     ],
     ['an unknown command', ['dance'], /unknown command 'dance'/],
     ['a wrong variable', ['policy'], /^RETRY_MAX must be .+\.$/, { RETRY_MAX: 'many' }],

@@ -167,6 +167,6 @@ test('no mail and two mails are wrong; two are forgiven where a 250 was lost', (
 test('a delivery that an operator ended is held against what was ordered', () => {
   const row = { state: 'canceled', attemptsMade: 1 } as const;
   const seen = { row, arrivals: [arrival(1, 50)], ...deactivatedNot };
-  expect(texts(seen)).toContain('canceled after 1 attempts, not failed');
+  expect(texts(seen)).toContain('canceled after 1 attempt, not failed');
   expect(texts({ ...seen, ledger: { exceptions: new Map([['delivery', ['canceled']]]) } })).toBe('');
 });

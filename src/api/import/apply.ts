@@ -12,7 +12,7 @@ import type { Turns } from '../budget/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import { failureOf, reasonPhrase } from '../errors.ts';
 import { parseJson } from '../json-body.ts';
-import { createLanes } from './lanes.ts';
+import { createKeyedLock, exclusive } from './keyed-lock.ts';
 import type { Line } from './lines.ts';
 import { type Applied, type ImportOperation, importOperations, type Prepared } from './operations.ts';
 import type { Permit } from './still-allowed.ts';
@@ -101,7 +101,7 @@ export function createApplyLine(
   permit: Permit,
   turns: Turns,
 ): ApplyLine {
-  const inLanes = createLanes();
+  const withLocks = createKeyedLock();
 
   async function write(parsed: ParsedLine, prepared: Prepared): Promise<Applied> {
     const { operation, id, idempotencyKey: key, body } = parsed;
@@ -119,8 +119,8 @@ export function createApplyLine(
       const key = parsed.idempotencyKey;
       if (key !== undefined) about.idempotencyKey = key;
       const prepared = prepare(parsed);
-      const uses = [...prepared.uses, ...(key === undefined ? [] : [{ lane: `key ${key}`, shared: false }])];
-      const applied = await inLanes(uses, () =>
+      const locks = [...prepared.locks, ...(key === undefined ? [] : [exclusive(`key ${key}`)])];
+      const applied = await withLocks(locks, () =>
         turns.run(eshopId, async () => {
           await permit.check();
           return retryOnDeadlock(() => write(parsed, prepared));

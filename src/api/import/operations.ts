@@ -14,7 +14,7 @@ import { orderOperations } from '../records/orders.ts';
 import { receivingResource } from '../records/receivings.ts';
 import type { Resource } from '../records/resource.ts';
 import { returnResource } from '../records/returns.ts';
-import type { Use } from './lanes.ts';
+import { exclusive, type LockedKey, shared } from './keyed-lock.ts';
 
 /** What applying a line gave. */
 export interface Applied {
@@ -26,9 +26,9 @@ export interface Applied {
   readonly repeated?: boolean;
 }
 
-/** A line, its body checked: what it uses, and how it is applied. */
+/** A line, its body checked: what it locks, and how it is applied. */
 export interface Prepared {
-  readonly uses: readonly Use[];
+  readonly locks: readonly LockedKey[];
   apply(tx: Transaction, eshopId: number): Promise<Applied>;
 }
 
@@ -45,8 +45,6 @@ export interface ImportOperation {
   prepare(id: string, body: unknown): Prepared;
 }
 
-const alone = (lane: string): Use => ({ lane, shared: false });
-const together = (lane: string): Use => ({ lane, shared: true });
 /** All products: whoever has it alone may find any of them short, or make it so. */
 const stock = 'stock';
 
@@ -58,7 +56,7 @@ const stockMovement: ImportOperation = {
   prepare(_id, body) {
     const movement = newMovement(body);
     return {
-      uses: [together(stock), alone(`product ${movement.sku}`)],
+      locks: [shared(stock), exclusive(`product ${movement.sku}`)],
       async apply(tx, eshopId) {
         const { id } = await createMovement(tx, eshopId, movement);
         return { message: 'Stock movement recorded.', id };
@@ -81,7 +79,7 @@ function operationsOn<Rec extends object>({
     prepare(id, sent) {
       const { change, movesStock } = prepare(sent);
       return {
-        uses: [alone(`${kind} ${id}`), ...(movesStock ? [alone(stock)] : [])],
+        locks: [exclusive(`${kind} ${id}`), ...(movesStock ? [exclusive(stock)] : [])],
         async apply(tx, eshopId) {
           await changeRecord(tx, family, eshopId, id, change);
           return { message, id };

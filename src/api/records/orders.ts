@@ -10,7 +10,7 @@ import { packingListsSchema, packOrder } from '../../domain/order/packing-lists.
 import { orderRecordSchema } from '../../domain/order/record.ts';
 import { documentedEntries, type OrderRecord } from '../../domain/order/schema.ts';
 import { type OrderStatus, orderStatuses, orderTransitions } from '../../domain/order/status.ts';
-import { waysOf } from '../describe.ts';
+import { transitionList } from '../describe.ts';
 import { type Operation, operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
@@ -46,7 +46,7 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
   operation({
     name: 'status',
     summary: 'Change the status of an order',
-    description: `Fires UPDATE_ORDER_STATUS. Any other transition, including to the current status, returns 409.\n\n${waysOf(orderTransitions)}\n\n${stock}`,
+    description: `Fires UPDATE_ORDER_STATUS. Any other transition, including to the current status, returns 409.\n\n${transitionList(orderTransitions)}\n\n${stock}`,
     conflict: 'this transition is not allowed, or there is not enough stock.',
     message: 'Order status changed.',
     body: v.strictObject({

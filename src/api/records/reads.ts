@@ -14,7 +14,7 @@ import { renderValue } from '../../domain/render.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { article, capital } from '../../domain/words.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
-import { describe } from '../describe.ts';
+import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { booleanText, params, query } from '../validate.ts';
@@ -57,7 +57,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
 
   app.get(
     path,
-    describe({
+    describeOperation({
       summary: `List ${tag.toLowerCase()}`,
       description: `Oldest first${listed}`,
       tag,
@@ -78,7 +78,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
   const flags = packingLists === undefined ? {} : { withPackingLists: v.optional(booleanText) };
   app.get(
     `${path}/:id`,
-    describe({
+    describeOperation({
       summary: `Read ${article(noun)}`,
       ...(packingLists === undefined ? {} : { description: packingLists }),
       tag,

@@ -19,7 +19,7 @@ import {
   receivingRecordSchema,
 } from '../../domain/receiving/schema.ts';
 import { receivingStatuses, receivingTransitions } from '../../domain/receiving/status.ts';
-import { waysOf } from '../describe.ts';
+import { transitionList } from '../describe.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
@@ -57,7 +57,7 @@ export const receivingResource: Resource<ReceivingRecord> = {
     operation({
       name: 'status',
       summary: 'Change the status of a receiving',
-      description: `Fires UPDATE_RECEIVING_STATUS. Any other transition, including to the current status, returns 409.\n\n${waysOf(receivingTransitions)}\n\n\`stocked\` adds the units to the stock: one \`receiving\` movement per enabled line: the counted units, or the announced ones if none were counted.`,
+      description: `Fires UPDATE_RECEIVING_STATUS. Any other transition, including to the current status, returns 409.\n\n${transitionList(receivingTransitions)}\n\n\`stocked\` adds the units to the stock: one \`receiving\` movement per enabled line: the counted units, or the announced ones if none were counted.`,
       conflict: 'this transition is not allowed.',
       message: 'Receiving status changed.',
       body: v.strictObject({ status: oneOf(receivingStatuses) }),

@@ -14,7 +14,7 @@ import type { OrderContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/words.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
-import { describe } from '../describe.ts';
+import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { jsonBody } from '../json-body.ts';
 import { params } from '../validate.ts';
@@ -72,7 +72,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
 
   app.post(
     path,
-    describe({
+    describeOperation({
       summary: `${resource.creates} ${named}`,
       description: `${fires('created')}.${onCreation}${rules}`,
       tag,
@@ -110,7 +110,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   for (const { method, summary, how, optional, apply } of updates) {
     app[method](
       one,
-      describe({
+      describeOperation({
         summary,
         description: `${how}${late} ${fires('updated')}, unless nothing changed.${rules}`,
         tag,
@@ -135,7 +135,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   for (const { name, summary, description, conflict, message, change: act } of resource.actions) {
     app.post(
       `${one}/${name}`,
-      describe({
+      describeOperation({
         summary,
         description: `${description} No body.`,
         tag,
@@ -152,7 +152,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     const { name, summary, description, conflict, message, withPackingLists } = operation;
     app.put(
       `/warehouse${one}/${name}`,
-      describe({
+      describeOperation({
         summary,
         description,
         tag: 'Warehouse',

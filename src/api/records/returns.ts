@@ -19,7 +19,7 @@ import {
   returnRecordSchema,
 } from '../../domain/return/schema.ts';
 import { returnStatuses, returnTransitions } from '../../domain/return/status.ts';
-import { waysOf } from '../describe.ts';
+import { transitionList } from '../describe.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
@@ -56,7 +56,7 @@ export const returnResource: Resource<ReturnRecord> = {
     operation({
       name: 'status',
       summary: 'Change the status of a return',
-      description: `Fires UPDATE_RETURN_STATUS. Any other transition, including to the current status, returns 409.\n\n${waysOf(returnTransitions)}\n\n\`arrived\` sets \`receivedAt\`, \`completed\` sets \`confirmedAt\` and adds units to the stock: one \`return\` movement per enabled line whose \`resolution\` is returnToInventory or null, of the counted units, or of the announced ones if none were counted.`,
+      description: `Fires UPDATE_RETURN_STATUS. Any other transition, including to the current status, returns 409.\n\n${transitionList(returnTransitions)}\n\n\`arrived\` sets \`receivedAt\`, \`completed\` sets \`confirmedAt\` and adds units to the stock: one \`return\` movement per enabled line whose \`resolution\` is returnToInventory or null, of the counted units, or of the announced ones if none were counted.`,
       conflict: 'this transition is not allowed.',
       message: 'Return status changed.',
       body: v.strictObject({

@@ -17,7 +17,7 @@ import {
 } from '../../domain/stock/movement.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
-import { describe } from '../describe.ts';
+import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { jsonBody } from '../json-body.ts';
 import { type ListedResource, recordReads } from './reads.ts';
@@ -48,7 +48,7 @@ export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
 
   app.post(
     '/warehouse/stock-movements',
-    describe({
+    describeOperation({
       summary: 'Record a stock movement',
       description: `Changes the product's \`stock\` at once and fires CREATE_STOCK_MOVEMENT_<TYPE>, but not UPDATE_PRODUCT.
 
