@@ -107,7 +107,7 @@ export const variables = v.object({
   ),
   ESHOP_REQUESTS: withDefault(
     integer(1, 1_000_000),
-    'requests of one e-shop under way at the same time, per process; any further one is answered with 429',
+    'requests of one e-shop under way at the same time, per process; any further one is rejected with 429',
     '200',
   ),
   ESHOP_CONNECTIONS: withDefault(
@@ -117,13 +117,13 @@ export const variables = v.object({
   ),
   ESHOP_MIB_PER_SECOND: withDefault(
     integer(1, 1_000_000),
-    'MiB per second that one e-shop may send and receive together, averaged over ten seconds; beyond that, requests are answered with 429',
+    'MiB per second that one e-shop may send and receive together, averaged over ten seconds; beyond that, requests are rejected with 429',
     '32',
   ),
   TRUST_PROXY: withDefault(flag, 'a proxy in front sets `X-Forwarded-For`: believe it', 'false'),
   SHUTDOWN_GRACE: withoutDefault(
     duration,
-    'how long a shutdown may take, whatever hangs; attempts under way are given this time to finish; unset: `DELIVERY_TIMEOUT` plus 25 seconds',
+    'how long a shutdown may take, whatever hangs; attempts in progress have this time to finish; unset: `DELIVERY_TIMEOUT` plus 25 seconds',
   ),
   SHIPPER_SERVICES_FILE: withoutDefault(text, 'JSON file that replaces the carriers and their services'),
   MARKETPLACES_FILE: withoutDefault(text, 'JSON file with further marketplaces'),

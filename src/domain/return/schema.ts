@@ -30,7 +30,7 @@ const lineSchema = v.strictObject({
   sku: said(identifier(), 'A product of the e-shop.'),
   quantity: said(count(), 'Units announced, greater than 0.'),
   returnReason: said(optional(oneOf(returnReasons)), 'Why the customer sends it back.'),
-  lot: said(optional(text(64)), 'The lot, where it is known.'),
+  lot: said(optional(text(64)), 'The lot, if known.'),
 });
 
 /** What an e-shop may write. */
