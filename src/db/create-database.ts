@@ -1,6 +1,3 @@
-/**
- * @module
- */
 import postgres from 'postgres';
 import { createPool } from './pool.ts';
 
