@@ -78,7 +78,14 @@ test('headers say what is delivered', () => {
   });
   expect(headers).not.toHaveProperty('x-service-test');
   expect(buildRequest({ ...request, test: true }, new Date(), '1').headers['x-service-test']).toBe('true');
-  expect(buildRequest({ ...request, method: 'GET' }, new Date(), '1')).toMatchObject({ body: null });
+  // A POST goes to the URL as it is; a GET has the identifier behind it, and no body.
+  const { pathname } = new URL(request.url);
+  expect(buildRequest(request, new Date(), '1').path).toBe(pathname);
+  expect(buildRequest({ ...request, body: null }, new Date(), '1').body).toBe('');
+  expect(buildRequest({ ...request, method: 'GET' }, new Date(), '1')).toMatchObject({
+    path: `${pathname}10001`,
+    body: null,
+  });
   expect(buildRequest({ ...request, method: 'GET' }, new Date(), '1').headers).not.toHaveProperty(
     'content-type',
   );

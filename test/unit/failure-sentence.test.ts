@@ -151,3 +151,8 @@ test('a process that stood still, and a receiver that announces for ever', () =>
     `${HOST} sent more than 10 informational responses (HTTP 1xx) and no final one`,
   );
 });
+
+test('an error without several of which one speaks for all speaks for itself', () => {
+  const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+  expect(said(error)).toBe(`${HOST} refused the connection`);
+});

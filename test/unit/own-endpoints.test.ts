@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createAddressGuard } from '../../src/delivery/address-guard.ts';
 import { destinationProblem } from '../../src/delivery/destination.ts';
 import { createOwnEndpoints, followNames } from '../../src/delivery/own-endpoints.ts';
@@ -125,4 +125,40 @@ test.each([
 
 test('registering a name for loopback is allowed where one of its addresses is exempt', () => {
   expect(destinationProblem(createAddressGuard(['::1/128']), 'http://localhost:9000/')).toBeNull();
+});
+
+test('a URL adds its own port before the usual one, and nothing where it has no host', () => {
+  const own = createOwnEndpoints();
+  own.addUrl('postgres://db.internal:15432/waybill', 5432);
+  own.addUrl('postgres:///waybill', 5432);
+  own.add('192.0.2.1', 25);
+  expect(own.includes('db.internal', 15_432)).toBe(true);
+  expect(own.includes('db.internal', 5_432)).toBe(false);
+  // What is an address needs no looking up.
+  expect(own.names()).toEqual([{ name: 'db.internal', ports: [15_432] }]);
+});
+
+test('names are looked up again every half minute until that is ended; one that cannot be found stands in nobody’s way', async () => {
+  vi.useFakeTimers();
+  try {
+    const own = createOwnEndpoints();
+    own.add('gone.internal', 80);
+    own.add('db.internal', 5432);
+    let address = '192.0.2.1';
+    const stop = followNames(own, async (name) => {
+      if (name === 'gone.internal') throw new Error('ENOTFOUND');
+      return [{ address }];
+    });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(own.includes('192.0.2.1', 5432)).toBe(true);
+    address = '192.0.2.2';
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(own.includes('192.0.2.2', 5432)).toBe(true);
+    stop();
+    address = '192.0.2.3';
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(own.includes('192.0.2.3', 5432)).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
 });
