@@ -93,6 +93,28 @@ test('what a lost transaction still wants to do never reaches the connection tha
   expect(await marks()).toBe(0);
 });
 
+test('a connection that is ended while it asks for the types of the database costs nothing but its statement', async () => {
+  const holder = createPool(database.url, 1);
+  pools.push(holder);
+  await holder`select 1`;
+  const sql = single();
+  let asked: Promise<unknown> = Promise.resolve();
+  await holder.begin(async (tx) => {
+    await tx`lock table pg_catalog.pg_type in access exclusive mode`;
+    asked = pidOf(sql).catch(() => 'lost');
+    await until('the types are asked for', async () => {
+      await tx`select pg_stat_clear_snapshot()`;
+      const ended = await tx`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and query like '%typarray%'
+          and wait_event_type = 'Lock'`;
+      return ended.length > 0;
+    });
+  });
+  await asked;
+  expect(await pidOf(sql)).toBeGreaterThan(0);
+});
+
 test('after an outage the database is asked again within a second, however many connections have failed', async () => {
   const { backoff } = single().options;
   const waits = Array.from({ length: 1_000 }, (_, failures) =>

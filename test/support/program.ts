@@ -46,6 +46,9 @@ export async function startProgram(
       output += text;
     });
   }
+  child.once('exit', (code, signal) => {
+    output += `\n(ended with ${code ?? signal})\n`;
+  });
   const exited = once(child, 'exit');
   await ready(child, () => output, timeoutMs);
   return {
