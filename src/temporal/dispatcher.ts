@@ -28,6 +28,11 @@ import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 
 /**
+ * How long a worker may take for one step of a workflow, in milliseconds. A worker that was killed during one is noticed
+ * after this; Temporal's default of 10 s would delay the attempt by as much. A step takes a few milliseconds.
+ */
+const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+/**
  * Deadline of a call that must not be lost (it is repeated later), in milliseconds. Long enough for a busy server: with
  * the answer to a start its first workflow task would be lost too, and come again only after a task time-out.
  */
@@ -114,6 +119,7 @@ export function createDispatcher(
           ...how,
           workflowId: deliveryWorkflowId(deliveryId),
           taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
           args: [input],
           staticSummary: deliveryTitle(delivery),
           typedSearchAttributes: new TypedSearchAttributes([
@@ -155,6 +161,7 @@ export function createDispatcher(
         client.workflow.signalWithStart<typeof releasePreOrder>('releasePreOrder', {
           workflowId: releaseWorkflowId(eshopId, eshopOrderId),
           taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
           args: [{ eshopId, eshopOrderId }],
           signal: releaseChangedSignal,
           staticSummary: `release of pre-order ${literal(eshopOrderId)}`,
