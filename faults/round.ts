@@ -48,7 +48,6 @@ export async function playRound<S extends BasicStack>(
   graceMs: number,
 ): Promise<Played> {
   const started = Date.now();
-  const machine = watchMachine();
   const { policy } = round;
   await stack.prepare(policy);
   const ledger = newLedger(graceMs);
@@ -56,6 +55,7 @@ export async function playRound<S extends BasicStack>(
   const shop = await openShop(stack.sql, stack.apiUrl, name, ledger);
   const receivers = await openReceivers(policy, shop.subscribe);
   const random = randomFrom(`${round.seed}/${round.index}/fault`);
+  const machine = watchMachine();
   const scene: Scene<S> = { stack, shop, receivers, ledger, random };
   try {
     await fault.prepare?.(scene);
