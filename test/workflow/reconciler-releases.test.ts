@@ -21,6 +21,12 @@ async function waitingPreOrder(name: string, waitMs: number): Promise<DeliverySt
   await insertPreOrder(stack, 'P-1', new Date(Date.now() + waitMs));
   await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'P-1'));
   await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING', PATIENCE_MS);
+  // Nobody but the reconciler starts it again.
+  await stack.until(
+    'the relay to be done',
+    async () => (await stack.sql`select 1 from outbox`).length === 0,
+    PATIENCE_MS,
+  );
   return stack;
 }
 const timer = (stack: DeliveryStack) =>
