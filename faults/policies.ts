@@ -20,7 +20,7 @@ export const policies = {
    * wait, or takes the rest of the window away. The room is what the attempts themselves take on a busy machine, and
    * what their receiver takes at the moment of the fault: that time is not ours.
    */
-  tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 26_000 },
+  tight: { initialIntervalMs: 3, coefficient: 1.5, maxRetries: 20, windowMs: 30_000 },
   /** One wait of an hour: whatever a fault puts off by a wait does not come within the round. */
   hours: { initialIntervalMs: 3_600_000, coefficient: 1.5, maxRetries: 1, windowMs: 48 * 3_600_000 },
   /** So few attempts that each may take all its time. */

@@ -63,7 +63,7 @@ const awayTowardsTheEnd: Fault = {
   policies: ['tight'],
   moments: [18, 19],
   // Longer than what the window leaves beyond its waits, so that the last one must be shortened.
-  lasts: [6_000, 7_500],
+  lasts: [8_000, 10_000],
   inject: ({ stack }) => stack.temporal.stop(),
   heal: ({ stack }) => stack.temporal.start(),
 };
