@@ -12,12 +12,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { request } from 'undici';
 import * as v from 'valibot';
 import { createPool } from '../src/db/pool.ts';
 import { freePort } from '../src/embedded/ports.ts';
 import { stopOnInterruption } from '../src/shutdown.ts';
+import { positiveInteger } from './options.ts';
 import { residentMiB } from './resources.ts';
 import { createEshop, startApi, startDatabase } from './stack.ts';
 
@@ -27,16 +28,9 @@ const skuOf = (index: number) => `THING-${index}`;
 const loginSchema = v.object({ data: v.object({ token: v.string() }) });
 const resultSchema = v.object({ statusCode: v.number(), repeated: v.optional(v.boolean()) });
 
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('must be a whole number above 0.');
-  return value;
-}
-
 const { lines } = new Command('bench:import')
   .description('Measures the import of stock movements on this machine.')
-  .option('--lines <n>', 'lines in the import', wholeNumber, 100_000)
+  .option('--lines <n>', 'lines in the import', positiveInteger, 100_000)
   .parse()
   .opts<{ readonly lines: number }>();
 

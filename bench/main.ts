@@ -7,8 +7,9 @@
  */
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { cpuMilliseconds, difference, type Milliseconds } from './cpu.ts';
+import { positiveInteger, positiveNumber } from './options.ts';
 import { oneLine, report } from './report.ts';
 import { flatOutRound, type Round, steadyRound } from './rounds.ts';
 import { type Stack, startStack } from './stack.ts';
@@ -20,12 +21,6 @@ const IDLE_MS = 3_000;
 
 const say = (text: string) => console.error(text);
 
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError('must be a number above 0.');
-  return value;
-}
-
 interface Options {
   readonly rounds: number;
   readonly orders: number;
@@ -35,10 +30,10 @@ interface Options {
 
 await new Command('bench')
   .description('Measures the delivery of created orders to one POST webhook on this machine.')
-  .option('--rounds <n>', 'rounds of each kind; the table shows their medians', positive, 5)
-  .option('--orders <n>', 'orders in a round flat out', positive, 200)
-  .option('--clients <n>', 'clients that send them at once', positive, 16)
-  .option('--rate <n>', `orders per second in a steady round of ${STEADY_SECONDS} s`, positive, 10)
+  .option('--rounds <n>', 'rounds of each kind; the table shows their medians', positiveInteger, 5)
+  .option('--orders <n>', 'orders in a round flat out', positiveInteger, 200)
+  .option('--clients <n>', 'clients that send them at once', positiveInteger, 16)
+  .option('--rate <n>', `orders per second in a steady round of ${STEADY_SECONDS} s`, positiveNumber, 10)
   .action(bench)
   .parseAsync();
 

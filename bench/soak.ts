@@ -5,8 +5,9 @@
  *     npm run bench:soak -- --minutes 30
  * @module
  */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { median, percentile, shown, table } from './figures.ts';
+import { positiveInteger, positiveNumber } from './options.ts';
 import { oneLine } from './report.ts';
 import { openFiles, residentMiB } from './resources.ts';
 import { flatOutRound, type Round, steadyRound } from './rounds.ts';
@@ -19,12 +20,6 @@ const CLIENTS = 16;
 const MINUTE_S = 60;
 
 const say = (text: string) => console.error(text);
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (!(value > 0)) throw new InvalidArgumentError('must be a number above 0.');
-  return value;
-}
 
 interface Options {
   readonly minutes: number;
@@ -87,7 +82,7 @@ ${table(
 
 await new Command('bench:soak')
   .description('Sends orders at half of what this machine can deliver, and shows what the processes hold.')
-  .option('--minutes <n>', 'how long', positive, 30)
-  .option('--rate <n>', 'orders per second, instead of half of what is measured first', positive)
+  .option('--minutes <n>', 'how long', positiveInteger, 30)
+  .option('--rate <n>', 'orders per second, instead of half of what is measured first', positiveNumber)
   .action(soak)
   .parseAsync();

@@ -7,7 +7,8 @@
  *     npm run faults -- --seed monday --round 17
  * @module
  */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { positiveInteger, wholeNumber } from '../bench/options.ts';
 import { stopOnInterruption } from '../src/shutdown.ts';
 import { groupNames } from './fault.ts';
 import { createLane } from './lane.ts';
@@ -28,22 +29,16 @@ interface Options {
   readonly markdown?: string;
 }
 
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError('must be a whole number.');
-  return value;
-}
-
 const options = new Command('faults')
   .description(
     'Injects faults into a running Waybill and checks that nothing accepted is lost, stuck or wrong.',
   )
-  .option('--rounds <n>', 'how many rounds', wholeNumber, 30)
-  .option('--per-group <n>', 'this many rounds of every group instead', wholeNumber)
+  .option('--rounds <n>', 'how many rounds', positiveInteger, 30)
+  .option('--per-group <n>', 'this many rounds of every group instead', positiveInteger)
   .option('--seed <s>', 'seed of all random choices', String(Date.now() % 1_000_000))
   .option('--round <i>', 'play only this round of the seed', wholeNumber)
   .option('--only <name>', 'only rounds of this group or this fault')
-  .option('--lanes <n>', 'stacks that play rounds side by side', wholeNumber, 1)
+  .option('--lanes <n>', 'stacks that play rounds side by side', positiveInteger, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
   .option('--json', 'the results as JSON instead of a table', false)
   .option('--markdown <file>', 'put the table between <!-- table --> and <!-- /table --> of this file')

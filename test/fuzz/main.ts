@@ -10,7 +10,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { positiveInteger } from '../../bench/options.ts';
 import { createEshopWithUsers } from '../../src/accounts.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
@@ -22,18 +23,11 @@ import { startProgram } from '../support/program.ts';
 import { seedRecords } from './records.ts';
 import { findSchemathesis, runSchemathesis } from './schemathesis.ts';
 
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1)
-    throw new InvalidArgumentError('must be a whole number above 0.');
-  return value;
-}
-
 const options = new Command('fuzz')
   .description('Sends made-up requests to every operation and holds the answers against /openapi.json.')
-  .option('--seconds <n>', 'the longest the requests may take', wholeNumber, 100)
-  .option('--examples <n>', 'made-up requests per operation', wholeNumber, 25)
-  .option('--seed <n>', 'makes the same requests again', wholeNumber, 1)
+  .option('--seconds <n>', 'the longest the requests may take', positiveInteger, 100)
+  .option('--examples <n>', 'made-up requests per operation', positiveInteger, 25)
+  .option('--seed <n>', 'makes the same requests again', positiveInteger, 1)
   .parse()
   .opts<{ readonly seconds: number; readonly examples: number; readonly seed: number }>();
 
