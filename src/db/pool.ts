@@ -5,7 +5,7 @@
  */
 import postgres from 'postgres';
 import { tlsWishOf } from './tls-wish.ts';
-import { openSocket, type SocketDeadlines } from './watched-socket.ts';
+import { openSocket, type SocketDeadlines, SocketGroup } from './watched-socket.ts';
 
 /** A pool or a transaction: what every query function takes first. */
 export type Sql = postgres.Sql | postgres.TransactionSql;
@@ -39,13 +39,14 @@ function reconnectAfter(failures: number): number {
 
 /**
  * Opens a pool. Nothing connects until the first query. A query on a connection that falls silent fails with
- * `DatabaseSilent`, and the next one gets a new connection.
+ * `DatabaseSilent`, and the next one gets a new connection, since idle ones that were silent as well are dropped.
  * @param url a `postgres://` address
  * @param max the most connections (default 10)
  */
 export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlines> = {}): Pool {
   const { statementMs, lockMs, ...socketDeadlines } = { ...DEADLINES, ...deadlines };
   const tls = tlsWishOf(url);
+  const group = new SocketGroup();
   const options = {
     max,
     // Only column names: postgres.camel would also rewrite the keys inside JSON values.
@@ -61,7 +62,7 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
     // The socket has spoken TLS by then, and probes idle connections.
     ssl: false,
     socket: ({ host: [host = '127.0.0.1'], port: [port = 5432] }: { host: string[]; port: number[] }) =>
-      openSocket({ host, port, tls }, socketDeadlines),
+      openSocket({ host, port, tls }, socketDeadlines, group),
   };
   return postgres(url, options);
 }

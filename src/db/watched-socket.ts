@@ -3,7 +3,8 @@
  *
  * The client library waits for an answer as long as the connection is open, and a connection whose packets vanish
  * stays open for a quarter of an hour or for ever. So the socket itself watches: while an answer is owed, something has to
- * arrive within the deadline, else it destroys itself; the library fails the query and makes a new connection.
+ * arrive within the deadline, else it destroys itself; the library fails the query and makes a new connection. The
+ * idle connections that have been silent for as long go with it: each would cost the next query a deadline of its own.
  * @module
  */
 import { once } from 'node:events';
@@ -34,6 +35,31 @@ export class DatabaseSilent extends Error {
   readonly code = 'CONNECTION_SILENT';
 }
 
+/** The connections of a pool, which share what one of them notices. */
+export class SocketGroup {
+  readonly #members = new Map<Socket, Member>();
+
+  /** Counts a connection in until it is closed. */
+  add(socket: Socket, member: Member): void {
+    this.#members.set(socket, member);
+    socket.once('close', () => this.#members.delete(socket));
+  }
+
+  /** Closes the idle connections on which nothing has arrived for this long, in milliseconds. */
+  async dropIdle(silentForMs: number): Promise<void> {
+    const before = performance.now() - silentForMs;
+    const dropped = [...this.#members].filter(([, member]) => member.isIdle() && member.heardAt <= before);
+    await Promise.all(dropped.map(([socket]) => once(socket.destroy(), 'close')));
+  }
+}
+
+interface Member {
+  /** When something last arrived, by the process's monotonic clock. */
+  heardAt: number;
+  /** Whether the server owes it nothing. */
+  isIdle(): boolean;
+}
+
 /** Before the first keep-alive probe on an idle connection, in milliseconds; the system then gives up within seconds. */
 const KEEP_ALIVE_MS = 10_000;
 /** How long the server may take to notice that we closed the connection, in milliseconds. */
@@ -44,8 +70,13 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 /**
  * Opens a connection. It never throws: what fails is a socket that emits `error` and `close`, from which the library
  * recovers; from a rejected promise it does not.
+ * @param group the other connections of the pool
  */
-export async function openSocket(target: SocketTarget, deadlines: SocketDeadlines): Promise<Socket> {
+export async function openSocket(
+  target: SocketTarget,
+  deadlines: SocketDeadlines,
+  group: SocketGroup,
+): Promise<Socket> {
   const late = AbortSignal.timeout(deadlines.connectMs);
   const options: TcpNetConnectOpts = {
     host: target.host,
@@ -59,7 +90,7 @@ export async function openSocket(target: SocketTarget, deadlines: SocketDeadline
   raw.on('error', () => {});
   try {
     const socket = await secured(raw, target, late);
-    watch(socket, deadlines.silenceMs);
+    watch(socket, deadlines.silenceMs, group);
     return socket;
   } catch (error) {
     raw.destroy();
@@ -94,13 +125,17 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
 }
 
 /** Destroys a socket on which the server owes an answer and is silent. */
-function watch(socket: Socket, silenceMs: number | null): void {
+function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): void {
   const owed = createAnswersOwed();
+  const member: Member = { heardAt: performance.now(), isIdle: () => !owed.any };
   let timer: NodeJS.Timeout | undefined;
+  const giveUp = async (ms: number) => {
+    // The others first: whoever hears of the failure and asks again gets a new connection.
+    if (!socket.writableEnded) await group.dropIdle(ms);
+    socket.destroy(new DatabaseSilent(`The database has not answered for ${ms / 1000} s.`));
+  };
   const wait = (ms: number) => {
-    timer ??= setTimeout(() => {
-      socket.destroy(new DatabaseSilent(`The database has not answered for ${ms / 1000} s.`));
-    }, ms);
+    timer ??= setTimeout(() => void giveUp(ms), ms);
   };
   const stopWaiting = () => {
     clearTimeout(timer);
@@ -108,12 +143,14 @@ function watch(socket: Socket, silenceMs: number | null): void {
   };
 
   if (silenceMs !== null) {
+    group.add(socket, member);
     hearWrites(socket, (piece) => {
       owed.sent(piece);
       if (owed.any) wait(silenceMs);
     });
     socket.on('data', (piece: Buffer) => {
       owed.received(piece);
+      member.heardAt = performance.now();
       if (owed.any) timer?.refresh();
       else stopWaiting();
     });

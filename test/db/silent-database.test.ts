@@ -59,6 +59,18 @@ test('a query on a connection that has fallen silent fails, and the next one get
   expect(await one(sql)).toBe(1);
 });
 
+test('idle connections that fell silent with it cost no further query', async () => {
+  const sql = poolThrough(proxy.port);
+  await Promise.all([sql`select pg_sleep(0.1)`, sql`select pg_sleep(0.1)`]);
+  expect(proxy.open).toBe(2);
+  proxy.silence();
+  proxy.pass();
+
+  await expect(one(sql)).rejects.toMatchObject(SILENT);
+
+  expect(await one(sql)).toBe(1);
+});
+
 test('so does one whose answer stops in the middle, and one that was never connected', async () => {
   const sql = poolThrough(proxy.port);
   await one(sql);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSocket } from '../../src/db/watched-socket.ts';
+import { openSocket, SocketGroup } from '../../src/db/watched-socket.ts';
 
 let port = 0;
 const taken: Socket[] = [];
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 function open(silenceMs: number | null): Promise<Socket> {
   const target = { host: '127.0.0.1', port, tls: { mode: 'off', verified: false } } as const;
-  return openSocket(target, { connectMs: 5_000, silenceMs });
+  return openSocket(target, { connectMs: 5_000, silenceMs }, new SocketGroup());
 }
 
 /** What a socket ends with. */
@@ -56,7 +56,7 @@ test('is given up after a goodbye, also where nothing else is watched', async ()
 
 test('that is not there is a socket that fails, not a promise', async () => {
   const target = { host: '127.0.0.1', port: 1, tls: { mode: 'off', verified: false } } as const;
-  const socket = await openSocket(target, { connectMs: 5_000, silenceMs: 200 });
+  const socket = await openSocket(target, { connectMs: 5_000, silenceMs: 200 }, new SocketGroup());
 
   expect(await end(socket)).toMatchObject({ code: 'ECONNREFUSED' });
 });
