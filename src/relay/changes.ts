@@ -6,11 +6,13 @@ import {
   type ClaimedChange,
   claimChanges,
   openDeliveries,
-  releaseChange,
+  releaseChanges,
   removeChange,
+  renewChanges,
 } from '../db/outbox/outbox.ts';
 import { eachLimited } from '../each-limited.ts';
 import type { PassOnDeps } from './deliveries.ts';
+import { whileLeased } from './lease.ts';
 import { BATCH, CONCURRENCY } from './limits.ts';
 
 /** Open deliveries of a webhook per query. */
@@ -18,20 +20,27 @@ const PAGE = 500;
 
 /**
  * Passes on one batch of changes.
- * @throws what Temporal or the database threw when it is away; the change is released
+ * @throws what Temporal or the database threw when it is away; what is left is released
  * @returns whether there may be more
  */
 export async function dispatchChanges(deps: PassOnDeps): Promise<boolean> {
   const { sql } = deps;
   const claimed = await claimChanges(sql, BATCH);
-  for (const change of claimed) {
-    try {
-      await dispatchChange(deps, change);
-    } catch (error) {
-      await releaseChange(sql, change.id);
-      throw error;
-    }
-    await removeChange(sql, change.id);
+  if (claimed.length === 0) return false;
+  const ids = claimed.map(({ id }) => id);
+  try {
+    await whileLeased(
+      () => renewChanges(sql, ids),
+      async () => {
+        for (const change of claimed) {
+          await dispatchChange(deps, change);
+          await removeChange(sql, change.id);
+        }
+      },
+    );
+  } catch (error) {
+    await releaseChanges(sql, ids);
+    throw error;
   }
   return claimed.length === BATCH;
 }

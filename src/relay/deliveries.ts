@@ -4,10 +4,18 @@
  * @module
  */
 import type { Logger } from 'pino';
-import { claimDeliveries, markDispatched, releaseDeliveries } from '../db/outbox/outbox.ts';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  markDispatched,
+  releaseDeliveries,
+  renewDeliveries,
+  setAsideDeliveries,
+} from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../each-limited.ts';
 import { type Dispatcher, isRefusal } from '../temporal/dispatcher.ts';
+import { whileLeased } from './lease.ts';
 import { BATCH, CONCURRENCY } from './limits.ts';
 
 /** What passing on takes. */
@@ -34,8 +42,9 @@ export async function dispatchDeliveries({ sql, dispatcher, log }: PassOnDeps): 
   if (claimed.length === 0) return { taken: false, more: false };
   const started: string[] = [];
   const failed: string[] = [];
+  const refused: string[] = [];
   let failure: unknown;
-  await eachLimited(claimed, CONCURRENCY, async (delivery) => {
+  async function start(delivery: ClaimedDelivery): Promise<void> {
     // Once Temporal has not answered, the rest of the batch need not wait for its deadline as well.
     if (failure !== undefined) return void failed.push(delivery.id);
     try {
@@ -43,18 +52,24 @@ export async function dispatchDeliveries({ sql, dispatcher, log }: PassOnDeps): 
       started.push(delivery.id);
     } catch (error) {
       if (isRefusal(error)) {
-        // It stays leased, and is tried again when the lease ends: it must not stop the others.
         log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to start a delivery');
-        return;
+        return void refused.push(delivery.id);
       }
       failure = error;
       failed.push(delivery.id);
     }
-  });
+  }
+  await whileLeased(
+    () => renewDeliveries(sql, idsOf(claimed)),
+    () => eachLimited(claimed, CONCURRENCY, start),
+  );
   await markDispatched(sql, started);
+  await setAsideDeliveries(sql, refused);
   if (failure !== undefined) {
     await releaseDeliveries(sql, failed);
     throw failure;
   }
   return { taken: true, more: claimed.length === BATCH };
 }
+
+const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);

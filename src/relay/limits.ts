@@ -3,7 +3,7 @@
  * @module
  */
 
-/** Rows per claim: enough to make the claim cheap, and few enough to be passed on within its lease. */
+/** Rows per claim: enough to make the claim cheap, and few enough to be passed on within seconds. */
 export const BATCH = 100;
 /** Calls to Temporal under way at once. */
 export const CONCURRENCY = 25;

@@ -3,7 +3,7 @@
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { recordEvent } from '../../src/db/outbox/events.ts';
-import { claimChanges, claimDeliveries, markDispatched } from '../../src/db/outbox/outbox.ts';
+import { claimChanges, claimDeliveries, LEASE_SECONDS, markDispatched } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { startRelay } from '../../src/relay/relay.ts';
@@ -124,6 +124,29 @@ test('a claim that nobody finished is claimed again once its lease is over; a di
   await markDispatched(stack.sql, [id]);
   await stack.sql`update deliveries set claimed_until = now() - interval '1 second'`;
   expect(await claimDeliveries(stack.sql, 10)).toEqual([]);
+});
+
+test('a relay keeps what it claimed while Temporal takes its time', async () => {
+  const stack = await start(false);
+  await stack.createWebhook('http://127.0.0.1:9/');
+  const id = await stack.fireOne('10050');
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { relay } = relayTo(stack, { startDelivery: () => held });
+  try {
+    await stack.until('the end of the lease as it was claimed', async () => {
+      const [row] = await stack.sql`
+        select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 2}) as renewed
+        from deliveries where id = ${id}`;
+      return row?.renewed === true;
+    });
+    expect(await claimDeliveries(stack.sql, 10)).toEqual([]);
+  } finally {
+    answer();
+    await relay.stop();
+  }
 });
 
 test('a delivery started twice is delivered once', async () => {

@@ -6,8 +6,13 @@
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
-/** How long a claimed row is left alone, in seconds: longer than a batch takes with Temporal answering slowly. */
-const LEASE_SECONDS = 30;
+/**
+ * How long a claimed row is left alone, in seconds, unless the claim is renewed: what a killed relay had claimed waits
+ * this long.
+ */
+export const LEASE_SECONDS = 5;
+/** How long a delivery that Temporal refused to start is left alone, in seconds. */
+const REFUSED_SECONDS = 30;
 
 /** A delivery to be started. */
 export interface ClaimedDelivery {
@@ -33,6 +38,21 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
 export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update deliveries set dispatched_at = now(), claimed_until = null where id = any(${[...ids]}::uuid[])`;
+}
+
+/** Renews the claim on those of them that are still claimed. */
+export async function renewDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`
+    update deliveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = any(${[...ids]}::uuid[]) and dispatched_at is null and claimed_until is not null`;
+}
+
+/** Leaves deliveries alone that Temporal refused to start: they are tried again, and stop nobody until then. */
+export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    update deliveries set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS})
+    where id = any(${[...ids]}::uuid[]) and dispatched_at is null`;
 }
 
 /** Gives claimed deliveries back at once, where their start failed. */
@@ -66,14 +86,21 @@ export async function claimChanges(sql: Sql, limit: number): Promise<ClaimedChan
     returning id, kind, eshop_id, webhook_id, eshop_order_id`;
 }
 
+/** Renews the claim on those of them that are still there. */
+export async function renewChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`
+    update outbox set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = any(${[...ids]}::bigint[]) and claimed_until is not null`;
+}
+
 /** Removes a change that has been made known. */
 export async function removeChange(sql: Sql, id: string): Promise<void> {
   await sql`delete from outbox where id = ${id}`;
 }
 
-/** Gives a claimed change back at once. */
-export async function releaseChange(sql: Sql, id: string): Promise<void> {
-  await sql`update outbox set claimed_until = null where id = ${id}`;
+/** Gives claimed changes back at once. */
+export async function releaseChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`update outbox set claimed_until = null where id = any(${[...ids]}::bigint[])`;
 }
 
 /**
