@@ -6,7 +6,7 @@ import { maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts'
 import { counted } from '../../src/domain/words.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
 import type { Ledger, Outcome } from '../ledger.ts';
-import type { Receiver } from '../receivers.ts';
+import type { Arrival, Receiver } from '../receivers.ts';
 import { type Violation, violation } from './violation.ts';
 
 /** The requests of one delivery, as they came. */
@@ -52,14 +52,27 @@ export function checkOutcomes(policy: RetryPolicy, ledger: Ledger, evidence: Evi
   return { accepted, delivered, violations };
 }
 
+function expectedOutcomes(ledger: Ledger, receiver: Receiver, { id }: DeliveryRow): readonly Outcome[] {
+  return ledger.exceptions.get(id) ?? ledger.webhookExceptions.get(receiver.webhookId) ?? [receiver.outcome];
+}
+
+/** Whether an outage of ours, and the grace after it, lasted until the window of a delivery was over. */
+function windowTakenAway(
+  { windowMs }: RetryPolicy,
+  { outages, graceMs }: Ledger,
+  [first]: readonly Arrival[],
+): boolean {
+  if (first === undefined) return false;
+  const endsAt = first.at + windowMs;
+  return outages.some(({ from, to }) => from < endsAt && to + graceMs >= endsAt);
+}
+
 function checkDelivery(
   policy: RetryPolicy,
   ledger: Ledger,
   receiver: Receiver,
   row: DeliveryRow,
 ): Violation[] {
-  const allowed = ledger.exceptions.get(row.id) ??
-    ledger.webhookExceptions.get(receiver.webhookId) ?? [receiver.outcome];
   const arrivals = arrivalsOf(receiver, row.id);
   const name = title(receiver, row);
   // Too slow through no fault of Waybill, on a machine that had no time for us: then the attempt failed as it must.
@@ -79,6 +92,8 @@ function checkDelivery(
       ),
     ];
   }
+  const allowed = [...expectedOutcomes(ledger, receiver, row)];
+  if (windowTakenAway(policy, ledger, arrivals) && allowed.includes('failed')) allowed.push('expired');
   const outcome: Outcome = row.state === 'failed' && arrivals.at(-1)?.status === 410 ? 'gone' : row.state;
   if (!allowed.includes(outcome)) {
     const expected = allowed.join(' or ');

@@ -170,3 +170,16 @@ test('a delivery that an operator ended is held against what was ordered', () =>
   expect(texts(seen)).toContain('canceled after 1 attempt, not failed');
   expect(texts({ ...seen, ledger: { exceptions: new Map([['delivery', ['canceled']]]) } })).toBe('');
 });
+
+test('a lost window is wrong, unless our outage, and the grace after it, lasted to its end', () => {
+  const row = { state: 'expired', attemptsMade: 2 } as const;
+  const seen = { row, arrivals: all.slice(0, 2), ...deactivatedNot };
+  // It began with the first attempt.
+  const windowEndsAt = START + 50 + policy.windowMs;
+  const until = (to: number) => texts({ ...seen, ledger: { outages: [{ from: START + 20_000, to }] } });
+  expect(until(windowEndsAt - 5_001)).toContain('expired after 2 attempts, not failed');
+  expect(until(windowEndsAt - 5_000)).toBe('');
+  const delivery = { ...delivered, row, arrivals: [arrival(1, 50)] };
+  const outages = [{ from: START + 20_000, to: windowEndsAt }];
+  expect(texts({ ...delivery, ledger: { outages } })).toContain('expired');
+});
