@@ -10,8 +10,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-change-removed-although-its-signal-failed',
     file: 'src/relay/changes.ts',
-    text: '      await releaseChange(sql, change.id);\n      throw error;\n',
-    replacement: '      deps.log.warn({ err: error }, "a change could not be passed on");\n',
+    text: '          await dispatchChange(deps, change);\n',
+    replacement: '          await dispatchChange(deps, change).catch(() => {});\n',
     noticed: 'An activation during a short outage of Temporal leads to no attempt for hours.',
     caughtBy: relay('a change whose signal failed is made known again'),
   },
@@ -42,7 +42,7 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-releases-nothing-after-a-failed-start',
     file: 'src/relay/deliveries.ts',
-    text: '    await releaseDeliveries(sql, failed);\n',
+    text: '  await releaseDeliveries(sql, left);\n',
     replacement: '',
     noticed: 'After a moment without Temporal up to a hundred deliveries are half a minute late.',
     caughtBy: relay('a start that failed is given back at once: another relay need not wait for the lease'),
@@ -67,9 +67,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-of-deliveries-wait-for-each-other',
-    file: 'src/db/outbox/outbox.ts',
-    text: ' for update skip locked)\n    returning id, eshop_id, webhook_id, event_type, entity_id`;',
-    replacement: ')\n    returning id, eshop_id, webhook_id, event_type, entity_id`;',
+    file: 'src/db/outbox/claim-deliveries.ts',
+    text: ' for update of d skip locked),',
+    replacement: '),',
     noticed: 'A second worker adds nothing: it waits for the first, and stands still with it.',
     caughtBy: relay('a second claim passes over the deliveries that a first one is still taking'),
   },
@@ -83,9 +83,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-never-end',
-    file: 'src/db/outbox/outbox.ts',
-    text: '      where dispatched_at is null and (claimed_until is null or claimed_until < now())',
-    replacement: '      where dispatched_at is null and claimed_until is null',
+    file: 'src/db/outbox/claim-deliveries.ts',
+    text: 'd.dispatched_at is null and (d.claimed_until is null or d.claimed_until < now())',
+    replacement: 'd.dispatched_at is null and d.claimed_until is null',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
     caughtBy: relay(
       'a claim that nobody finished is claimed again once its lease is over; a dispatched one never',

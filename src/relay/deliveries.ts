@@ -4,9 +4,9 @@
  * @module
  */
 import type { Logger } from 'pino';
+import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
 import {
   type ClaimedDelivery,
-  claimDeliveries,
   markDispatched,
   releaseDeliveries,
   renewDeliveries,
@@ -16,37 +16,46 @@ import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../each-limited.ts';
 import { type Dispatcher, isRefusal } from '../temporal/dispatcher.ts';
 import { whileLeased } from './lease.ts';
-import { BATCH, CONCURRENCY } from './limits.ts';
+import { BATCH, CONCURRENCY, FULL_MS } from './limits.ts';
+import type { Next } from './loop.ts';
+import type { Pace } from './pace.ts';
 
 /** What passing on takes. */
 export interface PassOnDeps {
   readonly sql: Pool;
   readonly dispatcher: Dispatcher;
   readonly log: Logger;
-}
-
-/** What came of a batch. */
-export interface Batch {
-  /** Temporal took something. */
-  readonly taken: boolean;
-  /** There may be more. */
-  readonly more: boolean;
+  /** Aborted when the relay is being stopped: what is not under way by then is given back. */
+  readonly stopping: AbortSignal;
+  /** Told when Temporal took something. */
+  readonly onTaken: () => void;
 }
 
 /**
  * Starts one batch of deliveries.
  * @throws what Temporal or the database threw when it is away; what was claimed is released
  */
-export async function dispatchDeliveries({ sql, dispatcher, log }: PassOnDeps): Promise<Batch> {
-  const claimed = await claimDeliveries(sql, BATCH);
-  if (claimed.length === 0) return { taken: false, more: false };
+export async function dispatchDeliveries(deps: PassOnDeps, pace: Pace): Promise<Next> {
+  const { sql } = deps;
+  const bound = pace.bound();
+  const claim = await claimDeliveries(sql, { limit: BATCH, handedOver: bound });
+  const claimed = claim.deliveries;
+  const full = claim.handedOver + claimed.length >= bound;
+  pace.observe({ ...claim, bounded: claim.more && full }, performance.now());
+  if (claimed.length > 0) await start(deps, claimed);
+  if (claim.more && !full) return 'more';
+  return full ? FULL_MS : 'idle';
+}
+
+async function start(deps: PassOnDeps, claimed: readonly ClaimedDelivery[]): Promise<void> {
+  const { sql, dispatcher, log, stopping } = deps;
   const started: string[] = [];
-  const failed: string[] = [];
+  const left: string[] = [];
   const refused: string[] = [];
   let failure: unknown;
-  async function start(delivery: ClaimedDelivery): Promise<void> {
+  async function startOne(delivery: ClaimedDelivery): Promise<void> {
     // Once Temporal has not answered, the rest of the batch need not wait for its deadline as well.
-    if (failure !== undefined) return void failed.push(delivery.id);
+    if (failure !== undefined || stopping.aborted) return void left.push(delivery.id);
     try {
       await dispatcher.startDelivery(delivery);
       started.push(delivery.id);
@@ -56,20 +65,18 @@ export async function dispatchDeliveries({ sql, dispatcher, log }: PassOnDeps): 
         return void refused.push(delivery.id);
       }
       failure = error;
-      failed.push(delivery.id);
+      left.push(delivery.id);
     }
   }
   await whileLeased(
     () => renewDeliveries(sql, idsOf(claimed)),
-    () => eachLimited(claimed, CONCURRENCY, start),
+    () => eachLimited(claimed, CONCURRENCY, startOne),
   );
   await markDispatched(sql, started);
   await setAsideDeliveries(sql, refused);
-  if (failure !== undefined) {
-    await releaseDeliveries(sql, failed);
-    throw failure;
-  }
-  return { taken: true, more: claimed.length === BATCH };
+  await releaseDeliveries(sql, left);
+  if (failure !== undefined) throw failure;
+  deps.onTaken();
 }
 
 const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);

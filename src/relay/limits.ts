@@ -7,3 +7,5 @@
 export const BATCH = 100;
 /** Calls to Temporal under way at once. */
 export const CONCURRENCY = 25;
+/** Before the next claim while as much is handed over as may be, in milliseconds. */
+export const FULL_MS = 100;

@@ -2,8 +2,9 @@
 
 import pino from 'pino';
 import { afterEach, expect, test } from 'vitest';
+import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
-import { claimChanges, claimDeliveries, LEASE_SECONDS, markDispatched } from '../../src/db/outbox/outbox.ts';
+import { claimChanges, LEASE_SECONDS, markDispatched } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { startRelay } from '../../src/relay/relay.ts';
@@ -33,6 +34,8 @@ function relayTo(stack: DeliveryStack, failing: Partial<Dispatcher> = {}) {
   const dispatcher: Dispatcher = {
     async startDelivery(delivery) {
       await failing.startDelivery?.(delivery);
+      // Its first attempt begins at once.
+      await stack.sql`update deliveries set window_started_at = now() where id = ${delivery.id}`;
       started.push(delivery.id);
     },
     async signalWebhookChanged(id) {
@@ -49,6 +52,10 @@ function relayTo(stack: DeliveryStack, failing: Partial<Dispatcher> = {}) {
   cleanups.push(() => relay.stop());
   return { relay, started, told };
 }
+async function claim(sql: Sql, limit: number) {
+  return (await claimDeliveries(sql, { limit })).deliveries;
+}
+
 /** What a call says to a server that is not there. */
 const away = () => new Error('14 UNAVAILABLE');
 
@@ -91,12 +98,12 @@ test('a second claim passes over the deliveries that a first one is still taking
   await fireMany(stack, 40);
   const [one, two] = await whileHeld(
     stack,
-    (sql) => claimDeliveries(sql, 30),
-    () => claimDeliveries(stack.sql, 30),
+    (sql) => claim(sql, 30),
+    () => claim(stack.sql, 30),
   );
   expect([one.length, two.length]).toEqual([30, 10]);
   expect(new Set([...one, ...two].map((delivery) => delivery.id)).size).toBe(40);
-  expect(await claimDeliveries(stack.sql, 30)).toEqual([]);
+  expect(await claim(stack.sql, 30)).toEqual([]);
 });
 
 test('a second claim passes over the changes that a first one is still taking', async () => {
@@ -118,12 +125,12 @@ test('a claim that nobody finished is claimed again once its lease is over; a di
   const stack = await start(false);
   await stack.createWebhook('http://127.0.0.1:9/');
   const [id = ''] = await stack.fire('10050');
-  expect(await claimDeliveries(stack.sql, 10)).toHaveLength(1);
+  expect(await claim(stack.sql, 10)).toHaveLength(1);
   await stack.sql`update deliveries set claimed_until = now() - interval '1 second'`;
-  expect(await claimDeliveries(stack.sql, 10)).toMatchObject([{ id, entityId: '10050' }]);
+  expect(await claim(stack.sql, 10)).toMatchObject([{ id, entityId: '10050' }]);
   await markDispatched(stack.sql, [id]);
   await stack.sql`update deliveries set claimed_until = now() - interval '1 second'`;
-  expect(await claimDeliveries(stack.sql, 10)).toEqual([]);
+  expect(await claim(stack.sql, 10)).toEqual([]);
 });
 
 test('a relay keeps what it claimed while Temporal takes its time', async () => {
@@ -142,7 +149,7 @@ test('a relay keeps what it claimed while Temporal takes its time', async () => 
         from deliveries where id = ${id}`;
       return row?.renewed === true;
     });
-    expect(await claimDeliveries(stack.sql, 10)).toEqual([]);
+    expect(await claim(stack.sql, 10)).toEqual([]);
   } finally {
     answer();
     await relay.stop();
@@ -196,7 +203,7 @@ test('a start that failed is given back at once: another relay need not wait for
     return row?.dispatched === 1;
   });
   await relay.stop();
-  const left = await claimDeliveries(stack.sql, 10);
+  const left = await claim(stack.sql, 10);
   expect(left.map((delivery) => delivery.entityId).sort()).toEqual(['order 1', 'order 2']);
 });
 

@@ -23,17 +23,6 @@ export interface ClaimedDelivery {
   readonly entityId: string;
 }
 
-/** Claims up to `limit` undispatched deliveries, oldest first. */
-export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedDelivery[]> {
-  return await sql<ClaimedDelivery[]>`
-    update deliveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where id in (
-      select id from deliveries
-      where dispatched_at is null and (claimed_until is null or claimed_until < now())
-      order by id limit ${limit} for update skip locked)
-    returning id, eshop_id, webhook_id, event_type, entity_id`;
-}
-
 /** Records that Temporal has these deliveries: the lasting guard against a second start. */
 export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

@@ -1,0 +1,86 @@
+/**
+ * A loop of the relay: step after step, until it is told to stop. What fails in one loop is no other's concern.
+ * @module
+ */
+import type { Logger } from 'pino';
+
+/**
+ * What comes after a step: `more`: the next one at once; `idle`: nothing is left to do, until woken; a number: so many
+ * milliseconds later, whoever wakes it, for nothing can be done before.
+ */
+export type Next = 'more' | 'idle' | number;
+
+/** What a loop receives. */
+export interface LoopOptions {
+  /** What it passes on, for the log. */
+  readonly what: string;
+  /** @throws what Temporal or the database threw when it is away; the loop tries again, ever more seldom */
+  readonly step: () => Promise<Next>;
+  readonly onFailure: () => void;
+  readonly log: Logger;
+}
+
+/** A running loop. */
+export interface Loop {
+  /** There may be something to do. */
+  wake(): void;
+  /** No further step; waits for the one under way. */
+  stop(): Promise<void>;
+}
+
+/** The net under LISTEN, in milliseconds. */
+const POLL_INTERVAL_MS = 1_000;
+/** Waits between steps while Temporal or the database is away, in milliseconds. */
+const FIRST_BACKOFF_MS = 250;
+const LONGEST_BACKOFF_MS = 5_000;
+
+/** Starts at once. */
+export function startLoop({ what, step, onFailure, log }: LoopOptions): Loop {
+  let stopping = false;
+  let woken = false;
+  let endPause: (why: 'woken' | 'stopped') => void = () => {};
+  let backoff = 0;
+
+  async function pause(ms: number, wakeable: boolean): Promise<void> {
+    if (stopping || (wakeable && woken)) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      endPause = (why) => {
+        if (why === 'woken' && !wakeable) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    endPause = () => {};
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping) {
+      woken = false;
+      try {
+        const next = await step();
+        backoff = 0;
+        if (next === 'idle') await pause(POLL_INTERVAL_MS, true);
+        else if (next !== 'more') await pause(next, false);
+      } catch (error) {
+        onFailure();
+        backoff = Math.min(LONGEST_BACKOFF_MS, backoff === 0 ? FIRST_BACKOFF_MS : backoff * 2);
+        log.warn({ err: error, what, retryInMs: backoff }, 'the relay could not pass on what it claimed');
+        await pause(backoff, false);
+      }
+    }
+  }
+
+  const running = run();
+  return {
+    wake() {
+      woken = true;
+      endPause('woken');
+    },
+    async stop() {
+      stopping = true;
+      endPause('stopped');
+      await running;
+    },
+  };
+}

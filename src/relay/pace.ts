@@ -1,0 +1,50 @@
+/**
+ * How many deliveries may be handed over and not yet attempted: as many as the workers begin within a moment. What is
+ * more waits in Postgres, by turns, and not at the end of Temporal's queue. Found out by trying, as TCP finds its window:
+ * a step up while everything handed over is begun promptly, down by a third when something waits. Pure.
+ * @module
+ */
+
+/** What a claim found. */
+export interface Observation {
+  /** How long the oldest delivery that is handed over and not yet attempted has been waiting, in milliseconds. */
+  readonly handOverMs: number;
+  /** The bound kept something back. */
+  readonly bounded: boolean;
+}
+
+/** The bound of one relay. Several relays count the same deliveries, and so share it. */
+export interface Pace {
+  /** The most deliveries handed over and not yet attempted. */
+  bound(): number;
+  /** @param now in milliseconds, on any clock that does not jump */
+  observe(observation: Observation, now: number): void;
+}
+
+const FIRST_BOUND = 30;
+/** Below this a worker would wait for the relay. */
+const LEAST_BOUND = 8;
+const GREATEST_BOUND = 1_000;
+/** What begins within this is prompt, and what waits for longer is late, in milliseconds. */
+const PROMPT_MS = 250;
+const LATE_MS = 1_000;
+/** A step down shows only after this, in milliseconds. */
+const PATIENCE_MS = 1_000;
+
+/** Makes the bound of a relay. */
+export function createPace(): Pace {
+  let bound = FIRST_BOUND;
+  let loweredAt = Number.NEGATIVE_INFINITY;
+  return {
+    bound: () => Math.floor(bound),
+    observe({ handOverMs, bounded }, now) {
+      if (handOverMs > LATE_MS) {
+        if (now - loweredAt < PATIENCE_MS) return;
+        bound = Math.max(LEAST_BOUND, (bound * 2) / 3);
+        loweredAt = now;
+      } else if (bounded && handOverMs < PROMPT_MS) {
+        bound = Math.min(GREATEST_BOUND, bound * 1.1);
+      }
+    },
+  };
+}

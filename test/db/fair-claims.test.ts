@@ -1,0 +1,175 @@
+/** Which deliveries a claim takes: by turns of e-shop and webhook, and no more than are attempted at once. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
+import { markDispatched } from '../../src/db/outbox/outbox.ts';
+import { beginAttempt, startWindow } from '../../src/db/webhooks/deliveries.ts';
+import { setActive } from '../../src/db/webhooks/webhooks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { accepted, finishAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let import_: Queue;
+let neighbour: Queue;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.sql`truncate deliveries, attempts`;
+  import_ = await createQueue();
+  neighbour = await createQueue();
+});
+afterAll(() => database.drop());
+
+interface Queue {
+  readonly eshopId: number;
+  readonly webhookId: number;
+}
+
+async function createQueue(ofEshop?: number): Promise<Queue> {
+  const { sql } = database;
+  const eshopId = ofEshop ?? (await createEshop(sql, { name: 'Shop', email: 'shop@example.test' })).eshopId;
+  return { eshopId, webhookId: await insertWebhook(sql, eshopId, 'CREATE_ORDER') };
+}
+
+/** Lets so many deliveries of a webhook wait, behind what waits already; answers their ids, oldest first. */
+async function enqueue({ eshopId, webhookId }: Queue, count: number): Promise<string[]> {
+  const rows = await database.sql<{ id: string }[]>`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
+    select lpad(to_hex((select count(*) from deliveries) + n), 32, '0')::uuid, gen_random_uuid(), ${eshopId}, ${webhookId},
+           'CREATE_ORDER', n::text
+    from generate_series(1, ${count}::int) n
+    returning id`;
+  return rows.map(({ id }) => id).sort();
+}
+
+const claim = (limit: number, handedOver?: number) =>
+  claimDeliveries(database.sql, { limit, ...(handedOver === undefined ? {} : { handedOver }) });
+
+/** The ids that a claim takes. */
+async function taken(limit: number, handedOver?: number): Promise<string[]> {
+  return (await claim(limit, handedOver)).deliveries.map(({ id }) => id);
+}
+
+/** How many of the deliveries that a claim takes belong to each of the queues. */
+async function shares(limit: number, queues: readonly Queue[]): Promise<number[]> {
+  const { deliveries } = await claim(limit);
+  return queues.map((queue) => deliveries.filter(({ webhookId }) => webhookId === queue.webhookId).length);
+}
+
+/** Hands over what a claim takes. */
+async function handOver(limit: number): Promise<string[]> {
+  const ids = await taken(limit);
+  await markDispatched(database.sql, ids);
+  return ids;
+}
+
+const begin = (deliveryId: string) => beginAttempt(database.sql, { deliveryId, number: 1, generation: 1 });
+
+describe('turns', () => {
+  test('an e-shop that has little waiting does not wait behind one that has much', async () => {
+    await enqueue(import_, 1_500);
+    await enqueue(neighbour, 3);
+    expect(await shares(6, [import_, neighbour])).toEqual([3, 3]);
+  });
+
+  test('a webhook that has little waiting does not wait behind another one of its e-shop', async () => {
+    const other = await createQueue(import_.eshopId);
+    await enqueue(import_, 1_500);
+    await enqueue(other, 3);
+    expect(await shares(6, [import_, other])).toEqual([3, 3]);
+  });
+
+  test('an e-shop gains nothing by having many webhooks', async () => {
+    const many = [import_];
+    for (let index = 1; index < 10; index += 1) many.push(await createQueue(import_.eshopId));
+    for (const queue of many) await enqueue(queue, 10);
+    await enqueue(neighbour, 10);
+    expect((await shares(10, [neighbour]))[0]).toBe(5);
+  });
+
+  test('what an e-shop has in flight counts as its turns', async () => {
+    await enqueue(import_, 100);
+    for (const id of await handOver(4)) await begin(id);
+    await enqueue(neighbour, 3);
+    expect(await shares(3, [import_, neighbour])).toEqual([0, 3]);
+  });
+
+  test('what has its result counts no more', async () => {
+    await enqueue(import_, 100);
+    for (const id of await handOver(4)) {
+      await begin(id);
+      await finishAttempt(database.sql, id, 1, accepted);
+    }
+    await enqueue(neighbour, 100);
+    expect(await shares(4, [import_, neighbour])).toEqual([2, 2]);
+  });
+
+  test('who is alone gets everything, oldest first', async () => {
+    const ids = await enqueue(import_, 60);
+    expect(await taken(25)).toEqual(ids.slice(0, 25));
+    expect(await taken(100)).toEqual(ids.slice(25));
+  });
+
+  test('of more webhooks than a claim takes, none is always last', async () => {
+    const queues = [import_, neighbour];
+    while (queues.length < 8) queues.push(await createQueue());
+    for (const queue of queues) await enqueue(queue, 200);
+    const served = new Set<number>();
+    // By lot: that one of eight is left out by all of 200 claims has a chance of 10^-11.
+    for (let round = 0; round < 200 && served.size < 8; round += 1) {
+      const { deliveries } = await claim(1);
+      for (const { webhookId } of deliveries) served.add(webhookId);
+    }
+    expect(served.size).toBe(8);
+  });
+});
+
+describe('the bound on what is handed over', () => {
+  test('is filled and not passed, and what an attempt has begun of makes room', async () => {
+    await enqueue(import_, 100);
+    const ids = await taken(50, 10);
+    await markDispatched(database.sql, ids);
+    expect(ids).toHaveLength(10);
+    expect(await claim(50, 10)).toMatchObject({ deliveries: [], handedOver: 10 });
+    for (const id of ids.slice(0, 3)) await begin(id);
+    expect(await taken(50, 10)).toHaveLength(3);
+  });
+
+  test('is not filled by deliveries that are held', async () => {
+    await enqueue(import_, 10);
+    await handOver(10);
+    await setActive(database.sql, import_.eshopId, import_.webhookId, false);
+    await enqueue(neighbour, 10);
+    expect(await taken(50, 10)).toHaveLength(10);
+  });
+
+  test('is not filled for ever by deliveries that wait for something of their own', async () => {
+    await enqueue(import_, 20);
+    const ids = await handOver(10);
+    expect(await taken(50, 10)).toHaveLength(0);
+    await database.sql`update deliveries set dispatched_at = now() - interval '61 seconds' where id = any(${ids}::uuid[])`;
+    expect(await taken(50, 10)).toHaveLength(10);
+  });
+
+  test('is not filled by deliveries whose window has begun', async () => {
+    await enqueue(import_, 20);
+    for (const id of await handOver(10)) await startWindow(database.sql, id);
+    expect(await taken(50, 10)).toHaveLength(10);
+  });
+});
+
+test('a claim tells how long the oldest waits, on either side of it', async () => {
+  await enqueue(import_, 20);
+  await handOver(2);
+  await database.sql`
+    update deliveries set created_at = now() - interval '7 seconds', dispatched_at = dispatched_at - interval '3 seconds'`;
+  const { handedOver, handOverMs, waitedMs, more } = await claim(5);
+  expect(handedOver).toBe(2);
+  expect(Math.floor(handOverMs / 1_000)).toBe(3);
+  expect(Math.floor(waitedMs / 1_000)).toBe(7);
+  expect(more).toBe(true);
+  expect(await claim(50)).toMatchObject({ more: false });
+  expect(await claim(50)).toMatchObject({ deliveries: [], waitedMs: 0, more: false });
+});

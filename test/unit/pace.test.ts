@@ -1,0 +1,44 @@
+/** How the relay finds the bound on what it hands over. */
+import { expect, test } from 'vitest';
+import { createPace, type Observation } from '../../src/relay/pace.ts';
+
+const prompt: Observation = { handOverMs: 20, bounded: true };
+const late: Observation = { handOverMs: 1_500, bounded: true };
+
+/** The bound after the same thing was observed so many times, a tenth of a second apart. */
+function after(observation: Observation, times: number, pace = createPace()): number {
+  for (let index = 0; index < times; index += 1) pace.observe(observation, index * 100);
+  return pace.bound();
+}
+
+test('it rises while it keeps something back and what was handed over is begun at once', () => {
+  expect(after(prompt, 20)).toBeGreaterThan(2 * createPace().bound());
+});
+
+test('it does not rise while nothing is kept back, nor while what was handed over takes a moment', () => {
+  expect(after({ ...prompt, bounded: false }, 20)).toBe(createPace().bound());
+  expect(after({ ...prompt, handOverMs: 600 }, 20)).toBe(createPace().bound());
+});
+
+test('it falls once per second while what was handed over waits', () => {
+  const pace = createPace();
+  const first = pace.bound();
+  pace.observe(late, 0);
+  const lowered = pace.bound();
+  expect(lowered).toBeLessThan(first);
+  pace.observe(late, 900);
+  expect(pace.bound()).toBe(lowered);
+  pace.observe(late, 1_000);
+  expect(pace.bound()).toBeLessThan(lowered);
+});
+
+test('it never falls so low that the workers wait for the relay, nor rises without end', () => {
+  expect(after(late, 1_000)).toBe(8);
+  expect(after(prompt, 1_000)).toBe(1_000);
+});
+
+test('it rises again from where it fell to', () => {
+  const pace = createPace();
+  after(late, 1_000, pace);
+  expect(after(prompt, 50, pace)).toBeGreaterThan(100);
+});
