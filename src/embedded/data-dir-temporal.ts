@@ -18,15 +18,6 @@ async function notedPort(dataDir: DataDir, name: string, fallback: number): Prom
   return Number.isInteger(port) && port > 0 ? port : fallback;
 }
 
-/** The result of some work, unless aborted: then the work is left to end with the process. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = new Promise<never>((_, reject) =>
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-  );
-  return await Promise.race([work, aborted]);
-}
-
 /**
  * Finds or gets the program, ends a server that an earlier process left running, and starts one. If it dies it is
  * started again on the same ports.
@@ -39,7 +30,7 @@ export async function startTemporalIn(
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<EmbeddedTemporal> {
-  const binary = await unlessAborted(findTemporal({ report: say }), signal);
+  const binary = await findTemporal({ report: say, signal });
   const databaseFile = dataDir.join('temporal', 'temporal.db');
   const pidFile = dataDir.join('temporal', 'pid');
   await mkdir(dataDir.join('temporal'), { recursive: true, mode: 0o700 });

