@@ -22,6 +22,7 @@ const IDLE_MS = 3_000;
 const say = (text: string) => console.error(text);
 
 interface Options {
+  readonly cluster: boolean;
   readonly rounds: number;
   readonly orders: number;
   readonly clients: number;
@@ -34,6 +35,7 @@ await new Command('bench')
   .option('--orders <n>', 'orders in a round flat out', positiveInteger, 200)
   .option('--clients <n>', 'clients that send them at once', positiveInteger, 16)
   .option('--rate <n>', `orders per second in a steady round of ${STEADY_SECONDS} s`, positiveNumber, 10)
+  .option('--cluster', 'the full Temporal server on Postgres instead of the embedded one', false)
   .action(bench)
   .parseAsync();
 
@@ -42,7 +44,7 @@ async function bench(options: Options): Promise<void> {
     throw new Error('The bench reads processor times from /proc: Linux only.');
   const started = performance.now();
   const [load = 0] = loadavg();
-  const stack = await startStack((text) => say(`Starting ${text}`));
+  const stack = await startStack((text) => say(`Starting ${text}`), options.cluster);
   try {
     const idle = await idleShare(stack);
     const kinds = [

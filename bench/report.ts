@@ -14,7 +14,7 @@ export interface Kind {
 }
 
 /** What carries a delivery; the receiver and the bench itself only share the machine. */
-const OWN = ['api', 'worker', 'postgres', 'temporal'];
+const OWN = ['api', 'worker', 'postgres', 'temporal', 'temporal db'];
 const BESIDE = ['receiver', 'bench'];
 
 /** A line of the table: its title, and what it shows of each round. */
@@ -25,12 +25,13 @@ const cpuLine = (title: string, names: readonly string[]): Line => [
   ({ cpuPerDelivery }) => names.reduce((sum, name) => sum + (cpuPerDelivery[name] ?? Number.NaN), 0),
 ];
 
-const LINES: readonly Line[] = [
+/** @param own of the processes that carry a delivery, those there are */
+const linesFor = (own: readonly string[]): readonly Line[] => [
   ['deliveries per second', ({ deliveries, seconds }) => deliveries / seconds],
   ['COMMIT to first byte, p50, ms', ({ latencies }) => percentile(latencies, 50)],
   ['COMMIT to first byte, p99, ms', ({ latencies }) => percentile(latencies, 99)],
-  cpuLine('CPU per delivery, ms', OWN),
-  ...OWN.map((name) => cpuLine(`  ${name}`, [name])),
+  cpuLine('CPU per delivery, ms', own),
+  ...own.map((name) => cpuLine(`  ${name}`, [name])),
   ...BESIDE.map((name) => cpuLine(`  beside: ${name}`, [name])),
   ['requests repeated', ({ repeats }) => repeats],
 ];
@@ -48,13 +49,14 @@ export function oneLine({ deliveries, seconds, latencies }: Round): string {
  */
 export function report(kinds: readonly Kind[], idle: Milliseconds, load: number): string {
   const measured = kinds.filter(({ rounds }) => rounds.length > 0);
-  const rows = LINES.map(([title, value]) => [
+  const own = OWN.filter((name) => name in idle);
+  const rows = linesFor(own).map(([title, value]) => [
     title,
     ...measured.map(({ rounds }) => shown(median(rounds.map(value)))),
   ]);
   const rounds = measured.map(({ rounds }) => rounds.length).join(' and ');
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, load before the start ${shown(load)}`;
-  const idleShares = OWN.map((name) => `${name} ${shown(idle[name] ?? Number.NaN)} %`).join(', ');
+  const idleShares = own.map((name) => `${name} ${shown(idle[name] ?? Number.NaN)} %`).join(', ');
   return `
 Medians of ${rounds} rounds; ${machine}
 

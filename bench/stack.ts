@@ -16,21 +16,21 @@ import { freePort } from '../src/embedded/ports.ts';
 import { startPostgres } from '../src/embedded/postgres.ts';
 import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
-import { stopOnInterruption } from '../src/shutdown.ts';
+import { type Shutdown, stopOnInterruption } from '../src/shutdown.ts';
 import { startChild } from './children.ts';
+import { type Engine, startCluster } from './cluster/cluster.ts';
 import type { Arrivals } from './receiver.ts';
 import { startReceiver } from './receiver-process.ts';
 import { credentialsSchema, openShop, type Shop } from './shop.ts';
 
-/** What uses processor time, each with everything it starts. */
-export const processNames = ['api', 'worker', 'postgres', 'temporal', 'receiver', 'bench'] as const;
-/** One of them; `bench` is this process, which plays the e-shop. */
-export type ProcessName = (typeof processNames)[number];
+/** A process; `bench` is this one, which plays the e-shop. */
+type ProcessName = 'api' | 'worker' | 'postgres' | 'temporal' | 'receiver' | 'bench';
 
 /** The running stack. */
 export interface Stack {
   readonly shop: Shop;
-  readonly processes: Readonly<Record<ProcessName, number>>;
+  /** What uses processor time, each with everything it starts; in a cluster `temporal db` besides. */
+  readonly processes: Readonly<Record<ProcessName, number> & Record<string, number>>;
   /** What the receiver got since the last call, once it is so much. */
   arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
   /** When the transactions that accepted these deliveries were committed, in milliseconds since 1970, by id. */
@@ -44,9 +44,10 @@ export interface Stack {
 /**
  * Starts everything, and logs an e-shop in that has one webhook.
  * @param say receives a line of text for every step
+ * @param cluster the full Temporal server on a Postgres of its own, instead of the embedded one
  * @throws Error saying which part did not come up; what had started is stopped
  */
-export async function startStack(say: (text: string) => void): Promise<Stack> {
+export async function startStack(say: (text: string) => void, cluster = false): Promise<Stack> {
   const shutdown = stopOnInterruption();
   try {
     const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
@@ -58,14 +59,7 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
     const postgres = await startDatabase(join(directory, 'database'));
     await shutdown.add(postgres.stop);
     say('Temporal …');
-    const temporal = await startTemporal({
-      binary: await findTemporal({ report: say }),
-      databaseFile: join(directory, 'temporal.db'),
-      ui: false,
-    });
-    await shutdown.add(() => temporal.stop());
-    const temporalPid = temporal.pid();
-    if (temporalPid === null) throw new Error('Temporal stopped at once.');
+    const temporal = await (cluster ? startCluster : startEmbedded)(directory, say, shutdown);
 
     say('Waybill …');
     const port = await freePort();
@@ -100,7 +94,7 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
         api: api.pid,
         worker: worker.pid,
         postgres: postgres.pid,
-        temporal: temporalPid,
+        ...temporal.processes,
         receiver: receiver.pid,
         bench: process.pid,
       },
@@ -126,6 +120,20 @@ export async function startStack(say: (text: string) => void): Promise<Stack> {
     await shutdown.stop();
     throw error;
   }
+}
+
+/** Temporal's dev server, as `npm start` runs it. */
+async function startEmbedded(
+  directory: string,
+  say: (text: string) => void,
+  shutdown: Shutdown,
+): Promise<Engine> {
+  const binary = await findTemporal({ report: say, signal: shutdown.signal });
+  const server = await startTemporal({ binary, databaseFile: join(directory, 'temporal.db'), ui: false });
+  await shutdown.add(() => server.stop());
+  const pid = server.pid();
+  if (pid === null) throw new Error('Temporal stopped at once.');
+  return { address: server.address, processes: { temporal: pid } };
 }
 
 /** The API as a process of its own; answers once it serves. */

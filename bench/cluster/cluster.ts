@@ -17,12 +17,12 @@ import type { Shutdown } from '../../src/shutdown.ts';
 import { type ComposeService, composeTemporal, dynamicConfigFile } from './compose.ts';
 import { serverPrograms } from './programs.ts';
 
-/** A running cluster. */
-export interface Cluster {
+/** A running Temporal. */
+export interface Engine {
   /** `host:port` of the gRPC frontend. */
   readonly address: string;
-  /** Its processes. */
-  readonly pids: { readonly temporal: number; readonly postgres: number };
+  /** Name → process id. */
+  readonly processes: Readonly<Record<'temporal', number> & Record<string, number>>;
 }
 
 /** For one of the commands that prepare the cluster, in milliseconds. */
@@ -75,7 +75,7 @@ export async function startCluster(
   directory: string,
   say: (text: string) => void,
   shutdown: Shutdown,
-): Promise<Cluster> {
+): Promise<Engine> {
   const dataDir = await openDataDir(join(directory, 'temporal-database'));
   const postgres = await startPostgres(dataDir, say, { maxConnections: MAX_CONNECTIONS });
   await shutdown.add(() => postgres.stop(), true);
@@ -121,5 +121,7 @@ export async function startCluster(
   });
   await shutdown.add(() => service.stop(), true);
   await prepare(compose.namespace, { TEMPORAL_ADDRESS: address });
-  return { address, pids: { temporal: service.pid() ?? 0, postgres: Number(postgresPid) } };
+  const pid = service.pid();
+  if (pid === null) throw new Error('The Temporal server stopped at once.');
+  return { address, processes: { temporal: pid, 'temporal db': Number(postgresPid) } };
 }
