@@ -5,22 +5,24 @@
 import type { Defect } from '../defect.ts';
 
 const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', tests }];
+const fanOut = (...tests: string[]) => [{ file: 'test/workflow/fan-out.test.ts', tests }];
+const fairClaims = (...tests: string[]) => [{ file: 'test/db/fair-claims.test.ts', tests }];
 
 export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-change-removed-although-its-signal-failed',
     file: 'src/relay/changes.ts',
-    text: '          await dispatchChange(deps, change);\n',
-    replacement: '          await dispatchChange(deps, change).catch(() => {});\n',
+    text: '      if (!isRefusal(error)) {\n        failed = true;\n        throw error;\n      }\n',
+    replacement: '',
     noticed: 'An activation during a short outage of Temporal leads to no attempt for hours.',
     caughtBy: relay('a change whose signal failed is made known again'),
   },
   {
-    name: 'relay-tells-only-the-first-500',
+    name: 'relay-tells-only-the-first-page',
     file: 'src/relay/changes.ts',
-    text: '    after = page.at(-1) ?? null;\n    if (after === null) return;\n',
-    replacement: '    after = page.at(-1) ?? null;\n    return;\n',
-    noticed: 'After a long outage of a receiver only 500 of its deliveries resume when it is activated.',
+    text: '  if (limit === 0 || (last !== undefined && ids.length === limit)) {\n',
+    replacement: '  if (limit === 0) {\n',
+    noticed: 'After a long outage of a receiver only a few of its deliveries resume when it is activated.',
     caughtBy: relay('every open delivery of a webhook is told of a change, however many there are'),
   },
   {
@@ -75,9 +77,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-of-changes-wait-for-each-other',
-    file: 'src/db/outbox/outbox.ts',
-    text: ' for update skip locked)\n    returning id, kind, eshop_id, webhook_id, eshop_order_id`;',
-    replacement: ')\n    returning id, kind, eshop_id, webhook_id, eshop_order_id`;',
+    file: 'src/db/outbox/claim-changes.ts',
+    text: ' for update skip locked)\n    returning o.id,',
+    replacement: ')\n    returning o.id,',
     noticed: 'Activations wait for another worker that stands still.',
     caughtBy: relay('a second claim passes over the changes that a first one is still taking'),
   },
@@ -90,5 +92,92 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: relay(
       'a claim that nobody finished is claimed again once its lease is over; a dispatched one never',
     ),
+  },
+  {
+    name: 'claims-by-age-alone',
+    file: 'src/db/outbox/claim-deliveries.ts',
+    text: 'row_number() over (order by turn, lot, id) as place',
+    replacement: 'row_number() over (order by id) as place',
+    noticed: 'One import of 1,500 lines makes another e-shop wait for minutes.',
+    caughtBy: fairClaims('an e-shop that has little waiting does not wait behind one that has much'),
+  },
+  {
+    name: 'claims-forget-what-is-in-flight',
+    file: 'src/db/outbox/claim-deliveries.ts',
+    text: '               + (select count(*) from in_flight f where f.eshop_id = h.eshop_id) as turn,',
+    replacement: '               as turn,',
+    noticed: 'An e-shop whose receivers hang gets every second place all the same.',
+    caughtBy: fairClaims('what an e-shop has in flight counts as its turns'),
+  },
+  {
+    name: 'claims-bound-filled-by-held-deliveries',
+    file: 'src/db/outbox/claim-deliveries.ts',
+    text: '        and w.active and w.deleted_at is null),',
+    replacement: '        ),',
+    noticed: 'A webhook that is switched off stops the deliveries of everybody for a minute.',
+    caughtBy: fairClaims('is not filled by deliveries that are held'),
+  },
+  {
+    name: 'changes-do-not-join',
+    file: 'src/db/outbox/changes.ts',
+    text: '  if (joined.count > 0) return;\n',
+    replacement: '',
+    noticed: 'A webhook toggled ten times makes ten signals for each of its open deliveries.',
+    caughtBy: fanOut(
+      'a webhook switched off and on again and again is one change, told once to every open delivery',
+    ),
+  },
+  {
+    name: 'changes-forget-how-far-they-are',
+    file: 'src/db/outbox/claim-changes.ts',
+    text: '::uuid is null or id > $',
+    replacement: '::uuid is null or id <> $',
+    noticed: 'A change of a webhook with many open deliveries never ends.',
+    caughtBy: fanOut(
+      'a relay that is killed half-way leaves the rest to the next, and no more than the rest',
+    ),
+  },
+  {
+    name: 'changes-that-join-reach-only-the-rest',
+    file: 'src/db/outbox/changes.ts',
+    text: 'again_until_id = told_id',
+    replacement: 'again_until_id = null',
+    noticed: 'Deliveries told of the deactivation are not told of the activation that follows it.',
+    caughtBy: fanOut(
+      'a change that comes half-way is told to those behind first, then to those before, and then it is over',
+    ),
+  },
+  {
+    name: 'changes-that-join-during-the-last-page-are-lost',
+    file: 'src/db/outbox/claim-changes.ts',
+    text: '{change.version}`;\n  if (removed',
+    replacement: '{change.version} or told_id is null`;\n  if (removed',
+    noticed: 'Switched off and on within a second, a webhook stays silent for hours.',
+    caughtBy: fanOut('a change that comes while a page is being told is told to that page as well'),
+  },
+  {
+    name: 'changes-wake-all-at-once',
+    file: 'src/relay/fan-out-pace.ts',
+    text: '      return Math.min(page, room);\n',
+    replacement: '      return page;\n',
+    noticed: 'A webhook that is activated with thousands of held deliveries floods its receiver.',
+    caughtBy: fanOut('an activation wakes a few deliveries, and more as those make their attempts'),
+  },
+  {
+    name: 'relay-one-loop-for-everything',
+    file: 'src/relay/relay.ts',
+    text: "    loop('deliveries', () => dispatchDeliveries(deps, pace)),\n    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
+    replacement:
+      "    loop('all', async () => { const [next] = await Promise.all([dispatchDeliveries(deps, pace), dispatchChanges(deps, fanOutPace)]); return next; }),\n",
+    noticed: 'One webhook that is switched off stops all dispatching for as long as its deliveries are told.',
+    caughtBy: fanOut('deliveries are started while a change cannot be passed on'),
+  },
+  {
+    name: 'relay-stops-with-calls-under-way',
+    file: 'src/each-limited.ts',
+    text: 'await Promise.allSettled(',
+    replacement: 'await Promise.all(',
+    noticed: 'The relay says that it has stopped while 75 calls are under way.',
+    caughtBy: fanOut('a relay that has been stopped has nothing under way, whatever fails beside it'),
   },
 ];

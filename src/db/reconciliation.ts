@@ -13,7 +13,7 @@ export interface OwedDelivery extends ClaimedDelivery {
   readonly dispatchedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   readonly nextAttemptAt: Date | null;
-  /** Its webhook is inactive. */
+  /** Its webhook is inactive, or has changed and its deliveries are still being told. */
   readonly held: boolean;
   readonly readAt: Date;
 }
@@ -65,7 +65,9 @@ const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_00
 /** The columns of an `OwedDelivery`, of `deliveries d` joined with `webhooks w`. */
 const deliveryColumns = (sql: Sql) => sql`
   d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.dispatched_at, d.last_attempt_at,
-  d.next_attempt_at, not w.active and w.deleted_at is null as held, now() as read_at`;
+  d.next_attempt_at, 
+  (not w.active and w.deleted_at is null)
+    or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
 
 /**
  * Claims open deliveries whose next step is past by more than the grace. Each is left alone for a while afterwards, so

@@ -1,60 +1,103 @@
 /**
- * Tells Temporal of changes: of a webhook, to its open deliveries; of a pre-order's release, to its timer.
+ * Tells open deliveries of changes of their webhook, page by page. Deliveries go first: nobody waits for this.
  * @module
  */
 import {
-  type ClaimedChange,
-  claimChanges,
-  openDeliveries,
+  areWebhooksChanging,
+  claimWebhookChanges,
+  endWebhookChange,
+  nextToTell,
+  noteProgress,
   releaseChanges,
-  removeChange,
   renewChanges,
-} from '../db/outbox/outbox.ts';
+  unheard,
+  type WebhookChange,
+} from '../db/outbox/claim-changes.ts';
 import { eachLimited } from '../each-limited.ts';
+import { isRefusal } from '../temporal/dispatcher.ts';
 import type { PassOnDeps } from './deliveries.ts';
+import type { FanOutPace } from './fan-out-pace.ts';
 import { whileLeased } from './lease.ts';
-import { BATCH, CONCURRENCY } from './limits.ts';
+import type { Next } from './loop.ts';
 
-/** Open deliveries of a webhook per query. */
-const PAGE = 500;
+/** Webhooks whose deliveries are told side by side, and calls of each under way at once. */
+const WEBHOOKS = 5;
+const CONCURRENCY = 4;
+/** Between two pages of a change, and between two looks while there are changes, in milliseconds. */
+const PAGE_INTERVAL_MS = 250;
 
 /**
- * Passes on one batch of changes.
+ * Tells one page of each of a few changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
- * @returns whether there may be more
  */
-export async function dispatchChanges(deps: PassOnDeps): Promise<boolean> {
+export async function dispatchChanges(deps: PassOnDeps, pace: FanOutPace): Promise<Next> {
   const { sql } = deps;
-  const claimed = await claimChanges(sql, BATCH);
-  if (claimed.length === 0) return false;
-  const ids = claimed.map(({ id }) => id);
+  const claimed = await claimWebhookChanges(sql, WEBHOOKS);
+  if (claimed.length === 0) return (await areWebhooksChanging(sql)) ? PAGE_INTERVAL_MS : 'idle';
+  const page = pace.page(claimed.length);
+  const left = new Set(claimed.map(({ id }) => id));
   try {
     await whileLeased(
-      () => renewChanges(sql, ids),
-      async () => {
-        for (const change of claimed) {
-          await dispatchChange(deps, change);
-          await removeChange(sql, change.id);
-        }
-      },
+      () => renewChanges(sql, [...left]),
+      () =>
+        eachLimited(claimed, WEBHOOKS, async (change) => {
+          await passOn(deps, pace, change, page);
+          left.delete(change.id);
+        }),
     );
-  } catch (error) {
-    await releaseChanges(sql, ids);
-    throw error;
+  } finally {
+    await releaseChanges(sql, [...left]);
   }
-  return claimed.length === BATCH;
+  return 'more';
 }
 
-async function dispatchChange({ sql, dispatcher }: PassOnDeps, change: ClaimedChange): Promise<void> {
-  if (change.kind === 'orderReleaseChanged') {
-    await dispatcher.signalReleaseChanged(change.eshopId, change.eshopOrderId);
+async function passOn(
+  deps: PassOnDeps,
+  pace: FanOutPace,
+  change: WebhookChange,
+  page: number,
+): Promise<void> {
+  const { sql } = deps;
+  const limit = change.wakes
+    ? pace.wakeUp(page, { told: change.told, unheard: await unheard(sql, change), sinceMs: change.sinceMs })
+    : page;
+  const here = { toldId: change.toldId, untilId: change.untilId, againUntilId: change.againUntilId };
+  const ids = limit === 0 ? [] : await nextToTell(sql, change, limit);
+  if (!(await tell(deps, pace, ids))) {
+    await noteProgress(sql, change, { ...here, told: 0, pauseMs: 0 });
     return;
   }
-  let after: string | null = null;
-  for (;;) {
-    const page: string[] = await openDeliveries(sql, change.webhookId, after, PAGE);
-    await eachLimited(page, CONCURRENCY, (id) => dispatcher.signalWebhookChanged(id));
-    after = page.at(-1) ?? null;
-    if (after === null) return;
+  const last = ids.at(-1);
+  if (limit === 0 || (last !== undefined && ids.length === limit)) {
+    const toldId = last ?? change.toldId;
+    await noteProgress(sql, change, { ...here, toldId, told: ids.length, pauseMs: PAGE_INTERVAL_MS });
+    return;
   }
+  if (change.againUntilId === null) {
+    await endWebhookChange(sql, change);
+    return;
+  }
+  const again = { toldId: null, untilId: change.againUntilId, againUntilId: null };
+  await noteProgress(sql, change, { ...again, told: ids.length, pauseMs: PAGE_INTERVAL_MS });
+}
+
+/** @returns false where the relay is being stopped: the page is told again by whoever comes next */
+async function tell(deps: PassOnDeps, pace: FanOutPace, ids: readonly string[]): Promise<boolean> {
+  const { dispatcher, log, stopping } = deps;
+  let failed = false;
+  await eachLimited(ids, CONCURRENCY, async (deliveryId) => {
+    if (failed || stopping.aborted) return;
+    const before = performance.now();
+    try {
+      await dispatcher.signalWebhookChanged(deliveryId);
+    } catch (error) {
+      if (!isRefusal(error)) {
+        failed = true;
+        throw error;
+      }
+      log.error({ deliveryId, err: error }, 'Temporal refused to tell a delivery of a change');
+    }
+    pace.observe(performance.now() - before);
+  });
+  return !stopping.aborted;
 }

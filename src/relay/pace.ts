@@ -17,6 +17,8 @@ export interface Observation {
 export interface Pace {
   /** The most deliveries handed over and not yet attempted. */
   bound(): number;
+  /** Whether the bound kept something back lately. */
+  full(): boolean;
   /** @param now in milliseconds, on any clock that does not jump */
   observe(observation: Observation, now: number): void;
 }
@@ -34,10 +36,13 @@ const PATIENCE_MS = 1_000;
 /** Makes the bound of a relay. */
 export function createPace(): Pace {
   let bound = FIRST_BOUND;
+  let full = false;
   let loweredAt = Number.NEGATIVE_INFINITY;
   return {
     bound: () => Math.floor(bound),
+    full: () => full,
     observe({ handOverMs, bounded }, now) {
+      full = bounded;
       if (handOverMs > LATE_MS) {
         if (now - loweredAt < PATIENCE_MS) return;
         bound = Math.max(LEAST_BOUND, (bound * 2) / 3);

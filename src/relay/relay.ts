@@ -8,8 +8,10 @@ import type { Pool } from '../db/pool.ts';
 import type { Dispatcher } from '../temporal/dispatcher.ts';
 import { dispatchChanges } from './changes.ts';
 import { dispatchDeliveries } from './deliveries.ts';
+import { createFanOutPace } from './fan-out-pace.ts';
 import { type LoopOptions, startLoop } from './loop.ts';
 import { createPace } from './pace.ts';
+import { dispatchReleases } from './releases.ts';
 
 /** What the relay receives. */
 export interface RelayOptions {
@@ -42,9 +44,11 @@ export function startRelay({ sql, dispatcher, log, onTemporal }: RelayOptions): 
   const loop = (what: string, step: LoopOptions['step']) =>
     startLoop({ what, step, log, onFailure: () => onTemporal('down') });
   const pace = createPace();
+  const fanOutPace = createFanOutPace(() => pace.full());
   const loops = [
     loop('deliveries', () => dispatchDeliveries(deps, pace)),
-    loop('changes', async () => ((await dispatchChanges(deps)) ? 'more' : 'idle')),
+    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
+    loop('changes of releases', () => dispatchReleases(deps)),
   ];
 
   const listening = sql

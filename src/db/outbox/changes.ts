@@ -4,13 +4,21 @@
  */
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 
-/** A webhook was activated, deactivated, deleted, or has another URL: its open deliveries must look at it. */
+/**
+ * A webhook was activated, deactivated, deleted, or has another URL: its open deliveries must look at it. A change that
+ * is still being passed on takes this one with it: it goes on where it is, and then once round.
+ * @param tx holds the lock on the webhook's row
+ */
 export async function enqueueWebhookChange(
   tx: Transaction,
   eshopId: number,
   webhookId: number,
 ): Promise<void> {
   wakeRelayAfter(tx);
+  const joined = await tx`
+    update outbox set version = version + 1, until_id = null, again_until_id = told_id, told = 0, due_at = now()
+    where kind = 'webhookChanged' and webhook_id = ${webhookId}`;
+  if (joined.count > 0) return;
   await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
 }
 

@@ -1,0 +1,146 @@
+/**
+ * Changes on their way to the workflows that must look at them. A change of a webhook is passed on page by page, and its
+ * row says how far it is: a relay that dies leaves the rest to the next, and webhooks take turns.
+ * @module
+ */
+import type { Sql } from '../pool.ts';
+import { LEASE_SECONDS } from './outbox.ts';
+
+/** A change of a webhook, on its way to the open deliveries. */
+export interface WebhookChange {
+  readonly id: string;
+  readonly webhookId: number;
+  /** The last delivery told on this way round, or null. */
+  readonly toldId: string | null;
+  /** Where this way round ends; null: with the last delivery. */
+  readonly untilId: string | null;
+  /** Where the next way round ends; null where this is the last. */
+  readonly againUntilId: string | null;
+  readonly version: number;
+  /** Deliveries told since the last change. */
+  readonly told: number;
+  /** The webhook is active: whoever is told makes an attempt. */
+  readonly wakes: boolean;
+  /** How long ago the last page was told, or the change made, in milliseconds. */
+  readonly sinceMs: number;
+}
+
+const lease = (sql: Sql) => sql`now() + make_interval(secs => ${LEASE_SECONDS})`;
+
+/** Claims up to `limit` changes of webhooks that are due, the longest due first. */
+export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
+  return await sql<WebhookChange[]>`
+    update outbox o set claimed_until = ${lease(sql)}
+    from webhooks w
+    where w.id = o.webhook_id and o.id in (
+      select id from outbox
+      where kind = 'webhookChanged' and due_at <= now() and (claimed_until is null or claimed_until < now())
+      order by due_at, id limit ${limit} for update skip locked)
+    returning o.id, o.webhook_id, o.told_id, o.until_id, o.again_until_id, o.version, o.told,
+              w.active and w.deleted_at is null as wakes,
+              (extract(epoch from now() - coalesce(o.told_at, o.created_at)) * 1000)::float8 as since_ms`;
+}
+
+/**
+ * A page of the open deliveries that are told next, in the order of their ids. One that is only claimed counts: its
+ * workflow may have read the webhook before the change.
+ */
+export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<string[]> {
+  const { webhookId, toldId, untilId } = change;
+  const rows = await sql<{ id: string }[]>`
+    select id from deliveries
+    where webhook_id = ${webhookId} and state in ('pending', 'retrying')
+      and (dispatched_at is not null or claimed_until is not null)
+      and (${toldId}::uuid is null or id > ${toldId}::uuid) and (${untilId}::uuid is null or id <= ${untilId}::uuid)
+    order by id limit ${limit}`;
+  return rows.map((row) => row.id);
+}
+
+/** Deliveries told at most, of which {@link unheard} knows. */
+const LOOK_BACK = 500;
+
+/**
+ * How many of the deliveries told since the webhook's activation or move have made no attempt since. Those that made one
+ * in the minute before need not make another yet.
+ */
+export async function unheard(sql: Sql, change: WebhookChange): Promise<number> {
+  if (change.toldId === null) return 0;
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) filter (
+      where last_attempt_at is null or last_attempt_at < generation_at - interval '1 minute')::int as count
+    from (
+      select d.last_attempt_at, coalesce(w.generation_at, w.registered_at) as generation_at
+      from deliveries d join webhooks w on w.id = d.webhook_id
+      where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying') and d.id <= ${change.toldId}
+      order by d.id desc limit ${LOOK_BACK}) told`;
+  return row?.count ?? 0;
+}
+
+/** Whether changes of webhooks wait, due or not. */
+export async function areWebhooksChanging(sql: Sql): Promise<boolean> {
+  const rows = await sql`select from outbox where kind = 'webhookChanged' limit 1`;
+  return rows.length > 0;
+}
+
+/** How far a change has come with a page. */
+export interface Progress {
+  readonly toldId: string | null;
+  readonly untilId: string | null;
+  readonly againUntilId: string | null;
+  /** Deliveries of this page. */
+  readonly told: number;
+  /** Until the next page, in milliseconds. */
+  readonly pauseMs: number;
+}
+
+/** Notes how far a change has come and gives it back. Where another change joined meanwhile, the page is told again. */
+export async function noteProgress(sql: Sql, change: WebhookChange, progress: Progress): Promise<void> {
+  const { toldId, untilId, againUntilId, told, pauseMs } = progress;
+  const noted = await sql`
+    update outbox set claimed_until = null, due_at = now() + make_interval(secs => ${pauseMs / 1_000}),
+      told_id = ${toldId}, until_id = ${untilId}, again_until_id = ${againUntilId}, told = told + ${told},
+      told_at = case when ${told}::int > 0 then now() else told_at end
+    where id = ${change.id} and version = ${change.version}`;
+  if (noted.count === 0) await releaseChanges(sql, [change.id]);
+}
+
+/** Removes a change that every open delivery was told of, unless another one joined it meanwhile. */
+export async function endWebhookChange(sql: Sql, change: WebhookChange): Promise<void> {
+  const removed = await sql`delete from outbox where id = ${change.id} and version = ${change.version}`;
+  if (removed.count === 0) await releaseChanges(sql, [change.id]);
+}
+
+/** A change of a pre-order's release, on its way to its timer. */
+export interface ReleaseChange {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly eshopOrderId: string;
+}
+
+/** Claims up to `limit` changes of releases, oldest first. */
+export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
+  return await sql<ReleaseChange[]>`
+    update outbox set claimed_until = ${lease(sql)}
+    where id in (
+      select id from outbox where kind = 'orderReleaseChanged' and (claimed_until is null or claimed_until < now())
+      order by id limit ${limit} for update skip locked)
+    returning id, eshop_id, eshop_order_id`;
+}
+
+/** Removes changes that have been made known. */
+export async function removeChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`delete from outbox where id = any(${[...ids]}::bigint[])`;
+}
+
+/** Renews the claim on those of them that are still there. */
+export async function renewChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`
+    update outbox set claimed_until = ${lease(sql)}
+    where id = any(${[...ids]}::bigint[]) and claimed_until is not null`;
+}
+
+/** Gives claimed changes back at once. */
+export async function releaseChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update outbox set claimed_until = null where id = any(${[...ids]}::bigint[])`;
+}

@@ -1,0 +1,60 @@
+/**
+ * How many deliveries are told of a change of their webhook at a time: few where Temporal is slow or deliveries wait to be
+ * handed over, and of those that will make an attempt no more than make one. Pure.
+ * @module
+ */
+
+/** How far the deliveries of an activated webhook have come. */
+export interface WakeUp {
+  /** Deliveries told. */
+  readonly told: number;
+  /** Those of them that have not made their attempt yet. */
+  readonly unheard: number;
+  /** Since the last page, in milliseconds. */
+  readonly sinceMs: number;
+}
+
+/** The pace of one relay, for all changes together. */
+export interface FanOutPace {
+  /** Deliveries of a page, where so many changes are told side by side. */
+  page(changes: number): number;
+  /**
+   * How many of a page are told where each will make an attempt: a few at first, then as many more as have made theirs.
+   */
+  wakeUp(page: number, progress: WakeUp): number;
+  /** @param callMs how long Temporal took for one call, in milliseconds */
+  observe(callMs: number): void;
+}
+
+const LEAST_PAGE = 2;
+const FIRST_PAGE = 10;
+const GREATEST_PAGE = 100;
+/** While deliveries wait to be handed over. */
+const MODEST_PAGE = 3;
+/** Calls that take less are prompt, and those that take more are slow, in milliseconds. */
+const PROMPT_MS = 30;
+const SLOW_MS = 100;
+
+const FIRST_WAKE_UP = 4;
+const GREATEST_WAKE_UP = 100;
+/** A webhook whose attempts take longer than this is woken a few more, in milliseconds. */
+const WAKE_UP_PATIENCE_MS = 5_000;
+
+/** @param busy whether deliveries wait to be handed over */
+export function createFanOutPace(busy: () => boolean): FanOutPace {
+  let size = FIRST_PAGE;
+  return {
+    page: (changes) =>
+      Math.max(LEAST_PAGE, Math.floor(Math.min(size, busy() ? MODEST_PAGE : GREATEST_PAGE) / changes)),
+    wakeUp(page, { told, unheard, sinceMs }) {
+      const made = Math.max(0, told - unheard);
+      const room = Math.min(GREATEST_WAKE_UP, FIRST_WAKE_UP + made) - unheard;
+      if (room <= 0) return sinceMs > WAKE_UP_PATIENCE_MS ? Math.min(page, FIRST_WAKE_UP) : 0;
+      return Math.min(page, room);
+    },
+    observe(callMs) {
+      if (callMs < PROMPT_MS) size = Math.min(GREATEST_PAGE, size + 0.25);
+      else if (callMs > SLOW_MS) size = Math.max(LEAST_PAGE, size * 0.9);
+    },
+  };
+}

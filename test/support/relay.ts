@@ -1,0 +1,54 @@
+/**
+ * A relay of its own, with a Temporal that notes what it is told and fails where the test says so.
+ * @module
+ */
+import pino from 'pino';
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { startRelay } from '../../src/relay/relay.ts';
+import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
+import type { DeliveryStack } from './delivery-stack.ts';
+
+/** @param failing called first: what it throws or waits for is what Temporal does */
+export function relayTo(stack: Pick<DeliveryStack, 'sql'>, failing: Partial<Dispatcher> = {}) {
+  const started: string[] = [];
+  const told: string[] = [];
+  const dispatcher: Dispatcher = {
+    async startDelivery(delivery) {
+      await failing.startDelivery?.(delivery);
+      // Its first attempt begins at once.
+      await stack.sql`update deliveries set window_started_at = now() where id = ${delivery.id}`;
+      started.push(delivery.id);
+    },
+    async signalWebhookChanged(id) {
+      await failing.signalWebhookChanged?.(id);
+      told.push(id);
+    },
+    async signalAttemptFailed() {},
+    async signalReleaseChanged(eshopId, id) {
+      await failing.signalReleaseChanged?.(eshopId, id);
+      told.push(id);
+    },
+  };
+  const relay = startRelay({ sql: stack.sql, dispatcher, log: pino({ level: 'silent' }), onTemporal() {} });
+  return { relay, started, told };
+}
+
+/** As many events, in a single transaction. */
+export async function fireMany(
+  stack: Pick<DeliveryStack, 'sql' | 'eshopId'>,
+  count: number,
+  eshopId = stack.eshopId,
+): Promise<void> {
+  await transaction(stack.sql, async (tx) => {
+    for (let index = 0; index < count; index += 1) {
+      const entityId = `order ${index}`;
+      await recordEvent(tx, {
+        eshopId,
+        type: 'CREATE_ORDER',
+        entityId,
+        record: { eshopOrderId: entityId },
+      });
+    }
+  });
+}

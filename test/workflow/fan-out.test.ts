@@ -1,0 +1,209 @@
+/** A change of a webhook on its way to the open deliveries: page by page, from where it is, each of them told. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { claimWebhookChanges, nextToTell, noteProgress } from '../../src/db/outbox/claim-changes.ts';
+import { setActive } from '../../src/db/webhooks/webhooks.ts';
+import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+import { fireMany, relayTo } from '../support/relay.ts';
+import { until } from '../support/until.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+const cleanups: (() => Promise<unknown>)[] = [];
+beforeEach(async () => {
+  database = await createTestDatabase();
+  cleanups.push(() => database.drop());
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function relay(failing: Partial<Dispatcher> = {}) {
+  const made = relayTo(database, failing);
+  cleanups.push(() => made.relay.stop());
+  return made;
+}
+
+/** A webhook with as many deliveries that were handed over and wait for their next attempt; their ids, oldest first. */
+async function openDeliveries(count: number): Promise<{ webhookId: number; ids: string[] }> {
+  const { sql } = database;
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await fireMany({ sql, eshopId }, count);
+  const rows = await sql<{ id: string }[]>`
+    update deliveries set dispatched_at = now(), window_started_at = now(), state = 'retrying', attempts_made = 1,
+      last_attempt_at = now() - interval '1 hour'
+    where webhook_id = ${webhookId} returning id`;
+  await sql`update webhooks set webhook_type = 'UPDATE_ORDER' where id = ${webhookId}`;
+  return { webhookId, ids: rows.map(({ id }) => id).sort() };
+}
+const change = (webhookId: number, active: boolean) => setActive(database.sql, eshopId, webhookId, active);
+const changes = async () => (await database.sql`select from outbox`).length;
+const untilPassedOn = () => until('the end of all changes', async () => (await changes()) === 0);
+
+/** Passes a change on to so many deliveries, as a relay that is killed then. */
+async function passOnTo(count: number): Promise<void> {
+  const { sql } = database;
+  const [claimed] = await claimWebhookChanges(sql, 1);
+  if (claimed === undefined) throw new Error('no change is due');
+  const ids = await nextToTell(sql, claimed, count);
+  const toldId = ids.at(-1) ?? null;
+  await noteProgress(sql, claimed, { ...claimed, toldId, told: count, pauseMs: 0 });
+  await claimWebhookChanges(sql, 1);
+}
+const endLeases = () => database.sql`update outbox set claimed_until = now() - interval '1 second'`;
+
+test('a webhook switched off and on again and again is one change, told once to every open delivery', async () => {
+  const { webhookId, ids } = await openDeliveries(30);
+  for (const active of [false, true, false, true, false]) await change(webhookId, active);
+  expect(await changes()).toBe(1);
+  const { told } = relay();
+  await untilPassedOn();
+  expect(told.sort()).toEqual(ids);
+});
+
+test('a relay that is killed half-way leaves the rest to the next, and no more than the rest', async () => {
+  const { webhookId, ids } = await openDeliveries(30);
+  await change(webhookId, false);
+  await passOnTo(20);
+  await endLeases();
+  const { told } = relay();
+  await untilPassedOn();
+  expect(told.sort()).toEqual(ids.slice(20));
+});
+
+test('a change that comes half-way is told to those behind first, then to those before, and then it is over', async () => {
+  const { webhookId, ids } = await openDeliveries(30);
+  await change(webhookId, true);
+  await change(webhookId, false);
+  await passOnTo(20);
+  await change(webhookId, true);
+  await change(webhookId, false);
+  await endLeases();
+  const { told } = relay();
+  await untilPassedOn();
+  expect(told.slice(0, 10).sort()).toEqual(ids.slice(20));
+  expect(told.slice(10).sort()).toEqual(ids.slice(0, 20));
+});
+
+test('a change that comes while a page is being told is told to that page as well', async () => {
+  const { webhookId, ids } = await openDeliveries(5);
+  await change(webhookId, false);
+  let meanwhile: Promise<unknown> | undefined;
+  const { told } = relay({
+    async signalWebhookChanged() {
+      meanwhile ??= change(webhookId, true).then(() => change(webhookId, false));
+      await meanwhile;
+    },
+  });
+  await untilPassedOn();
+  expect(told.sort()).toEqual([...ids, ...ids].sort());
+});
+
+test('the change of a webhook with one open delivery does not wait for that of one with many', async () => {
+  const many = await openDeliveries(300);
+  const few = await openDeliveries(1);
+  await change(many.webhookId, false);
+  await change(few.webhookId, false);
+  const { told } = relay();
+  await until('the one', async () => told.includes(few.ids[0] ?? ''));
+  expect(told.length).toBeLessThan(150);
+});
+
+test('deliveries are started while a change cannot be passed on', async () => {
+  const { webhookId } = await openDeliveries(10);
+  await change(webhookId, false);
+  let asked = 0;
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { started } = relay({
+    async signalWebhookChanged() {
+      asked += 1;
+      await held;
+    },
+  });
+  await until('the calls that are not answered', async () => asked > 0);
+  await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  for (let round = 1; round <= 3; round += 1) {
+    await fireMany({ sql: database.sql, eshopId }, 5);
+    await until(`the starts of round ${round}`, async () => started.length === 5 * round);
+  }
+  answer();
+});
+
+test('what Temporal refuses to tell one delivery keeps nothing from the others', async () => {
+  const { webhookId, ids } = await openDeliveries(10);
+  await change(webhookId, false);
+  const refusal = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
+  const { told } = relay({
+    async signalWebhookChanged(id) {
+      if (id === ids[4]) throw refusal;
+    },
+  });
+  await untilPassedOn();
+  expect(told.sort()).toEqual(ids.filter((id) => id !== ids[4]));
+});
+
+test('an activation wakes a few deliveries, and more as those make their attempts', async () => {
+  const { webhookId, ids } = await openDeliveries(200);
+  await change(webhookId, false);
+  await change(webhookId, true);
+  let attempted = false;
+  const attempt = (some: readonly string[]) =>
+    database.sql`update deliveries set last_attempt_at = now() where id = any(${[...some]}::uuid[])`;
+  const { told } = relay({
+    async signalWebhookChanged(id) {
+      if (attempted) await attempt([id]);
+    },
+  });
+  const looks = new Set<string>();
+  await until('some looks at the change', async () => {
+    const [row] = await database.sql<{ dueAt: Date }[]>`select due_at from outbox`;
+    if (row !== undefined) looks.add(row.dueAt.toISOString());
+    return looks.size > 5;
+  });
+  // A few more than at first only where the looks took longer than a relay waits for the attempts.
+  expect(told.length).toBeLessThanOrEqual(12);
+  attempted = true;
+  await attempt(told);
+  await untilPassedOn();
+  expect(told.sort()).toEqual(ids);
+});
+
+test('a relay that has been stopped has nothing under way, whatever fails beside it', async () => {
+  const { webhookId } = await openDeliveries(10);
+  await change(webhookId, false);
+  await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  await fireMany({ sql: database.sql, eshopId }, 10);
+  let underWay = 0;
+  const answers: (() => void)[] = [];
+  const call = async () => {
+    underWay += 1;
+    await new Promise<void>((resolve) => answers.push(resolve));
+    underWay -= 1;
+  };
+  let failed = false;
+  const made = relay({
+    async startDelivery() {
+      if (failed) return await call();
+      failed = true;
+      throw new Error('14 UNAVAILABLE');
+    },
+    signalWebhookChanged: call,
+  });
+  await until('a failure, and calls under way', async () => failed && underWay > 0);
+  let stopped = false;
+  const stop = made.relay.stop().then(() => {
+    stopped = true;
+    expect(underWay).toBe(0);
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(stopped).toBe(false);
+  const answering = setInterval(() => answers.splice(0).forEach((answer) => answer()), 10);
+  await stop;
+  clearInterval(answering);
+});
