@@ -112,6 +112,14 @@ export async function owedAmong(sql: Sql, ids: readonly string[]): Promise<OwedD
     where ${owed(sql)} and d.id = any(${[...ids]}::uuid[])`;
 }
 
+/** Those of the given deliveries that are no longer open. */
+export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<{ id: string }[]> {
+  if (ids.length === 0) return [];
+  return await sql<{ id: string }[]>`
+    select d.id from deliveries d
+    where d.id = any(${[...ids]}::uuid[]) and d.state not in ('pending', 'retrying')`;
+}
+
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
 const unmailed = (sql: Sql) =>
   sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;

@@ -6,6 +6,7 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { deliveryStateKey } from '../../workflows/search-attributes.ts';
 import type { Found } from './verdict.ts';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
@@ -19,6 +20,8 @@ export interface Executions {
   find(workflowId: string): Promise<Found>;
   /** Delivery workflows that were terminated or canceled since a time, as far as the list knows. */
   endedExternally(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
+  /** The running delivery workflows that wait for their webhook to be activated, as far as the list knows. */
+  held(): AsyncIterable<{ readonly workflowId: string }>;
 }
 
 /** Deadline of one call, in milliseconds. */
@@ -34,6 +37,22 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
   const { namespace } = client.options;
   const queue = taskQueue.replaceAll("'", "''");
   const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
+
+  /** The delivery workflows for which a condition holds. */
+  async function* list(condition: string) {
+    const query = `WorkflowType = 'deliverEvent' AND TaskQueue = '${queue}' AND ${condition}`;
+    let nextPageToken: Uint8Array = new Uint8Array();
+    do {
+      const page = await within(() =>
+        workflowService.listWorkflowExecutions({ namespace, query, pageSize: PAGE, nextPageToken }),
+      );
+      for (const { execution, closeTime } of page.executions ?? []) {
+        const closedAt = new Date(Number(closeTime?.seconds ?? 0) * 1_000);
+        yield { workflowId: execution?.workflowId ?? '', closedAt };
+      }
+      nextPageToken = page.nextPageToken ?? new Uint8Array();
+    } while (nextPageToken.length > 0);
+  }
 
   async function termination(workflowId: string, runId: string): Promise<Found> {
     const { history } = await within(() =>
@@ -76,20 +95,9 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
       }
     },
 
-    async *endedExternally(since) {
-      const query = `WorkflowType = 'deliverEvent' AND TaskQueue = '${queue}' AND ExecutionStatus IN ('Terminated', 'Canceled') AND CloseTime >= '${since.toISOString()}'`;
-      let nextPageToken: Uint8Array = new Uint8Array();
-      do {
-        const page = await within(() =>
-          workflowService.listWorkflowExecutions({ namespace, query, pageSize: PAGE, nextPageToken }),
-        );
-        for (const { execution, closeTime } of page.executions ?? []) {
-          const closedAt = new Date(Number(closeTime?.seconds ?? 0) * 1_000);
-          yield { workflowId: execution?.workflowId ?? '', closedAt };
-        }
-        nextPageToken = page.nextPageToken ?? new Uint8Array();
-      } while (nextPageToken.length > 0);
-    },
+    endedExternally: (since) =>
+      list(`ExecutionStatus IN ('Terminated', 'Canceled') AND CloseTime >= '${since.toISOString()}'`),
+    held: () => list(`ExecutionStatus = 'Running' AND ${deliveryStateKey.name} = 'held'`),
   };
 }
 

@@ -90,6 +90,22 @@ export function createPasses(options: PassesOptions): Passes {
     });
   }
 
+  /**
+   * Wakes the workflows that wait for their webhook although their delivery is over: nothing else would ever end them.
+   * The others end when their wait does.
+   */
+  async function wakeClosed(repairs: Repair[]): Promise<void> {
+    try {
+      for await (const batch of inBatches(executions.held())) {
+        if (signal.aborted) return;
+        await repairAll(await records.closedOf(batch), repairs);
+      }
+    } catch (error) {
+      // A server that does not know the search attribute yet knows no workflow that has it.
+      if (!isRefusal(error)) throw error;
+    }
+  }
+
   /** One line for a pass that repaired something, however it ended. */
   async function pass(why: string, work: (repairs: Repair[]) => Promise<number>): Promise<PassResult> {
     const repairs: Repair[] = [];
@@ -141,7 +157,22 @@ export function createPasses(options: PassesOptions): Passes {
           looked += page.length;
           await repairAll(page, repairs);
         }
+        await wakeClosed(repairs);
         return looked;
       }),
   };
+}
+
+/** The ids of listed workflows, as many at once as are looked up in the database at once. */
+async function* inBatches(
+  listed: AsyncIterable<{ readonly workflowId: string }>,
+): AsyncGenerator<readonly string[]> {
+  let batch: string[] = [];
+  for await (const { workflowId } of listed) {
+    batch.push(workflowId);
+    if (batch.length < LIST_BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

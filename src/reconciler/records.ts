@@ -37,6 +37,8 @@ export interface Records {
   all(): AsyncIterable<OwedRecord[]>;
   /** The open ones among deliveries with these workflow ids. */
   deliveriesOf(workflowIds: readonly string[]): Promise<OwedRecord[]>;
+  /** The closed ones among them: a workflow that still waits need only be told. */
+  closedOf(workflowIds: readonly string[]): Promise<OwedRecord[]>;
 }
 
 /** Records per query. */
@@ -61,6 +63,20 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
         return now !== undefined && (await restarter.restart(now, ended));
       },
       close: async () => (await closeDelivery(sql, id, 'canceled')).closed,
+      wake: () => restarter.signalWebhookChanged(id),
+    };
+  }
+
+  /** One that is over. A workflow that waits all the same has forgotten that: Temporal was set back. */
+  function closed({ id }: { readonly id: string }): OwedRecord {
+    return {
+      kind: 'delivery',
+      workflowId: deliveryWorkflowId(id),
+      name: { deliveryId: id },
+      late: true,
+      stillOwed: async () => true,
+      restart: async () => false,
+      close: async () => false,
       wake: () => restarter.signalWebhookChanged(id),
     };
   }
@@ -125,15 +141,19 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       yield* pages((after: db.ReleaseCursor | null) => db.owedReleases(sql, { ...waiting, after }), release);
     },
 
-    async deliveriesOf(workflowIds) {
-      const prefix = deliveryWorkflowId('');
-      const ids = workflowIds
-        .filter((workflowId) => workflowId.startsWith(prefix))
-        .map((workflowId) => workflowId.slice(prefix.length))
-        .filter((id) => isUuid(id));
-      return (await db.owedAmong(sql, ids)).map(delivery);
-    },
+    deliveriesOf: async (workflowIds) => (await db.owedAmong(sql, deliveryIdsOf(workflowIds))).map(delivery),
+
+    closedOf: async (workflowIds) => (await db.closedAmong(sql, deliveryIdsOf(workflowIds))).map(closed),
   };
+}
+
+/** The ids of deliveries in the ids of their workflows. */
+function deliveryIdsOf(workflowIds: readonly string[]): string[] {
+  const prefix = deliveryWorkflowId('');
+  return workflowIds
+    .filter((workflowId) => workflowId.startsWith(prefix))
+    .map((workflowId) => workflowId.slice(prefix.length))
+    .filter((id) => isUuid(id));
 }
 
 /** Whether a delivery's next step is past by more than the grace, and nothing holds it. */
