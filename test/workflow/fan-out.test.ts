@@ -203,7 +203,9 @@ test('a relay that has been stopped has nothing under way, whatever fails beside
   });
   await new Promise((resolve) => setImmediate(resolve));
   expect(stopped).toBe(false);
-  const answering = setInterval(() => answers.splice(0).forEach((answer) => answer()), 10);
+  const answering = setInterval(() => {
+    for (const answer of answers.splice(0)) answer();
+  }, 10);
   await stop;
   clearInterval(answering);
 });
