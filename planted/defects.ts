@@ -4,6 +4,7 @@
  */
 import type { Defect } from './defect.ts';
 import { deliveryDefects } from './defects/deliveries.ts';
+import { engineDefects } from './defects/engine.ts';
 import { limitDefects } from './defects/limits.ts';
 import { orderDefects } from './defects/orders.ts';
 import { recordDefects } from './defects/records.ts';
@@ -17,4 +18,5 @@ export const defects: readonly Defect[] = [
   ...recordDefects,
   ...orderDefects,
   ...limitDefects,
+  ...engineDefects,
 ];
