@@ -273,7 +273,10 @@ describe('a start that is aborted', () => {
   it('ends a download', async () => {
     let asked = false;
     const url = await serve((_, response) => {
-      response.write('half of it');
+      // Never at a halt, never at its end.
+      const writing = setInterval(() => response.write('more'), 100);
+      closing.push(() => clearInterval(writing));
+      response.write('a beginning');
       asked = true;
     });
     await abortOnce(async () => asked, [], release(url));

