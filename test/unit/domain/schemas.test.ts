@@ -1,7 +1,7 @@
 /** The schemas of all records: what they say, the values they list, and the forms a record has. */
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { catalogue } from '../../../src/domain/catalogue.ts';
+import { type CatalogueEntry, catalogue, idOf } from '../../../src/domain/catalogue.ts';
 import { contractSchema } from '../../../src/domain/contract.ts';
 import { count, money, payloadVersions, writtenDecimal } from '../../../src/domain/decimal.ts';
 import { eventTypeNames, eventTypes, stockMovementTypes } from '../../../src/domain/event-types.ts';
@@ -15,7 +15,7 @@ import { orderStatuses } from '../../../src/domain/order/status.ts';
 import { productInputSchema } from '../../../src/domain/product/schema.ts';
 import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving/schema.ts';
 import { receivingStatuses } from '../../../src/domain/receiving/status.ts';
-import { recordForm, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
+import { fieldKinds, recordForm, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
 import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return/schema.ts';
 import { returnStatuses } from '../../../src/domain/return/status.ts';
 import { roles } from '../../../src/domain/role.ts';
@@ -172,6 +172,54 @@ test('a record has a name in the documentation, and another in the v2 form', () 
   expect(names).toEqual(
     ['Order', 'Product', 'Receiving', 'Return', 'StockMovement'].flatMap((name) => [`${name}V2`, name]),
   );
+});
+
+test('the identifier of each kind of record, as GET webhooks get it', () => {
+  expect(Object.values(catalogue).map((entry) => idOf(entry, entry.sample))).toEqual([
+    ...['2026-10001', 'TEA-GREEN-100', '2026-IN-42', '2026-R-17', '4711'],
+  ]);
+});
+
+describe('how a field is stored', () => {
+  /** The fields of each kind that is not stored as it comes. */
+  const kinds = (entry: CatalogueEntry, list?: string) => {
+    const fields = [...fieldKinds(entry.recordSchema('v2'), list)];
+    const of = (kind: string) => fields.filter(([, each]) => each === kind).map(([name]) => name);
+    return { timestamp: of('timestamp'), decimal: of('decimal'), json: of('json') };
+  };
+
+  test('of a record: times, decimals, lists of objects; everything else as it comes', () => {
+    expect(kinds(catalogue.order)).toEqual({
+      timestamp: [
+        ...['releaseAt', 'requiredExpeditionDate'],
+        ...['createdAt', 'updatedAt', 'deliveredAt', 'canceledAt'],
+      ],
+      decimal: ['cashOnDelivery'],
+      json: ['orderFiles', 'orderProducts', 'statusHistory'],
+    });
+    expect(fieldKinds(catalogue.order.recordSchema('v2')).get('trackingNumbers')).toBe('plain');
+    expect(kinds(catalogue.stockMovement)).toEqual({
+      timestamp: ['expirationDate', 'createdAt'],
+      decimal: ['count', 'balance'],
+      json: [],
+    });
+  });
+
+  test('of its lines', () => {
+    expect(kinds(catalogue.order, 'orderProducts')).toEqual({
+      timestamp: [],
+      decimal: ['quantity', 'unitPrice', 'vatRate'],
+      json: ['packingLists'],
+    });
+    expect(kinds(catalogue.receiving, 'products')).toEqual({
+      timestamp: ['expirationDate'],
+      decimal: ['quantity', 'received'],
+      json: [],
+    });
+    for (const field of ['note', 'nothing']) {
+      expect(() => kinds(catalogue.order, field)).toThrow(`${field} is no list.`);
+    }
+  });
 });
 
 describe('the record’s form of a field', () => {
