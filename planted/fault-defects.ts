@@ -19,7 +19,7 @@ export const faultDefects: readonly FaultDefect[] = [
     fault: 'worker killed',
     file: 'workflows/delivery-options.ts',
     text: '      nonRetryableErrorTypes: OWN_TIMEOUTS,\n',
-    replacement: '',
+    replacement: '      nonRetryableErrorTypes: OWN_TIMEOUTS.slice(2),\n',
     noticed: 'An attempt whose worker was killed is repeated only after the next wait of the policy.',
   },
   {
