@@ -63,10 +63,10 @@ const fourDecimals = 'has more than 4 decimals: send a shorter value';
 const sixDecimals = 'has more than 6 decimals: send a shorter value';
 const noDecimal = 'must be a number or a decimal string such as "12.5"';
 
-describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
+describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
   [
     'money',
-    money(),
+    () => money(),
     [
       [0, null],
       ['0.0001', null],
@@ -77,7 +77,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a count',
-    count(),
+    () => count(),
     [
       ['0', null],
       ['-1', 'must be at least 0'],
@@ -98,7 +98,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a count of something',
-    count({ positive: true }),
+    () => count({ positive: true }),
     [
       ['0.000001', null],
       [0, 'must be greater than 0'],
@@ -107,16 +107,16 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a rate',
-    count({ min: '0', max: '100' }),
+    () => count({ min: '0', max: '100' }),
     [
       [100, null],
       ['100.000001', 'must be at most 100'],
       [-1, 'must be at least 0'],
     ],
   ],
-])('%s', (_name, schema, cases) => {
+])('%s', (_name, make, cases) => {
   test.each(cases)('%j: %s', (value, message) => {
-    const { issues } = v.safeParse(schema, value);
+    const { issues } = v.safeParse(make(), value);
     expect(issues?.map((issue) => issue.message).join('; ') ?? null).toBe(message);
   });
 });
