@@ -217,7 +217,7 @@ describe('how a field is stored', () => {
       json: [],
     });
     for (const field of ['note', 'nothing']) {
-      expect(() => kinds(catalogue.order, field)).toThrow(`${field} is no list.`);
+      expect(() => kinds(catalogue.order, field)).toThrow(`${field} is not a list.`);
     }
   });
 });
