@@ -124,8 +124,8 @@ test('a worker whose clock is behind records and plans by the time of the databa
     vi.useRealTimers();
   }
   const [row] = await database.sql`
-    select finished_at >= started_at and finished_at <= clock_timestamp() as finished,
-      next_attempt_at > clock_timestamp() as planned
+    select abs(extract(epoch from clock_timestamp() - attempts.finished_at)) < 60 as finished,
+      deliveries.next_attempt_at > clock_timestamp() as planned
     from attempts join deliveries on deliveries.id = delivery_id where delivery_id = ${deliveryId}`;
   expect(row).toEqual({ finished: true, planned: true });
 });
