@@ -61,13 +61,13 @@ export function createClient(url: string, credentials: DemoCredentials): Client 
       throw new UserError(
         timeout.aborted
           ? `${method} ${path}: no answer after ${PATIENCE_MS / 1_000} s.`
-          : `No Waybill answers at ${base}${causeOf(error)}: run npm start, or name it with --url.`,
+          : `No Waybill is running at ${base}${causeOf(error)}: run npm start, or name it with --url.`,
       );
     });
     const answer = v.safeParse(answerSchema, await response.json().catch(() => undefined));
     signal?.throwIfAborted();
     if (!answer.success)
-      throw new UserError(`${base} is not a Waybill: ${method} ${path} answered no JSON of it.`);
+      throw new UserError(`${base} is not a Waybill: ${method} ${path} did not return the expected JSON.`);
     if (!response.ok) throw new UserError(`${method} ${path}: ${response.status} ${answer.output.message}`);
     return answer.output;
   }

@@ -79,7 +79,7 @@ export function demoCommand({ env, print }: CommandContext): Command {
     .option('--keep-webhooks', 'leave them registered')
     .option('--orders <n>', 'size of the day', '50')
     .option('--rate <n>', 'requests per second', '20')
-    .option('--seed <text>', 'makes the same day again')
+    .option('--seed <text>', 'repeats the same day')
     .option('--url <url>', 'the instance; default: the one in DATA_DIR, else the one at HOST and PORT')
     .option(
       '--credentials <file>',

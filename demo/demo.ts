@@ -146,6 +146,6 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     problem:
       open === 0
         ? null
-        : `${open === 1 ? '1 delivery has' : `${open} deliveries have`} not arrived: ${(await lastError(client, subscriptions)) ?? 'the delivery log says no reason'}.`,
+        : `${open === 1 ? '1 delivery has' : `${open} deliveries have`} not arrived: ${(await lastError(client, subscriptions)) ?? 'the delivery log gives no reason'}.`,
   };
 }

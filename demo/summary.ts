@@ -16,7 +16,7 @@ export interface KindFigures {
 export interface Summary {
   /** Before every identifier of the run. */
   readonly prefix: string;
-  /** The same seed makes the same day again. */
+  /** The same seed repeats the same day. */
   readonly seed: string;
   readonly requests: number;
   readonly seconds: number;
@@ -70,7 +70,7 @@ export function closingSentence({ requests, seconds, kinds, badSignatures, prefi
       : open > 0
         ? `, ${open} not delivered`
         : badSignatures === 0
-          ? ', every one delivered with a good signature'
-          : ', every one delivered';
+          ? ', all of them delivered with a valid signature'
+          : ', all of them delivered';
   return `${requests} requests in ${seconds} s fired ${events} events${end}. Identifiers begin with ${prefix}; --seed ${seed} repeats the day.`;
 }

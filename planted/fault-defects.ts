@@ -19,7 +19,7 @@ export const faultDefects: readonly FaultDefect[] = [
     fault: 'worker killed',
     file: 'workflows/delivery-options.ts',
     text: '      nonRetryableErrorTypes: OWN_TIMEOUTS,\n',
-    replacement: '',
+    replacement: '      nonRetryableErrorTypes: OWN_TIMEOUTS.slice(2),\n',
     noticed: 'An attempt whose worker was killed is repeated only after the next wait of the policy.',
   },
   {
@@ -56,7 +56,7 @@ export const faultDefects: readonly FaultDefect[] = [
     fault: 'workflow terminated',
     file: 'src/reconciler/verdict.ts',
     text: "action: kind === 'delivery' ? 'closed' : 'startedAgain' };",
-    replacement: "action: 'startedAgain' };",
+    replacement: "action: kind === 'delivery' ? 'startedAgain' : 'startedAgain' };",
     noticed: 'A delivery that an operator terminated is started again.',
   },
   {
@@ -92,7 +92,7 @@ export const faultDefects: readonly FaultDefect[] = [
     fault: 'worker stopped in order',
     file: 'src/worker-role.ts',
     text: '        shutdownGraceTime: options.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
-    replacement: '        shutdownGraceTime: 1,\n',
+    replacement: '        shutdownGraceTime: Math.min(1, SHUTDOWN_SLACK_MS),\n',
     noticed: 'A deploy cuts the requests that are under way, and makes them again.',
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * What a person reads once Waybill is ready.
+ * What is printed once Waybill is ready.
  * @module
  */
 
@@ -17,7 +17,7 @@ export interface Ready {
   readonly dataDir: string;
 }
 
-/** Finds the instance by its folder, so one that is not the default has to be said. */
+/** The command finds the instance by its folder, so one other than the default has to be named. */
 function demoCommand(dataDir: string): string {
   const said = dataDir === variables.entries.DATA_DIR.default ? '' : `DATA_DIR=${dataDir} `;
   return `${said}npx waybill demo --receive`;
@@ -38,7 +38,7 @@ export function banner(ready: Ready): string {
       ['x-api-key', apiKey],
       ['Shop user', `${username} / ${password}`],
       ['Warehouse user', `${warehouse.username} / ${warehouse.password}`],
-      ['See it flow', demoCommand(ready.dataDir)],
+      ['Demonstration', demoCommand(ready.dataDir)],
     );
   }
   const width = Math.max(...lines.map(([name]) => name.length), 0);

@@ -22,7 +22,7 @@ export function isDatabaseAway(error: unknown): boolean {
   return typeof code === 'string' && AWAY.includes(code);
 }
 
-/** The database at `DATABASE_URL` cannot be used; any other error is answered as it is. */
+/** The database at `DATABASE_URL` cannot be used; any other error is returned as it is. */
 export function databaseProblem(error: unknown): unknown {
   if (isDatabaseAway(error)) return new UserError('The database at DATABASE_URL cannot be reached.');
   if (error instanceof postgres.PostgresError && REFUSED.includes(error.code.slice(0, 2))) {

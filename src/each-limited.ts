@@ -4,7 +4,7 @@
  */
 
 /**
- * Calls `each` for every item, at most `limit` at once. Waits for all calls under way before it throws the first
+ * Calls `each` for every item, at most `limit` at once. Waits for all calls in progress before it throws the first
  * failure.
  */
 export async function eachLimited<T>(

@@ -107,7 +107,7 @@ async function fail(error: unknown): Promise<void> {
 /** Stops in order, and ends. */
 function end(): void {
   if (shutdown.signal.aborted) return;
-  say('Stopping: attempts under way finish …');
+  say('Stopping: waiting for attempts in progress …');
   void stop().then((clean) => process.exit(clean ? 0 : 1));
 }
 

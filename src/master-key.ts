@@ -37,15 +37,15 @@ export async function configuredKeys(settings: Settings, dataDir: DataDir): Prom
 export function wrongKey(settings: Settings, dataDir: DataDir): ConfigError {
   return new ConfigError(
     settings.SECRET_KEY === undefined
-      ? `SECRET_KEY is not set, and the key in ${dataDir.path} is not the one that this database was made with.`
-      : 'SECRET_KEY is not the one that this database was made with. While it is being replaced, SECRET_KEY_PREVIOUS must contain the old one.',
+      ? `SECRET_KEY is not set, and the key in ${dataDir.path} is not the one that this database was created with.`
+      : 'SECRET_KEY is not the one that this database was created with. While it is being replaced, SECRET_KEY_PREVIOUS must contain the old one.',
   );
 }
 
 /**
  * The keys of a process that serves. One that starts with a newer key than the database's leaves a note of it: from then on
  * `waybill keys rotate` may seal the secrets anew.
- * @throws ConfigError when the database was made with another key: its webhook secrets could not be read
+ * @throws ConfigError when the database was created with another key: its webhook secrets could not be read
  */
 export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {
   const keys = await configuredKeys(settings, dataDir);

@@ -56,7 +56,7 @@ export function createShutdown(say: (text: string) => void = () => {}): Shutdown
     clearTimeout(timer);
     if (!clean) {
       const within = graceMs === undefined ? '' : ` within ${graceMs / 1000} s`;
-      say(`Not everything stopped${within}; what was still under way was abandoned.`);
+      say(`Not everything stopped${within}; what was still in progress was abandoned.`);
     }
     return clean;
   }

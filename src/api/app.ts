@@ -25,12 +25,13 @@ import { returnResource } from './records/returns.ts';
 import { stockMovementResource, stockMovementRoutes } from './records/stock-movements.ts';
 import { shipperServiceRoutes } from './shipper-services.ts';
 import { systemRoutes } from './system.ts';
-import { webhookRoutes } from './webhooks.ts';
+import { webhookOperationRoutes } from './webhooks/operations.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 import { needsLength, wholeBody } from './whole-body.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
 const MAX_BODY_BYTES = 1024 * 1024;
-/** The largest body of a login: whoever sends it has shown nothing yet. */
+/** The largest body of a login: its sender has not authenticated yet. */
 const MAX_LOGIN_BYTES = 16 * 1024;
 
 /**
@@ -71,13 +72,14 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
-  // An import is under way for as long as it takes; its lines have turns of their own.
+  // An import may last an hour, so it takes no turn as a whole: its lines do.
   const received = except(IMPORT_PATH, wholeBody(MAX_BODY_BYTES), inTurn);
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received);
 
   const orders = orderResource(deps.marketplaces);
   const v21 = new Hono<ApiEnv>();
   v21.route('/', webhookRoutes(deps));
+  v21.route('/', webhookOperationRoutes(deps));
   v21.route('/', deliveryRoutes(deps));
   v21.route('/', resourceRoutes(deps, orders));
   v21.route('/', resourceRoutes(deps, productResource));

@@ -1,5 +1,5 @@
 /**
- * API key and token of every request (docs/interface.md, A1–A6), and the roles.
+ * API key and token of every request, and the roles (docs/interface.md, A1, A4, A5 and A6).
  * @module
  */
 import type { MiddlewareHandler } from 'hono';

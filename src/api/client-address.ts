@@ -9,14 +9,14 @@ import type pino from 'pino';
 import type { ApiEnv } from './deps.ts';
 
 /**
- * Makes {@link clientAddress}, which says once when requests come through a proxy that we were not told about.
+ * Makes {@link clientAddress}, which reports once if requests come through a proxy that is not configured.
  * @param trustProxy see there
  */
 export function clientAddresses(trustProxy: boolean, log: pino.Logger): (c: Context<ApiEnv>) => string {
-  let said = false;
+  let reported = false;
   return (c) => {
-    if (!said && !trustProxy && c.req.header('x-forwarded-for') !== undefined) {
-      said = true;
+    if (!reported && !trustProxy && c.req.header('x-forwarded-for') !== undefined) {
+      reported = true;
       log.warn(
         'Requests carry X-Forwarded-For, but TRUST_PROXY is not set: if the header comes from your own proxy, set TRUST_PROXY=true. ' +
           'Until then all clients behind it count as one address and share the limits on failed logins.',

@@ -14,13 +14,13 @@ import { findWebhook } from '../db/webhooks/webhooks.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { notFound } from '../domain/problem.ts';
-import { timestamp, written } from '../domain/timestamp.ts';
+import { isoTimestamp, timestamp } from '../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
 import { pageOf, pageQuery, paginationOf } from './pagination.ts';
 import { params, query } from './validate.ts';
-import { webhookId, webhookNotFound } from './webhooks.ts';
+import { webhookId, webhookNotFound } from './webhooks/record.ts';
 
 const tag = 'Deliveries';
 const integer = v.pipe(v.number(), v.integer());
@@ -106,17 +106,17 @@ function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
     state: row.state,
     attemptsMade: row.attemptsMade,
     createdAt: row.createdAt.toISOString(),
-    lastAttemptAt: written(row.lastAttemptAt),
+    lastAttemptAt: isoTimestamp(row.lastAttemptAt),
     lastStatus: row.lastStatus,
     lastError: row.lastError,
-    nextAttemptAt: written(row.nextAttemptAt),
-    finishedAt: written(row.finishedAt),
+    nextAttemptAt: isoTimestamp(row.nextAttemptAt),
+    finishedAt: isoTimestamp(row.finishedAt),
     canceledBy: row.canceledBy,
   };
 }
 
 function attemptOf(row: AttemptLogRow) {
-  return { ...row, startedAt: row.startedAt.toISOString(), nextAttemptAt: written(row.nextAttemptAt) };
+  return { ...row, startedAt: row.startedAt.toISOString(), nextAttemptAt: isoTimestamp(row.nextAttemptAt) };
 }
 
 function dateOf(text: string | undefined): Date | undefined {

@@ -13,7 +13,7 @@ import type { Allowance, BudgetLimits } from './budget/allowance.ts';
 /** Everything the routes need from outside. */
 export interface ApiDeps {
   readonly sql: Pool;
-  /** A connection of its own for `/readyz`: a busy pool is no database that is away. */
+  /** A connection of its own for `/readyz`: a busy pool does not mean an unreachable database. */
   readonly healthSql: Pool;
   readonly log: pino.Logger;
   readonly keys: Keys;
@@ -50,7 +50,7 @@ export interface ApiEnv {
   Variables: {
     /** Absent before the authentication. */
     session: Session;
-    /** Asks the database again, for a request that lasts: false once an operator has taken the session's rights away. */
+    /** Asks the database again, for a request that lasts: false once an operator has revoked the session's rights. */
     stillAllowed: () => Promise<boolean>;
     requestId: string;
     /** Absent where no e-shop has been admitted, as at the login. */

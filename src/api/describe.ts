@@ -23,7 +23,7 @@ export interface Operation {
   readonly list?: boolean | 'optional';
   /** A sentence on success, such as "Order created."; also the example of `message`. */
   readonly message: string;
-  /** Further statuses and when they are answered. 400, 401, 403, 413, 415, 500 and 503 are added by themselves. */
+  /** Further statuses and when they are returned. 400, 401, 403, 413, 415, 500 and 503 are added by themselves. */
   readonly errors?: Readonly<Partial<Record<400 | 401 | 403 | 404 | 409 | 411 | 429, string>>>;
   /** False for an operation without `authorization` (the login). */
   readonly token?: boolean;

@@ -19,7 +19,7 @@ export function ok(c: Context<ApiEnv>, message: string, data: unknown, paginatio
     data,
     ...(pagination === undefined ? {} : { pagination }),
   });
-  // Bytes, roughly: counting them exactly would go over the text once more.
+  // Bytes, roughly: counting them exactly would take another pass over the text.
   c.var.allowance?.spend(text.length);
   return c.body(text, 200, { 'content-type': 'application/json' });
 }

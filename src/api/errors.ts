@@ -1,5 +1,5 @@
 /**
- * The one place where a failure becomes an answer (docs/interface.md, C3).
+ * The one place where a failure becomes a response (docs/interface.md, C3).
  * @module
  */
 import { STATUS_CODES } from 'node:http';
@@ -9,7 +9,7 @@ import postgres from 'postgres';
 import { Problem } from '../domain/problem.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 
-/** Headers of every answer: no browser guesses what it is, nobody keeps it. */
+/** Headers of every response: no browser guesses its type, and nothing caches it. */
 export const everyAnswer = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' } as const;
 
 /** The reason phrase of a status, as RFC 9110 has it. Node still calls 413 by its former name. */
@@ -27,7 +27,7 @@ function answer(status: number, message: string, headers: Readonly<Record<string
   return Response.json(errorBody(status, message), { status, headers: { ...everyAnswer, ...headers } });
 }
 
-/** Failures of the database that go by themselves: no connection, shutting down, deadlock, time-out. */
+/** Failures of the database that pass by themselves: no connection, shutting down, deadlock, time-out. */
 const TRANSIENT =
   /^(?:08|53|57P|40001|40P01|57014|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
 
@@ -39,7 +39,7 @@ function isTransient(error: unknown): boolean {
   );
 }
 
-/** What is answered to a request that failed, without inner detail. */
+/** What a failed request gets, without internal detail. */
 export interface Failure {
   readonly status: number;
   readonly message: string;
@@ -49,7 +49,7 @@ export interface Failure {
 }
 
 /**
- * What a consumer is told of an error. A `Problem` says it itself; a database that is away is 503; anything else
+ * What a consumer learns of an error. A `Problem` speaks for itself; an unreachable database is 503; anything else
  * is 500. The last two name the request, under which the log has the rest.
  */
 export function failureOf(error: unknown, requestId: string): Failure {

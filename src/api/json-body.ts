@@ -13,7 +13,7 @@ import { findRefused } from './refused-values.ts';
 
 /** How a body is documented. */
 export interface BodyOptions {
-  /** Fields of the record that a request may carry and that are ignored, so that a record read can be put back. */
+  /** Fields of the record that a request may carry and that are ignored, so that a record can be sent back as it was read. */
   readonly responseOnly?: readonly string[];
   /** Required fields that may be left out here: the identifier of a PUT, everything of a PATCH. */
   readonly optional?: readonly string[] | 'all';
@@ -50,7 +50,7 @@ export async function readJson(c: Context<ApiEnv>): Promise<unknown> {
 
 /**
  * Parses JSON that somebody has sent.
- * @param what it is called, such as "body"
+ * @param what to call it, such as "body"
  * @throws Problem 400 when it is not well-formed or has values that nobody may send
  */
 export function parseJson(bytes: ArrayBuffer | Uint8Array, what: string): unknown {

@@ -7,9 +7,9 @@ import type { FieldProblem } from '../domain/problem.ts';
 /** No body here is nested deeper; one that is would only exhaust the stack. */
 const MAX_DEPTH = 32;
 
-/** Postgres cannot store NUL, and half a surrogate pair would be replaced silently. */
+/** Postgres cannot store NUL, and an unpaired surrogate would be replaced silently. */
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
-const unstorable = 'must not contain NUL or half a surrogate pair';
+const unstorable = 'must not contain NUL or an unpaired surrogate';
 
 /**
  * True for names that objects have from their prototype, such as `__proto__` or `constructor`. JSON.parse makes them

@@ -1,5 +1,5 @@
 /**
- * What machines ask of a process: does it live, can it serve.
+ * The health checks of a process: whether it is alive, and whether it can serve.
  * @module
  */
 import { Hono } from 'hono';

@@ -18,7 +18,7 @@ const Claims = v.object({
   eshop: v.pipe(v.number(), v.integer()),
   name: v.string(),
   role: v.picklist(roles),
-  // Tokens from before passwords were counted have none.
+  // Tokens issued before passwords had versions have none.
   pv: v.optional(v.pipe(v.number(), v.integer()), 1),
 });
 

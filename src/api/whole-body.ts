@@ -6,9 +6,9 @@ import type { MiddlewareHandler } from 'hono';
 import { badRequest, Problem } from '../domain/problem.ts';
 import type { ApiEnv } from './deps.ts';
 
-/** So many pieces are nothing to worry about, however small. */
+/** This many chunks are harmless, however small. */
 const FREE_PIECES = 64;
-/** Beyond them, bytes per piece on average: a piece costs the same whether it has one byte or thousands. */
+/** Beyond them, bytes per chunk on average: a chunk costs the same whether it has one byte or thousands. */
 const PIECE_BYTES = 64;
 
 /** The rest of a refused body is not waited for. */
@@ -25,13 +25,13 @@ export const needsLength: MiddlewareHandler<ApiEnv> = async (c, next) => {
 };
 
 /**
- * @throws Problem 413, or 400 for very many small pieces
+ * @throws Problem 413, or 400 for too many tiny chunks
  * @throws Error when the client goes away
  */
 async function receive(body: ReadableStream<Uint8Array>, maxBytes: number, tooLarge: () => Problem) {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
-  // Not cancelled when it is refused: that would end the connection before the answer.
+  // Not cancelled when it is refused: that would close the connection before the response.
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
@@ -40,14 +40,14 @@ async function receive(body: ReadableStream<Uint8Array>, maxBytes: number, tooLa
     bytes += value.byteLength;
     if (bytes > maxBytes) throw tooLarge();
     if (pieces.length > FREE_PIECES + bytes / PIECE_BYTES)
-      throw new Problem(400, 'The body is sent in too many tiny pieces; send larger ones.', closing);
+      throw new Problem(400, 'The body is sent in too many tiny chunks; send larger ones.', closing);
   }
 }
 
 /**
- * Receives the body; `c.req.arrayBuffer()` and its like answer at once afterwards.
+ * Receives the body; `c.req.arrayBuffer()` and the like return at once afterwards.
  * @param maxBytes a whole number of KiB
- * @throws Problem 413, or 400 for very many small pieces and when the client went away, which is not our failure
+ * @throws Problem 413, or 400 for too many tiny chunks and when the client went away, which is not our failure
  */
 export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
   const shown = maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`;

@@ -37,7 +37,7 @@ function isBehind(delivery: DeliveryForAttempt, expectedNumber: number | null): 
 
 /**
  * Whether an attempt that came after the end of its window was planned inside it and is late by a moment only: then its
- * retries are spent, and nobody was away.
+ * retries are spent, and there was no outage.
  */
 export function justMissed({
   nextAttemptAt,
@@ -47,7 +47,7 @@ export function justMissed({
   return late !== null && late < MOMENT_MS;
 }
 
-/** What a refused attempt answers. */
+/** What a refused attempt returns. */
 export function refused(delivery: DeliveryForAttempt, reason: Refusal): AttemptVerdict {
   // Recorded, and then interrupted before the caller heard of it.
   if (delivery.state === 'delivered') return delivered(delivery.attemptsMade, delivery.lastStatus);
@@ -121,7 +121,7 @@ function outcomeOf({ outcome }: AttemptResult, stillCurrent: boolean): AttemptRe
   return outcome === 'gone' && stillCurrent ? 'gone' : 'failure';
 }
 
-/** What the caller hears of a recorded attempt. */
+/** What the caller is told about a recorded attempt. */
 export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure {
   const { number, status, error, finishedAt, nextAttemptAt } = record;
   if (error === null) return delivered(number, status);

@@ -20,7 +20,7 @@ import { userCommand } from './user-command.ts';
  */
 export function waybillCommand(context: CommandContext): Command {
   const command = new Command('waybill')
-    .description('Operates a Waybill: the one in DATA_DIR, or on the database at DATABASE_URL.')
+    .description('Manages a Waybill: the one in DATA_DIR, or the one on the database at DATABASE_URL.')
     .version(version);
   command.addCommand(eshopCommand(context));
   command.addCommand(userCommand(context));

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import * as v from 'valibot';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
-/** Timers beyond this many milliseconds do not exist in Node. */
+/** Node's timers cannot be longer, in milliseconds. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** `250ms`, `15s`, `30m`, `48h` → milliseconds. */
@@ -21,7 +21,7 @@ export const duration = v.pipe(
   v.maxValue(LONGEST_MS, 'must be at most 596h'),
 );
 
-/** A number without a sign. @param what for the message: "an integer from 1 to 9" */
+/** An unsigned number. @param what for the message: "an integer from 1 to 9" */
 export function number(check: (value: number) => boolean, what: string) {
   return v.pipe(
     v.string(),
@@ -67,7 +67,7 @@ const cidr = v.pipe(
     );
   }, 'must be address ranges such as 10.0.0.0/8, separated by commas'),
 );
-/** What stands between commas. */
+/** The parts between commas. */
 const list = v.pipe(
   v.string(),
   v.transform((text) =>
@@ -104,5 +104,5 @@ export const key = v.pipe(
 );
 /** Several of these, separated by commas. */
 export const keyList = v.pipe(list, v.array(key));
-/** Anything but nothing. */
+/** Any text that is not empty. */
 export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));

@@ -57,10 +57,10 @@ export const variables = v.object({
   TEMPORAL_TLS: withDefault(flag, 'connect to Temporal with TLS', 'false'),
   TEMPORAL_TLS_CA_FILE: withoutDefault(
     text,
-    "PEM file with the certificates that Temporal's is checked against",
+    "PEM file with the CA certificates that Temporal's certificate is verified against",
   ),
-  TEMPORAL_TLS_CERT_FILE: withoutDefault(text, 'PEM file with our certificate for mutual TLS'),
-  TEMPORAL_TLS_KEY_FILE: withoutDefault(text, 'PEM file with its key'),
+  TEMPORAL_TLS_CERT_FILE: withoutDefault(text, 'PEM file with the client certificate for mutual TLS'),
+  TEMPORAL_TLS_KEY_FILE: withoutDefault(text, 'PEM file with the key of that certificate'),
   TEMPORAL_API_KEY: withoutDefault(text, 'API key of Temporal Cloud (implies TLS)'),
   SMTP_URL: withoutDefault(
     url(['smtp:', 'smtps:']),
@@ -76,15 +76,15 @@ export const variables = v.object({
     'further keys, separated by commas, that still open what they sealed: old ones, or the next one, while `SECRET_KEY` is being replaced',
     '',
   ),
-  DELIVERY_TIMEOUT: withDefault(duration, 'time for the whole of one attempt', '15s'),
+  DELIVERY_TIMEOUT: withDefault(duration, 'time limit for a whole attempt', '15s'),
   RETRY_INITIAL_INTERVAL: withDefault(duration, 'wait before the first retry', '25s'),
   RETRY_COEFFICIENT: withDefault(
     number((value) => value >= 1 && value <= 10, 'a number from 1 to 10'),
-    'each wait is the one before times this',
+    'factor between a wait and the one before it',
     '1.5',
   ),
   RETRY_MAX: withDefault(integer(0, 1_000), 'retries after the first attempt', '20'),
-  RETRY_WINDOW: withDefault(duration, 'from the first attempt on; no attempt starts after its end', '48h'),
+  RETRY_WINDOW: withDefault(duration, 'how long after the first attempt further ones may start', '48h'),
   DELIVERY_ALLOW_CIDRS: withDefault(
     cidrs,
     'address ranges exempt from the guard against private destinations; with nothing configured `127.0.0.0/8,::1/128`',
@@ -120,7 +120,7 @@ export const variables = v.object({
     'MiB per second that one e-shop may send and receive together, averaged over ten seconds; beyond that, requests are rejected with 429',
     '32',
   ),
-  TRUST_PROXY: withDefault(flag, 'a proxy in front sets `X-Forwarded-For`: believe it', 'false'),
+  TRUST_PROXY: withDefault(flag, 'trust `X-Forwarded-For`; only behind a proxy that sets it', 'false'),
   SHUTDOWN_GRACE: withoutDefault(
     duration,
     'how long a shutdown may take, whatever hangs; attempts in progress have this time to finish; unset: `DELIVERY_TIMEOUT` plus 25 seconds',
@@ -132,7 +132,7 @@ export const variables = v.object({
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
       'must be fatal, error, warn, info, debug, trace or silent',
     ),
-    'the least important log lines written',
+    'lowest level of the log lines that are written',
     'info',
   ),
 });

@@ -22,6 +22,6 @@ export function clockFrom(read: Date): Clock {
 /** The time by the database's clock. */
 export async function databaseTime(sql: Sql): Promise<Date> {
   const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
-  if (row === undefined) throw new Error('The database did not tell the time.');
+  if (row === undefined) throw new Error('The database returned no time.');
   return row.now;
 }

@@ -5,7 +5,7 @@ import { createPool } from './pool.ts';
 const DUPLICATE_DATABASE = '42P04';
 
 /**
- * Makes a database where there is none of this name.
+ * Creates a database unless there is one of this name.
  * @param adminUrl address of another database on the same server
  */
 export async function createDatabase(adminUrl: string, name: string): Promise<void> {

@@ -40,7 +40,7 @@ export async function listEshops(sql: Sql): Promise<EshopRow[]> {
 }
 
 /**
- * Gives an e-shop a new API key; the one before opens nothing from now on.
+ * Gives an e-shop a new API key; the previous one stops working at once.
  * @returns the key, which cannot be shown again; null when there is no such e-shop
  */
 export async function rotateApiKey(sql: Sql, eshopId: number): Promise<string | null> {

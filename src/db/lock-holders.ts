@@ -21,7 +21,7 @@ interface Holder {
  * @param say told once about each session that is waited for: "process 4711 (psql), which has held a lock on deliveries for 12 s"
  * @returns ends it
  */
-export async function sayWhoIsWaitedFor(
+export async function reportLockHolders(
   url: string,
   sql: Pool,
   say: (whom: string) => void,

@@ -38,7 +38,7 @@ export interface LoginLimits {
   succeeded(attempt: LoginAttempt): Promise<void>;
 }
 
-/** What rate-limiter-flexible asks of a Postgres client, answered by postgres.js. */
+/** The Postgres client that rate-limiter-flexible expects, built on postgres.js. */
 function storeClient(sql: Pool) {
   return {
     async query({ text, values = [] }: { text: string; values?: (string | number | null)[] }) {
@@ -79,12 +79,12 @@ export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
     storeClient: storeClient(sql),
     storeType: 'client',
     tableName: 'login_limits',
-    // By migration.
+    // A migration creates it.
     tableCreated: true,
     duration: DURATION_SECONDS,
   };
   const accounts = new RateLimiterPostgres({ ...shared, keyPrefix: 'account', points: FAILURES_PER_ACCOUNT });
-  // One of the two cleans the table of what is long over; it holds no process up.
+  // One of the two limiters deletes expired rows; its timer does not keep the process running.
   const addresses = new RateLimiterPostgres({
     ...shared,
     keyPrefix: 'address',

@@ -24,7 +24,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { Umzug } from 'umzug';
-import { sayWhoIsWaitedFor } from './lock-holders.ts';
+import { reportLockHolders } from './lock-holders.ts';
 import { createPool, type Pool } from './pool.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
@@ -67,7 +67,7 @@ export async function migrate(
         name,
         up: async () => {
           const text = await readFile(new URL(name, folder), 'utf8');
-          const stopSaying = await sayWhoIsWaitedFor(url, sql, (whom) =>
+          const stopSaying = await reportLockHolders(url, sql, (whom) =>
             say(`Database: ${name} is waiting for ${whom}.`),
           );
           try {

@@ -42,7 +42,7 @@ export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
     } catch (error) {
       const victim = error instanceof postgres.PostgresError && VICTIM.has(error.code);
       if (!victim || tries === MAX_TRIES) throw error;
-      // Not together with the one it stumbled over.
+      // Not at the same moment as the transaction that it collided with.
       await sleep(Math.random() * 50 * tries);
     }
   }

@@ -65,7 +65,7 @@ export async function listUsers(sql: Sql, eshopId: number): Promise<ListedUser[]
   return eshop === undefined ? null : [];
 }
 
-/** Deletes a user, whose tokens end with it. False when the e-shop has no such user. */
+/** Deletes a user; its tokens stop working. False when the e-shop has no such user. */
 export async function deleteUser(sql: Sql, eshopId: number, username: string): Promise<boolean> {
   const rows =
     await sql`delete from users where eshop_id = ${eshopId} and username = ${username} returning id`;
@@ -73,7 +73,7 @@ export async function deleteUser(sql: Sql, eshopId: number, username: string): P
 }
 
 /**
- * Replaces a password; tokens issued before are over.
+ * Replaces a password; tokens issued before stop working.
  * @param passwordHash from `hashPassword`
  * @returns false when the e-shop has no such user
  */

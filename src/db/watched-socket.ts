@@ -111,7 +111,7 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
     // More than one byte would be something smuggled in ahead of the encryption.
     const yes = answer instanceof Buffer && answer.length === 1 && answer[0] === 'S'.charCodeAt(0);
     if (!yes && tls.mode === 'preferred') return raw;
-    if (!yes) throw new Error('The database does not speak TLS, which its URL asks for.');
+    if (!yes) throw new Error('The database does not support TLS, which its URL requires.');
   }
   const socket = connectTls({
     socket: raw,

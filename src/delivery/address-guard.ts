@@ -1,6 +1,6 @@
 /**
  * Keeps deliveries away from private and special destinations: whoever registers a webhook must not be able to reach
- * what only our network can reach. Judged is the address that is really dialled, on every connection, never a name.
+ * what only our network can reach. What is judged is the address that is actually dialled, on every connection, and never a name.
  *
  * Only global unicast addresses pass. An IPv4-mapped IPv6 address is judged as the IPv4 address that the system
  * dials for it. Every other form that carries an IPv4 address inside (NAT64, 6to4, Teredo, IPv4-compatible) is
@@ -14,7 +14,7 @@ import { createOwnEndpoints, type OwnEndpoints } from './own-endpoints.ts';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
-/** Public by number, yet answered by a cloud's own host: Azure's metadata and DNS address. */
+/** In a public range, yet served by the cloud's own host: Azure's metadata and DNS address. */
 const METADATA: readonly Range[] = [
   ipaddr.parseCIDR('168.63.129.16/32'),
   ipaddr.parseCIDR('169.254.169.254/32'),

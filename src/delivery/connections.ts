@@ -13,7 +13,7 @@ import { Agent, type buildConnector } from 'undici';
 export interface Connections {
   /** Calls with the connections of this e-shop; they stay while a call is under way, and for a while after it. */
   use<T>(eshopId: number, call: (agent: Agent) => Promise<T>): Promise<T>;
-  /** Closes all, whatever is under way. */
+  /** Closes all, whatever is in progress. */
   destroy(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
       keepAliveTimeout: IDLE_MS,
       keepAliveTimeoutThreshold: IDLE_MS,
       keepAliveMaxTimeout: LONGEST_IDLE_MS,
-      // The caller has one clock for the whole attempt.
+      // The caller has one timer for the whole attempt.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

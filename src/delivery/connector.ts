@@ -14,7 +14,7 @@ import type { AddressGuard } from './address-guard.ts';
 /** No address of the destination may be dialled. */
 export class RefusedDestination extends Error {
   override readonly name = 'RefusedDestination';
-  /** The address refused: not for people's eyes where it lies behind a name. */
+  /** The address refused: not to be shown where it was found through a name. */
   readonly address: string;
   /** As "is in a private range". */
   readonly reason: string;

@@ -11,7 +11,7 @@ const UNSAFE = /[^\P{Cc}\t\n\r]/gu;
 
 /**
  * The first 1,024 bytes as text; null when there are none. What is not UTF-8 and control characters (NUL, which
- * Postgres refuses, and escapes, which terminals obey) become U+FFFD; a character cut by the end is left out.
+ * Postgres refuses, and escapes, which terminals interpret) become U+FFFD; a character cut by the end is left out.
  */
 export function safeExcerpt(bytes: Uint8Array): string | null {
   if (bytes.length === 0) return null;

@@ -108,7 +108,7 @@ export function exchange(
     };
     const conclude = (otherwise: () => void) =>
       answer === null ? otherwise : resolve.bind(null, answer.result());
-    /** Why there is no answer, for a clock that should have rung after `ms`. */
+    /** Why there is no answer, for a timer that was due after `ms`. */
     const lateFailure = (ms: number, sentence: string) => {
       const late = elapsed() - ms;
       return late < STALL_MS ? failure(sentence) : failure(stallSentence(host, late), 'ours');
@@ -125,7 +125,7 @@ export function exchange(
       {
         onRequestStart(controller) {
           connection = controller;
-          // Timed out while it still waited for its connection: then it must no longer go out.
+          // Timed out while it still waited for its connection: then it must no longer be sent.
           if (settled) controller.abort(GIVEN_UP);
         },
         onResponseStart(_controller, status, headers) {

@@ -63,7 +63,7 @@ function lookupSentence({ code, ours }: LookupError, host: string): string {
   return `the name server of ${host} does not respond properly (DNS: ${code})`;
 }
 
-/** The sentence for a process that was not there to see an answer: it was stopped, or it did something else. */
+/** The sentence for a process that could not have seen an answer: it was suspended, or busy with something else. */
 export function stallSentence(host: string, lateMs: number): string {
   return `this process was stalled for ${duration(Math.round(lateMs / 100) * 100)} while calling ${host}`;
 }

@@ -47,7 +47,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ENETDOWN: 'route',
   ENETUNREACH: 'route',
   EHOSTUNREACH: 'route',
-  // Somebody's packet filter: ours, where one is set up to keep us in.
+  // A packet filter: ours, where one restricts outgoing connections.
   EPERM: 'ours',
   EACCES: 'ours',
 };

@@ -18,7 +18,7 @@ export async function isOurFailure(
   return await isOurFault(causes.flatMap(stepsOf), { hasRoute, ...evidence });
 }
 
-/** An error of a socket as a row of the table, be it the cause of another one; none for what is no such error. */
+/** An error of a socket as a row of the table, be it the cause of another one; none for any other error. */
 function stepsOf(error: unknown): FailedStep[] {
   if (!(error instanceof Error)) return [];
   if (!('code' in error) || typeof error.code !== 'string' || !('syscall' in error)) {

@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { compareDecimals, count, sumDecimals } from './decimal.ts';
+import { described, identifier, oneOf, optional, text } from './fields.ts';
 import { itemsOf } from './list.ts';
 import { type FieldProblem, invalid } from './problem.ts';
 import { isObject } from './validation.ts';
@@ -28,21 +29,30 @@ export type LineKey = Pick<AnnouncedLine, 'sku' | 'lot'>;
 
 const sameLine = (a: LineKey, b: LineKey) => a.sku === b.sku && a.lot === b.lot;
 
-/** A field of a line that the warehouse's count may carry and not change: what was read can be sent. */
-export function ignored() {
-  return v.pipe(
-    v.optional(v.unknown()),
-    v.description('Ignored, so that lines can be sent back as they were read.'),
-  );
-}
+/** What every such line of a record says of its announcement and its count. */
+export const lineEntries = {
+  quantity: described(count(), 'Units announced; 0 for a lot that was found on arrival.'),
+  received: described(optional(count()), 'Units counted by the warehouse; null before that.'),
+  lineState: described(oneOf(lineStates), 'E: enabled. D: disabled, because an update left the line out.'),
+};
 
-/** The state of a counted line: one marked D counts as left out. */
-export function countedState() {
-  return v.pipe(
+/** A field of a line that the warehouse's count may contain, so that lines can be sent back as they were read. */
+export const ignoredEntry = described(
+  v.optional(v.unknown()),
+  'Ignored, so that lines can be sent back as they were read.',
+);
+
+/** What every entry of the warehouse's count has. */
+export const countEntries = {
+  sku: described(identifier(), 'A product that was announced.'),
+  lot: described(optional(text(64)), 'The lot that arrived. If left out, the lot of the line.'),
+  received: described(v.nullable(count()), 'Units counted; null removes the count.'),
+  quantity: ignoredEntry,
+  lineState: described(
     v.optional(v.picklist(lineStates, 'must be E or D')),
-    v.description('A line sent with D is left as it is.'),
-  );
-}
+    'A line sent with D is left as it is.',
+  ),
+};
 
 /** The lines that count. */
 export function enabled<Line extends AnnouncedLine>(lines: readonly Line[]): Line[] {
@@ -54,7 +64,7 @@ export function unitsOf(lines: readonly AnnouncedLine[]): string {
   return sumDecimals(enabled(lines).map(({ quantity }) => quantity));
 }
 
-/** What has come: as counted, or as announced where nothing was counted. */
+/** What has arrived: as counted, or as announced where nothing was counted. */
 export function arrivedUnits({ received, quantity }: AnnouncedLine): string {
   return received ?? quantity;
 }
@@ -77,7 +87,7 @@ export function writableLines(lines: unknown, responseOnly: readonly string[]): 
     );
 }
 
-/** The SKUs of lines as they came, to be looked up before the rules are asked. Tolerates anything. */
+/** The SKUs of lines as they came, to be looked up before the rules are applied. Tolerates anything. */
 export function skusOfLines(lines: unknown): string[] {
   const skus = itemsOf(lines).map((line) => (isObject(line) ? line.sku : undefined));
   return [...new Set(skus.filter((sku) => typeof sku === 'string'))];

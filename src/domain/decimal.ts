@@ -43,7 +43,7 @@ function problemOf(value: number | string, decimals: number): string | null {
   if (typeof value === 'string' && value.length > 64)
     return `has more than ${MAX_DIGITS} digits: send a shorter value`;
   const text = String(value);
-  // A number in exponent notation is either huge or tiny; a string in it is no decimal string.
+  // A number in exponent notation is either huge or tiny; a string in it is not a decimal string.
   if (typeof value === 'number' && /e-/.test(text))
     return `has more than ${decimals} decimals: send a shorter value`;
   if (typeof value === 'number' && /e\+/.test(text))

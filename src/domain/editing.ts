@@ -11,7 +11,7 @@ import { fieldsOf, isObject, type Rule, validate, without } from './validation.t
 export interface Editing<Rec extends object, Input extends object, Context> {
   readonly noun: string;
   readonly idField: string;
-  /** Fields of the record that a request may carry and not write, so that a record read can be put back. */
+  /** Fields of the record that a request may carry and not write, so that a record can be sent back as it was read. */
   readonly responseOnly: readonly string[];
   /** The same for its lines: the field that holds them, and what of them an e-shop writes. */
   readonly lines?: { readonly field: string; writable(lines: unknown): unknown };

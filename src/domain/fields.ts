@@ -1,5 +1,5 @@
 /**
- * The schemas of fields that several entities share, and the two marks "optional" comes in: absent becomes `null`,
+ * The schemas of fields that several entities share, and the two kinds of "optional": absent becomes `null`,
  * or absent becomes a default.
  * @module
  */
@@ -32,7 +32,7 @@ export function identifier() {
 }
 
 /** The schema with a sentence for the documentation. */
-export function said<const S extends v.GenericSchema>(schema: S, description: string) {
+export function described<const S extends v.GenericSchema>(schema: S, description: string) {
   return v.pipe(schema, v.description(description));
 }
 

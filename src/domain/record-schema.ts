@@ -89,7 +89,7 @@ export function fieldKinds(record: AnySchema, list?: string): Map<string, FieldK
   if (list === undefined) return new Map([...fields].map(([name, schema]) => [name, kindOf(schema)]));
   const items = fields.get(list);
   if (items === undefined || !('item' in items) || !isSchema(items.item))
-    throw new RangeError(`${list} is no list.`);
+    throw new RangeError(`${list} is not a list.`);
   return fieldKinds(items.item);
 }
 

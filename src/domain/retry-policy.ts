@@ -8,7 +8,7 @@
 export interface RetryPolicy {
   /** The wait before the first retry. */
   readonly initialIntervalMs: number;
-  /** Each wait is the one before times this. */
+  /** The factor between a wait and the one before it. */
   readonly coefficient: number;
   /** Retries after the first attempt: 20 means at most 21 attempts. */
   readonly maxRetries: number;

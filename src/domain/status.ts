@@ -7,7 +7,7 @@ import { conflict } from './problem.ts';
 /** From each state to the states that may follow it. */
 export type Transitions<Status extends string> = Readonly<Record<Status, readonly Status[]>>;
 
-/** True when the table has this way. Staying is no way. */
+/** True when the table has this transition. Staying in a state is not one. */
 export function canMove<Status extends string>(
   table: Transitions<Status>,
   from: Status,
@@ -17,9 +17,9 @@ export function canMove<Status extends string>(
 }
 
 /**
- * Refuses a way that the table does not have.
+ * Refuses a transition that the table does not have.
  * @param noun what moves, such as "order"
- * @throws Problem 409 that names the ways there are
+ * @throws Problem 409 that names the possible ones
  */
 export function assertMove<Status extends string>(
   table: Transitions<Status>,

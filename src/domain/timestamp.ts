@@ -19,9 +19,7 @@ export function parseTimestamp(text: string): Date | null {
   const match = ISO.exec(text);
   if (match === null) return null;
   const number = (index: number) => Number(match[index] ?? 0);
-  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map(number);
-  if (year === undefined || month === undefined || day === undefined) return null;
-  if (hour === undefined || minute === undefined || second === undefined) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = [1, 2, 3, 4, 5, 6].map(number);
   const milliseconds = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'));
   const endOfDay = hour === 24 && minute === 0 && second === 0 && milliseconds === 0;
   if (hour > (endOfDay ? 24 : 23) || minute > 59 || second > 59 || number(9) > 23 || number(10) > 59)
@@ -59,6 +57,6 @@ export function timestamp() {
 }
 
 /** A column's time as records carry it; null stays null. */
-export function written(time: Date | null): string | null {
+export function isoTimestamp(time: Date | null): string | null {
   return time === null ? null : time.toISOString();
 }

@@ -15,7 +15,7 @@ export const webhookMethods = ['POST', 'GET'] as const;
 /** What is wrong with an address to be called, or null. */
 export function urlProblem(url: string): string | null {
   if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
-  // The parser is lenient (it trims, drops line ends and mends slashes), but what is stored is used as it is.
+  // The parser is lenient (it trims, drops line ends and corrects slashes), but what is stored is used as it is.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\s\\\u0000-\u001f\u007f]/u.test(url))
     return 'must not contain spaces, control characters or backslashes';
@@ -119,7 +119,7 @@ export const webhookInputSchema = v.pipe(
 /** A checked body with its defaults filled in. */
 export type WebhookInput = v.InferOutput<typeof webhookInputSchema>;
 
-/** Fields that only the record has: ignored in a request, so that a record read can be put back. */
+/** Fields that only the record has: ignored in a request, so that a record can be sent back as it was read. */
 export const webhookResponseOnly = [
   'id',
   'registeredAt',

@@ -43,7 +43,7 @@ export interface DataDir {
   writeInstance(instance: Instance): Promise<void>;
 }
 
-/** Opens the folder, making it, for its owner alone, where it is missing. */
+/** Opens the folder; creates it, for its owner alone, where it is missing. */
 export async function openDataDir(directory: string): Promise<DataDir> {
   const path = resolve(directory);
   await mkdir(dirname(path), { recursive: true });
@@ -81,7 +81,7 @@ export async function openDataDir(directory: string): Promise<DataDir> {
 }
 
 /**
- * Takes the folder for this process.
+ * Locks the folder for this process.
  * @throws DataDirError while another living Waybill has it
  * @returns gives it back
  */
@@ -116,7 +116,7 @@ async function removeStaleLock(dataDir: DataDir, file: string): Promise<void> {
   const ours = /\bmain\.(ts|js)\b/.test(await commandLine(pid));
   if (pid > 0 && pid !== process.pid && ours && (await isAlive(pid))) {
     throw new DataDirError(
-      `${dataDir.path} is in use by process ${pid}: stop that one, or choose another folder with DATA_DIR.`,
+      `${dataDir.path} is in use by process ${pid}: stop that process, or choose another folder with DATA_DIR.`,
     );
   }
   await rm(file, { force: true });

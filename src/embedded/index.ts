@@ -24,7 +24,7 @@ export interface EmbeddedStack {
 /** How often the embedded Postgres is looked at, in milliseconds. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** Starts Postgres again when it has died. Answers what ends the watch and stops the server. */
+/** Restarts Postgres when it has crashed. Returns what ends the watch and stops the server. */
 function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () => Promise<void> {
   const over = new AbortController();
   const watching = (async () => {
@@ -32,7 +32,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
       await sleep(WATCH_INTERVAL_MS, undefined, { signal: over.signal, ref: false }).catch(() => {});
       if (over.signal.aborted) return;
       const found = await server.ensureRunning().catch((error: unknown) => say(String(error)));
-      if (found === 'restarted') say('The embedded Postgres had died; it runs again.');
+      if (found === 'restarted') say('The embedded Postgres had crashed; it is running again.');
     }
   })();
   return async () => {

@@ -1,5 +1,5 @@
 /**
- * The files of the embedded Postgres: which programs there are, which user they run as, and how the cluster is made.
+ * The files of the embedded Postgres: which programs there are, which user they run as, and how the cluster is created.
  * @module
  */
 import { execFile } from 'node:child_process';
@@ -52,12 +52,12 @@ async function makeExecutable(path: string): Promise<void> {
 }
 
 /**
- * Makes the cluster. The password reaches `initdb` through a file that only its user can read and that is gone
+ * Creates the cluster. The password reaches `initdb` through a file that only its user can read and that is gone
  * afterwards: everybody sees command lines.
  * @param passwordFile where that file may be
  * @throws DataDirError with one sentence
  */
-export async function makeCluster(
+export async function createCluster(
   { initdb, postgres }: Programs,
   cluster: {
     readonly directory: string;
@@ -90,7 +90,7 @@ export async function makeCluster(
   } catch (error) {
     const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
     const reason = /Permission denied|could not (access|change|open)/i.test(stderr)
-      ? 'its user cannot enter the folder; set DATA_DIR to one that every user can enter'
+      ? 'its user cannot access the folder; set DATA_DIR to one that every user can access'
       : stderr.trim().split('\n').at(-1) || String(error);
     throw new DataDirError(`The embedded Postgres could not be set up in ${directory}: ${reason}.`);
   } finally {

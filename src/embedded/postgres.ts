@@ -13,8 +13,8 @@ import { createDatabase } from '../db/create-database.ts';
 import { type DataDir, DataDirError } from './data-dir.ts';
 import { freePort } from './ports.ts';
 import {
+  createCluster,
   ensureServerUser,
-  makeCluster,
   type Programs,
   postgresPrograms,
   serverUser,
@@ -39,12 +39,12 @@ const SETTINGS = ['-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.
 /** How long a killed server may remain in the process table, in milliseconds. */
 const ZOMBIE_PATIENCE_MS = 10_000;
 
-/** Says early, in one sentence, what would otherwise fail with a riddle: the server's user cannot enter. */
+/** Says early, in one sentence, what would otherwise fail with a cryptic error: the server's user cannot enter the folder. */
 async function requireAccess(path: string, user: User, wayOut: string): Promise<void> {
   const inaccessible = await inaccessibleFolder(path, user);
   if (inaccessible === null) return;
   throw new DataDirError(
-    `Postgres does not run as root, and the user postgres that it runs as cannot enter ${inaccessible}: ${wayOut}.`,
+    `Postgres does not run as root, and the user postgres, as which it runs instead, cannot access ${inaccessible}: ${wayOut}.`,
   );
 }
 
@@ -73,7 +73,7 @@ async function grantServerAccess({ pg_ctl }: Programs, dataDir: DataDir): Promis
 }
 
 /**
- * Starts the server under `DATA_DIR`/postgres, making the cluster on the first start. One that an earlier process
+ * Starts the server under `DATA_DIR`/postgres, creating the cluster on the first start. One that an earlier process
  * left running is stopped first.
  * @throws DataDirError when the folder cannot be used by the server's user
  */
@@ -93,11 +93,11 @@ export async function startPostgres(
     (await dataDir.read('postgres/PG_VERSION')) === undefined ||
     (await dataDir.read('postgres-ready')) === undefined
   ) {
-    say('Making the embedded Postgres cluster …');
-    // Half a cluster of an interrupted first start is of no use.
+    say('Creating the embedded Postgres cluster …');
+    // What an interrupted first start has left of a cluster is of no use.
     await rm(directory, { recursive: true, force: true });
     const passwordFile = dataDir.join(`.postgres-password.${randomBytes(4).toString('hex')}`);
-    await makeCluster(programs, { directory, passwordFile, password, user });
+    await createCluster(programs, { directory, passwordFile, password, user });
     await dataDir.write('postgres-ready', 'yes\n');
   }
   const log = dataDir.join('postgres.log');

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** True while the system knows a process of this id, be it a zombie. */
+/** True while the system knows a process of this id, even a zombie. */
 export function isListed(pid: number): boolean {
   try {
     process.kill(pid, 0);

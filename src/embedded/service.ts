@@ -33,7 +33,7 @@ export interface ServiceOptions {
   readonly readyTimeoutMs: number;
   /** How long it may take to end when asked to, in milliseconds. */
   readonly stopTimeoutMs: number;
-  /** Hears of every unexpected exit, and of every attempt to restart it. */
+  /** Called on every unexpected exit, and of every attempt to restart it. */
   readonly onTrouble?: (text: string) => void;
   /** Ends the start: the process is gone when `startService` rejects. */
   readonly signal?: AbortSignal;
@@ -97,7 +97,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...(options.gid === undefined ? {} : { gid: options.gid }),
     });
     if (typeof output === 'number') closeSync(output);
-    // It must not keep us alive: when it is stopped is decided by `stop`.
+    // It must not keep this process running: `stop` decides when it ends.
     child.unref();
     const ended = once(child, 'exit').catch((error: unknown) => error);
     const { pid: started } = child;
@@ -110,7 +110,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       if (stopping) break;
       if (options.signal?.aborted === true) {
         await endProcess(started, options.stopTimeoutMs);
-        throw new UserError(`${options.name} was stopped while it started.`);
+        throw new UserError(`${options.name} was stopped while starting.`);
       }
       if (!(await isAlive(started)))
         throw new UserError(`${options.name} exited immediately.${await tail(options.logFile)}`);
@@ -133,19 +133,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         const since = Date.now();
         await life.ended;
         if (stopping) return;
-        // One that lived for long did not die of its start.
+        // One that ran for long did not fail because of its start.
         if (Date.now() - since > LONGEST_RESTART_MS) wait = FIRST_RESTART_MS;
         life = null;
-        trouble(`${options.name} stopped unexpectedly; starting it again.`);
+        trouble(`${options.name} stopped unexpectedly; restarting it.`);
       }
       pid = null;
-      // Not unref'ed: while a server is away, starting it again is what we live for.
+      // Not unref'ed: while a server is down, this process is there to restart it.
       await sleep(wait);
       wait = Math.min(LONGEST_RESTART_MS, wait * 2);
       if (stopping) return;
       try {
         life = await launch();
-        if (!stopping) trouble(`${options.name} runs again.`);
+        if (!stopping) trouble(`${options.name} is running again.`);
       } catch (error) {
         trouble(`${error instanceof Error ? error.message : error}`);
       }
@@ -158,7 +158,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     pid: () => pid,
     async stop() {
       stopping = true;
-      // The child holds no process alive, but waiting for its end must.
+      // The child is unref'ed, but waiting for its end must keep this process running.
       const alive = setInterval(() => {}, 1_000);
       if (pid !== null) await endProcess(pid, options.stopTimeoutMs);
       // A start that was under way sees `stopping` only after it has made a process.

@@ -20,7 +20,7 @@ import {
 import { type Release, releaseFor } from './temporal-cli/release.ts';
 import { keptBuild, keptDownload, type Source, sourcesFor } from './temporal-cli/sources.ts';
 
-/** Folders in which the program is being got. */
+/** Folders in which the program is being fetched or built. */
 const WORK_PREFIX = 'getting-temporal-';
 /** A working folder this old, in milliseconds, is abandoned. */
 const ABANDONED_MS = 6 * 3_600_000;
@@ -71,7 +71,7 @@ async function onPath({ env, report }: Ready): Promise<string | null> {
 async function downloadedEarlier({ cacheDirectory, release }: Ready): Promise<string | null> {
   if (release === null) return null;
   const path = keptDownload(cacheDirectory, release);
-  // Held against its hash at every start: nothing says who else has been at the cache folder since.
+  // Checked against its hash at every start: anybody may have changed the cache folder since.
   return (await hasSha256(path, release.programSha256)) ? path : null;
 }
 

@@ -60,7 +60,7 @@ async function serves(address: string): Promise<boolean> {
 }
 
 /**
- * How the dev server's SQLite writes: into a log beside the file, flushed when that is taken over, instead of a flush
+ * How the dev server's SQLite writes: into a log beside the file, flushed at checkpoints, instead of a flush
  * in every transaction. Nearly twice as many deliveries per second. A killed process loses nothing by it; a power cut may
  * cost the last moments, which Waybill's own database still has.
  */
@@ -80,7 +80,7 @@ async function storageOptions({ binary, databaseFile }: EmbeddedTemporalOptions)
 export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   const port = await freePort(options.preferredPort);
   const uiPort = (options.ui ?? true) ? await freePort(options.preferredUiPort) : null;
-  // Named, though nobody asks there: what is chosen by the server could not be kept from webhooks.
+  // Chosen here, though nobody uses them: ports that the server chose could not be kept from webhooks.
   const httpPort = await freePort();
   const metricsPort = await freePort();
   const address = `127.0.0.1:${port}`;

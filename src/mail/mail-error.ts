@@ -26,7 +26,7 @@ const STEPS: Readonly<Record<string, string>> = {
   EAUTH: 'refused our user name and password',
   EENVELOPE: 'refused the recipient or the sender',
   EMESSAGE: 'refused the message',
-  ETLS: 'could not be talked to over TLS',
+  ETLS: 'could not be reached over TLS',
   EDNS: 'has no address',
   ECONNECTION: 'closed the connection',
   ETIMEDOUT: 'did not answer in time',
@@ -45,7 +45,7 @@ export function mailErrorFrom(error: unknown): MailError {
   // 503 (bad sequence of commands) is not permanent: it speaks of the conversation, not of the mail.
   const refused = ABOUT_THE_MAIL.has(code) && propertyOf(error, 'permanent') === true;
   return new MailError(
-    `the mail server ${STEPS[code] ?? 'did not take the mail'} (${detail})`,
+    `the mail server ${STEPS[code] ?? 'did not accept the mail'} (${detail})`,
     responseCode,
     refused,
   );

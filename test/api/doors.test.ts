@@ -179,7 +179,7 @@ describe('a body in pieces', () => {
     const { ended } = open(await listening(), head() + chunks(' '.repeat(1000), 1));
     const answer = await ended;
     expectRefusal(answer, 400, 'Bad Request');
-    expect(answer).toContain('too many tiny pieces');
+    expect(answer).toContain('too many tiny chunks');
     expect(answer).toMatch(/\r\nconnection: close\r\n/i);
   });
 

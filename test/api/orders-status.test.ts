@@ -239,7 +239,7 @@ describe('packing lists', () => {
     );
     expect(await message(packed('TEA', '18591234567890123'))).toContain('sscc: must be 18 digits');
     expect(await message(packed('TEA'), packed('TEA'), packed('CUP'))).toBe(
-      'orderProducts.1.sku: "TEA" is on no (other) line of the order; orderProducts.2.sku: "CUP" is on no (other) line of the order',
+      'orderProducts.1.sku: "TEA" is not on any (other) line of the order; orderProducts.2.sku: "CUP" is not on any (other) line of the order',
     );
     expect(await fired('pack-2')).toEqual(['CREATE_ORDER']);
   });

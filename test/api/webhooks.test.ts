@@ -322,3 +322,18 @@ test('a hundred webhooks unless agreed otherwise', async () => {
   const answer = await request('POST', '/v21/webhooks', minimalWebhook);
   expect(answer.body).toMatchObject({ statusCode: 400, message: expect.stringContaining('100') });
 });
+
+test("the warehouse's user manages webhooks as the shop's does", async () => {
+  const act = async (method: string, path: string, body?: object) =>
+    (await eshop.warehouse.request(method, `/v21/webhooks${path}`, body)).status;
+  const { id } = await createWebhook(eshop.warehouse.request);
+  expect([
+    await act('GET', ''),
+    await act('GET', `/${id}`),
+    await act('PUT', `/${id}`, minimalWebhook),
+    await act('PUT', `/${id}/deactivate`),
+    await act('PUT', `/${id}/activate`),
+    await act('PUT', `/${id}/regenerate-secret`),
+    await act('DELETE', `/${id}`),
+  ]).toEqual([200, 200, 200, 200, 200, 200, 200]);
+});

@@ -71,7 +71,7 @@ describe('with SECRET_KEY', () => {
 
   it('a process with another key does not start; one that also has the key before does, and reads everything', async () => {
     await expect(started(second)).rejects.toThrow(
-      /^SECRET_KEY is not the one that this database was made with\./,
+      /^SECRET_KEY is not the one that this database was created with\./,
     );
     expect(await readBy(await started(second, [first]))).toEqual(secrets);
     // The order of a rolling restart: the old key, told of the new one beforehand, reads what the new one seals.

@@ -1,6 +1,6 @@
 /** What an attempt decides by the records: whose time was lost, and whether it is due at all. */
 import pino from 'pino';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { beginAttempt, loadForAttempt } from '../../src/db/webhooks/deliveries.ts';
@@ -114,4 +114,18 @@ test('an attempt is signed with the time of the database', async () => {
   const [row] = await database.sql<{ startedAt: Date }[]>`
     select started_at from attempts where delivery_id = ${deliveryId}`;
   expect(sent[0]?.at).toEqual(row?.startedAt);
+});
+
+test('a worker whose clock is behind records and plans by the time of the database', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - HOUR });
+  try {
+    await attempt();
+  } finally {
+    vi.useRealTimers();
+  }
+  const [row] = await database.sql`
+    select abs(extract(epoch from clock_timestamp() - attempts.finished_at)) < 60 as finished,
+      deliveries.next_attempt_at > clock_timestamp() as planned
+    from attempts join deliveries on deliveries.id = delivery_id where delivery_id = ${deliveryId}`;
+  expect(row).toEqual({ finished: true, planned: true });
 });

@@ -1,10 +1,11 @@
 /** A change has one time, however long it takes to be made: `updatedAt` and every time the change writes are equal. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Family } from '../../src/db/records/family.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
 import { receivings } from '../../src/db/records/receivings.ts';
 import { returns } from '../../src/db/records/returns.ts';
+import { moveStock } from '../../src/db/records/stock.ts';
 import { type Change, changeRecord } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { moveOrder } from '../../src/domain/order/changes.ts';
@@ -68,4 +69,24 @@ test('the arrival of a receiving, which has no times in its record', async () =>
   });
   const [row] = await api.sql`select updated_at from receivings where eshop_receiving_id = '1'`;
   expect(row?.updatedAt).toEqual(given);
+});
+
+test("a stock movement, whose time is the database's whatever the clock of the process says", async () => {
+  const movement = {
+    type: 'stock_correction',
+    sku: 'TEA',
+    count: '1',
+    lot: null,
+    expirationDate: null,
+    reference: null,
+    note: null,
+  } as const;
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01T00:00:00Z') });
+  try {
+    const [record] = await transaction(api.sql, (tx) => moveStock(tx, api.eshop.eshopId, [movement]));
+    const [row] = await api.sql`select now() as now from stock_movements where id = ${record?.id ?? 0}`;
+    expect(Math.abs(Date.parse(record?.createdAt ?? '') - Number(row?.now))).toBeLessThan(60_000);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -217,7 +217,7 @@ test('a server without TLS is used without where that is allowed, and refused wh
   try {
     expect(await one(poolThrough(front.port, {}, '?sslmode=prefer'))).toBe(1);
     await expect(one(poolThrough(front.port, {}, '?sslmode=require'))).rejects.toThrow(
-      'The database does not speak TLS, which its URL asks for.',
+      'The database does not support TLS, which its URL requires.',
     );
   } finally {
     front.close();

@@ -145,7 +145,11 @@ describe('waybill demo', () => {
 
   it.each<[string, string[], RegExp]>([
     ['a wrong password', ['--password', 'x'], /^POST \/v21\/users\/login: 401 The API key, .+\.$/],
-    ['no instance', ['--url', 'http://127.0.0.1:1'], /^No Waybill answers at http:\/\/127\.0\.0\.1:1: .+\.$/],
+    [
+      'no instance',
+      ['--url', 'http://127.0.0.1:1'],
+      /^No Waybill is running at http:\/\/127\.0\.0\.1:1: .+\.$/,
+    ],
     ['a rate of nothing', ['--rate', '0'], /^--rate must be an integer from 1 to 1000\.$/],
     ['two receivers', ['--receive', '--webhooks', 'http://a.example'], /exclude each other/],
     ['nothing to keep', ['--keep-webhooks'], /^--keep-webhooks needs --webhooks\.$/],

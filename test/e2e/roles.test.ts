@@ -62,11 +62,11 @@ it('the API serves while Temporal cannot be reached', async () => {
   await api.stop();
 });
 
-it('another master key than the one the database was made with stops the start', async () => {
+it('another master key than the one the database was created with stops the start', async () => {
   const once = await start({ ROLE: 'api' });
   await once.stop();
   await expect(start({ ROLE: 'api', SECRET_KEY: randomBytes(32).toString('base64') })).rejects.toThrow(
-    'SECRET_KEY is not the one that this database was made with.',
+    'SECRET_KEY is not the one that this database was created with.',
   );
 });
 

@@ -141,7 +141,7 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
     Docs: expect.stringMatching(/\/docs$/),
     'Temporal UI': expect.stringMatching(/^http:/),
     'Private receivers': 'allowed in 127.0.0.0/8, ::1/128',
-    'See it flow': `DATA_DIR=${dataDir} npx waybill demo --receive`,
+    Demonstration: `DATA_DIR=${dataDir} npx waybill demo --receive`,
   });
   expect(await serves(shown)).toBe(true);
   expect(await serves(shown, 'Warehouse user')).toBe(true);

@@ -58,11 +58,11 @@ export function importsOf(root: string, file: string): Import[] {
 }
 
 /**
- * The circles of a graph: each set of nodes that all lead to each other (Tarjan's strongly connected components), in
+ * The cycles of a graph: each set of nodes that all lead to each other (Tarjan's strongly connected components), in
  * alphabetical order. A node that leads to itself is one, too.
  */
-export function circlesIn(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
-  const circles: string[][] = [];
+export function cyclesIn(edges: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const cycles: string[][] = [];
   const order = new Map<string, number>();
   const lowest = new Map<string, number>();
   const stack: string[] = [];
@@ -76,14 +76,14 @@ export function circlesIn(edges: ReadonlyMap<string, ReadonlySet<string>>): stri
       if (reached !== null) lowest.set(node, Math.min(lowest.get(node) ?? 0, reached));
     }
     if (lowest.get(node) === order.get(node)) {
-      const circle = stack.splice(stack.indexOf(node));
-      if (circle.length > 1 || edges.get(node)?.has(node) === true) circles.push(circle.sort());
+      const cycle = stack.splice(stack.indexOf(node));
+      if (cycle.length > 1 || edges.get(node)?.has(node) === true) cycles.push(cycle.sort());
     }
     return lowest.get(node) ?? 0;
   }
 
   for (const node of edges.keys()) if (!order.has(node)) visit(node);
-  return circles;
+  return cycles;
 }
 
 /** Imports as a graph of names, such as files or rooms. What leads from a name to itself is left out. */

@@ -8,6 +8,7 @@ import { receivingStatuses, receivingTransitions } from '../../src/domain/receiv
 import { moveReturn } from '../../src/domain/return/changes.ts';
 import { sampleReturn } from '../../src/domain/return/schema.ts';
 import { returnStatuses, returnTransitions } from '../../src/domain/return/status.ts';
+import { receivingWays, returnWays } from '../support/status-tables.ts';
 
 const sku = fc.constantFrom('TEA', 'CUP', 'POT');
 const lot = fc.constantFrom(null, 'A', 'B');
@@ -53,6 +54,11 @@ test('counts go to the line of their lot, to one without a lot, or make a line; 
   expect(() => enter({ sku: 'POT', lot: null, received: '1' })).toThrow(
     'products.0.sku: "POT" was not announced',
   );
+});
+
+test('the ways are those of the interface, and nothing else', () => {
+  expect(receivingTransitions).toEqual(receivingWays);
+  expect(returnTransitions).toEqual(returnWays);
 });
 
 describe('whatever is tried, the ways of the table are kept', () => {

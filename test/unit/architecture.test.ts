@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { circlesIn, filesOf, graphOf, type Import, importsIn, importsOf } from '../support/imports.ts';
+import { cyclesIn, filesOf, graphOf, type Import, importsIn, importsOf } from '../support/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const PROGRAM = ['src', 'workflows', 'activities'];
@@ -142,12 +142,12 @@ test('the arrows between the rooms are those of the table', () => {
   expect(Object.fromEntries(arrows)).toEqual(ARROWS);
 });
 
-test('no room imports one that imports it, by whatever detour', () => {
-  expect(circlesIn(graphOf(all.filter(isOurs), roomOf))).toEqual([]);
+test('there is no import cycle between rooms', () => {
+  expect(cyclesIn(graphOf(all.filter(isOurs), roomOf))).toEqual([]);
 });
 
-test('no file imports one that imports it, by whatever detour, and be it for a type', () => {
-  expect(circlesIn(graphOf(everything.filter(isOurs)))).toEqual([]);
+test('there is no import cycle between files, not even through type imports', () => {
+  expect(cyclesIn(graphOf(everything.filter(isOurs)))).toEqual([]);
 });
 
 describe('the finder', () => {
@@ -179,18 +179,18 @@ describe('the finder', () => {
     ]);
   });
 
-  test('finds a circle that is planted, with all its files and nothing beside it', () => {
+  test('finds a planted cycle, with all its files and nothing else', () => {
     const planted = [
       ...importsIn('src/a.ts', "import { b } from './b.ts'; import { alone } from './alone.ts';"),
       ...importsIn('src/b.ts', "export * from './c.ts';"),
       ...importsIn('src/c.ts', "import type { A } from './a.ts';"),
       ...importsIn('src/before.ts', "import { a } from './a.ts';"),
     ];
-    expect(circlesIn(graphOf(planted))).toEqual([['src/a.ts', 'src/b.ts', 'src/c.ts']]);
-    expect(circlesIn(graphOf(planted.filter(({ typeOnly }) => !typeOnly)))).toEqual([]);
+    expect(cyclesIn(graphOf(planted))).toEqual([['src/a.ts', 'src/b.ts', 'src/c.ts']]);
+    expect(cyclesIn(graphOf(planted.filter(({ typeOnly }) => !typeOnly)))).toEqual([]);
   });
 
-  test('finds two circles that share no file', () => {
+  test('finds two cycles that share no file', () => {
     const edges = new Map([
       ['a', new Set(['b', 'x'])],
       ['b', new Set(['a'])],
@@ -198,7 +198,7 @@ describe('the finder', () => {
       ['y', new Set(['x', 'z'])],
       ['z', new Set<string>()],
     ]);
-    expect(circlesIn(edges).sort()).toEqual([
+    expect(cyclesIn(edges).sort()).toEqual([
       ['a', 'b'],
       ['x', 'y'],
     ]);

@@ -58,6 +58,69 @@ test('sixteen digits are refused, fifteen are not', () => {
   expect(v.is(anyCount, '0.0000001')).toBe(false);
 });
 
+const digits = 'has more than 15 digits: send a shorter value';
+const fourDecimals = 'has more than 4 decimals: send a shorter value';
+const sixDecimals = 'has more than 6 decimals: send a shorter value';
+const noDecimal = 'must be a number or a decimal string such as "12.5"';
+
+describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
+  [
+    'money',
+    () => money(),
+    [
+      [0, null],
+      ['0.0001', null],
+      [-0.01, 'must be at least 0'],
+      ['0.12345', fourDecimals],
+      [1e-7, fourDecimals],
+    ],
+  ],
+  [
+    'a count',
+    () => count(),
+    [
+      ['0', null],
+      ['-1', 'must be at least 0'],
+      ['0.1234567', sixDecimals],
+      ['0.123456789012345', sixDecimals],
+      ['0.1234567890123456', digits],
+      [1e-7, sixDecimals],
+      ['1234567890123456', digits],
+      [1e21, digits],
+      ['1e21', noDecimal],
+      ['1e-7', noDecimal],
+      ['twelve', noDecimal],
+      [null, noDecimal],
+      [`${'0'.repeat(63)}1`, null],
+      [`${'0'.repeat(64)}1`, digits],
+      ['x'.repeat(65), digits],
+    ],
+  ],
+  [
+    'a count of something',
+    () => count({ positive: true }),
+    [
+      ['0.000001', null],
+      [0, 'must be greater than 0'],
+      ['-1', 'must be greater than 0'],
+    ],
+  ],
+  [
+    'a rate',
+    () => count({ min: '0', max: '100' }),
+    [
+      [100, null],
+      ['100.000001', 'must be at most 100'],
+      [-1, 'must be at least 0'],
+    ],
+  ],
+])('%s', (_name, make, cases) => {
+  test.each(cases)('%j: %s', (value, message) => {
+    const { issues } = v.safeParse(make(), value);
+    expect(issues?.map((issue) => issue.message).join('; ') ?? null).toBe(message);
+  });
+});
+
 /** Decimal strings as a request may hold them: digits, perhaps decimals, perhaps zeros too many on both sides. */
 const decimalText = (decimals: number) =>
   fc

@@ -173,7 +173,7 @@ describe('the figures', () => {
 
   it('say that every delivery was good only when it was', () => {
     const kinds = figures(fired, fired);
-    expect(closingSentence({ ...summary, kinds })).toContain('every one delivered with a good signature');
+    expect(closingSentence({ ...summary, kinds })).toContain('all of them delivered with a valid signature');
     expect(closingSentence({ ...summary, kinds, badSignatures: 1 })).not.toContain('good signature');
   });
 });

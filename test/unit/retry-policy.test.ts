@@ -45,6 +45,9 @@ describe('the next attempt', () => {
   test('does not come when its wait would not fit the window', () => {
     expect(at(nextAttempt(policy, { ...failed, windowEndsAt: 13_999 }))).toBeNull();
   });
+  test('comes at the end of the window when its wait ends there', () => {
+    expect(at(nextAttempt(policy, { ...failed, windowEndsAt: 14_000 }))).toBe(14_000);
+  });
   test('does not come after the last attempt of the policy', () => {
     expect(at(nextAttempt(policy, { ...failed, number: 20 }))).not.toBe(undefined);
     expect(at(nextAttempt({ ...policy, maxRetries: 3 }, { ...failed, number: 4 }))).toBeNull();
@@ -112,6 +115,14 @@ describe('time that an outage of ours took', () => {
     });
     expect(next.at).toBeGreaterThan(window - 60_000);
     expect(next.at).toBeLessThanOrEqual(window);
+  });
+
+  test('the last attempt keeps room for its time-out, though no more than a twentieth of a short window', () => {
+    const short = { ...defaultRetryPolicy, initialIntervalMs: 1_000, coefficient: 2, windowMs: 100_000 };
+    const lost = { number: 6, now: 70_000, windowEndsAt: 100_000, retryAfterMs: null, lateMs: 10_000 };
+    const next = (attemptTimeoutMs: number) => nextAttempt({ ...short, attemptTimeoutMs }, lost);
+    expect(next(2_000)).toEqual({ at: 98_000 });
+    expect(next(50_000)).toEqual({ at: 95_000 });
   });
 
   test('no room left for the shortest wait: the retries are over, and the receiver is not to blame', () => {

@@ -36,7 +36,7 @@ test('what hangs is left when the time is over, and the others are still told', 
   expect(await shutdown.stop(100)).toBe(false);
 
   expect(told).toEqual(['worker', 'database']);
-  expect(said).toEqual(['Not everything stopped within 0.1 s; what was still under way was abandoned.']);
+  expect(said).toEqual(['Not everything stopped within 0.1 s; what was still in progress was abandoned.']);
 });
 
 test('a server that we started gets the time it needs, also after the end of everybody else’s', async () => {

@@ -1,5 +1,6 @@
 /** A connection to a server that takes it and then says nothing. */
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSocket, SocketGroup } from '../../src/db/watched-socket.ts';
@@ -59,4 +60,19 @@ test('that is not there is a socket that fails, not a promise', async () => {
   const socket = await openSocket(target, { connectMs: 5_000, silenceMs: 200 }, new SocketGroup());
 
   expect(await end(socket)).toMatchObject({ code: 'ECONNREFUSED' });
+});
+
+/** What the system's table of connections says of the timer that runs for this one: 02 is that of the keep-alive probes. */
+async function timerOf(socket: Socket): Promise<string | undefined> {
+  const local = `:${socket.localPort?.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((row) => row.trim().split(/ +/));
+  return rows.find(([, address]) => address?.endsWith(local))?.[5];
+}
+
+test.skipIf(process.platform !== 'linux')('on which nothing is said is probed by the system', async () => {
+  const socket = await open(null);
+
+  expect(await timerOf(socket)).toMatch(/^02:/);
+
+  socket.destroy();
 });

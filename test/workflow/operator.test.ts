@@ -67,16 +67,25 @@ test('reset again and again: no more attempts than the policy allows, then the c
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
 });
 
-test('paused and unpaused during a wait: nothing is sent while paused, and the next attempt is made at once', async () => {
-  const { id } = await waitingDelivery('/paused');
-  await stack.client.workflowService.pauseActivity(attemptOf(id));
-  await stack.until('the pause', async () => (await stack.describe(id))?.raw.pendingActivities?.[0]?.paused);
-  expect((await stack.delivery(id)).attemptsMade).toBe(1);
-  receiver.respond({ status: 200 });
-  await stack.client.workflowService.unpauseActivity({ ...attemptOf(id), resetAttempts: true });
-  expect(await stack.untilClosed(id)).toBe('COMPLETED');
-  expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
-});
+test.each([
+  ['', false],
+  [', its count reset', true],
+])(
+  'paused and unpaused during a wait%s: nothing is sent while paused, and the next attempt is made at once',
+  async (_, resetAttempts) => {
+    const { id } = await waitingDelivery(`/paused-${resetAttempts}`);
+    await stack.client.workflowService.pauseActivity(attemptOf(id));
+    await stack.until(
+      'the pause',
+      async () => (await stack.describe(id))?.raw.pendingActivities?.[0]?.paused,
+    );
+    expect((await stack.delivery(id)).attemptsMade).toBe(1);
+    receiver.respond({ status: 200 });
+    await stack.client.workflowService.unpauseActivity({ ...attemptOf(id), resetAttempts });
+    expect(await stack.untilClosed(id)).toBe('COMPLETED');
+    expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
+  },
+);
 
 test('a failed delivery whose workflow is reset stays failed, and nothing is sent or mailed again', async () => {
   receiver.respond({ status: 503 });

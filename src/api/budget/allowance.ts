@@ -5,7 +5,7 @@
 
 /** The limits, per process. */
 export interface BudgetLimits {
-  /** Requests of one e-shop whose answers have not left whole; imports under way are among them. */
+  /** Requests of one e-shop whose responses have not been sent completely, open imports included. */
   readonly requests: number;
   /** Requests of one e-shop that use the database at the same time. */
   readonly connections: number;
@@ -22,7 +22,7 @@ export const WINDOW_SECONDS = 10;
 export interface Allowance {
   /** Counts bytes received or sent. An e-shop that has spent too many is refused at its next request. */
   spend(bytes: number): void;
-  /** Resolves once the e-shop's bytes are within its budget again: for a body that is read in pieces. */
+  /** Resolves once the e-shop's bytes are within its budget again: for a body that is read in chunks. */
   paced(): Promise<void>;
   /**
    * Keeps the request among those in flight after its answer has begun, where no connection says when it has left.

@@ -29,7 +29,7 @@ function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () =>
     leave();
     return;
   }
-  // An answer that waits for the one before it on its connection is not told that the connection is closed.
+  // A response queued behind another one on its connection is not told when the connection closes.
   socket.once('close', leave);
   outgoing.once('close', () => {
     socket.off('close', leave);
@@ -110,7 +110,7 @@ export function createBudget(limits: BudgetLimits): Budget {
       try {
         await next();
       } finally {
-        // An answer that nobody reads takes up memory: its request is not over with the handler.
+        // A response that nobody reads takes up memory, so its request counts beyond the end of its handler.
         if (connection !== null) onceGone(connection, leave);
         else if (!held) leave();
       }

@@ -35,7 +35,7 @@ export function createTurns({ total, perKey = total }: TurnLimits): Turns {
       if (all >= total) return;
       if ((running.get(key) ?? 0) >= perKey) continue;
       const start = queue.shift();
-      // To the back: iterating over a map also reaches entries added meanwhile, and so the key's next turn.
+      // To the back: iterating over a map also reaches entries added during it, and so the key's next turn.
       waiting.delete(key);
       if (queue.length > 0) waiting.set(key, queue);
       if (start === undefined) continue;

@@ -1,5 +1,5 @@
 /**
- * The Markdown of our own texts → HTML. Tags in a text are shown, not obeyed, and so are links to anything that runs.
+ * The Markdown of our own texts → HTML. HTML tags in a text are escaped, and so are links to scripts.
  * @module
  */
 import { raw } from 'hono/html';

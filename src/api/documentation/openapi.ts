@@ -10,7 +10,7 @@ import { reasonPhrase } from '../errors.ts';
 import { authentication, conventions, events, receiving, tags, versions } from './texts.ts';
 import { describeWebhooks } from './webhooks.ts';
 
-/** The document, as far as its readers here look into it. */
+/** The parts of the document that our own code reads. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
@@ -122,7 +122,7 @@ const rateLimitHeaders = {
     description: "The e-shop's budget, as draft-ietf-httpapi-ratelimit-headers writes it.",
     schema: { type: 'string' },
   },
-  RateLimit: { description: 'What is left of it.', schema: { type: 'string' } },
+  RateLimit: { description: 'What remains of it.', schema: { type: 'string' } },
 };
 const retryAfterHeader = {
   description: 'How long to wait, in seconds.',

@@ -10,7 +10,7 @@ import { makeOpenApi, type OpenApiDocument } from './openapi.ts';
 import { makePage } from './page.tsx';
 import { style } from './style.ts';
 
-/** Nothing but its own style: no script, no frame, no form. Encryption is the matter of whoever ends it. */
+/** Nothing but its own style: no script, no frame, no form. TLS is up to the proxy that terminates it. */
 const secured = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],

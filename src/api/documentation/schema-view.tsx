@@ -62,7 +62,7 @@ export function limitsOf(schema: DocumentedSchema): string {
   return limits.filter((limit) => limit !== '').join(' ');
 }
 
-/** The object inside a schema that may be a list or nullable, where it is written on the spot. */
+/** The object inside a schema that may be a list or nullable, where it is defined inline. */
 function innerObject(schema: DocumentedSchema | undefined): DocumentedSchema | undefined {
   if (schema === undefined || schema.$ref !== undefined) return undefined;
   if (schema.properties !== undefined) return schema;

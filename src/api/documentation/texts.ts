@@ -26,7 +26,7 @@ export const conventions = `## Conventions
 
 Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message": "…"}\`: \`error\` is the standard reason phrase, \`message\` names every problem at once (only the first ${MAX_PROBLEMS} if there are more), each with the path of its field (\`parameters.withPackingLists: allowed only for UPDATE_ORDER and UPDATE_ORDER_STATUS\`).
 
-- 400: failed validation of body, path or query, malformed JSON, a body sent in a great many tiny pieces, or something that the e-shop's contract does not allow.
+- 400: failed validation of body, path or query, malformed JSON, a body sent in too many tiny chunks, or something that the e-shop's contract does not allow.
 - 401: the API key or token is missing, invalid, expired or revoked, or they belong to different e-shops. 403: the operation requires the role \`warehouse\`.
 - 404: the record does not exist, or there is no such endpoint. 405, with \`Allow\`: the endpoint does not support this method.
 - 409: the record already exists, or its state does not allow the change.

@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { takeImportKey } from '../../db/import-keys.ts';
 import { retryOnDeadlock, transaction } from '../../db/transaction.ts';
-import { identifier, oneOf, said, text } from '../../domain/fields.ts';
+import { described, identifier, oneOf, text } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { isObject, validate } from '../../domain/validation.ts';
 import type { Turns } from '../budget/turns.ts';
@@ -22,7 +22,10 @@ const [first, ...others] = importOperations;
 const byName = new Map(importOperations.map((operation) => [operation.name, operation]));
 
 const idempotencyKey = v.optional(
-  said(text(128, 1), 'Chosen by you, unique per e-shop: the line is applied once, however often it is sent.'),
+  described(
+    text(128, 1),
+    'Chosen by you, unique per e-shop: the line is applied once, however often it is sent.',
+  ),
 );
 
 /** What every line has around the body of its operation. */
@@ -36,7 +39,7 @@ type ParsedLine = v.InferOutput<typeof lineSchema>;
 
 /** A line of one operation, for the documentation. */
 export function lineSchemaOf({ name, named, body }: ImportOperation): v.GenericSchema {
-  const id = said(identifier(), 'Which record.');
+  const id = described(identifier(), 'The identifier of the record.');
   const operation = v.literal(name);
   return named
     ? v.strictObject({ operation, id, idempotencyKey, body })
@@ -66,7 +69,7 @@ export const lineResultSchema = v.strictObject({
 /** A result. */
 export type LineResult = v.InferOutput<typeof lineResultSchema>;
 
-/** What a line is answered that was applied under its key before. */
+/** The result of a line that was already applied under its key. */
 const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
 
 /** @throws Problem 400, or 413 for a line that is too long */

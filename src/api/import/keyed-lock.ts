@@ -24,7 +24,7 @@ interface Holders {
 
 /**
  * Makes the lock. Work begins when everything that was given earlier and locks one of its keys has ended, except
- * where both share the key. So none waits for a later one, and none waits in a circle.
+ * where both share the key. So none waits for a later one, and there is no deadlock.
  */
 export function createKeyedLock(): <T>(keys: readonly LockedKey[], work: () => Promise<T>) => Promise<T> {
   const holdersOf = new Map<string, Holders>();

@@ -18,7 +18,7 @@ const LF = 0x0a;
 const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 
 /**
- * Splits at LF or CRLF and keeps no more than one line in memory. A last line needs no end.
+ * Splits at LF or CRLF and keeps no more than one line in memory. The last line needs no line end.
  * @param breathe asked before each line: a chunk may hold tens of thousands of them
  */
 export function splitLines(breathe: () => Promise<void> | undefined): TransformStream<Uint8Array, Line> {

@@ -22,7 +22,7 @@ import { CHECK_MS, createPermit } from './still-allowed.ts';
 const CONTENT_TYPE = 'application/x-ndjson';
 const ACCEPTED = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:;|$)/i;
 
-/** Lines that are read but not answered: enough to keep the database busy, few enough to forget. */
+/** Lines that have been read and have no result yet: enough to keep the database busy, few enough for the memory. */
 const WINDOW = 64;
 /**
  * Lines of all imports that are written at the same time, of each e-shop in turn: the pool has connections left for
@@ -36,7 +36,7 @@ const UNREAD_BYTES = 8 * 1024 * 1024;
  * Lines → the text of their results, in the order of the lines.
  * @param breathe asked before each line
  * @param over true when no further line will be applied: the results end once those read so far are answered
- * @param sent told of every result how many bytes it has
+ * @param sent called with the size of every result in bytes
  */
 function applyLines(
   apply: ApplyLine,
@@ -64,7 +64,7 @@ function applyLines(
           unanswered -= 1;
           if (over() && unanswered === 0) controller.terminate();
         })();
-        // Nobody may be left to hear of it when the client went away.
+        // If the client has gone, nobody is left to handle its rejection.
         last.catch(() => {});
         open.push(last);
         if (open.length >= WINDOW) await open.shift();
@@ -90,7 +90,7 @@ function metered(allowance: Allowance | undefined): TransformStream<Uint8Array, 
   });
 }
 
-/** The answer, during which the request counts as under way. */
+/** The response, until the end of which the request counts as in progress. */
 function underWay(
   results: ReadableStream<Uint8Array>,
   allowance: Allowance | undefined,

@@ -8,7 +8,7 @@ import type { Family } from '../../db/records/family.ts';
 import { listRecords, readRecord } from '../../db/records/read.ts';
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
-import { identifier, said } from '../../domain/fields.ts';
+import { described, identifier } from '../../domain/fields.ts';
 import { recordNotFound } from '../../domain/problem.ts';
 import { renderValue } from '../../domain/render.ts';
 import { timestamp } from '../../domain/timestamp.ts';
@@ -43,7 +43,7 @@ export const timeFilter = {
 
 /** The path parameter of one record: percent-encoded in the path, any characters. */
 export function idParams({ noun, idField }: CatalogueEntry) {
-  return { id: said(identifier(), `The \`${idField}\` of the ${noun}.`) };
+  return { id: described(identifier(), `The \`${idField}\` of the ${noun}.`) };
 }
 
 /** The list and the detail. */

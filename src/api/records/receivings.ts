@@ -23,7 +23,7 @@ import { transitionList } from '../describe.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
-import { lateOnArrival } from './words.ts';
+import { countRules, lateOnArrival, lineRules } from './words.ts';
 
 /** Receivings. */
 export const receivingResource: Resource<ReceivingRecord> = {
@@ -35,9 +35,7 @@ export const receivingResource: Resource<ReceivingRecord> = {
   late: lateOnArrival(changeableOnArrival),
   tooLate: 'it has arrived; it is too late for this change.',
   rules: `
-- \`eshopReceivingId\`, \`supplier\` and \`products\` are required.
-- A line is identified by its \`sku\` and \`lot\`: a product may appear once per lot. Every \`sku\` must be a product of the e-shop, every \`quantity\` greater than 0.
-- A line that an update of \`products\` leaves out stays, with \`lineState\` D; when it is sent again, it becomes E again. A line sent with \`lineState\` D counts as left out, so that a record can be sent back as it was read. \`received\` is set by the warehouse; in requests it is ignored.
+- \`eshopReceivingId\`, \`supplier\` and \`products\` are required.${lineRules('products', '`received` is')}
 - The quantities of the enabled lines are the products' \`stock.awaiting\` until the receiving is stocked or canceled.`,
   inputSchema: receivingInputSchema,
   recordSchema: receivingRecordSchema,
@@ -68,10 +66,7 @@ export const receivingResource: Resource<ReceivingRecord> = {
       name: 'lines',
       summary: 'Enter the counts of a receiving',
       description: `Fires UPDATE_RECEIVING, unless nothing changed. Possible while the receiving is \`arrived\` or \`received\`.
-
-- An entry belongs to the enabled line with its \`sku\` and \`lot\`; failing that, if either of the two has no lot, to the next line with the \`sku\`, which then gets the known lot.
-- Another lot of an announced product becomes a line of its own, with \`quantity\` 0. A product that was not announced is rejected.
-- Lines without an entry stay as they are.`,
+${countRules}`,
       conflict: 'the receiving is neither `arrived` nor `received`.',
       message: 'Receiving counted.',
       body: receivingLinesSchema,

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import { returns } from '../../db/records/returns.ts';
-import { oneOf, optional, said, text } from '../../domain/fields.ts';
+import { described, oneOf, optional, text } from '../../domain/fields.ts';
 import {
   countReturn,
   moveReturn,
@@ -23,7 +23,7 @@ import { transitionList } from '../describe.ts';
 import { operation } from './operation.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
-import { lateOnArrival } from './words.ts';
+import { countRules, lateOnArrival, lineRules } from './words.ts';
 
 /** Returns. */
 export const returnResource: Resource<ReturnRecord> = {
@@ -35,9 +35,7 @@ export const returnResource: Resource<ReturnRecord> = {
   late: lateOnArrival(returnChangeableOnArrival),
   tooLate: 'it has arrived; it is too late for this change.',
   rules: `
-- \`eshopReturnId\` and \`returnedOrderProducts\` are required.
-- A line is identified by its \`sku\` and \`lot\`: a product may appear once per lot. Every \`sku\` must be a product of the e-shop, every \`quantity\` greater than 0.
-- A line that an update of \`returnedOrderProducts\` leaves out stays, with \`lineState\` D; when it is sent again, it becomes E again. A line sent with \`lineState\` D counts as left out, so that a record can be sent back as it was read. \`received\` and \`resolution\` are set by the warehouse; in requests they are ignored.`,
+- \`eshopReturnId\` and \`returnedOrderProducts\` are required.${lineRules('returnedOrderProducts', '`received` and `resolution` are')}`,
   inputSchema: returnInputSchema,
   recordSchema: returnRecordSchema,
   skusIn: skusInReturn,
@@ -61,7 +59,7 @@ export const returnResource: Resource<ReturnRecord> = {
       message: 'Return status changed.',
       body: v.strictObject({
         status: oneOf(returnStatuses),
-        note: said(optional(text(4000)), "Replaces the return's `note`; if left out, the note stays."),
+        note: described(optional(text(4000)), "Replaces the return's `note`; if left out, the note stays."),
       }),
       movesStock: ({ status }) => status === 'completed',
       change: (record: ReturnRecord, { status, note }, now) => moveReturn(record, status, note, now),
@@ -70,10 +68,7 @@ export const returnResource: Resource<ReturnRecord> = {
       name: 'lines',
       summary: 'Enter the counts of a return, and the resolutions',
       description: `Fires UPDATE_RETURN, unless nothing changed. Possible while the return is \`arrived\` or \`processing\`.
-
-- An entry belongs to the enabled line with its \`sku\` and \`lot\`; failing that, if either of the two has no lot, to the next line with the \`sku\`, which then gets the known lot.
-- Another lot of an announced product becomes a line of its own, with \`quantity\` 0. A product that was not announced is rejected.
-- Lines without an entry stay as they are.`,
+${countRules}`,
       conflict: 'the return is neither `arrived` nor `processing`.',
       message: 'Return counted.',
       body: returnLinesSchema,

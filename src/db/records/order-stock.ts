@@ -1,5 +1,5 @@
 /**
- * What the way of an order does to stock.
+ * What the transitions of an order do to stock.
  *
  * Units are reserved from `received` until the order leaves: in `received`, `processing`, `packed` and
  * `waitingForCarrier`. Entering these statuses reserves, or is refused with 409 when any product is short; a change of the

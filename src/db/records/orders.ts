@@ -20,7 +20,7 @@ export const orders: Family<OrderRecord> = {
   },
 };
 
-/** Orders, changed by their release timer: it need not be told of what it does itself. */
+/** Orders, changed by their release timer, which needs no notice of its own changes. */
 export const ordersByTimer: Family<OrderRecord> = { ...orders, effects: moveOrderStock };
 
 /** When the timer of a pre-order goes off; null where there is none to set. */

@@ -38,6 +38,6 @@ export async function readWriteContext(
   const [row] = await sql<{ now: Date; known: string[] }[]>`
     select clock_timestamp() as now, array(
       select sku from products where eshop_id = ${eshopId} and sku = any(${[...skus]}::text[])) as known`;
-  if (row === undefined) throw new Error('The database did not tell the time.');
+  if (row === undefined) throw new Error('The database returned no time.');
   return { now: row.now, knownSkus: new Set(row.known) };
 }

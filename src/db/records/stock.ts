@@ -2,7 +2,7 @@
  * Stock: movements and reservations, always in the caller's transaction.
  *
  * Whoever changes stock locks the products' rows first, all of them at once and in the order of their SKUs: so two
- * writers never sell the same unit, and never wait for each other in a circle. The lock is `for no key update`: it
+ * writers never sell the same unit, and never deadlock. The lock is `for no key update`: it
  * keeps other writers of stock out, but not the foreign keys of new order lines, which come in any order.
  * @module
  */
@@ -21,6 +21,7 @@ import {
   unitsBySku,
 } from '../../domain/stock/arithmetic.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
+import { databaseTime } from '../clock.ts';
 import { recordEvent } from '../outbox/events.ts';
 import type { Transaction } from '../transaction.ts';
 
@@ -79,18 +80,18 @@ async function writeMovements(
   movements: readonly NewMovement[],
   from: 'available' | 'reserved',
 ): Promise<StockMovementRecord[]> {
-  // Read under the lock, so that the times of a product's movements rise with their ids.
-  const createdAt = new Date().toISOString();
   const short: Shortages = new Map();
-  const made: Omit<StockMovementRecord, 'id'>[] = [];
+  const moved: Omit<StockMovementRecord, 'id' | 'createdAt'>[] = [];
   for (const { type, sku, count, lot, expirationDate, reference, note } of movements) {
     if (count === '0') continue;
     const { available: balance } = change(stock, short, sku, changeOf(type, count, from));
-    made.push({ type, sku, count, lot, expirationDate, reference, note, balance, createdAt });
+    moved.push({ type, sku, count, lot, expirationDate, reference, note, balance });
   }
   refuse('The stock cannot be moved', short);
-  if (made.length === 0) return [];
-  await writeStock(tx, eshopId, stock);
+  if (moved.length === 0) return [];
+  // Read under the lock, so that the times of a product's movements rise with their ids.
+  const [now] = await Promise.all([databaseTime(tx), writeStock(tx, eshopId, stock)]);
+  const made = moved.map((movement) => ({ ...movement, createdAt: now.toISOString() }));
   const ids = await tx<{ id: string }[]>`
     insert into stock_movements ${tx(made.map((movement) => ({ eshopId, ...movement })))} returning id`;
   const records = made.map((movement, index) => ({ id: Number(ids[index]?.id), ...movement }));

@@ -18,7 +18,7 @@ export interface Compensation {
 /**
  * The compensation's one transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's
  * generation of the webhook is still current, webhook → inactive with its deactivation and a change for the
- * other open deliveries. A repeated run recognises its own deactivation and answers the same.
+ * other open deliveries. A repeated run recognizes its own deactivation and returns the same.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   return await transaction(sql, async (tx) => {

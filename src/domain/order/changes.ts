@@ -1,6 +1,6 @@
 /**
  * What can be done to an order: pure functions from the record before to the record after. They refuse with `Problem`;
- * what an order's change costs beside its own row (stock, timers, events) is the database's side.
+ * what an order's change entails beside its own row (stock, timers, events) is the database's side.
  * @module
  */
 import * as v from 'valibot';
@@ -97,7 +97,7 @@ export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
 /**
  * Moves the order to another status.
  * @param note of the warehouse, kept in the history
- * @throws Problem 409 when the table has no such way
+ * @throws Problem 409 when the table has no such transition
  */
 export function moveOrder(record: OrderRecord, to: OrderStatus, note: string | null, now: Date): OrderRecord {
   assertMove<OrderStatus>(orderTransitions, 'order', record.status, to);

@@ -40,7 +40,7 @@ export function packOrder(record: OrderRecord, input: PackingListsInput): OrderR
       (line, at) => !packed.has(at) && line.sku === sku && (lot === null || line.lot === lot),
     );
     if (position < 0) {
-      const message = `"${sku}"${lot === null ? '' : `, lot "${lot}",`} is on no (other) line of the order`;
+      const message = `"${sku}"${lot === null ? '' : `, lot "${lot}",`} is not on any (other) line of the order`;
       problems.push({ path: `orderProducts.${index}.sku`, message });
     } else packed.set(position, packingLists);
   }

@@ -1,5 +1,5 @@
 /**
- * The rules over several fields of an order, each with its own message (docs/interface.md, O6 and O7).
+ * The rules over several fields of an order, each with its own message (docs/interface.md, O4, O6–O9).
  * @module
  */
 import { compareDecimals } from '../decimal.ts';

@@ -1,5 +1,5 @@
 /**
- * The fields of an order (docs/interface.md, O6). One schema of the request; the record's forms are derived
+ * The fields of an order (docs/interface.md, O6–O9). One schema of the request; the record's forms are derived
  * from it (`record-schema.ts`).
  * @module
  */
@@ -8,6 +8,7 @@ import { count, money } from '../decimal.ts';
 import {
   country,
   currency,
+  described,
   email,
   flag,
   identifier,
@@ -15,7 +16,6 @@ import {
   integerOf,
   oneOf,
   optional,
-  said,
   text,
   webAddress,
 } from '../fields.ts';
@@ -66,7 +66,7 @@ const fileSchema = v.strictObject({
  * warehouse's list changes; the schema's list is for the documentation.
  */
 function marketplace(known: readonly string[]) {
-  return said(
+  return described(
     optional(v.pipe(text(64, 1), v.metadata({ jsonSchema: { type: 'string', enum: [...known] } }))),
     'One of the marketplaces that the warehouse knows. Required when disableShippingReorder is true.',
   );
@@ -74,50 +74,53 @@ function marketplace(known: readonly string[]) {
 
 /** What an e-shop may write. `status` is read on creation only. */
 export const orderEntries = {
-  eshopOrderId: said(identifier(), 'Chosen by the e-shop, unique among its orders.'),
-  status: said(
+  eshopOrderId: described(identifier(), 'Chosen by the e-shop, unique among its orders.'),
+  status: described(
     v.optional(oneOf(['preReceived', 'preOrder']), 'preReceived'),
     'Only on creation; later changes are made by the warehouse.',
   ),
-  releaseAt: said(
+  releaseAt: described(
     optional(timestamp()),
     'When a preOrder is released automatically. Only for a preOrder; must be in the future.',
   ),
-  requiredExpeditionDate: said(optional(timestamp()), 'Only for b2b.'),
-  orderType: said(v.optional(oneOf(orderTypes), 'b2c'), 'b2c by default.'),
-  transferCompany: said(optional(text(255)), 'Required for transfer orders.'),
+  requiredExpeditionDate: described(optional(timestamp()), 'Only for b2b.'),
+  orderType: described(v.optional(oneOf(orderTypes), 'b2c'), 'b2c by default.'),
+  transferCompany: described(optional(text(255)), 'Required for transfer orders.'),
 
-  recipientName: said(optional(text(255)), 'Name for the delivery.'),
-  recipientCompanyName: said(optional(text(255)), 'Company for the delivery.'),
-  recipientEmail: said(optional(email()), 'E-mail address for the delivery.'),
-  recipientPhone: said(optional(text(64)), 'Telephone number for the delivery.'),
-  recipientStreet: said(optional(text(255)), 'Street and number for the delivery.'),
-  recipientCity: said(optional(text(255)), 'City for the delivery.'),
-  recipientPostCode: said(optional(text(32)), 'Postal code for the delivery.'),
+  recipientName: described(optional(text(255)), 'Name for the delivery.'),
+  recipientCompanyName: described(optional(text(255)), 'Company for the delivery.'),
+  recipientEmail: described(optional(email()), 'E-mail address for the delivery.'),
+  recipientPhone: described(optional(text(64)), 'Telephone number for the delivery.'),
+  recipientStreet: described(optional(text(255)), 'Street and number for the delivery.'),
+  recipientCity: described(optional(text(255)), 'City for the delivery.'),
+  recipientPostCode: described(optional(text(32)), 'Postal code for the delivery.'),
   recipientCountry: optional(country()),
 
-  billingName: said(optional(text(255)), 'Name for billing.'),
-  billingCompanyName: said(optional(text(255)), 'Company for billing.'),
-  billingEmail: said(optional(email()), 'E-mail address for billing.'),
-  billingPhone: said(optional(text(64)), 'Telephone number for billing.'),
-  billingStreet: said(optional(text(255)), 'Street and number for billing.'),
-  billingCity: said(optional(text(255)), 'City for billing.'),
-  billingPostCode: said(optional(text(32)), 'Postal code for billing.'),
+  billingName: described(optional(text(255)), 'Name for billing.'),
+  billingCompanyName: described(optional(text(255)), 'Company for billing.'),
+  billingEmail: described(optional(email()), 'E-mail address for billing.'),
+  billingPhone: described(optional(text(64)), 'Telephone number for billing.'),
+  billingStreet: described(optional(text(255)), 'Street and number for billing.'),
+  billingCity: described(optional(text(255)), 'City for billing.'),
+  billingPostCode: described(optional(text(32)), 'Postal code for billing.'),
   billingCountry: optional(country()),
 
-  shipper: said(optional(text(64, 1)), 'From GET /v2/shipper-service-codes, together with shipperService.'),
-  shipperService: said(optional(text(64, 1)), 'A service of the shipper.'),
-  pickupPoint: said(
+  shipper: described(
+    optional(text(64, 1)),
+    'From GET /v2/shipper-service-codes, together with shipperService.',
+  ),
+  shipperService: described(optional(text(64, 1)), 'A service of the shipper.'),
+  pickupPoint: described(
     optional(text(128, 1)),
     'The pickup point of the carrier; required if the service delivers to pickup points, and not allowed otherwise.',
   ),
 
-  paid: said(flag(), 'Whether the order is paid.'),
+  paid: described(flag(), 'Whether the order is paid.'),
   paymentType: v.pipe(
     optional(integerOf([0, 1, 2], 'must be 0 (cash on delivery), 1 (card online) or 2 (bank transfer)')),
     v.description('0 cash on delivery, 1 card online, 2 bank transfer.'),
   ),
-  cashOnDelivery: said(optional(money()), 'The amount to collect, for payment type 0.'),
+  cashOnDelivery: described(optional(money()), 'The amount to collect, for payment type 0.'),
   currency: optional(currency()),
 
   note: v.pipe(
@@ -128,24 +131,24 @@ export const orderEntries = {
     optional(text(128)),
     v.description('The branch of the e-shop to which orders are sent together.'),
   ),
-  invoiceNumber: said(optional(text(64)), 'Number of the invoice.'),
-  invoicePrint: said(flag(), 'Print the order file of type invoice, which is then required.'),
-  pickFromQuality: said(
+  invoiceNumber: described(optional(text(64)), 'Number of the invoice.'),
+  invoicePrint: described(flag(), 'Print the order file of type invoice, which is then required.'),
+  pickFromQuality: described(
     flag(),
     'Tells the warehouse to pick from quality; units are reserved from `stock.available` all the same.',
   ),
-  trackingNumbers: said(v.optional(list(text(128, 1), 1000), []), 'Tracking numbers of the packages.'),
-  sanction: said(flag(), 'Only for b2b.'),
+  trackingNumbers: described(v.optional(list(text(128, 1), 1000), []), 'Tracking numbers of the packages.'),
+  sanction: described(flag(), 'Only for b2b.'),
   priority: v.pipe(
     v.optional(integerOf([0, 1], 'must be 0 (normal) or 1 (high)'), 0),
     v.description('0 normal, 1 high.'),
   ),
-  disableShippingReorder: said(
+  disableShippingReorder: described(
     flag(),
     'Standard shipping is not ordered; requires `marketplace` and a file of type shippingAddonLabel.',
   ),
   marketplace: marketplace(shippedMarketplaces),
-  orderFiles: said(v.optional(list(fileSchema, 100), []), 'Files that come with the order.'),
+  orderFiles: described(v.optional(list(fileSchema, 100), []), 'Files that come with the order.'),
   orderProducts: lines(productSchema),
 };
 
@@ -161,7 +164,7 @@ export type OrderInput = v.InferOutput<typeof orderInputSchema>;
 /** An order line as sent. */
 export type OrderProductInput = v.InferOutput<typeof productSchema>;
 
-/** Fields of the record that are the service's own: ignored in a request, so that a record read can be put back. */
+/** Fields of the record that are the service's own: ignored in a request, so that a record can be sent back as it was read. */
 export const orderResponseOnly = [
   'createdAt',
   'updatedAt',

@@ -9,7 +9,7 @@ import { country, text } from '../fields.ts';
 import { validate } from '../validation.ts';
 
 const serviceSchema = v.strictObject({
-  value: v.pipe(text(64, 1), v.description("What an order's `shipperService` says.")),
+  value: v.pipe(text(64, 1), v.description("The value of an order's `shipperService`.")),
   name: text(255, 1),
   countries: v.array(country()),
   pickupPoint: v.pipe(
@@ -28,7 +28,7 @@ export type ShipperService = v.InferOutput<typeof serviceSchema>;
 
 /** A carrier as `GET /v2/shipper-service-codes` answers it. */
 export const shipperSchema = v.strictObject({
-  shipper: v.pipe(text(64, 1), v.description("What an order's `shipper` says.")),
+  shipper: v.pipe(text(64, 1), v.description("The value of an order's `shipper`.")),
   name: text(255, 1),
   services: v.pipe(v.array(serviceSchema), v.minLength(1)),
 });

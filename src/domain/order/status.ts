@@ -1,5 +1,5 @@
 /**
- * The states of an order and the ways between them: a table, nothing else.
+ * The states of an order and the transitions between them: a table, nothing else.
  * @module
  */
 

@@ -86,7 +86,7 @@ export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, Receiving
 });
 /**
  * Moves the receiving to another status.
- * @throws Problem 409 when the table has no such way
+ * @throws Problem 409 when the table has no such transition
  */
 export function moveReceiving(record: ReceivingRecord, to: ReceivingStatus): ReceivingRecord {
   assertMove<ReceivingStatus>(receivingTransitions, 'receiving', record.status, to);

@@ -3,9 +3,9 @@
  * @module
  */
 import * as v from 'valibot';
-import { type AnnouncedLine, countedState, ignored, lineStates } from '../announced-lines.ts';
+import { type AnnouncedLine, countEntries, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';
-import { flag, identifier, oneOf, optional, said, text } from '../fields.ts';
+import { described, flag, identifier, oneOf, optional, text } from '../fields.ts';
 import { lines, list, MAX_LINES } from '../list.ts';
 import { named, recordObject } from '../record-schema.ts';
 import { sscc } from '../sscc.ts';
@@ -16,38 +16,38 @@ const deliveryTypes = ['courier', 'transportCompany', 'truckingCompany', 'contai
 const handlingUnits = ['pallet', 'carton', 'box_loose', 'piece', 'container'] as const;
 
 const packagingSchema = v.strictObject({
-  type: said(text(64, 1), 'Such as EUR pallet or carton.'),
-  quantity: said(count({ positive: true }), 'How many there are.'),
+  type: described(text(64, 1), 'Such as EUR pallet or carton.'),
+  quantity: described(count({ positive: true }), 'Number of handling units of this type.'),
   sscc: optional(sscc()),
 });
 
 const lineSchema = v.strictObject({
-  sku: said(identifier(), 'A product of the e-shop.'),
-  quantity: said(count(), 'Units announced, greater than 0.'),
-  lot: said(optional(text(64)), 'A product may come in several lots, one line each.'),
-  expirationDate: said(optional(timestamp()), 'When the units expire.'),
+  sku: described(identifier(), 'A product of the e-shop.'),
+  quantity: described(count(), 'Units announced, greater than 0.'),
+  lot: described(optional(text(64)), 'A product may come in several lots, one line each.'),
+  expirationDate: described(optional(timestamp()), 'When the units expire.'),
 });
 
 /** What an e-shop may write. */
 export const receivingEntries = {
-  eshopReceivingId: said(identifier(), 'Chosen by the e-shop, unique among its receivings.'),
-  carrierInfo: said(optional(text(1000)), 'The carrier that brings the goods back.'),
-  deliveryNoteNumber: said(optional(text(128)), 'Number of the delivery note.'),
-  deliveryType: said(optional(oneOf(deliveryTypes)), 'How the goods are transported.'),
-  description: said(optional(text(4000)), 'A description for the warehouse.'),
-  driverCompany: said(optional(text(255)), "The driver's company."),
-  driverDispatcherContact: said(optional(text(255)), 'Whom to call about the driver.'),
-  driverName: said(optional(text(255)), "The driver's name."),
-  driverPhone: said(optional(text(64)), "The driver's telephone number."),
-  driverTrailerLicensePlate: said(optional(text(64)), 'License plate of the trailer.'),
-  duty: said(flag(), 'Whether duty is to be paid.'),
-  estimatedDelivery: said(optional(timestamp()), 'When the goods are expected.'),
-  handlingUnits: said(optional(oneOf(handlingUnits)), 'What is unloaded.'),
-  packagings: said(v.optional(list(packagingSchema, 1000), []), 'How the goods are packed.'),
-  products: said(lines(lineSchema), 'The announced lines; a line is identified by its `sku` and `lot`.'),
-  supplier: said(text(255, 1), 'Who sends the goods.'),
-  trackingNumber: said(optional(text(128)), "The carrier's number."),
-  urgent: said(
+  eshopReceivingId: described(identifier(), 'Chosen by the e-shop, unique among its receivings.'),
+  carrierInfo: described(optional(text(1000)), 'The carrier that brings the goods.'),
+  deliveryNoteNumber: described(optional(text(128)), 'Number of the delivery note.'),
+  deliveryType: described(optional(oneOf(deliveryTypes)), 'How the goods are transported.'),
+  description: described(optional(text(4000)), 'A description for the warehouse.'),
+  driverCompany: described(optional(text(255)), "The driver's company."),
+  driverDispatcherContact: described(optional(text(255)), 'Whom to call about the driver.'),
+  driverName: described(optional(text(255)), "The driver's name."),
+  driverPhone: described(optional(text(64)), "The driver's telephone number."),
+  driverTrailerLicensePlate: described(optional(text(64)), 'License plate of the trailer.'),
+  duty: described(flag(), 'Whether duty is to be paid.'),
+  estimatedDelivery: described(optional(timestamp()), 'When the goods are expected.'),
+  handlingUnits: described(optional(oneOf(handlingUnits)), 'The kind of unit in which the goods arrive.'),
+  packagings: described(v.optional(list(packagingSchema, 1000), []), 'How the goods are packed.'),
+  products: described(lines(lineSchema), 'The announced lines; a line is identified by its `sku` and `lot`.'),
+  supplier: described(text(255, 1), 'Who sends the goods.'),
+  trackingNumber: described(optional(text(128)), "The carrier's tracking number."),
+  urgent: described(
     optional(v.boolean('must be true or false')),
     'Whether the goods are to be stocked with priority.',
   ),
@@ -75,14 +75,14 @@ export interface ReceivingRecord extends Omit<ReceivingInput, 'products'> {
   unitsAmount: string;
 }
 
-const { sku, quantity, lot, expirationDate } = lineSchema.entries;
+const { sku, lot, expirationDate } = lineSchema.entries;
 const lineRecordSchema = v.strictObject({
   sku,
-  quantity: said(quantity, 'Units announced; 0 for a lot that was found on arrival.'),
+  quantity: lineEntries.quantity,
   lot,
-  received: said(optional(count()), 'Units counted by the warehouse; null before that.'),
+  received: lineEntries.received,
   expirationDate,
-  lineState: said(oneOf(lineStates), 'E: enabled. D: disabled, because an update left the line out.'),
+  lineState: lineEntries.lineState,
 });
 
 /** The schema of a receiving in a payload of this version. */
@@ -94,7 +94,7 @@ export function receivingRecordSchema(version: PayloadVersion) {
     status: oneOf(receivingStatuses),
     supplier,
     trackingNumber,
-    unitsAmount: said(count(), 'The sum of the enabled lines.'),
+    unitsAmount: described(count(), 'The sum of the enabled lines.'),
     urgent,
   };
   return named(recordObject(entries, version), 'Receiving', version);
@@ -104,12 +104,8 @@ export function receivingRecordSchema(version: PayloadVersion) {
 export const receivingLinesSchema = v.strictObject({
   products: list(
     v.strictObject({
-      sku: said(identifier(), 'A product that was announced.'),
-      lot: said(optional(text(64)), 'The lot that arrived. If left out, the lot of the line.'),
-      received: said(v.nullable(count()), 'Units counted; null removes the count.'),
-      expirationDate: said(optional(timestamp()), 'If left out, as announced.'),
-      quantity: ignored(),
-      lineState: countedState(),
+      ...countEntries,
+      expirationDate: described(optional(timestamp()), 'If left out, as announced.'),
     }),
     MAX_LINES,
     'products',

@@ -1,5 +1,5 @@
 /**
- * The states of a receiving and the ways between them: a table, nothing else.
+ * The states of a receiving and the transitions between them: a table, nothing else.
  * @module
  */
 

@@ -81,7 +81,7 @@ export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
 /**
  * Moves the return to another status.
  * @param note of the warehouse, in place of the one before; null keeps that
- * @throws Problem 409 when the table has no such way
+ * @throws Problem 409 when the table has no such transition
  */
 export function moveReturn(
   record: ReturnRecord,

@@ -3,9 +3,9 @@
  * @module
  */
 import * as v from 'valibot';
-import { type AnnouncedLine, countedState, ignored, lineStates } from '../announced-lines.ts';
+import { type AnnouncedLine, countEntries, ignoredEntry, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';
-import { identifier, oneOf, optional, said, text } from '../fields.ts';
+import { described, identifier, oneOf, optional, text } from '../fields.ts';
 import { lines, list, MAX_LINES } from '../list.ts';
 import { orderTypes } from '../order/schema.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
@@ -27,30 +27,30 @@ export const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'send
 type Resolution = (typeof resolutions)[number];
 
 const lineSchema = v.strictObject({
-  sku: said(identifier(), 'A product of the e-shop.'),
-  quantity: said(count(), 'Units announced, greater than 0.'),
-  returnReason: said(optional(oneOf(returnReasons)), 'Why the customer sends it back.'),
-  lot: said(optional(text(64)), 'The lot, if known.'),
+  sku: described(identifier(), 'A product of the e-shop.'),
+  quantity: described(count(), 'Units announced, greater than 0.'),
+  returnReason: described(optional(oneOf(returnReasons)), 'Why the customer sends it back.'),
+  lot: described(optional(text(64)), 'The lot, if known.'),
 });
 
 /** What an e-shop may write. */
 export const returnEntries = {
-  eshopReturnId: said(identifier(), 'Chosen by the e-shop, unique among its returns.'),
-  eshopOrderId: said(
+  eshopReturnId: described(identifier(), 'Chosen by the e-shop, unique among its returns.'),
+  eshopOrderId: described(
     optional(identifier()),
     'The order that the goods come from; it need not be known to this service.',
   ),
-  orderType: said(optional(oneOf(orderTypes)), 'The type of that order.'),
-  description: said(optional(text(4000)), 'A description for the warehouse.'),
-  shipper: said(optional(text(64, 1)), 'The carrier that brings the goods back.'),
-  shipperServiceCode: said(optional(text(64, 1)), "The shipper's service."),
-  trackingNumber: said(optional(text(128)), "The shipper's number."),
-  eshopNote: said(optional(text(4000)), "The e-shop's own note."),
-  returnedOrderProducts: said(
+  orderType: described(optional(oneOf(orderTypes)), 'The type of that order.'),
+  description: described(optional(text(4000)), 'A description for the warehouse.'),
+  shipper: described(optional(text(64, 1)), 'The carrier that brings the goods back.'),
+  shipperServiceCode: described(optional(text(64, 1)), "The carrier's service."),
+  trackingNumber: described(optional(text(128)), "The carrier's tracking number."),
+  eshopNote: described(optional(text(4000)), "The e-shop's own note."),
+  returnedOrderProducts: described(
     lines(lineSchema),
     'The announced lines; a line is identified by its `sku` and `lot`.',
   ),
-  rma: said(optional(text(64)), 'Number of the return merchandise authorization.'),
+  rma: described(optional(text(64)), 'Number of the return merchandise authorization.'),
 };
 
 /** The body that creates or replaces a return. */
@@ -93,27 +93,27 @@ export interface ReturnRecord extends Omit<ReturnInput, 'returnedOrderProducts'>
   canceledAt: string | null;
 }
 
-const { sku, quantity, returnReason, lot } = lineSchema.entries;
+const { sku, returnReason, lot } = lineSchema.entries;
 const lineRecordSchema = v.strictObject({
   sku,
-  quantity: said(quantity, 'Units announced; 0 for a lot that was found on arrival.'),
-  received: said(optional(count()), 'Units counted by the warehouse; null before that.'),
+  quantity: lineEntries.quantity,
+  received: lineEntries.received,
   returnReason,
-  resolution: said(
+  resolution: described(
     optional(oneOf(resolutions)),
     'What happens to the units; returnToInventory and null add them to the stock again.',
   ),
   lot,
-  lineState: said(oneOf(lineStates), 'E: enabled. D: disabled, because an update left the line out.'),
+  lineState: lineEntries.lineState,
 });
 
 /** The schema of a return in a payload of this version. */
 export function returnRecordSchema(version: PayloadVersion) {
   const { rma, returnedOrderProducts: _, ...first } = returnEntries;
   const entries = { ...first, returnedOrderProducts: v.array(lineRecordSchema), rma };
-  const when = (description: string) => said(v.nullable(writtenTimestamp()), description);
+  const when = (description: string) => described(v.nullable(writtenTimestamp()), description);
   const record = recordObject(entries, version, {
-    note: said(v.nullable(v.string()), "The warehouse's note."),
+    note: described(v.nullable(v.string()), "The warehouse's note."),
     status: oneOf(returnStatuses),
     createdAt: writtenTimestamp(),
     updatedAt: writtenTimestamp(),
@@ -128,13 +128,9 @@ export function returnRecordSchema(version: PayloadVersion) {
 export const returnLinesSchema = v.strictObject({
   returnedOrderProducts: list(
     v.strictObject({
-      sku: said(identifier(), 'A product that was announced.'),
-      lot: said(optional(text(64)), 'The lot that arrived. If left out, the lot of the line.'),
-      received: said(v.nullable(count()), 'Units counted; null removes the count.'),
-      resolution: said(optional(oneOf(resolutions)), 'What happens to the units.'),
-      quantity: ignored(),
-      returnReason: ignored(),
-      lineState: countedState(),
+      ...countEntries,
+      resolution: described(optional(oneOf(resolutions)), 'What happens to the units.'),
+      returnReason: ignoredEntry,
     }),
     MAX_LINES,
     'products',

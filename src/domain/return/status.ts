@@ -1,5 +1,5 @@
 /**
- * The states of a return and the ways between them: a table, nothing else.
+ * The states of a return and the transitions between them: a table, nothing else.
  * @module
  */
 

@@ -5,26 +5,26 @@
 import * as v from 'valibot';
 import { compareDecimals, count, type PayloadVersion, writtenDecimal } from '../decimal.ts';
 import { type StockMovementType, stockMovementTypes } from '../event-types.ts';
-import { identifier, oneOf, optional, said, text } from '../fields.ts';
+import { described, identifier, oneOf, optional, text } from '../fields.ts';
 import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 import { timestamp } from '../timestamp.ts';
 import { problemIf, rulesOf, validate, without } from '../validation.ts';
 
 /** What the warehouse may write. */
 export const stockMovementEntries = {
-  type: said(oneOf(stockMovementTypes), 'What moved the units; determines which event is fired.'),
-  sku: said(identifier(), 'A product of the e-shop.'),
-  count: said(
+  type: described(oneOf(stockMovementTypes), 'What moved the units; determines which event is fired.'),
+  sku: described(identifier(), 'A product of the e-shop.'),
+  count: described(
     count({}),
     'Units, not 0. Positive for units that come, negative for units that go; always positive for quality_hold and quality_release.',
   ),
-  lot: said(optional(text(64)), 'The lot of the units.'),
-  expirationDate: said(optional(timestamp()), 'When the units expire.'),
-  reference: said(
+  lot: described(optional(text(64)), 'The lot of the units.'),
+  expirationDate: described(optional(timestamp()), 'When the units expire.'),
+  reference: described(
     optional(text(64, 1)),
     "The order's, return's or receiving's identifier, if the type refers to one.",
   ),
-  note: said(optional(text(4000)), "The warehouse's note."),
+  note: described(optional(text(4000)), "The warehouse's note."),
 };
 
 /** The body that records a movement. */

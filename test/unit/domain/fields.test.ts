@@ -4,13 +4,14 @@ import { describe, expect, test } from 'vitest';
 import {
   country,
   currency,
+  described,
   email,
   flag,
   identifier,
   integer,
+  integerOf,
   oneOf,
   optional,
-  said,
   text,
   webAddress,
 } from '../../../src/domain/fields.ts';
@@ -18,7 +19,7 @@ import { list } from '../../../src/domain/list.ts';
 import { extendMarketplaces, shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
 import { parseShipperCatalogue, shippedCatalogue } from '../../../src/domain/order/shipper-services.ts';
 import { sscc } from '../../../src/domain/sscc.ts';
-import { timestamp, written } from '../../../src/domain/timestamp.ts';
+import { isoTimestamp, timestamp } from '../../../src/domain/timestamp.ts';
 import { refusal } from '../../support/refusal.ts';
 
 function told(schema: v.GenericSchema, value: unknown): string | null {
@@ -33,10 +34,11 @@ const NO_PATH = 'must not be "." or "..", which cannot be used in a path';
 const whole = 'must be a whole number from 2 to 4';
 const moment = 'must be an ISO 8601 date-time with an offset';
 
-describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
+// The schemas are made within the tests, so that a defect of what makes them is found by them.
+describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
   [
     'text',
-    text(3),
+    () => text(3),
     [
       ['', null],
       ['abc', null],
@@ -47,7 +49,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'text that must not be empty',
-    text(3, 1),
+    () => text(3, 1),
     [
       ['', 'must not be empty'],
       ['a', null],
@@ -55,7 +57,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'text of a least length',
-    text(3, 2),
+    () => text(3, 2),
     [
       ['a', 'must have at least 2 characters'],
       ['ab', null],
@@ -63,7 +65,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'an identifier',
-    identifier(),
+    () => identifier(),
     [
       ['.', NO_PATH],
       ['..', NO_PATH],
@@ -76,7 +78,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a flag',
-    flag(),
+    () => flag(),
     [
       [true, null],
       [false, null],
@@ -85,7 +87,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'one of some',
-    oneOf(['a', 'b']),
+    () => oneOf(['a', 'b']),
     [
       ['b', null],
       ['c', 'must be one of a, b'],
@@ -93,7 +95,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a whole number',
-    integer(2, 4),
+    () => integer(2, 4),
     [
       [2, null],
       [4, null],
@@ -104,8 +106,17 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
     ],
   ],
   [
+    'one of some whole numbers',
+    () => integerOf([0, 2], 'must be 0 or 2'),
+    [
+      [2, null],
+      [1, 'must be 0 or 2'],
+      ['2', 'must be 0 or 2'],
+    ],
+  ],
+  [
     'a country',
-    country(),
+    () => country(),
     [
       ['CZ', null],
       ['cz', ISO_COUNTRY],
@@ -115,7 +126,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a currency',
-    currency(),
+    () => currency(),
     [
       ['EUR', null],
       ['eur', ISO_CURRENCY],
@@ -125,7 +136,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'an e-mail address',
-    email(),
+    () => email(),
     [
       ['zoe@shop.example', null],
       ['zoe', 'must be an e-mail address'],
@@ -134,12 +145,13 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a web address',
-    webAddress(),
+    () => webAddress(),
     [
       ['https://shop.example/x', null],
       ['HTTP://shop.example', null],
       ['ftp://shop.example', URL_MESSAGE],
       ['https://', URL_MESSAGE],
+      ['javascript:https://shop.example', URL_MESSAGE],
       ['see https://shop.example', URL_MESSAGE],
       ['', `must not be empty; ${URL_MESSAGE}`],
       [`https://a.cz/${'x'.repeat(2035)}`, null],
@@ -148,7 +160,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a list',
-    list(text(1), 2),
+    () => list(text(1), 2),
     [
       [[], null],
       [['a', 'b'], null],
@@ -158,7 +170,7 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'an SSCC',
-    sscc(),
+    () => sscc(),
     [
       ['185912345678901236', null],
       ['185912345678901237', 'must be 18 digits with a valid check digit'],
@@ -167,16 +179,16 @@ describe.each<[string, v.GenericSchema, [unknown, string | null][]]>([
   ],
   [
     'a timestamp',
-    timestamp(),
+    () => timestamp(),
     [
       ['2026-11-20T19:33:00Z', null],
       ['2026-11-20', `${moment}, such as 2026-11-20T19:33:00Z`],
       [7, moment],
     ],
   ],
-])('%s', (_name, schema, cases) => {
+])('%s', (_name, make, cases) => {
   test.each(cases)('%j: %s', (value, problem) => {
-    expect(told(schema, value)).toBe(problem);
+    expect(told(make(), value)).toBe(problem);
   });
 });
 
@@ -186,12 +198,16 @@ test('absent is null, or a default', () => {
 });
 
 test('a sentence for the documentation stays with its schema', () => {
-  expect(v.getDescription(said(text(1), 'Why.'))).toBe('Why.');
+  expect(v.getDescription(described(text(1), 'Why.'))).toBe('Why.');
+});
+
+test('one of some whole numbers is documented as an integer', () => {
+  expect(v.getMetadata(integerOf([0, 2], 'no')).jsonSchema).toEqual({ type: 'integer', enum: [0, 2] });
 });
 
 test('a time is written in UTC with milliseconds', () => {
-  expect(written(new Date(0))).toBe('1970-01-01T00:00:00.000Z');
-  expect(written(null)).toBeNull();
+  expect(isoTimestamp(new Date(0))).toBe('1970-01-01T00:00:00.000Z');
+  expect(isoTimestamp(null)).toBeNull();
   expect(v.parse(timestamp(), '2026-11-20T19:33:00+01:00')).toBe('2026-11-20T18:33:00.000Z');
 });
 

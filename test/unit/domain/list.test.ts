@@ -49,6 +49,18 @@ describe('a list', () => {
     expect(problems(list(list(item, 1000), 1000), nested)).toHaveLength(ENOUGH_PROBLEMS);
   });
 
+  test('is asked about as a whole only when each item has its type', () => {
+    const schema = v.pipe(
+      list(item, 5),
+      v.check(() => false, 'asked'),
+    );
+    const last = (value: unknown) => problems(schema, value).at(-1)?.message;
+    expect(last([{ name: 'a' }])).toBe('asked');
+    expect(last([{ name: 'long' }])).toBe('asked');
+    expect(last([{ name: 'long' }, {}])).toBe('is required');
+    expect(last([{}, { name: 'a' }])).toBe('is required');
+  });
+
   test('of lines has at least one and at most a thousand; what is no list has no items', () => {
     expect(problems(lines(item), [])).toEqual([{ path: '', message: 'must have at least one product' }]);
     expect(problems(lines(item), 'x')).toEqual([{ path: '', message: 'must be a list of products' }]);

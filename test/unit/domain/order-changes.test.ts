@@ -125,6 +125,16 @@ describe('a new order', () => {
   ])('%s is refused, and not taken apart', (_what, sent) => {
     expect(refusal(() => newOrder(sent, context))).toMatch(/^400 /);
   });
+
+  test.each([
+    ['that are no list', 'TEA', 'must be a list of products'],
+    ['of which there are none', [], 'must have at least one product'],
+    ['far too many to be looked at', Array(10_001).fill({}), 'must have at most 1000 products'],
+  ])('lines %s are refused for what they are', (_what, orderProducts, message) => {
+    expect(refusal(() => newOrder({ ...body, orderProducts }, context))).toBe(
+      `400 orderProducts: ${message}`,
+    );
+  });
 });
 
 describe('the SKUs of a body', () => {

@@ -42,6 +42,6 @@ test('lines that are not named are left without packages; the rest of the order 
 
 test('what is not (so often) on the order is refused, everything at once', () => {
   expect(refusal(() => packed(named('PAN', 1), named('CUP', 1), named('CUP', 2), named('TEA', 3, 'C')))).toBe(
-    '400 orderProducts.0.sku: "PAN" is on no (other) line of the order; orderProducts.2.sku: "CUP" is on no (other) line of the order; orderProducts.3.sku: "TEA", lot "C", is on no (other) line of the order',
+    '400 orderProducts.0.sku: "PAN" is not on any (other) line of the order; orderProducts.2.sku: "CUP" is not on any (other) line of the order; orderProducts.3.sku: "TEA", lot "C", is not on any (other) line of the order',
   );
 });

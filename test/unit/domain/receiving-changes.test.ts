@@ -60,7 +60,7 @@ describe('a new receiving', () => {
       driverTrailerLicensePlate: null,
       duty: false,
       estimatedDelivery: null,
-      handlingUnits: record.handlingUnits,
+      handlingUnits: null,
       packagings: [],
       products: [tea, cup],
       status: 'awaiting',
@@ -94,6 +94,15 @@ describe('a new receiving', () => {
     ['no lines', { eshopReceivingId: 'IN-1', supplier: 'Gardens' }],
   ])('%s is refused, and not taken apart', (_what, sent) => {
     expect(refusal(() => newReceiving(sent, context))).toMatch(/^400 /);
+  });
+
+  test.each([
+    ['that are no list', 'TEA', 'must be a list of products'],
+    ['of which there are none', [], 'must have at least one product'],
+    ['all marked D', [{ ...tea, lineState: 'D' }], 'must have at least one product'],
+    ['far too many to be looked at', Array(10_001).fill({}), 'must have at most 1000 products'],
+  ])('lines %s are refused for what they are', (_what, products, message) => {
+    expect(refusal(() => newReceiving({ ...body, products }, context))).toBe(`400 products: ${message}`);
   });
 
   test('its lines must be known products, once each, and something of them', () => {

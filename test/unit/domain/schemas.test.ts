@@ -1,7 +1,7 @@
 /** The schemas of all records: what they say, the values they list, and the forms a record has. */
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { catalogue } from '../../../src/domain/catalogue.ts';
+import { type CatalogueEntry, catalogue, idOf } from '../../../src/domain/catalogue.ts';
 import { contractSchema } from '../../../src/domain/contract.ts';
 import { count, money, payloadVersions, writtenDecimal } from '../../../src/domain/decimal.ts';
 import { eventTypeNames, eventTypes, stockMovementTypes } from '../../../src/domain/event-types.ts';
@@ -9,13 +9,13 @@ import { country, currency, flag, identifier, oneOf, optional, text } from '../.
 import { list } from '../../../src/domain/list.ts';
 import { shippedMarketplaces } from '../../../src/domain/order/marketplaces.ts';
 import { packingListsSchema } from '../../../src/domain/order/packing-lists.ts';
-import { orderInputSchema } from '../../../src/domain/order/schema.ts';
+import { documentedEntries, orderEntries, orderInputSchema } from '../../../src/domain/order/schema.ts';
 import { shipperSchema } from '../../../src/domain/order/shipper-services.ts';
 import { orderStatuses } from '../../../src/domain/order/status.ts';
 import { productInputSchema } from '../../../src/domain/product/schema.ts';
 import { receivingInputSchema, receivingLinesSchema } from '../../../src/domain/receiving/schema.ts';
 import { receivingStatuses } from '../../../src/domain/receiving/status.ts';
-import { recordForm, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
+import { fieldKinds, recordForm, recordObject, writtenTimestamp } from '../../../src/domain/record-schema.ts';
 import { returnInputSchema, returnLinesSchema } from '../../../src/domain/return/schema.ts';
 import { returnStatuses } from '../../../src/domain/return/status.ts';
 import { roles } from '../../../src/domain/role.ts';
@@ -43,10 +43,14 @@ const inputs = {
   contract: contractSchema,
   shipper: shipperSchema,
 };
+/** Made when they are asked for, so that what makes them runs within a test. */
 const records = Object.values(catalogue).flatMap((entry) =>
-  payloadVersions.map((version) => [`${entry.kind} ${version}`, entry.recordSchema(version)] as const),
+  payloadVersions.map((version) => [`${entry.kind} ${version}`, () => entry.recordSchema(version)] as const),
 );
-const schemas: (readonly [string, v.GenericSchema])[] = [...Object.entries(inputs), ...records];
+const schemas: (readonly [string, () => v.GenericSchema])[] = [
+  ...Object.entries(inputs).map(([name, schema]) => [name, () => schema] as const),
+  ...records,
+];
 
 /** Everything inside a schema that is an empty text or list, with where it stands. Defaults may be empty. */
 function emptyIn(value: unknown, path: string, seen = new Set<unknown>()): string[] {
@@ -60,8 +64,8 @@ function emptyIn(value: unknown, path: string, seen = new Set<unknown>()): strin
     .flatMap(([name, inner]) => emptyIn(inner, `${path}.${name}`, seen));
 }
 
-test.each(schemas)('%s: no sentence, no value of a list, no pattern is empty', (name, schema) => {
-  expect(emptyIn(schema, name)).toEqual([]);
+test.each(schemas)('%s: no sentence, no value of a list, no pattern is empty', (name, make) => {
+  expect(emptyIn(make(), name)).toEqual([]);
 });
 
 /** The values of every enumeration in a schema, with the name of its field. */
@@ -129,6 +133,13 @@ test('the values of every enumeration', () => {
   expect(shippedMarketplaces.length).toBeGreaterThan(10);
 });
 
+test('the documentation lists the marketplaces that are loaded, and the other fields as they are', () => {
+  const { marketplace, ...others } = documentedEntries(['bazaar']);
+  expect(v.getMetadata(marketplace.wrapped).jsonSchema).toEqual({ type: 'string', enum: ['bazaar'] });
+  const { marketplace: _shipped, ...fields } = orderEntries;
+  expect(others).toEqual(fields);
+});
+
 test('what each event says of itself', () => {
   for (const { firesWhen } of Object.values(eventTypes)) expect(firesWhen).toMatch(/^(an?|the) .+ /);
 });
@@ -157,10 +168,58 @@ test('each kind of record: noun, path, identifier, and the fields that are not t
 });
 
 test('a record has a name in the documentation, and another in the v2 form', () => {
-  const names = records.map(([, schema]) => v.getMetadata(schema).ref);
+  const names = records.map(([, make]) => v.getMetadata(make()).ref);
   expect(names).toEqual(
     ['Order', 'Product', 'Receiving', 'Return', 'StockMovement'].flatMap((name) => [`${name}V2`, name]),
   );
+});
+
+test('the identifier of each kind of record, as GET webhooks get it', () => {
+  expect(Object.values(catalogue).map((entry) => idOf(entry, entry.sample))).toEqual([
+    ...['2026-10001', 'TEA-GREEN-100', '2026-IN-42', '2026-R-17', '4711'],
+  ]);
+});
+
+describe('how a field is stored', () => {
+  /** The fields of each kind that is not stored as it comes. */
+  const kinds = (entry: CatalogueEntry, list?: string) => {
+    const fields = [...fieldKinds(entry.recordSchema('v2'), list)];
+    const of = (kind: string) => fields.filter(([, each]) => each === kind).map(([name]) => name);
+    return { timestamp: of('timestamp'), decimal: of('decimal'), json: of('json') };
+  };
+
+  test('of a record: times, decimals, lists of objects; everything else as it comes', () => {
+    expect(kinds(catalogue.order)).toEqual({
+      timestamp: [
+        ...['releaseAt', 'requiredExpeditionDate'],
+        ...['createdAt', 'updatedAt', 'deliveredAt', 'canceledAt'],
+      ],
+      decimal: ['cashOnDelivery'],
+      json: ['orderFiles', 'orderProducts', 'statusHistory'],
+    });
+    expect(fieldKinds(catalogue.order.recordSchema('v2')).get('trackingNumbers')).toBe('plain');
+    expect(kinds(catalogue.stockMovement)).toEqual({
+      timestamp: ['expirationDate', 'createdAt'],
+      decimal: ['count', 'balance'],
+      json: [],
+    });
+  });
+
+  test('of its lines', () => {
+    expect(kinds(catalogue.order, 'orderProducts')).toEqual({
+      timestamp: [],
+      decimal: ['quantity', 'unitPrice', 'vatRate'],
+      json: ['packingLists'],
+    });
+    expect(kinds(catalogue.receiving, 'products')).toEqual({
+      timestamp: ['expirationDate'],
+      decimal: ['quantity', 'received'],
+      json: [],
+    });
+    for (const field of ['note', 'nothing']) {
+      expect(() => kinds(catalogue.order, field)).toThrow(`${field} is not a list.`);
+    }
+  });
 });
 
 describe('the record’s form of a field', () => {

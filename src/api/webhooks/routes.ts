@@ -1,82 +1,39 @@
 /**
- * The eight webhook endpoints (docs/interface.md, W1).
+ * Webhooks as records: listed, created, read, replaced and deleted (docs/interface.md, W1).
  * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { readContract } from '../db/eshops.ts';
+import { readContract } from '../../db/eshops.ts';
 import {
   countWebhooks,
   createWebhook,
   deleteWebhook,
   findWebhook,
   listWebhooks,
-  replaceSecret,
   replaceWebhook,
-  setActive,
-  type WebhookRow,
-} from '../db/webhooks/webhooks.ts';
-import { type Contract, contractOf, contractProblems } from '../domain/contract.ts';
-import { badRequest, invalid, notFound, type Problem } from '../domain/problem.ts';
+} from '../../db/webhooks/webhooks.ts';
+import { type Contract, contractOf, contractProblems } from '../../domain/contract.ts';
+import { badRequest, invalid } from '../../domain/problem.ts';
 import {
   type WebhookInput,
-  type WebhookRecord,
   webhookInputSchema,
   webhookRecordSchema,
   webhookResponseOnly,
   webhookWithSecretSchema,
-} from '../domain/webhook.ts';
-import { counted } from '../domain/words.ts';
-import { newWebhookSecret } from '../keys.ts';
-import type { ApiDeps, ApiEnv } from './deps.ts';
-import { describeOperation } from './describe.ts';
-import { ok } from './envelope.ts';
-import { pageOf, pageQuery, paginationOf } from './pagination.ts';
-import { body, params, query } from './validate.ts';
+} from '../../domain/webhook.ts';
+import { counted } from '../../domain/words.ts';
+import { newWebhookSecret } from '../../keys.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describeOperation } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
+import { body, params, query } from '../validate.ts';
+import { foundRecord, noSuchWebhook, recordOf, tag, webhookId, webhookNotFound } from './record.ts';
 
-const tag = 'Webhooks';
-const noSuchWebhook = 'the webhook does not exist, was deleted, or belongs to another e-shop.';
 const responseOnly = { responseOnly: webhookResponseOnly };
 
-/** The path parameter of a webhook: any integer, so that one that was never given is simply not found. */
-export const webhookId = v.pipe(
-  v.string(),
-  v.regex(/^-?\d{1,15}$/, 'must be an integer'),
-  v.metadata({ jsonSchema: { type: 'integer', description: 'Identifier of the webhook.', examples: [7] } }),
-  v.transform(Number),
-);
-
-/** 404 for a webhook that this e-shop does not have. */
-export function webhookNotFound(id: number): Problem {
-  return notFound(`Webhook ${id} does not exist.`);
-}
-
-function recordOf(row: WebhookRow): WebhookRecord {
-  const { deactivatedAt: at, deactivationReason: reason } = row;
-  return {
-    id: row.id,
-    url: row.url,
-    webhookType: row.webhookType,
-    active: row.active,
-    method: row.method,
-    parameters: row.parameters,
-    payloadVersion: row.payloadVersion,
-    description: row.description,
-    registeredAt: row.registeredAt.toISOString(),
-    unregisteredAt: row.unregisteredAt?.toISOString() ?? null,
-    lastDeactivation:
-      at === null || reason === null
-        ? null
-        : {
-            at: at.toISOString(),
-            reason,
-            deliveryId: row.deactivationDeliveryId,
-            lastError: row.deactivationError,
-          },
-  };
-}
-
-/** The webhook endpoints. */
+/** The endpoints under which webhooks are records. */
 export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { sql, keys } = deps;
   const app = new Hono<ApiEnv>();
@@ -95,11 +52,6 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     ];
     if (problems.length > 0) throw invalid(problems);
     return found;
-  }
-
-  function changed(id: number, row: WebhookRow | null): WebhookRecord {
-    if (row === null) throw webhookNotFound(id);
-    return recordOf(row);
   }
 
   app.get(
@@ -167,8 +119,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { id } = c.req.valid('param');
       const row = await findWebhook(sql, c.var.session.eshopId, id);
-      if (row === null) throw webhookNotFound(id);
-      return ok(c, 'Webhook found.', recordOf(row));
+      return ok(c, 'Webhook found.', foundRecord(id, row));
     },
   );
 
@@ -196,81 +147,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const input = c.req.valid('json');
       if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
       await checkInput(eshopId, input);
-      return ok(c, 'Webhook updated.', changed(id, await replaceWebhook(sql, eshopId, id, input)));
-    },
-  );
-
-  app.put(
-    '/webhooks/:id/activate',
-    describeOperation({
-      summary: 'Activate a webhook',
-      description:
-        'Deliveries resume: every held delivery is attempted within seconds, provided that its own 48 hours are not over. Activating an active webhook changes nothing.',
-      tag,
-      data: webhookRecordSchema,
-      message: 'Webhook activated.',
-      errors: { 404: noSuchWebhook },
-    }),
-    params({ id: webhookId }),
-    async (c) => {
-      const { id } = c.req.valid('param');
-      return ok(c, 'Webhook activated.', changed(id, await setActive(sql, c.var.session.eshopId, id, true)));
-    },
-  );
-
-  app.put(
-    '/webhooks/:id/deactivate',
-    describeOperation({
-      summary: 'Deactivate a webhook',
-      description:
-        'Deliveries stop: new events create none, and every open delivery is held at once. If its 48 hours end while it is held, it becomes ' +
-        '`expired`. Deactivating an inactive webhook changes nothing.',
-      tag,
-      data: webhookRecordSchema,
-      message: 'Webhook deactivated.',
-      errors: { 404: noSuchWebhook },
-    }),
-    params({ id: webhookId }),
-    async (c) => {
-      const { id } = c.req.valid('param');
-      return ok(
-        c,
-        'Webhook deactivated.',
-        changed(id, await setActive(sql, c.var.session.eshopId, id, false)),
-      );
-    },
-  );
-
-  app.put(
-    '/webhooks/:id/regenerate-secret',
-    describeOperation({
-      summary: 'Regenerate the secret',
-      description:
-        'The new secret is valid at once and is returned only now. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
-        'header, newest first), so that none is rejected while the receiver is being updated. Regenerating again drops the oldest secret; `overlap=0` drops the old one at once. The state of the webhook does not change.',
-      tag,
-      data: webhookWithSecretSchema,
-      message: 'Secret regenerated.',
-      errors: { 404: noSuchWebhook },
-    }),
-    params({ id: webhookId }),
-    query({
-      overlap: v.optional(
-        v.pipe(
-          v.picklist(['0'], 'must be 0 or left out'),
-          v.description('`0` drops the old secret at once.'),
-        ),
-      ),
-    }),
-    async (c) => {
-      const { id } = c.req.valid('param');
-      const secret = newWebhookSecret();
-      const overlap = c.req.valid('query').overlap === undefined;
-      const { eshopId } = c.var.session;
-      const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
-      const row = await replaceSecret(sql, eshopId, id, sealed, overlap);
-      if (row === null) throw webhookNotFound(id);
-      return ok(c, 'Secret regenerated.', { ...recordOf(row), secret });
+      return ok(c, 'Webhook updated.', foundRecord(id, await replaceWebhook(sql, eshopId, id, input)));
     },
   );
 

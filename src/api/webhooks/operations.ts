@@ -1,0 +1,93 @@
+/**
+ * What is done to a webhook beside writing its record: it is switched on and off, and gets a new secret
+ * (docs/interface.md, W5 and W8).
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { replaceSecret, setActive } from '../../db/webhooks/webhooks.ts';
+import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
+import { newWebhookSecret } from '../../keys.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describeOperation } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { params, query } from '../validate.ts';
+import { foundRecord, noSuchWebhook, tag, webhookId } from './record.ts';
+
+const switches = [
+  {
+    name: 'activate',
+    summary: 'Activate a webhook',
+    description:
+      'Deliveries resume: every held delivery is attempted within seconds, provided that its own 48 hours are not over. Activating an active webhook changes nothing.',
+    message: 'Webhook activated.',
+    active: true,
+  },
+  {
+    name: 'deactivate',
+    summary: 'Deactivate a webhook',
+    description:
+      'Deliveries stop: new events create none, and every open delivery is held at once. If its 48 hours end while it is held, it becomes ' +
+      '`expired`. Deactivating an inactive webhook changes nothing.',
+    message: 'Webhook deactivated.',
+    active: false,
+  },
+] as const;
+
+/** The endpoints that activate, deactivate, and regenerate the secret. */
+export function webhookOperationRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+
+  for (const { name, summary, description, message, active } of switches) {
+    app.put(
+      `/webhooks/:id/${name}`,
+      describeOperation({
+        summary,
+        description,
+        tag,
+        data: webhookRecordSchema,
+        message,
+        errors: { 404: noSuchWebhook },
+      }),
+      params({ id: webhookId }),
+      async (c) => {
+        const { id } = c.req.valid('param');
+        const row = await setActive(sql, c.var.session.eshopId, id, active);
+        return ok(c, message, foundRecord(id, row));
+      },
+    );
+  }
+
+  app.put(
+    '/webhooks/:id/regenerate-secret',
+    describeOperation({
+      summary: 'Regenerate the secret',
+      description:
+        'The new secret is valid at once and is returned only now. For 24 hours, deliveries are signed with the old secret too (two signatures in the ' +
+        'header, newest first), so that none is rejected while the receiver is being updated. Regenerating again drops the oldest secret; `overlap=0` drops the old one at once. The state of the webhook does not change.',
+      tag,
+      data: webhookWithSecretSchema,
+      message: 'Secret regenerated.',
+      errors: { 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    query({
+      overlap: v.optional(
+        v.pipe(
+          v.picklist(['0'], 'must be 0 or left out'),
+          v.description('`0` drops the old secret at once.'),
+        ),
+      ),
+    }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const secret = newWebhookSecret();
+      const overlap = c.req.valid('query').overlap === undefined;
+      const { eshopId } = c.var.session;
+      const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
+      const row = await replaceSecret(sql, eshopId, id, sealed, overlap);
+      return ok(c, 'Secret regenerated.', { ...foundRecord(id, row), secret });
+    },
+  );
+  return app;
+}

@@ -1,0 +1,20 @@
+/** What the files of migrations have to keep to, since they run beside processes that are at work. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const folder = new URL('../../src/db/migrations/', import.meta.url);
+/** Those before were there with the first release, whose tables were empty. */
+const LAST_OF_THE_FIRST_RELEASE = '0008';
+
+test('an index of a table that was there before is built concurrently', () => {
+  const files = readdirSync(folder).filter((name) => name.slice(0, 4) > LAST_OF_THE_FIRST_RELEASE);
+  const locking = files.flatMap((name) => {
+    const text = readFileSync(new URL(name, folder), 'utf8');
+    const made = new Set([...text.matchAll(/create table (\w+)/g)].map(([, table]) => table));
+    return [...text.matchAll(/create (?:unique )?index (?!concurrently)\w+\s+on (\w+)/g)]
+      .filter(([, table]) => !made.has(table))
+      .map(([statement]) => `${name}: ${statement}`);
+  });
+  expect(files.length).toBeGreaterThan(5);
+  expect(locking).toEqual([]);
+});
