@@ -1,7 +1,15 @@
+-- outside a transaction
 -- Claims take turns by e-shop and by webhook: the next webhook that waits is one step in this index. It does what
 -- deliveries_undispatched did.
-create index deliveries_queued on deliveries (eshop_id, webhook_id, id) where dispatched_at is null;
-drop index deliveries_undispatched;
+drop index concurrently if exists deliveries_queued;
+create index concurrently deliveries_queued on deliveries (eshop_id, webhook_id, id) where dispatched_at is null;
+drop index concurrently if exists deliveries_undispatched;
 
 -- What was handed over lately and has no result yet: few rows, whatever is stored.
-create index deliveries_handed_over on deliveries (dispatched_at) where state = 'pending' and dispatched_at is not null;
+drop index concurrently if exists deliveries_handed_over;
+create index concurrently deliveries_handed_over on deliveries (dispatched_at)
+  where state = 'pending' and dispatched_at is not null;
+
+-- The change of a webhook that is being passed on, which the next one joins.
+drop index concurrently if exists outbox_by_webhook;
+create index concurrently outbox_by_webhook on outbox (webhook_id) where kind = 'webhookChanged';

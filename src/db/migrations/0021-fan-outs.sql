@@ -13,4 +13,3 @@ alter table outbox
   add column told_at timestamptz,
   -- Rises when another change joins.
   add column version integer not null default 1;
-create index outbox_by_webhook on outbox (webhook_id) where kind = 'webhookChanged';
