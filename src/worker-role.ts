@@ -8,6 +8,8 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.ts';
+import { stepsQueue } from '../workflows/delivery-types.ts';
+import { createRooms, type Rooms } from './attempt/rooms.ts';
 import type { Pool } from './db/pool.ts';
 import type { Sender } from './delivery/sender.ts';
 import type { RetryPolicy } from './domain/retry-policy.ts';
@@ -20,6 +22,7 @@ import { type Relay, startRelay } from './relay/relay.ts';
 import { createDispatcher } from './temporal/dispatcher.ts';
 import { routeTemporalLogs } from './temporal/logs.ts';
 import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
+import { runTogether } from './temporal/run-together.ts';
 import { connectionOptions, type TemporalTarget } from './temporal/target.ts';
 import { loadWorkflowBundle } from './temporal/workflow-bundle.ts';
 
@@ -34,6 +37,9 @@ export interface WorkerOptions {
   readonly log: Logger;
   /** Tests shorten these. */
   readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
+  /** Attempts under way at once, and the bounds within; tests choose theirs. */
+  readonly attemptsAtOnce?: number;
+  readonly rooms?: Rooms;
   /** Other workflows than this build's own. */
   readonly workflowBundle?: WorkflowBundleOption;
 }
@@ -49,6 +55,8 @@ export interface RunningWorker {
 
 /** Attempts under way at once: they wait for receivers far more than they compute. */
 const MAX_ATTEMPTS_AT_ONCE = 200;
+/** Waybill's own steps under way at once: short, on a database with ten connections. */
+const MAX_STEPS_AT_ONCE = 40;
 /** A cached workflow takes about 1 MB; one that waits for hours costs a replay when it goes on. */
 const MAX_CACHED_WORKFLOWS = 500;
 /**
@@ -80,6 +88,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
   const repaired = createCounts();
+  const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE, rooms = createRooms(attemptsAtOnce) } = options;
   let state: 'up' | 'down' | 'unknown' = 'unknown';
 
   /** Connects, works until told to stop or until the worker fails, and cleans up. */
@@ -87,34 +96,50 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const { temporal } = options;
     const connection = await NativeConnection.connect(connectionOptions(temporal));
     const prepareNamespace = () => registerSearchAttributes(connection, temporal.namespace, log);
+    const workers: Worker[] = [];
     let relay: Relay | undefined;
     let reconciler: Reconciler | undefined;
     try {
       await prepareNamespace();
       const client = new Client({ connection, namespace: temporal.namespace });
       const dispatcher = createDispatcher(client, temporal.taskQueue, options.policy);
-      const worker = await Worker.create({
+      const activities = createActivities({
+        sql: options.sql,
+        sender: options.sender,
+        keys: options.keys,
+        mailer: options.mailer,
+        rooms,
+        log,
+        signalAttemptFailed: (deliveryId, attempt) => dispatcher.signalAttemptFailed(deliveryId, attempt),
+      });
+      const { namespace, taskQueue } = temporal;
+      // All activities on either queue: deliveries of an older release have their steps where they began.
+      const common = {
         connection,
-        namespace: temporal.namespace,
-        taskQueue: temporal.taskQueue,
-        workflowBundle,
-        activities: createActivities({
-          sql: options.sql,
-          sender: options.sender,
-          keys: options.keys,
-          mailer: options.mailer,
-          log,
-          signalAttemptFailed: (deliveryId, attempt) => dispatcher.signalAttemptFailed(deliveryId, attempt),
-        }),
-        maxConcurrentActivityTaskExecutions: MAX_ATTEMPTS_AT_ONCE,
-        maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
-        stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+        namespace,
+        activities,
         maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
         shutdownGraceTime: options.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
+      };
+      const steps = await Worker.create({
+        ...common,
+        taskQueue: stepsQueue(taskQueue),
+        maxConcurrentActivityTaskExecutions: MAX_STEPS_AT_ONCE,
       });
+      workers.push(steps);
+      const deliveries = await Worker.create({
+        ...common,
+        taskQueue,
+        workflowBundle,
+        maxConcurrentActivityTaskExecutions: attemptsAtOnce,
+        maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+        stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+      });
+      workers.push(deliveries);
       relay = startRelay({
         sql: options.sql,
         dispatcher,
+        limits: rooms.limits,
         log,
         onTemporal: (now) => {
           state = now;
@@ -135,13 +160,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       state = 'up';
       onReady();
       const running = [reconciler, relay];
-      await worker.runUntil(async () => {
+      await runTogether(workers.splice(0), async () => {
         if (!stopping.signal.aborted) {
           await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }));
         }
         await Promise.all(running.map((part) => part.stop()));
       });
     } finally {
+      // Made and never run: they would keep the connection.
+      await runTogether(workers, async () => {});
       await reconciler?.stop();
       await relay?.stop();
       await connection.close().catch(() => {});

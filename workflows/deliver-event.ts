@@ -28,6 +28,7 @@ import {
   type DeliverEventInput,
   type DeliveryActivities,
   type FailedAttempt,
+  stepsQueue,
   webhookChangedSignal,
 } from './delivery-types.ts';
 import { nextStep } from './next-step.ts';
@@ -36,9 +37,6 @@ import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
 
 const webhookChanged = defineSignal(webhookChangedSignal);
 const attemptFailed = defineSignal<[FailedAttempt]>(attemptFailedSignal);
-
-const own = proxyActivities<DeliveryActivities>(ownStepOptions);
-const mail = proxyActivities<DeliveryActivities>(mailOptions);
 
 /** A reading whose answer took longer than this, in milliseconds, is made again. */
 const STALE_MS = 2_000;
@@ -55,6 +53,9 @@ export interface DeliverEventResult {
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);
+  const taskQueue = stepsQueue(workflowInfo().taskQueue);
+  const own = proxyActivities<DeliveryActivities>({ ...ownStepOptions, taskQueue });
+  const mail = proxyActivities<DeliveryActivities>({ ...mailOptions, taskQueue });
   let changes = 0;
   setHandler(webhookChanged, () => {
     changes += 1;

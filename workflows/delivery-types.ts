@@ -98,3 +98,10 @@ export const attemptFailedSignal = 'attemptFailed';
 export function deliveryWorkflowId(deliveryId: string): string {
   return `delivery/${deliveryId}`;
 }
+
+/**
+ * The task queue of the steps that are Waybill's own, beside that of workflows and attempts: they wait behind no attempt.
+ */
+export function stepsQueue(taskQueue: string): string {
+  return `${taskQueue}-steps`;
+}

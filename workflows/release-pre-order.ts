@@ -12,14 +12,18 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { ownStepOptions } from './delivery-options.ts';
+import { stepsQueue } from './delivery-types.ts';
 import { literal } from './markdown.ts';
 import { type ReleaseActivities, type ReleasePreOrderInput, releaseChangedSignal } from './release-types.ts';
 
 const releaseChanged = defineSignal(releaseChangedSignal);
-const { readRelease, releaseOrder } = proxyActivities<ReleaseActivities>(ownStepOptions);
 
 /** Waits for the release time, wherever it is moved; ends when the order is no pre-order any more. */
 export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ released: boolean }> {
+  const { readRelease, releaseOrder } = proxyActivities<ReleaseActivities>({
+    ...ownStepOptions,
+    taskQueue: stepsQueue(workflowInfo().taskQueue),
+  });
   let changes = 0;
   setHandler(releaseChanged, () => {
     changes += 1;

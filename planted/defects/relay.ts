@@ -157,9 +157,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'changes-wake-all-at-once',
-    file: 'src/relay/fan-out-pace.ts',
-    text: '      return Math.min(page, room);\n',
-    replacement: '      return page;\n',
+    file: 'src/relay/changes.ts',
+    text: '  const limit = change.wakes\n',
+    replacement: '  const limit = change.wakes && false\n',
     noticed: 'A webhook that is activated with thousands of held deliveries floods its receiver.',
     caughtBy: fanOut('an activation wakes a few deliveries, and more as those make their attempts'),
   },

@@ -11,6 +11,7 @@ import {
   beginAttempt,
   closeDelivery,
   type DeliveryForAttempt,
+  deferAttempt,
   loadForAttempt,
   recordAttempt,
   spendRetries,
@@ -21,12 +22,14 @@ import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import { answerTo, justMissed, recordOf, refusalOf, refused, sentenceOf } from './decisions.ts';
 import type { AttemptOrder, AttemptOutcome, AttemptVerdict, Refusal } from './outcome.ts';
 import { prepare, type SecretKeys } from './prepare.ts';
+import type { Rooms } from './rooms.ts';
 
 /** What an attempt receives. */
 export interface AttemptDeps {
   readonly sql: Pool;
   readonly sender: Sender;
   readonly keys: SecretKeys;
+  readonly rooms: Rooms;
   readonly log: Logger;
 }
 
@@ -49,13 +52,34 @@ export async function makeAttempt(
   order: AttemptOrder,
   signal?: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { sql, sender } = deps;
-  const { deliveryId } = order;
-  const delivery = await loadForAttempt(sql, deliveryId);
+  const { sql } = deps;
+  const delivery = await loadForAttempt(sql, order.deliveryId);
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
   const refusal = refusalOf(delivery, order);
   if (refusal !== null) return await refuse(sql, delivery, refusal);
+  const place = deps.rooms.enter(delivery);
+  if (typeof place === 'number') {
+    await deferAttempt(sql, delivery.id, delivery.attemptsMade, place);
+    return refused(delivery, 'noRoom');
+  }
+  let accepted: boolean | null = null;
+  try {
+    const outcome = await attempt(deps, order, delivery, signal);
+    if (outcome.kind !== 'notAttempted') accepted = outcome.kind === 'delivered';
+    return outcome;
+  } finally {
+    place.leave(accepted);
+  }
+}
 
+async function attempt(
+  deps: AttemptDeps,
+  order: AttemptOrder,
+  delivery: DeliveryForAttempt,
+  signal: AbortSignal | undefined,
+): Promise<AttemptOutcome> {
+  const { sql, sender } = deps;
+  const { deliveryId } = order;
   const number = delivery.attemptsMade + 1;
   let request: Omit<AttemptRequest, 'at'>;
   try {

@@ -17,8 +17,8 @@ export interface AttemptOrder {
   readonly expectedNumber: number | null;
 }
 
-/** Why no request was made. */
-export type Refusal = 'inactive' | 'deleted' | 'closed' | 'spent' | 'windowOver' | 'notDue';
+/** Why no request was made. `noRoom`: as many attempts are under way there as may be; it is planned again. */
+export type Refusal = 'inactive' | 'deleted' | 'closed' | 'spent' | 'windowOver' | 'notDue' | 'noRoom';
 
 /** What an attempt found, where it did not fail. */
 export type AttemptVerdict =

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Logger } from 'pino';
-import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
+import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import {
   type ClaimedDelivery,
   markDispatched,
@@ -27,6 +27,8 @@ export interface PassOnDeps {
   readonly log: Logger;
   /** Aborted when the relay is being stopped: what is not under way by then is given back. */
   readonly stopping: AbortSignal;
+  /** What may be in flight, as this worker knows it. */
+  readonly limits: () => InFlightLimits;
   /** Told when Temporal took something. */
   readonly onTaken: () => void;
 }
@@ -38,13 +40,14 @@ export interface PassOnDeps {
 export async function dispatchDeliveries(deps: PassOnDeps, pace: Pace): Promise<Next> {
   const { sql } = deps;
   const bound = pace.bound();
-  const claim = await claimDeliveries(sql, { limit: BATCH, handedOver: bound });
+  const claim = await claimDeliveries(sql, { limit: BATCH, handedOver: bound, inFlight: deps.limits() });
   const claimed = claim.deliveries;
   const full = claim.handedOver + claimed.length >= bound;
   pace.observe({ ...claim, bounded: claim.more && full }, performance.now());
   if (claimed.length > 0) await start(deps, claimed);
   if (claim.more && !full) return 'more';
-  return full ? FULL_MS : 'idle';
+  if (full) return FULL_MS;
+  return claim.kept ? 'soon' : 'idle';
 }
 
 async function start(deps: PassOnDeps, claimed: readonly ClaimedDelivery[]): Promise<void> {

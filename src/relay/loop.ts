@@ -5,10 +5,11 @@
 import type { Logger } from 'pino';
 
 /**
- * What comes after a step: `more`: the next one at once; `idle`: nothing is left to do, until woken; a number: so many
+ * What comes after a step: `more`: the next one at once; `soon`: something will be possible in a
+ * moment, or when woken; `idle`: nothing is left to do, until woken; a number: so many
  * milliseconds later, whoever wakes it, for nothing can be done before.
  */
-export type Next = 'more' | 'idle' | number;
+export type Next = 'more' | 'soon' | 'idle' | number;
 
 /** What a loop receives. */
 export interface LoopOptions {
@@ -30,6 +31,8 @@ export interface Loop {
 
 /** The net under LISTEN, in milliseconds. */
 const POLL_INTERVAL_MS = 1_000;
+/** Until what is kept back for now is looked at again, in milliseconds. */
+const SOON_MS = 250;
 /** Waits between steps while Temporal or the database is away, in milliseconds. */
 const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 5_000;
@@ -61,6 +64,7 @@ export function startLoop({ what, step, onFailure, log }: LoopOptions): Loop {
         const next = await step();
         backoff = 0;
         if (next === 'idle') await pause(POLL_INTERVAL_MS, true);
+        else if (next === 'soon') await pause(SOON_MS, true);
         else if (next !== 'more') await pause(next, false);
       } catch (error) {
         onFailure();

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Logger } from 'pino';
+import type { InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Dispatcher } from '../temporal/dispatcher.ts';
@@ -18,6 +19,8 @@ export interface RelayOptions {
   readonly sql: Pool;
   readonly dispatcher: Dispatcher;
   readonly log: Logger;
+  /** What may be in flight, as the worker beside it knows. */
+  readonly limits: () => InFlightLimits;
   /** Told whether Temporal took what it was given. */
   readonly onTemporal: (state: 'up' | 'down') => void;
 }
@@ -32,12 +35,13 @@ export interface Relay {
 }
 
 /** Starts relaying at once. */
-export function startRelay({ sql, dispatcher, log, onTemporal }: RelayOptions): Relay {
+export function startRelay({ sql, dispatcher, log, limits, onTemporal }: RelayOptions): Relay {
   const stopping = new AbortController();
   const deps = {
     sql,
     dispatcher,
     log,
+    limits,
     stopping: stopping.signal,
     onTaken: () => onTemporal('up'),
   };

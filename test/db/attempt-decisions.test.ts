@@ -1,7 +1,9 @@
 /** What an attempt decides by the records: whose time was lost, and whether it is due at all. */
+
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
+import { createRooms } from '../../src/attempt/rooms.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { beginAttempt, loadForAttempt } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
@@ -53,6 +55,7 @@ function attempt(expectedNumber: number | null = null) {
     sql: database.sql,
     sender,
     keys: { decryptSecret: () => 'whsec_AAAA' },
+    rooms: createRooms(1),
     log: pino({ level: 'silent' }),
   };
   const order = { deliveryId, policy: defaultRetryPolicy, lastChance: false };

@@ -1,9 +1,9 @@
 /** Which deliveries a claim takes: by turns of e-shop and webhook, and no more than are attempted at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
+import { claimDeliveries, type InFlightLimits, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
-import { beginAttempt, startWindow } from '../../src/db/webhooks/deliveries.ts';
+import { beginAttempt, deferAttempt, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, finishAttempt } from '../support/deliveries.ts';
@@ -158,6 +158,63 @@ describe('the bound on what is handed over', () => {
     for (const id of await handOver(10)) await startWindow(database.sql, id);
     expect(await taken(50, 10)).toHaveLength(10);
   });
+});
+
+describe('the bounds on what is in flight', () => {
+  const bounded = async (inFlight: Partial<InFlightLimits>) => {
+    const claimed = await claimDeliveries(database.sql, {
+      limit: 50,
+      inFlight: { ...UNBOUNDED, ...inFlight },
+    });
+    return {
+      kept: claimed.kept,
+      taken: [import_, neighbour].map(
+        ({ webhookId }) => claimed.deliveries.filter((each) => each.webhookId === webhookId).length,
+      ),
+    };
+  };
+  const hostOf = async ({ webhookId }: Queue) => {
+    const [row] = await database.sql<{ host: string }[]>`select host from webhooks where id = ${webhookId}`;
+    return row?.host ?? '';
+  };
+
+  test.each(['webhook', 'eshop'] as const)(
+    'of one %s: what is attempted and has no result counts',
+    async (whose) => {
+      await enqueue(import_, 20);
+      await enqueue(neighbour, 2);
+      const inFlight = { [whose]: 5 };
+      for (const id of await handOver(6)) await begin(id);
+      expect(await bounded(inFlight)).toEqual({ taken: [1, 0], kept: true });
+      expect(await bounded(inFlight)).toMatchObject({ kept: true });
+    },
+  );
+
+  test('of one webhook about which more is known', async () => {
+    await enqueue(import_, 20);
+    await enqueue(neighbour, 20);
+    const webhooks = new Map([[import_.webhookId, 1]]);
+    expect(await bounded({ webhook: 5, webhooks })).toEqual({ taken: [1, 5], kept: true });
+  });
+
+  test('to one host, whatever webhooks lead there', async () => {
+    await enqueue(import_, 20);
+    await enqueue(neighbour, 20);
+    const host = await hostOf(import_);
+    expect(host).toBe('shop.example');
+    expect(await bounded({ hosts: new Map([[host, 6]]) })).toEqual({ taken: [3, 3], kept: true });
+  });
+
+  test('keep nothing back where there is nothing more', async () => {
+    await enqueue(import_, 5);
+    expect(await bounded({ webhook: 5, host: 5, eshop: 5 })).toEqual({ taken: [5, 0], kept: false });
+  });
+});
+
+test('what waits for room there fills no bound on what is handed over', async () => {
+  await enqueue(import_, 20);
+  for (const id of await handOver(10)) await deferAttempt(database.sql, id, 0, 60_000);
+  expect(await taken(50, 10)).toHaveLength(10);
 });
 
 test('a claim tells how long the oldest waits, on either side of it', async () => {

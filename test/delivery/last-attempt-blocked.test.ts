@@ -1,8 +1,10 @@
 /** The last attempt of a delivery, while something of ours stays away: it is tried on, and somebody is told. */
+
 import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { createAttemptDelivery } from '../../activities/attempt-delivery.ts';
+import { createRooms } from '../../src/attempt/rooms.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { createKeys } from '../../src/keys.ts';
 import { startSender } from './support.ts';
@@ -32,6 +34,7 @@ test.each([
       sql,
       sender: startSender(),
       keys,
+      rooms: createRooms(1),
       log,
       signalAttemptFailed: async () => {},
     });

@@ -10,6 +10,7 @@ import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import pino from 'pino';
 import { inject } from 'vitest';
+import type { Rooms } from '../../src/attempt/rooms.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
@@ -79,6 +80,9 @@ export interface StackOptions {
   readonly workerTemporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
+  /** Attempts of the worker under way at once, and the bounds within. */
+  readonly attemptsAtOnce?: number;
+  readonly rooms?: Rooms;
   /** How often the worker's reconciler looks, and how late a record may be. */
   readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
 }
@@ -145,6 +149,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         sender,
         mailer,
         log,
+        ...(options.attemptsAtOnce === undefined ? {} : { attemptsAtOnce: options.attemptsAtOnce }),
+        ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
         ...(options.reconciling === undefined ? {} : { reconciling: options.reconciling }),
         ...(other.workflowBundle === undefined ? {} : { workflowBundle: other.workflowBundle }),
       });

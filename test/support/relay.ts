@@ -3,21 +3,30 @@
  * @module
  */
 import pino from 'pino';
+import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { startRelay } from '../../src/relay/relay.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 
-/** @param failing called first: what it throws or waits for is what Temporal does */
-export function relayTo(stack: Pick<DeliveryStack, 'sql'>, failing: Partial<Dispatcher> = {}) {
+/**
+ * @param failing called first: what it throws or waits for is what Temporal does
+ * @param attempts whether a delivery's first attempt begins as soon as it is started
+ */
+export function relayTo(
+  stack: Pick<DeliveryStack, 'sql'>,
+  failing: Partial<Dispatcher> = {},
+  { attempts = true } = {},
+) {
   const started: string[] = [];
   const told: string[] = [];
   const dispatcher: Dispatcher = {
     async startDelivery(delivery) {
       await failing.startDelivery?.(delivery);
-      // Its first attempt begins at once.
-      await stack.sql`update deliveries set window_started_at = now() where id = ${delivery.id}`;
+      if (attempts) {
+        await stack.sql`update deliveries set window_started_at = now() where id = ${delivery.id}`;
+      }
       started.push(delivery.id);
     },
     async signalWebhookChanged(id) {
@@ -30,7 +39,13 @@ export function relayTo(stack: Pick<DeliveryStack, 'sql'>, failing: Partial<Disp
       told.push(id);
     },
   };
-  const relay = startRelay({ sql: stack.sql, dispatcher, log: pino({ level: 'silent' }), onTemporal() {} });
+  const relay = startRelay({
+    sql: stack.sql,
+    dispatcher,
+    limits: () => UNBOUNDED,
+    log: pino({ level: 'silent' }),
+    onTemporal() {},
+  });
   return { relay, started, told };
 }
 

@@ -120,6 +120,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/temporal': ['src/config', 'src/db', 'src/domain', 'workflows'],
   'src/worker-role.ts': [
     'activities',
+    'src/attempt',
     'src/db',
     'src/delivery',
     'src/domain',
@@ -128,6 +129,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/reconciler',
     'src/relay',
     'src/temporal',
+    'workflows',
   ],
   workflows: ['src/attempt', 'src/domain'],
 };

@@ -12,6 +12,20 @@ export interface ClaimLimits {
   readonly limit: number;
   /** Deliveries that are handed over and not yet attempted, by all relays together; default: not bounded. */
   readonly handedOver?: number;
+  /** Deliveries whose first attempt has no result yet, this claim included; default: not bounded. */
+  readonly inFlight?: InFlightLimits;
+}
+
+/** How many first attempts may be in flight, from the claim on, until their result. */
+export interface InFlightLimits {
+  /** Of one webhook, to one host, of one e-shop. */
+  readonly webhook: number;
+  readonly host: number;
+  readonly eshop: number;
+  /** Of those about which more is known, by id and by `webhooks.host`. */
+  readonly eshops: ReadonlyMap<number, number>;
+  readonly webhooks: ReadonlyMap<number, number>;
+  readonly hosts: ReadonlyMap<string, number>;
 }
 
 /** What a claim found and took. */
@@ -25,6 +39,8 @@ export interface Claim {
   readonly waitedMs: number;
   /** More could be claimed than was taken. */
   readonly more: boolean;
+  /** More waits, of webhooks, hosts or e-shops that have as much in flight as they may. */
+  readonly kept: boolean;
 }
 
 /**
@@ -32,6 +48,17 @@ export interface Claim {
  * its own (an operator paused it), and holds nobody up.
  */
 const HAND_OVER_SECONDS = 60;
+
+const WITHOUT_END = 2 ** 31 - 1;
+/** No bounds at all. */
+export const UNBOUNDED: InFlightLimits = {
+  webhook: WITHOUT_END,
+  host: WITHOUT_END,
+  eshop: WITHOUT_END,
+  eshops: new Map(),
+  webhooks: new Map(),
+  hosts: new Map(),
+};
 
 /** How many rows of each webhook a claim looks at, at least, and of all webhooks together, roughly. */
 const LEAST_DEPTH = 4;
@@ -51,12 +78,13 @@ interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<ClaimedDelivery, 'id'
  * depend on how much is waiting. Of two relays that claim at the same moment each may fill the bound by itself.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
-  const { limit, handedOver = null } = limits;
+  const { limit, handedOver = null, inFlight = UNBOUNDED } = limits;
   const claimable = sql`d.dispatched_at is null and (d.claimed_until is null or d.claimed_until < now())`;
   const rows = await sql<ClaimRow[]>`
     with recursive
     in_flight as materialized (
-      select d.eshop_id, d.webhook_id, d.dispatched_at, d.window_started_at is null as unattempted
+      select d.eshop_id, d.webhook_id, w.host, d.dispatched_at,
+             d.window_started_at is null and d.next_attempt_at is null as unattempted
       from deliveries d join webhooks w on w.id = d.webhook_id
       where d.state = 'pending' and d.dispatched_at > now() - make_interval(secs => ${HAND_OVER_SECONDS})
         and w.active and w.deleted_at is null),
@@ -80,23 +108,39 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
                ceil(2.0 * (select size from room) / greatest(1, count(distinct eshop_id))),
                ${MOST_HEADS} / greatest(1, count(*))))::int as rows
       from queues),
+    eshop_limits as materialized (
+      select * from unnest(${[...inFlight.eshops.keys()]}::int[], ${[...inFlight.eshops.values()]}::int[]) l (eshop_id, most)),
+    webhook_limits as materialized (
+      select * from unnest(${[...inFlight.webhooks.keys()]}::int[], ${[...inFlight.webhooks.values()]}::int[]) l (webhook_id, most)),
+    host_limits as materialized (
+      select * from unnest(${[...inFlight.hosts.keys()]}::text[], ${[...inFlight.hosts.values()]}::int[]) l (host, most)),
     heads as (
       select q.eshop_id, q.webhook_id, head.id, head.created_at,
              row_number() over (partition by q.webhook_id order by head.id)
                + (select count(*) from in_flight f where f.webhook_id = q.webhook_id) as turn,
+             coalesce((select most from webhook_limits l where l.webhook_id = q.webhook_id), ${inFlight.webhook}::int) as most,
              q.lot
       from (select *, random() as lot from queues) q cross join lateral (
         select d.id, d.created_at from deliveries d
         where d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${claimable}
         order by d.id limit (select rows from depth)) head),
     turns as (
-      select h.id, h.created_at,
+      select h.id, h.eshop_id, h.created_at, w.host,
              row_number() over (partition by h.eshop_id order by h.turn, h.lot, h.id)
                + (select count(*) from in_flight f where f.eshop_id = h.eshop_id) as turn,
              h.lot
-      from heads h),
+      from heads h join webhooks w on w.id = h.webhook_id
+      where h.turn <= h.most),
+    at_hosts as (
+      select t.*,
+             row_number() over (partition by t.host order by t.turn, t.lot, t.id)
+               + (select count(*) from in_flight f where f.host = t.host) as host_turn,
+             coalesce((select most from host_limits l where l.host = t.host), ${inFlight.host}::int) as host_most
+      from turns t
+      where t.turn <= coalesce((select most from eshop_limits l where l.eshop_id = t.eshop_id), ${inFlight.eshop}::int)),
     candidates as materialized (
-      select *, row_number() over (order by turn, lot, id) as place from turns
+      select id, created_at, row_number() over (order by turn, lot, id) as place from at_hosts
+      where host_turn <= host_most
       order by place limit 1 + 2 * (select size from room)),
     chosen as (
       select d.id, c.place from candidates c join deliveries d on d.id = c.id
@@ -108,6 +152,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     select h.count as handed_over, h.ms as hand_over_ms,
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from candidates), 0)::float8 as waited_ms,
            (select count(*) from candidates) > (select count(*) from claimed) as more,
+           (select count(*) from heads) > (select count(*) from at_hosts where host_turn <= host_most) as kept,
            claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id
     from handed_over h left join claimed on true
     order by claimed.place`;
@@ -121,5 +166,6 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     handOverMs: first?.handOverMs ?? 0,
     waitedMs: first?.waitedMs ?? 0,
     more: first?.more ?? false,
+    kept: first?.kept ?? false,
   };
 }

@@ -149,6 +149,21 @@ export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: n
     where id = ${deliveryId} and attempts_made = ${attemptsMade} and state in ('pending', 'retrying')`;
 }
 
+/**
+ * Plans an attempt anew that cannot be made now. What was planned is not late by this.
+ * @param attemptsMade as read: an attempt recorded in the meantime keeps its own plan
+ */
+export async function deferAttempt(
+  sql: Sql,
+  deliveryId: string,
+  attemptsMade: number,
+  waitMs: number,
+): Promise<void> {
+  await sql`
+    update deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${waitMs / 1_000})
+    where d.id = ${deliveryId} and d.attempts_made = ${attemptsMade} and d.state in ('pending', 'retrying')`;
+}
+
 /** The webhook's generation now; an attempt compares it with the one it was made under. */
 export async function webhookGeneration(sql: Sql, webhookId: number): Promise<number | undefined> {
   const [row] = await sql<{ generation: number }[]>`select generation from webhooks where id = ${webhookId}`;

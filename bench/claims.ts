@@ -1,0 +1,79 @@
+/**
+ * What a claim costs among five million deliveries: fills an empty, migrated database and shows the plan of a claim.
+ *
+ *     DATABASE_URL=postgres://… node --import tsx bench/claims.ts [stored deliveries] [waiting deliveries]
+ *
+ * The user must be a superuser: the plan comes from auto_explain.
+ * @module
+ */
+import postgres from 'postgres';
+import { claimDeliveries, UNBOUNDED } from '../src/db/outbox/claim-deliveries.ts';
+
+const ESHOPS = 200;
+const WEBHOOKS_OF_EACH = 5;
+/** Rows per statement. */
+const CHUNK = 250_000;
+
+const [stored = 5_000_000, waiting = 100_000] = process.argv.slice(2).map(Number);
+const plans: string[] = [];
+const sql = postgres(process.env.DATABASE_URL ?? '', {
+  max: 1,
+  transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
+  onnotice: ({ message }) => void plans.push(message ?? ''),
+});
+
+async function fill(): Promise<void> {
+  await sql`
+    insert into eshops (name, email, api_key_hash)
+    select 'shop ' || n, 'shop@example.test', decode(md5(n::text), 'hex') from generate_series(1, ${ESHOPS}::int) n`;
+  await sql`
+    insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)
+    select e.id, 'https://shop' || e.id || '.example/hook', 'CREATE_ORDER', 'POST', true, 'v2', ''
+    from eshops e, generate_series(1, ${WEBHOOKS_OF_EACH}::int) order by e.id`;
+  for (let from = 0; from < stored + waiting; from += CHUNK) {
+    // Most of what waits is of one e-shop, as after an import; the rest is spread over all.
+    await sql`
+      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, attempts_made, created_at,
+        dispatched_at, window_started_at, last_attempt_at, finished_at)
+      select lpad(to_hex(n), 32, '0')::uuid, md5(n::text)::uuid, w.eshop_id, w.id, 'CREATE_ORDER', n::text,
+        case when old then 'delivered' else 'pending' end, case when old then 1 else 0 end, t,
+        case when old then t end, case when old then t end, case when old then t end, case when old then t end
+      from generate_series(${from}::int, ${Math.min(from + CHUNK, stored + waiting) - 1}::int) n
+      cross join lateral (select n < ${stored}::int as old, now() - make_interval(secs => (${stored + waiting}::int - n) / 10.0) as t) x
+      join webhooks w on w.id = (select min(id) from webhooks) +
+        case when n >= ${stored}::int and n % 10 > 0 then 0 else n % ${ESHOPS * WEBHOOKS_OF_EACH}::int end`;
+  }
+  await sql`vacuum analyze deliveries`;
+  await sql`vacuum analyze webhooks`;
+}
+
+const [counted] = await sql<{ count: number }[]>`select count(*)::int as count from deliveries`;
+if (counted?.count === 0) await fill();
+
+const times: number[] = [];
+for (let round = 0; round < 20; round += 1) {
+  const before = performance.now();
+  await claimDeliveries(sql, {
+    limit: 100,
+    handedOver: 1_000,
+    inFlight: { ...UNBOUNDED, webhook: 20, host: 20, eshop: 100 },
+  });
+  times.push(performance.now() - before);
+}
+times.sort((a, b) => a - b);
+console.log(
+  `${stored} stored, ${waiting} waiting at ${ESHOPS * WEBHOOKS_OF_EACH} webhooks: claims of 100, 20 times`,
+);
+console.log(`median ${times[10]?.toFixed(1)} ms, slowest ${times[19]?.toFixed(1)} ms`);
+await sql`load 'auto_explain'`;
+await sql.unsafe(`
+  set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on;
+  set auto_explain.log_timing = off; set client_min_messages = log`);
+plans.length = 0;
+await claimDeliveries(sql, {
+  limit: 100,
+  handedOver: 1_000,
+  inFlight: { ...UNBOUNDED, webhook: 20, host: 20, eshop: 100 },
+});
+console.log(plans.join('\n'));
+await sql.end();

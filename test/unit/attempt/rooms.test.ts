@@ -1,0 +1,134 @@
+/** How many attempts may be under way at once, and how a worker finds that out. */
+import { expect, test } from 'vitest';
+import { createRooms, type Destination, type Place, type Rooms } from '../../../src/attempt/rooms.ts';
+
+const SLOTS = 200;
+const to = (webhookId: number, eshopId = 1, host = `shop${webhookId}.example`): Destination => ({
+  eshopId,
+  webhookId,
+  url: `https://${host}/hook?order=`,
+});
+
+/** Rooms on a clock that stands still until it is told otherwise. */
+function rooms(slots = SLOTS) {
+  let time = 1_000;
+  const made = createRooms(slots, () => time);
+  const pass = (ms: number) => {
+    time += ms;
+  };
+  return { made, pass };
+}
+
+/** As many places as there are. */
+function fill(made: Rooms, destination: Destination): Place[] {
+  const places: Place[] = [];
+  for (;;) {
+    const place = made.enter(destination);
+    if (typeof place === 'number') return places;
+    places.push(place);
+  }
+}
+
+test('one webhook, and one host whatever webhooks lead there, have 20 places at first', () => {
+  expect(fill(rooms().made, to(1))).toHaveLength(20);
+  const { made } = rooms();
+  const places = [1, 2, 3].flatMap((id) => fill(made, to(id, 1, 'shared.example')));
+  expect(places).toHaveLength(20);
+});
+
+test('an e-shop with a hundred webhooks takes half of all places, the next one half of the rest', () => {
+  const { made } = rooms();
+  const take = (eshopId: number) =>
+    Array.from({ length: 100 }, (_, index) => fill(made, to(eshopId * 1_000 + index, eshopId)).length).reduce(
+      (sum, count) => sum + count,
+    );
+  expect([take(1), take(2), take(3)]).toEqual([100, 50, 25]);
+});
+
+test('after ten e-shops that fill theirs, who comes next finds places', () => {
+  const { made } = rooms();
+  for (let eshopId = 1; eshopId <= 10; eshopId += 1) fill(made, to(eshopId, eshopId));
+  expect(fill(made, to(11, 11)).length).toBeGreaterThan(1);
+});
+
+test('a destination that hangs is left one place, and gets the others back by what it accepts', () => {
+  const { made, pass } = rooms();
+  const places = fill(made, to(1));
+  pass(15_000);
+  for (const place of places) place.leave(false);
+  const counts: number[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    const found = fill(made, to(1));
+    counts.push(found.length);
+    for (const place of found) place.leave(true);
+  }
+  expect(counts).toEqual([1, 2, 4, 8, 16, 32]);
+});
+
+test('what is refused at once, or fails by a fault of ours, tells nothing of how much a destination takes', () => {
+  const { made, pass } = rooms();
+  for (const place of fill(made, to(1))) place.leave(false);
+  for (const place of fill(made, to(1))) {
+    pass(15_000);
+    place.leave(null);
+  }
+  expect(fill(made, to(1))).toHaveLength(20);
+});
+
+test('no destination gets more than 100 places, however much it accepts', () => {
+  const { made } = rooms(10_000);
+  for (let index = 0; index < 500; index += 1) {
+    const place = made.enter(to(1));
+    if (typeof place !== 'number') place.leave(true);
+  }
+  expect(fill(made, to(1))).toHaveLength(100);
+});
+
+test('those who find no place are told to come one after the other, as fast as places become free', () => {
+  const { made, pass } = rooms();
+  const places = fill(made, to(1));
+  pass(15_000);
+  for (const place of places) place.leave(false);
+  fill(made, to(1));
+  const waits = Array.from({ length: 100 }, () => made.enter(to(1))).map(Number);
+  expect(waits).toEqual([...waits].sort((a, b) => a - b));
+  expect(waits[0]).toBeGreaterThanOrEqual(500);
+  expect((waits[9] ?? 0) - (waits[8] ?? 0)).toBeGreaterThan(5_000);
+  expect(waits.at(-1)).toBe(300_000);
+});
+
+test('those who ask a room in which nothing becomes free ask ever more seldom', () => {
+  const { made, pass } = rooms();
+  fill(made, to(1));
+  const waits: number[] = [];
+  for (let index = 0; index < 10; index += 1) {
+    const wait = Number(made.enter(to(1)));
+    waits.push(wait);
+    pass(wait);
+  }
+  expect(waits.at(-1)).toBeGreaterThan(5_000);
+});
+
+test('the relay is told of those who hang, and that those who wait already go first', () => {
+  const { made, pass } = rooms();
+  expect(made.limits()).toEqual({
+    webhook: 20,
+    host: 20,
+    eshop: 100,
+    eshops: new Map(),
+    webhooks: new Map(),
+    hosts: new Map(),
+  });
+  const places = fill(made, to(7));
+  pass(15_000);
+  for (const place of places) place.leave(false);
+  fill(made, to(7));
+  expect(made.limits().webhooks).toEqual(new Map([[7, 0]]));
+  pass(60_000);
+  expect(made.limits()).toMatchObject({
+    eshop: 99,
+    eshops: new Map([[1, 100]]),
+    webhooks: new Map([[7, 1]]),
+    hosts: new Map([['shop7.example', 1]]),
+  });
+});

@@ -1,0 +1,171 @@
+/** Nobody waits for somebody else: what one e-shop, one webhook or one receiver does is not felt by another. */
+import { afterEach, expect, test } from 'vitest';
+import { createRooms, type Rooms } from '../../src/attempt/rooms.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
+import { newWebhookSecret } from '../../src/keys.ts';
+import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { fireMany, relayTo } from '../support/relay.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+async function start(options: StackOptions = {}): Promise<DeliveryStack> {
+  const stack = await startDeliveryStack('neighbours', options);
+  cleanups.push(() => stack.stop());
+  return stack;
+}
+async function startReceiver(...args: Parameters<typeof createReceiver>) {
+  const receiver = await createReceiver(...args);
+  cleanups.push(() => receiver.close());
+  return receiver;
+}
+
+/** Every attempt finds its place. */
+const boundless: Rooms = { enter: () => ({ leave() {} }), limits: () => UNBOUNDED };
+
+/** Another e-shop with one webhook. */
+async function neighbourOf({ sql, keys }: DeliveryStack, url: string) {
+  const { eshopId } = await createEshop(sql, { name: 'Neighbour', email: 'neighbour@example.test' });
+  const input = {
+    url,
+    webhookType: 'CREATE_ORDER',
+    method: 'POST',
+    active: true,
+    payloadVersion: 'v2',
+    parameters: null,
+    description: null,
+  } as const;
+  const seal = (webhookId: number) => keys.encryptSecret(newWebhookSecret(), { eshopId, webhookId });
+  const webhook = await createWebhook(sql, eshopId, input, seal, 10);
+  if (webhook === null) throw new Error('too many webhooks');
+  return { eshopId, webhookId: webhook.id };
+}
+
+const deliveriesOf = async ({ sql }: DeliveryStack, eshopId: number) =>
+  (await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`).map(({ id }) => id);
+
+test('a few lines of one e-shop do not wait behind the import of another', async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  const neighbour = await neighbourOf(stack, 'http://127.0.0.1:9/');
+  await fireMany(stack, 300);
+  await fireMany(stack, 5, neighbour.eshopId);
+  const ids = await deliveriesOf(stack, neighbour.eshopId);
+  const { relay, started } = relayTo(stack);
+  cleanups.push(() => relay.stop());
+  await stack.until('the neighbour', async () => ids.every((id) => started.includes(id)));
+  expect(Math.max(...ids.map((id) => started.indexOf(id)))).toBeLessThan(40);
+});
+
+test('receivers that never answer take half of all places, and every delivery of another e-shop is made', async () => {
+  const stack = await start({ policy: { attemptTimeoutMs: 120_000 }, attemptsAtOnce: 10 });
+  const silent = await startReceiver({ hang: 'headers' });
+  const receiver = await startReceiver();
+  const neighbour = await neighbourOf(stack, receiver.url);
+  for (let index = 0; index < 5; index += 1) await stack.createWebhook(`${silent.url}/${index}`);
+  await fireMany(stack, 3);
+  await silent.waitFor(5, 60_000);
+  await fireMany(stack, 8, neighbour.eshopId);
+  await receiver.waitFor(8, 60_000);
+  const [row] = await stack.sql<{ ended: number }[]>`
+    select count(*)::int as ended from attempts a join deliveries d on d.id = a.delivery_id
+    where d.eshop_id = ${stack.eshopId} and a.finished_at is not null`;
+  expect(row?.ended).toBe(0);
+  // Half of all places, and one that was entered at the same moment.
+  expect(silent.requests.length).toBeLessThanOrEqual(6);
+});
+
+test('what finds no place is attempted later: under the same number, and not late', async () => {
+  const rooms = createRooms(20);
+  const refusing = new Set<number>();
+  const asked: number[] = [];
+  const stack = await start({
+    policy: { windowMs: 60_000 },
+    rooms: {
+      ...rooms,
+      enter(destination) {
+        asked.push(destination.webhookId);
+        return refusing.has(destination.webhookId) && asked.length <= 3 ? 1_500 : rooms.enter(destination);
+      },
+    },
+  });
+  const receiver = await startReceiver(({ count }) => ({ status: count === 1 ? 503 : 200 }));
+  const webhook = await stack.createWebhook(receiver.url);
+  refusing.add(webhook.id);
+  const id = await stack.fireOne('10050');
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(asked).toHaveLength(5);
+  const attempts = await stack.attempts(id);
+  expect(attempts.map(({ number, outcome }) => [number, outcome])).toEqual([
+    [1, 'failure'],
+    [2, 'success'],
+  ]);
+  const [row] = await stack.sql<{ lateMs: string }[]>`select late_ms from deliveries where id = ${id}`;
+  expect(Number(row?.lateMs)).toBe(0);
+});
+
+test('no more is handed over than is attempted', async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  await fireMany(stack, 200);
+  const waiting: string[] = [];
+  let most = 0;
+  const { relay, started } = relayTo(
+    stack,
+    {
+      async startDelivery({ id }) {
+        waiting.push(id);
+        most = Math.max(most, waiting.length);
+      },
+    },
+    { attempts: false },
+  );
+  cleanups.push(() => relay.stop());
+  await stack.until('every start', async () => {
+    const begun = waiting.splice(0);
+    await stack.sql`update deliveries set window_started_at = now() where id = any(${begun}::uuid[])`;
+    return started.length === 200;
+  });
+  expect(most).toBeLessThan(60);
+});
+
+test('two relays share the deliveries: each is started once', async () => {
+  const stack = await start({ worker: false });
+  await stack.createWebhook('http://127.0.0.1:9/');
+  await fireMany(stack, 300);
+  const relays = [relayTo(stack), relayTo(stack)];
+  for (const { relay } of relays) cleanups.push(() => relay.stop());
+  await stack.until('every start', async () => {
+    const rows = await stack.sql`select from deliveries where dispatched_at is null limit 1`;
+    return rows.length === 0;
+  });
+  const started = relays.flatMap((each) => each.started);
+  expect(new Set(started).size).toBe(300);
+  expect(started).toHaveLength(300);
+});
+
+test('a delivery that failed for good deactivates its webhook and mails, however many attempts take all places', async () => {
+  const stack = await start({
+    policy: { attemptTimeoutMs: 120_000, maxRetries: 0 },
+    attemptsAtOnce: 3,
+    rooms: boundless,
+  });
+  const silent = await startReceiver({ hang: 'headers' });
+  const failing = await startReceiver(async () => {
+    // Answers once all other places are taken.
+    await silent.waitFor(2, 60_000);
+    await fireMany(stack, 5);
+    return { status: 500 };
+  });
+  const neighbour = await neighbourOf(stack, failing.url);
+  await stack.createWebhook(silent.url);
+  await fireMany(stack, 1, neighbour.eshopId);
+  await fireMany(stack, 2);
+  await stack.until('the mail', async () => (await stack.mails()).length === 1);
+  expect(await stack.webhook(neighbour.webhookId)).toMatchObject({ active: false });
+  expect(silent.requests).toHaveLength(3);
+});
