@@ -31,7 +31,7 @@ async function fill(): Promise<void> {
     select e.id, 'https://shop' || e.id || '.example/hook', 'CREATE_ORDER', 'POST', true, 'v2', ''
     from eshops e, generate_series(1, ${WEBHOOKS_OF_EACH}::int) order by e.id`;
   for (let from = 0; from < stored + waiting; from += CHUNK) {
-    // Most of what waits is of one e-shop, as after an import; the rest is spread over all.
+    // Most of what waits is of one webhook, as after an import; the rest is spread over a hundred.
     await sql`
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, attempts_made, created_at,
         dispatched_at, window_started_at, last_attempt_at, finished_at)

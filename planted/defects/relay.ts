@@ -6,6 +6,7 @@ import type { Defect } from '../defect.ts';
 
 const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', tests }];
 const fanOut = (...tests: string[]) => [{ file: 'test/workflow/fan-out.test.ts', tests }];
+const neighbours = (...tests: string[]) => [{ file: 'test/workflow/neighbours.test.ts', tests }];
 const fairClaims = (...tests: string[]) => [{ file: 'test/db/fair-claims.test.ts', tests }];
 
 export const relayDefects: readonly Defect[] = [
@@ -171,6 +172,34 @@ export const relayDefects: readonly Defect[] = [
       "    loop('all', async () => { const [next] = await Promise.all([dispatchDeliveries(deps, pace), dispatchChanges(deps, fanOutPace)]); return next; }),\n",
     noticed: 'One webhook that is switched off stops all dispatching for as long as its deliveries are told.',
     caughtBy: fanOut('deliveries are started while a change cannot be passed on'),
+  },
+  {
+    name: 'rooms-an-eshop-takes-all-places',
+    file: 'src/attempt/rooms.ts',
+    text: 'Math.max(1, Math.floor((slots - underWay + own) / 2))',
+    replacement: 'Math.max(1, slots - underWay + own)',
+    noticed: 'A hundred webhooks that never answer take every place of a worker.',
+    caughtBy: neighbours(
+      'receivers that never answer take half of all places, and every delivery of another e-shop is made',
+    ),
+  },
+  {
+    name: 'steps-wait-behind-attempts',
+    file: 'workflows/delivery-types.ts',
+    text: '-steps`',
+    replacement: '`',
+    noticed: 'While receivers hang, no webhook is deactivated and no mail is sent.',
+    caughtBy: neighbours(
+      'a delivery that failed for good deactivates its webhook and mails, however many attempts take all places',
+    ),
+  },
+  {
+    name: 'relay-hands-over-without-a-bound',
+    file: 'src/relay/deliveries.ts',
+    text: 'handedOver: bound, ',
+    replacement: '',
+    noticed: 'In a rush some deliveries come minutes later than their neighbours.',
+    caughtBy: neighbours('no more is handed over than is attempted'),
   },
   {
     name: 'relay-stops-with-calls-under-way',
