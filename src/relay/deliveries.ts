@@ -40,6 +40,7 @@ export interface Batch {
 export async function dispatchDeliveries({ sql, dispatcher, log }: PassOnDeps): Promise<Batch> {
   const claimed = await claimDeliveries(sql, BATCH);
   if (claimed.length === 0) return { taken: false, more: false };
+  const ids = claimed.map(({ id }) => id);
   const started: string[] = [];
   const failed: string[] = [];
   const refused: string[] = [];
@@ -60,7 +61,7 @@ export async function dispatchDeliveries({ sql, dispatcher, log }: PassOnDeps): 
     }
   }
   await whileLeased(
-    () => renewDeliveries(sql, idsOf(claimed)),
+    () => renewDeliveries(sql, ids),
     () => eachLimited(claimed, CONCURRENCY, start),
   );
   await markDispatched(sql, started);
@@ -71,5 +72,3 @@ export async function dispatchDeliveries({ sql, dispatcher, log }: PassOnDeps): 
   }
   return { taken: true, more: claimed.length === BATCH };
 }
-
-const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);
