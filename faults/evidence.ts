@@ -26,6 +26,8 @@ export interface WebhookRow {
   readonly id: number;
   readonly active: boolean;
   readonly deactivations: number;
+  /** When the last of them was, in milliseconds since 1970; null where there is none. */
+  readonly deactivatedAt: number | null;
   /** Of these, how many are recorded as mailed. */
   readonly mailed: number;
 }
@@ -50,7 +52,8 @@ export async function readRows(
       (extract(epoch from now() - next_attempt_at) * 1000)::float8 as overdue_ms
     from deliveries where eshop_id = ${eshopId} order by id`;
   const webhooks = await sql<WebhookRow[]>`
-    select w.id, w.active, count(x.*)::integer as deactivations, count(x.mailed_at)::integer as mailed
+    select w.id, w.active, count(x.*)::integer as deactivations, count(x.mailed_at)::integer as mailed,
+      (extract(epoch from max(x.at)) * 1000)::float8 as deactivated_at
     from webhooks w left join deactivations x on x.webhook_id = w.id and x.reason <> 'user'
     where w.eshop_id = ${eshopId} group by w.id order by w.id`;
   return { deliveries, webhooks };

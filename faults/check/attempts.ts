@@ -5,9 +5,10 @@
  */
 import { maxAttempts, type RetryPolicy, waitAfterAttempt } from '../../src/domain/retry-policy.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';
-import type { Ledger, Outage } from '../ledger.ts';
+import type { Ledger } from '../ledger.ts';
 import type { Arrival } from '../receivers.ts';
-import { arrivalsOf, title } from './outcomes.ts';
+import { withOutages } from './outages.ts';
+import { arrivalsOf, endOf, title } from './outcomes.ts';
 import { type Violation, violation } from './violation.ts';
 
 /** From the answer to its record, as a part of the grace; within it a fault still makes us send again. */
@@ -43,7 +44,7 @@ export function checkAttempts(policy: RetryPolicy, ledger: Ledger, evidence: Evi
     const due = wasOrdered ? ordered : planned;
     if (due !== null) {
       latestMs = Math.max(latestMs, arrival.at - due);
-      const late = arrival.at - withOutages(due, previous, arrival, ledger.outages);
+      const late = arrival.at - withOutages(due, previous?.at ?? due, arrival.at, ledger.outages);
       if (late > ledger.graceMs)
         wrong(`attempt ${number} came ${Math.round(late)} ms beyond plan and outage`);
       // A change is delivered before it is answered if the API dies in between and the e-shop has to ask again; and
@@ -71,23 +72,7 @@ function plan(
     return ledger.accepted.find((each) => each.type === eventType && each.entityId === entityId)?.at ?? null;
   }
   if (number === previous.number) return previous.at;
-  const endedAt = Math.min(previous.endedAt, previous.at + policy.attemptTimeoutMs);
-  return endedAt + waitAfterAttempt(policy, previous.number);
-}
-
-/** The plan, put off by the outages in which it could not be kept. */
-function withOutages(
-  due: number,
-  previous: Arrival | undefined,
-  { at }: Arrival,
-  outages: readonly Outage[],
-): number {
-  let until = due;
-  for (const { from, to } of outages) {
-    if (to < (previous?.at ?? due) || from > at) continue;
-    until = Math.max(until + (to - from), to);
-  }
-  return until;
+  return endOf(previous, policy) + waitAfterAttempt(policy, previous.number);
 }
 
 /** Whether a fault met the attempt before its result was recorded. */

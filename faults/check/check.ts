@@ -37,7 +37,7 @@ export function check(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): 
     violations: [
       ...outcomes.violations,
       ...attempts.flatMap(({ violations }) => violations),
-      ...checkDeactivations(ledger, evidence),
+      ...checkDeactivations(policy, ledger, evidence),
       ...ledger.complaints.map((text) => violation('wrong', text)),
     ],
   };

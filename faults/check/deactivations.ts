@@ -1,21 +1,28 @@
 /**
- * A webhook is deactivated when a delivery of it failed for good, and at no other time; each deactivation is mailed
- * once.
+ * A webhook is deactivated when a delivery of it failed for good, soon after its last attempt, and at no other time;
+ * each deactivation is mailed once.
  * @module
  */
+import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence, WebhookRow } from '../evidence.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Receiver } from '../receivers.ts';
+import { touches, withOutages } from './outages.ts';
+import { arrivalsOf, endOf } from './outcomes.ts';
 import { type Violation, violation } from './violation.ts';
 
+/** A step on the database that a fault has met is taken for dead after this long, in milliseconds, and made again. */
+const STEP_MS = 15_000;
+
 /** Goes through the webhooks. */
-export function checkDeactivations(ledger: Ledger, evidence: Evidence): Violation[] {
+export function checkDeactivations(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): Violation[] {
   return evidence.receivers.flatMap((receiver) => {
     const row = evidence.webhooks.find(({ id }) => id === receiver.webhookId);
     if (row === undefined) return [violation('lost', `the webhook of the ${receiver.kind} receiver is gone`)];
-    return checkWebhook(ledger, evidence, receiver, row).map((text) =>
-      violation('wrong', `${receiver.kind} receiver: ${text}`),
-    );
+    return [
+      ...checkWebhook(ledger, evidence, receiver, row),
+      ...checkTime(policy, ledger, evidence, receiver, row),
+    ].map((text) => violation('wrong', `${receiver.kind} receiver: ${text}`));
   });
 }
 
@@ -40,4 +47,23 @@ function checkWebhook(ledger: Ledger, evidence: Evidence, receiver: Receiver, ro
   if (new Set(mails.map(({ messageId }) => messageId)).size > 1)
     problems.push('a mail was repeated under another Message-ID');
   return problems;
+}
+
+/** Whether the deactivation came when its delivery's last attempt had failed. */
+function checkTime(
+  policy: RetryPolicy,
+  { outages, graceMs }: Ledger,
+  { deliveries }: Evidence,
+  receiver: Receiver,
+  { id, deactivatedAt }: WebhookRow,
+): string[] {
+  const failed = deliveries.find(({ webhookId, state }) => webhookId === id && state === 'failed');
+  if (failed === undefined || deactivatedAt === null || receiver.unseen === true) return [];
+  const last = arrivalsOf(receiver, failed.id).at(-1);
+  if (last === undefined) return [];
+  const due = withOutages(endOf(last, policy), last.at, deactivatedAt, outages);
+  const met = outages.some((outage) => touches(outage, last.at, deactivatedAt));
+  const late = deactivatedAt - due;
+  if (late <= graceMs + (met ? STEP_MS : 0)) return [];
+  return [`deactivated ${Math.round(late)} ms beyond its delivery's last attempt and outage`];
 }

@@ -14,6 +14,11 @@ export function arrivalsOf({ arrivals }: Receiver, deliveryId: string) {
   return arrivals.filter((arrival) => arrival.deliveryId === deliveryId).sort((a, b) => a.at - b.at);
 }
 
+/** When an attempt was over: its receiver's answer, or the end of our patience. */
+export function endOf({ at, endedAt }: Arrival, { attemptTimeoutMs }: RetryPolicy): number {
+  return Math.min(endedAt, at + attemptTimeoutMs);
+}
+
 /** For sentences: "slow receiver, order-3 (…a1b2)". */
 export function title(receiver: Receiver, { id, entityId }: DeliveryRow): string {
   return `${receiver.kind} receiver, ${entityId} (delivery …${id.slice(-6)})`;

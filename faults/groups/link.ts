@@ -51,6 +51,8 @@ function faultsOf(link: LinkName): Fault[] {
         // An answer that never came is not cut in the next round.
         proxy.cutInAnswer(Number.POSITIVE_INFINITY);
       },
+      // The server has not noticed: a session of a dead client may hold a lock, and the next round would wait for it.
+      finish: async ({ stack }) => stack.links[link].cutSilent(),
     }) satisfies Fault;
   return [
     fault('cut', [0, 4_000], (proxy) => proxy.refuse()),

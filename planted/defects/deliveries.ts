@@ -64,19 +64,6 @@ export const deliveryDefects: readonly Defect[] = [
     ],
   },
   {
-    name: 'history-fresh-without-the-count',
-    file: 'workflows/deliver-event.ts',
-    text: '{ ...input, attemptsMade: situation.attemptsMade }',
-    replacement: '{ ...input, attemptsMade: 0 }',
-    noticed: 'In its fresh history a delivery is attempted at once, whatever it was told to wait.',
-    caughtBy: [
-      {
-        file: 'test/workflow/fresh-history.test.ts',
-        tests: ['between two attempts it goes on in a fresh history too, and sends nothing before its time'],
-      },
-    ],
-  },
-  {
     name: 'alarm-of-a-lost-window-missing',
     file: 'workflows/next-step.ts',
     text: "{ step: 'expire', alarm: true }",

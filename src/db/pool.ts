@@ -26,6 +26,12 @@ export interface PoolDeadlines extends SocketDeadlines {
  */
 const DEADLINES: PoolDeadlines = { connectMs: 5_000, statementMs: 10_000, silenceMs: 15_000, lockMs: null };
 
+/**
+ * How the server finds out that we have vanished, in seconds: it probes a connection on which nothing is said, and ends the
+ * session after three probes without an answer. By default that takes hours, in which the session may hold a lock.
+ */
+const PROBES_OF_THE_SERVER = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+
 /** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
 const LONGEST_BACKOFF_S = 1;
 
@@ -53,6 +59,7 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
     connection: {
       application_name: 'waybill',
+      ...PROBES_OF_THE_SERVER,
       ...(statementMs === null ? {} : { statement_timeout: statementMs }),
       ...(lockMs === null ? {} : { lock_timeout: lockMs }),
     },

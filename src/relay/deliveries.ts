@@ -52,6 +52,7 @@ export async function dispatchDeliveries(deps: PassOnDeps, pace: Pace): Promise<
 
 async function start(deps: PassOnDeps, claimed: readonly ClaimedDelivery[]): Promise<void> {
   const { sql, dispatcher, log, stopping } = deps;
+  const ids = claimed.map(({ id }) => id);
   const started: string[] = [];
   const left: string[] = [];
   const refused: string[] = [];
@@ -72,7 +73,7 @@ async function start(deps: PassOnDeps, claimed: readonly ClaimedDelivery[]): Pro
     }
   }
   await whileLeased(
-    () => renewDeliveries(sql, idsOf(claimed)),
+    () => renewDeliveries(sql, ids),
     () => eachLimited(claimed, CONCURRENCY, startOne),
   );
   await markDispatched(sql, started);
@@ -81,5 +82,3 @@ async function start(deps: PassOnDeps, claimed: readonly ClaimedDelivery[]): Pro
   if (failure !== undefined) throw failure;
   deps.onTaken();
 }
-
-const idsOf = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);

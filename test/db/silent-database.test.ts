@@ -138,6 +138,14 @@ test('silence that nobody waits for is none: LISTEN, an idle connection, an open
   expect(proxy.accepted).toBe(accepted);
 });
 
+test('the server is asked to find out soon when we vanish: a session of nobody holds no lock', async () => {
+  const sql = poolThrough(proxy.port);
+  const settings = await sql`
+    select setting from pg_settings where name like 'tcp_keepalives_%' and source = 'client' order by name`;
+  // Three probes, one every 5 s, after 10 s in which nothing was said.
+  expect(settings.map(({ setting }) => setting)).toEqual(['3', '10', '5']);
+});
+
 test('a connection that is cut, also in the middle of an answer, fails its query alone', async () => {
   const sql = poolThrough(proxy.port);
   await one(sql);

@@ -34,6 +34,8 @@ export interface TcpProxy {
   cut(): void;
   /** Every link, standing or new, swallows everything in both directions, its end included. */
   silence(): void;
+  /** Resets the links that are silent: at last both ends are told. */
+  cutSilent(): void;
   /** Every link is reset, and so is every new one as soon as it is accepted. */
   refuse(): void;
   /** The next link that answers is reset once `bytes` of that answer have been passed on. */
@@ -135,6 +137,9 @@ export async function startTcpProxy(target: ProxyTarget): Promise<TcpProxy> {
     silence() {
       mode = 'silent';
       for (const link of links) link.silent = true;
+    },
+    cutSilent() {
+      for (const link of links) if (link.silent) reset(link);
     },
     refuse() {
       mode = 'refuse';

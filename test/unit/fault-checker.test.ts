@@ -27,6 +27,8 @@ interface Seen {
   readonly row?: Partial<DeliveryRow> | null;
   readonly active?: boolean;
   readonly deactivations?: number;
+  /** In milliseconds after the start. */
+  readonly deactivatedAt?: number;
   readonly mailed?: number;
   readonly mails?: number;
   readonly ledger?: Partial<Ledger>;
@@ -59,11 +61,21 @@ function judge(seen: Seen = {}) {
     ...seen.row,
   };
   const { active = false, deactivations = 1, mailed = 1, mails = 1 } = seen;
+  // By default right after the last attempt.
+  const deactivatedAt = seen.deactivatedAt ?? (receiver.arrivals.at(-1)?.endedAt ?? START) - START + 50;
   const evidence: Evidence = {
     at: START + 60_000,
     receivers: [receiver],
     deliveries: seen.row === null ? [] : [row],
-    webhooks: [{ id: 7, active, deactivations, mailed }],
+    webhooks: [
+      {
+        id: 7,
+        active,
+        deactivations,
+        deactivatedAt: deactivations === 0 ? null : START + deactivatedAt,
+        mailed,
+      },
+    ],
     mails: Array.from({ length: mails }, () => ({
       at: START + 31_000,
       to: 'shop@shop.example',
@@ -155,6 +167,19 @@ test('a webhook that stays active after a failure, or is deactivated without one
   expect(texts({ ...delivered, arrivals: [arrival(1, 50, 200)], active: false })).toContain(
     'without a reason',
   );
+});
+
+test('a deactivation long after the last attempt is wrong; an outage puts it off, with a step that it met', () => {
+  const deactivated = (deactivatedAt: number, ...outages: Ledger['outages']) =>
+    texts({ deactivatedAt, ledger: { outages } });
+  // The last attempt ended at 30,350.
+  expect(deactivated(35_350)).toBe('');
+  expect(deactivated(35_351)).toContain('deactivated 5001 ms beyond');
+  const before = { from: START + 100, to: START + 20_000 };
+  expect(deactivated(35_351, before)).toContain('deactivated 5001 ms beyond');
+  const outage = { from: START + 30_300, to: START + 32_300 };
+  expect(deactivated(52_350, outage)).toBe('');
+  expect(deactivated(52_351, outage)).toContain('deactivated 20001 ms beyond');
 });
 
 test('no mail and two mails are wrong; two are forgiven where a 250 was lost', () => {

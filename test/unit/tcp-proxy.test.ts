@@ -123,3 +123,19 @@ test('a link is cut in the middle of an answer, or falls silent there', async ()
   expect(quiet.socket.destroyed).toBe(false);
   quiet.socket.destroy();
 });
+
+test('silent links can be reset in the end, and those that pass are left alone', async () => {
+  const silent = await client();
+  await silent.say('one');
+  proxy.silence();
+  proxy.pass();
+  const passing = await client();
+  await passing.say('two');
+  const over = ended(silent.socket);
+
+  proxy.cutSilent();
+
+  await over;
+  expect(await passing.say('more')).toBe('more');
+  passing.socket.destroy();
+});
