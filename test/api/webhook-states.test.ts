@@ -131,8 +131,9 @@ test('concurrent activations and deactivations leave one consistent story', asyn
   const stored = await row(id);
   const deactivations = await api.sql`select generation from deactivations where webhook_id = ${id}`;
   const changes = (await takeOutbox()).length;
+  // Changes of a webhook that wait to be passed on are one.
+  expect(changes).toBe(1);
   // Each activation raised the generation by one; each deactivation wrote a row.
-  expect(changes).toBe(Number(stored?.generation) - 1 + deactivations.length);
   expect(deactivations.length - (Number(stored?.generation) - 1)).toBe(stored?.active === true ? 0 : 1);
 });
 
