@@ -4,9 +4,11 @@
  */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@temporalio/common';
+import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';
 import { unplannedWait } from '../src/attempt/decisions.ts';
-import { type AttemptDeps, makeAttempt, OwnFault } from '../src/attempt/make-attempt.ts';
+import { makeAttempt } from '../src/attempt/make-attempt.ts';
 import type { AttemptFailure, AttemptOutcome, AttemptVerdict } from '../src/attempt/outcome.ts';
+import { OwnFault } from '../src/attempt/own-fault.ts';
 import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 import { type DeliverySituation, finalState, situationOf } from '../src/attempt/situation.ts';
 import type { Pool } from '../src/db/pool.ts';
+import { loadForAttempt } from '../src/db/webhooks/attempts.ts';
 import { compensate } from '../src/db/webhooks/compensation.ts';
 import * as deliveries from '../src/db/webhooks/deliveries.ts';
 import type {
@@ -25,7 +26,7 @@ type Steps = Pick<DeliveryActivities, 'readDelivery' | 'holdDelivery' | 'compens
 export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
   async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
     const { deliveryId, windowMs, firstWaitMs = 0 } = input;
-    return situationOf(await deliveries.loadForAttempt(deps.sql, deliveryId), { windowMs, firstWaitMs });
+    return situationOf(await loadForAttempt(deps.sql, deliveryId), { windowMs, firstWaitMs });
   }
 
   return {

@@ -17,10 +17,10 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-kill',
     group: 'kill',
     fault: 'worker killed',
-    file: 'src/db/webhooks/deliveries.ts',
-    text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at)\n',
+    file: 'src/db/webhooks/attempts.ts',
+    text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at),\n',
     replacement:
-      'set window_started_at = coalesce(d.window_started_at, begun.started_at), attempts_made = d.attempts_made + 1\n',
+      'set window_started_at = coalesce(d.window_started_at, begun.started_at), attempts_made = d.attempts_made + 1,\n',
     noticed: 'An attempt whose worker was killed counts as failed, and a delivery with it.',
   },
   {
@@ -56,8 +56,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'operator',
     fault: 'workflow terminated',
     file: 'src/reconciler/verdict.ts',
-    text: "action: kind === 'delivery' ? 'closed' : 'startedAgain' };",
-    replacement: "action: kind === 'delivery' ? 'startedAgain' : 'startedAgain' };",
+    text: "  delivery: 'closed',",
+    replacement: "  delivery: 'startedAgain',",
     noticed: 'A delivery that an operator terminated is started again.',
   },
   {
@@ -82,9 +82,9 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-clock',
     group: 'clock',
     fault: "worker's clock a minute behind",
-    file: 'src/db/webhooks/deliveries.ts',
-    text: ', clock_timestamp())\n',
-    replacement: `, \${new Date()})\n`,
+    file: 'src/db/webhooks/attempts.ts',
+    text: 'asked.generation, clock_timestamp()\n',
+    replacement: `asked.generation, \${new Date()}::timestamptz\n`,
     noticed: 'With a worker whose clock is behind, the window of a delivery is over before its time.',
   },
   {

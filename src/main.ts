@@ -71,7 +71,16 @@ async function main(): Promise<void> {
       ...(settings.SMTP_URL === undefined ? {} : { smtpUrl: settings.SMTP_URL }),
     });
     const temporal = await temporalTarget(settings, embedded.temporalAddress);
-    const starting = startWorker({ sql, temporal, policy: config.retryPolicy, keys, sender, mailer, log });
+    const starting = startWorker({
+      sql,
+      temporal,
+      policy: config.retryPolicy,
+      firstAttempts: settings.FIRST_ATTEMPTS,
+      keys,
+      sender,
+      mailer,
+      log,
+    });
     worker = await shutdown.starting(starting, (running) => running.stop());
   }
 

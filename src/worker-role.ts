@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.ts';
 import { stepsQueue } from '../workflows/delivery-types.ts';
 import { createRooms, type Rooms } from './attempt/rooms.ts';
+import { createSlots } from './attempt/slots.ts';
 import type { Pool } from './db/pool.ts';
 import type { Sender } from './delivery/sender.ts';
 import type { RetryPolicy } from './domain/retry-policy.ts';
@@ -18,11 +19,13 @@ import type { Mailer } from './mail/mail.ts';
 import { type Counts, createCounts } from './reconciler/counts.ts';
 import { createExecutions } from './reconciler/executions.ts';
 import { type Reconciler, startReconciler } from './reconciler/reconciler.ts';
+import type { FirstAttempts } from './relay/lane.ts';
 import { type Relay, startRelay } from './relay/relay.ts';
 import { createDispatcher } from './temporal/dispatcher.ts';
 import { routeTemporalLogs } from './temporal/logs.ts';
 import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
 import { runTogether } from './temporal/run-together.ts';
+import { createBatchStarter } from './temporal/start-batch.ts';
 import { connectionOptions, type TemporalTarget } from './temporal/target.ts';
 import { loadWorkflowBundle } from './temporal/workflow-bundle.ts';
 
@@ -31,6 +34,7 @@ export interface WorkerOptions {
   readonly sql: Pool;
   readonly temporal: TemporalTarget;
   readonly policy: RetryPolicy;
+  readonly firstAttempts: FirstAttempts;
   readonly keys: Keys;
   readonly sender: Sender;
   readonly mailer: Mailer;
@@ -55,6 +59,8 @@ export interface RunningWorker {
 
 /** Attempts under way at once: they wait for receivers far more than they compute. */
 const MAX_ATTEMPTS_AT_ONCE = 200;
+/** Requests of batches under way at once. */
+const BATCH_SLOTS = 256;
 /** Waybill's own steps under way at once: short, on a database with ten connections. */
 const MAX_STEPS_AT_ONCE = 40;
 /** A cached workflow takes about 1 MB; one that waits for hours costs a replay when it goes on. */
@@ -88,6 +94,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
   const repaired = createCounts();
+  const slots = createSlots(BATCH_SLOTS);
   const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE, rooms = createRooms(attemptsAtOnce) } = options;
   let state: 'up' | 'down' | 'unknown' = 'unknown';
 
@@ -103,6 +110,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await prepareNamespace();
       const client = new Client({ connection, namespace: temporal.namespace });
       const dispatcher = createDispatcher(client, temporal.taskQueue, options.policy);
+      const starter = createBatchStarter(client, {
+        taskQueue: temporal.taskQueue,
+        policy: options.policy,
+      });
       const activities = createActivities({
         sql: options.sql,
         sender: options.sender,
@@ -110,6 +121,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         mailer: options.mailer,
         rooms,
         log,
+        slots,
+        stopping: stopping.signal,
         signalAttemptFailed: (deliveryId, attempt) => dispatcher.signalAttemptFailed(deliveryId, attempt),
       });
       const { namespace, taskQueue } = temporal;
@@ -139,6 +152,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       relay = startRelay({
         sql: options.sql,
         dispatcher,
+        handedBack: dispatcher,
+        starter,
+        slots,
+        firstAttempts: options.firstAttempts,
         limits: rooms.limits,
         log,
         onTemporal: (now) => {
@@ -148,7 +165,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       reconciler = startReconciler({
         sql: options.sql,
         executions: createExecutions(client, temporal.taskQueue),
-        restarter: dispatcher,
+        restarter: { ...dispatcher, ...starter },
         log,
         counts: repaired,
         prepareNamespace,

@@ -61,6 +61,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     changes += 1;
   });
   setHandler(attemptFailed, (attempt) => view.attemptFailed(attempt));
+  if (input.lastFailure !== undefined) view.attemptFailed(input.lastFailure);
 
   /** Waits until the webhook changes, or for so many milliseconds. */
   async function wait(ms: number, seen: number, summary: string): Promise<void> {

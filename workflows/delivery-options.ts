@@ -4,6 +4,8 @@
  */
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
+import { counted } from '../src/domain/words.ts';
+import type { DeliverBatchInput } from './batch-types.ts';
 import type { DeliverEventInput } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
 
@@ -66,6 +68,27 @@ export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
     retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: `${deliveryTitle(input)}: one last attempt after the window`.slice(0, 200),
+  };
+}
+
+/** However slow the receivers of a batch are: none is waited for longer than an attempt lasts. */
+const BATCH_MS = 3_600_000;
+
+/**
+ * Options of the activity that makes the first attempts of a batch. Whatever fails in it is Waybill's own failure, and it
+ * is tried again soon, for as long as it takes: it repeats only what has no result.
+ */
+export function batchOptions({
+  policy,
+  claimed,
+}: Pick<DeliverBatchInput, 'policy' | 'claimed'>): ActivityOptions {
+  return {
+    startToCloseTimeout: BATCH_MS,
+    heartbeatTimeout: heartbeatTimeout(policy.attemptTimeoutMs),
+    retry: { initialInterval: 250, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
+    // Requests under way are let finish: a success that arrives after the cancellation counts.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    summary: counted(claimed, 'first attempt'),
   };
 }
 

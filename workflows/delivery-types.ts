@@ -21,6 +21,8 @@ export interface DeliverEventInput {
   readonly attemptsMade: number;
   /** As it was when the delivery was dispatched: a later change of configuration does not reach this delivery. */
   readonly policy: RetryPolicy;
+  /** The attempt that a batch made before this workflow began, for the operator's view. */
+  readonly lastFailure?: FailedAttempt;
 }
 
 /** What the compensation did. */

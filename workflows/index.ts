@@ -1,3 +1,4 @@
 /** Every workflow type that a worker runs. */
+export { deliverBatch } from './deliver-batch.ts';
 export { deliverEvent } from './deliver-event.ts';
 export { releasePreOrder } from './release-pre-order.ts';

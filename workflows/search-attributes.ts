@@ -1,5 +1,5 @@
 /**
- * The search attributes of a delivery: what an operator filters the workflow list by.
+ * The search attributes of deliveries and batches: what an operator filters the workflow list by.
  * @module
  */
 import { defineSearchAttributeKey } from '@temporalio/common';
@@ -12,3 +12,5 @@ export const entityIdKey = defineSearchAttributeKey('EntityId', 'KEYWORD');
 export const deliveryStateKey = defineSearchAttributeKey('DeliveryState', 'KEYWORD');
 /** The HTTP status of the last failed attempt; absent when there was no answer. */
 export const lastStatusKey = defineSearchAttributeKey('LastStatus', 'INT');
+/** Of a batch: the `EntityId` of every delivery that it was started with. */
+export const entityIdsKey = defineSearchAttributeKey('EntityIds', 'KEYWORD_LIST');

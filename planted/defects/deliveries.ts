@@ -4,7 +4,7 @@
  */
 import type { Defect } from '../defect.ts';
 
-const ATTEMPT = 'src/attempt/make-attempt.ts';
+const RECORDING = 'src/attempt/finish-attempts.ts';
 const interrupted = (...tests: string[]) => [{ file: 'test/workflow/interrupted.test.ts', tests }];
 const ALARMED = [
   {
@@ -32,7 +32,7 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'attempt-result-not-recorded-again',
-    file: ATTEMPT,
+    file: RECORDING,
     text: '  for (const wait of RECORD_RETRY_WAITS_MS) {',
     replacement: '  for (const wait of RECORD_RETRY_WAITS_MS.slice(99)) {',
     noticed: 'The database away for a second: deliveries that were accepted are sent once more.',

@@ -4,6 +4,7 @@
  */
 import type { Defect } from '../defect.ts';
 
+const ATTEMPTS = 'src/db/webhooks/attempts.ts';
 const DELIVERIES = 'src/db/webhooks/deliveries.ts';
 const COMPENSATION = 'src/db/webhooks/compensation.ts';
 const records = (...tests: string[]) => [{ file: 'test/db/delivery-records.test.ts', tests }];
@@ -11,7 +12,7 @@ const records = (...tests: string[]) => [{ file: 'test/db/delivery-records.test.
 export const recordDefects: readonly Defect[] = [
   {
     name: 'begin-attempt-that-has-its-result',
-    file: DELIVERIES,
+    file: ATTEMPTS,
     text: '\n        where attempts.finished_at is null\n',
     replacement: '\n',
     noticed: 'An attempt that was made and recorded is made once more after a crash.',
@@ -19,7 +20,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'begin-attempt-moves-the-window',
-    file: DELIVERIES,
+    file: ATTEMPTS,
     text: 'set window_started_at = coalesce(d.window_started_at, begun.started_at)',
     replacement: 'set window_started_at = begun.started_at',
     noticed: 'The 48 hours start over with every attempt.',
@@ -29,7 +30,7 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'begin-attempt-starts-every-window',
-    file: DELIVERIES,
+    file: ATTEMPTS,
     text: 'from begun where d.id = begun.delivery_id',
     replacement: 'from begun where d.id is not null',
     noticed: 'Deliveries that were never tried run out of time.',
@@ -37,16 +38,16 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'record-attempt-twice',
-    file: DELIVERIES,
-    text: 'and (finished_at is null or ',
+    file: ATTEMPTS,
+    text: 'and (a.finished_at is null or ',
     replacement: 'and (true or ',
     noticed: 'A late repetition replaces the result that the log showed.',
     caughtBy: records('a result that comes a second time changes nothing: the first one recorded stays'),
   },
   {
     name: 'record-attempt-first-result-always-stays',
-    file: DELIVERIES,
-    text: "and outcome <> 'success')",
+    file: ATTEMPTS,
+    text: "and a.outcome <> 'success')",
     replacement: 'and false)',
     noticed:
       'A receiver that accepted one of two overlapping requests is retried, and deactivated in the end.',
@@ -56,25 +57,25 @@ export const recordDefects: readonly Defect[] = [
   },
   {
     name: 'record-attempt-of-every-number',
-    file: DELIVERIES,
-    text: ' and number = ',
-    replacement: ' and number <= ',
+    file: ATTEMPTS,
+    text: ' and a.number = r.number',
+    replacement: ' and a.number <= r.number',
     noticed: 'Attempts that were interrupted show the result of another.',
     caughtBy: records('a result is that of its own attempt and delivery alone'),
   },
   {
     name: 'record-attempt-of-every-delivery',
-    file: DELIVERIES,
-    text: 'from finished where d.id = finished.delivery_id and',
-    replacement: 'from finished where',
+    file: ATTEMPTS,
+    text: 'from finished f where d.id = f."deliveryId" and',
+    replacement: 'from finished f where',
     noticed: 'One success makes every open delivery a success.',
     caughtBy: records('a result is that of its own attempt and delivery alone'),
   },
   {
     name: 'record-attempt-reopens-what-has-ended',
-    file: DELIVERIES,
-    text: "where d.id = finished.delivery_id and d.state in ('pending', 'retrying')",
-    replacement: 'where d.id = finished.delivery_id',
+    file: ATTEMPTS,
+    text: "where d.id = f.\"deliveryId\" and d.state in ('pending', 'retrying')",
+    replacement: 'where d.id = f."deliveryId"',
     noticed: 'A delivery that was canceled shows as under retry for ever.',
     caughtBy: records(
       'a result does not reopen a delivery that was canceled while the request was under way',

@@ -28,7 +28,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-refusal-taken-for-an-outage',
-    file: 'src/temporal/dispatcher.ts',
+    file: 'src/temporal/refusal.ts',
     text: '  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;',
     replacement: '  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT && false;',
     noticed: 'One order with an identifier that Temporal refuses stops everybody’s deliveries.',
@@ -36,7 +36,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-cause-of-a-refusal-not-looked-at',
-    file: 'src/temporal/dispatcher.ts',
+    file: 'src/temporal/refusal.ts',
     text: '  const cause = error instanceof ServiceError ? error.cause : error;',
     replacement: '  const cause = error instanceof ServiceError ? undefined : error;',
     noticed: 'As above: only an error made up by a test was recognised as a refusal.',
@@ -87,8 +87,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'claims-never-end',
     file: 'src/db/outbox/claim-deliveries.ts',
-    text: 'd.dispatched_at is null and (d.claimed_until is null or d.claimed_until < now())',
-    replacement: 'd.dispatched_at is null and d.claimed_until is null',
+    text: '(d.claimed_until is null or d.claimed_until < now())',
+    replacement: 'd.claimed_until is null',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
     caughtBy: relay(
       'a claim that nobody finished is claimed again once its lease is over; a dispatched one never',
@@ -167,9 +167,9 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-one-loop-for-everything',
     file: 'src/relay/relay.ts',
-    text: "    loop('deliveries', () => dispatchDeliveries(deps, pace)),\n    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
+    text: "    loop('deliveries', () => dispatchFirst()),\n    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
     replacement:
-      "    loop('all', async () => { const [next] = await Promise.all([dispatchDeliveries(deps, pace), dispatchChanges(deps, fanOutPace)]); return next; }),\n",
+      "    loop('all', async () => { const [next] = await Promise.all([dispatchFirst(), dispatchChanges(deps, fanOutPace)]); return next; }),\n",
     noticed: 'One webhook that is switched off stops all dispatching for as long as its deliveries are told.',
     caughtBy: fanOut('deliveries are started while a change cannot be passed on'),
   },

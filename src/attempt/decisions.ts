@@ -3,18 +3,18 @@
  * that every case is a line of a table test.
  * @module
  */
-import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webhooks/deliveries.ts';
+import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
 import { isOpen } from '../domain/delivery-state.ts';
 import { maxAttempts, nextAttempt, type RetryPolicy, waitAfterAttempt } from '../domain/retry-policy.ts';
 import { latenessMs } from './lateness.ts';
-import type { AttemptFailure, AttemptOrder, AttemptVerdict, Refusal } from './outcome.ts';
+import type { AttemptFailure, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
 
 /** Up to this much late or early, in milliseconds, is a busy moment and not an outage of Waybill. */
 export const MOMENT_MS = 1_000;
 
 /** Why no request may leave now; null if one may. */
-export function refusalOf(delivery: DeliveryForAttempt, order: AttemptOrder): Refusal | null {
+export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Refusal | null {
   const { policy, lastChance } = order;
   const { attemptsMade, nextAttemptAt, windowStartedAt, now } = delivery;
   if (!isOpen(delivery.state)) return 'closed';
@@ -81,7 +81,7 @@ export interface FinishedAttempt {
 /** What is recorded of an attempt. Failures of Waybill itself never get here. */
 export function recordOf(
   delivery: DeliveryForAttempt,
-  { policy, lastChance }: Pick<AttemptOrder, 'policy' | 'lastChance'>,
+  { policy, lastChance }: Pick<AttemptTerms, 'policy' | 'lastChance'>,
   attempt: FinishedAttempt,
 ): AttemptRecord {
   const { number, begun, finishedAt, result } = attempt;

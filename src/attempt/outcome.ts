@@ -4,9 +4,8 @@
  */
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
-/** Which attempt is to be made. */
-export interface AttemptOrder {
-  readonly deliveryId: string;
+/** By what it is decided whether an attempt may be made, and what follows from it. */
+export interface AttemptTerms {
   readonly policy: RetryPolicy;
   /** The one attempt after a window that an outage of Waybill used up. */
   readonly lastChance: boolean;
@@ -15,6 +14,11 @@ export interface AttemptOrder {
    * the records has been restored from an older copy: its waits are not those that are due.
    */
   readonly expectedNumber: number | null;
+}
+
+/** Which attempt is to be made. */
+export interface AttemptOrder extends AttemptTerms {
+  readonly deliveryId: string;
 }
 
 /** Why no request was made. `noRoom`: as many attempts are under way there as may be; it is planned again. */

@@ -2,30 +2,67 @@
  * The request of an attempt, made of what the records say now. Pure, the keys aside.
  * @module
  */
-import type { DeliveryForAttempt } from '../db/webhooks/deliveries.ts';
+import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptRequest } from '../delivery/sender.ts';
 import { packingListEventTypes } from '../domain/event-types.ts';
-import { render } from '../domain/render.ts';
+import { type RenderOptions, render } from '../domain/render.ts';
 import type { Keys } from '../keys.ts';
 
 /** What opens a webhook's secrets. */
 export type SecretKeys = Pick<Keys, 'decryptSecret'>;
+
+/** Makes the request of an attempt. @throws Error where it cannot be made */
+export type Prepare = (delivery: DeliveryForAttempt, number: number) => Omit<AttemptRequest, 'at'>;
 
 /** @throws Error where it cannot be made: a secret that cannot be decrypted, a broken snapshot */
 export function prepare(
   keys: SecretKeys,
   delivery: DeliveryForAttempt,
   number: number,
+  bodyOf: (delivery: DeliveryForAttempt) => string = payload,
 ): Omit<AttemptRequest, 'at'> {
   const { id: deliveryId, eshopId, url, method, eventType, entityId } = delivery;
   const secrets = signingSecrets(keys, delivery);
-  const body = method === 'GET' ? null : payload(delivery);
+  const body = method === 'GET' ? null : bodyOf(delivery);
   return { eshopId, url, method, secrets, deliveryId, eventType, entityId, number, body };
 }
 
-function payload({ snapshot, payloadVersion, parameters, eventType }: DeliveryForAttempt): string {
+/** Renderings of the last events that are kept: the deliveries of an event follow one another. */
+const KEPT_BODIES = 4;
+
+/**
+ * Prepares the attempts of a batch: each secret is decrypted once, and an event is rendered once for all webhooks that
+ * want it alike. What it keeps is found by what was read, never by whose it is: a secret that was replaced is another one.
+ */
+export function prepareMany(keys: SecretKeys): Prepare {
+  const secrets = new Map<string, string>();
+  const bodies = new Map<string, string>();
+  const opened: SecretKeys = {
+    decryptSecret(sealed, owner) {
+      const key = `${owner.webhookId} ${sealed.toString('base64')}`;
+      const known = secrets.get(key) ?? keys.decryptSecret(sealed, owner);
+      secrets.set(key, known);
+      return known;
+    },
+  };
+  const bodyOf = (delivery: DeliveryForAttempt) => {
+    const key = `${delivery.eventId} ${JSON.stringify(renderOptions(delivery))}`;
+    const known = bodies.get(key) ?? payload(delivery);
+    bodies.set(key, known);
+    const [oldest] = bodies.keys();
+    if (bodies.size > KEPT_BODIES && oldest !== undefined) bodies.delete(oldest);
+    return known;
+  };
+  return (delivery, number) => prepare(opened, delivery, number, bodyOf);
+}
+
+function payload(delivery: DeliveryForAttempt): string {
+  return render(delivery.snapshot, renderOptions(delivery));
+}
+
+function renderOptions({ payloadVersion, parameters, eventType }: DeliveryForAttempt): RenderOptions {
   const withPackingLists = parameters?.withPackingLists === true && packingListEventTypes.includes(eventType);
-  return render(snapshot, { version: payloadVersion, withPackingLists });
+  return { version: payloadVersion, withPackingLists };
 }
 
 /** Newest first. The end of a rotation's overlap is computed here, when signing, not by a clean-up. */

@@ -2,7 +2,7 @@
  * The present situation of a delivery, from which is decided what it does next. Pure; times in milliseconds since 1970.
  * @module
  */
-import type { DeliveryForAttempt } from '../db/webhooks/deliveries.ts';
+import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { isOpen, type StoredState } from '../domain/delivery-state.ts';
 import { latenessMs } from './lateness.ts';
 

@@ -14,6 +14,7 @@ import { createExecutions } from '../reconciler/executions.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
 import type { Repair } from '../reconciler/repair.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
+import { createBatchStarter } from '../temporal/start-batch.ts';
 import { connectionOptions, temporalTarget } from '../temporal/target.ts';
 import { UserError } from '../user-error.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
@@ -50,14 +51,19 @@ async function withTemporal<T>(
 }
 
 async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResult> {
+  // What it does is what it prints.
+  const log = pino({ level: 'error' }, pino.destination({ fd: 2, sync: true }));
+  const policy = retryPolicyOf(settings);
   return await withDatabase(settings, (sql) =>
     withTemporal(settings, (client, taskQueue) =>
       createPasses({
         sql,
         executions: createExecutions(client, taskQueue),
-        restarter: createDispatcher(client, taskQueue, retryPolicyOf(settings)),
-        // What it does is what it prints.
-        log: pino({ level: 'error' }, pino.destination({ fd: 2, sync: true })),
+        restarter: {
+          ...createDispatcher(client, taskQueue, policy),
+          ...createBatchStarter(client, { taskQueue, policy }),
+        },
+        log,
         graceMs: GRACE_MS,
         counts: createCounts(),
         dryRun,

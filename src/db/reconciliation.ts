@@ -9,6 +9,8 @@ import type { Sql } from './pool.ts';
 /** A delivery that should have a running workflow. */
 export interface OwedDelivery extends ClaimedDelivery {
   readonly attemptsMade: number;
+  /** The batch that makes its first attempt; null: it has a workflow of its own. */
+  readonly batchId: string | null;
   /** What its next step had to wait for. */
   readonly dispatchedAt: Date | null;
   readonly lastAttemptAt: Date | null;
@@ -64,7 +66,7 @@ const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_00
 
 /** The columns of an `OwedDelivery`, of `deliveries d` joined with `webhooks w`. */
 const deliveryColumns = (sql: Sql) => sql`
-  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.dispatched_at, d.last_attempt_at,
+  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.batch_id, d.dispatched_at, d.last_attempt_at,
   d.next_attempt_at, 
   (not w.active and w.deleted_at is null)
     or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
@@ -118,6 +120,22 @@ export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<{ i
   return await sql<{ id: string }[]>`
     select d.id from deliveries d
     where d.id = any(${[...ids]}::uuid[]) and d.state not in ('pending', 'retrying')`;
+}
+
+/** The open deliveries of a batch: what it has yet to attempt, or to record. */
+export async function openOfBatch(sql: Sql, batchId: string): Promise<ClaimedDelivery[]> {
+  return await sql<ClaimedDelivery[]>`
+    select id, eshop_id, webhook_id, event_type, entity_id from deliveries
+    where batch_id = ${batchId} and state in ('pending', 'retrying') order by id`;
+}
+
+/** Those of the given batches that have open deliveries. */
+export async function owedBatches(sql: Sql, batchIds: readonly string[]): Promise<string[]> {
+  if (batchIds.length === 0) return [];
+  const rows = await sql<{ batchId: string }[]>`
+    select distinct batch_id from deliveries
+    where batch_id = any(${[...batchIds]}::uuid[]) and state in ('pending', 'retrying')`;
+  return rows.map(({ batchId }) => batchId);
 }
 
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */

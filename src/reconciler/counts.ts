@@ -34,6 +34,7 @@ export function createCounts(): Counts {
 
 const kinds: Record<Kind, readonly [one: string, many: string]> = {
   delivery: ['delivery', 'deliveries'],
+  batch: ['batch', 'batches'],
   mail: ['deactivation mail', 'deactivation mails'],
   release: ['pre-order', 'pre-orders'],
 };
@@ -41,6 +42,7 @@ const kinds: Record<Kind, readonly [one: string, many: string]> = {
 export const actions: Record<Action, string> = {
   startedAgain: 'started again',
   closed: 'closed as canceled by an operator',
+  handedBack: 'handed back to the outbox',
   woken: 'woken',
 };
 /** Why it was made. */

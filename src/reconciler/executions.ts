@@ -18,7 +18,7 @@ export interface Executions {
   namespaceId(): Promise<string>;
   /** The latest run under a workflow id. */
   find(workflowId: string): Promise<Found>;
-  /** Delivery workflows that were terminated or canceled since a time, as far as the list knows. */
+  /** Workflows of deliveries and batches that were terminated or canceled since a time, as far as the list knows. */
   endedExternally(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
   /** The running delivery workflows that wait for their webhook to be activated, as far as the list knows. */
   held(): AsyncIterable<{ readonly workflowId: string }>;
@@ -40,7 +40,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
 
   /** The delivery workflows for which a condition holds. */
   async function* list(condition: string) {
-    const query = `WorkflowType = 'deliverEvent' AND TaskQueue = '${queue}' AND ${condition}`;
+    const query = `WorkflowType IN ('deliverEvent', 'deliverBatch') AND TaskQueue = '${queue}' AND ${condition}`;
     let nextPageToken: Uint8Array = new Uint8Array();
     do {
       const page = await within(() =>

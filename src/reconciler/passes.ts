@@ -6,7 +6,8 @@ import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../each-limited.ts';
-import { isRefusal, type Restarter } from '../temporal/dispatcher.ts';
+import type { Restarter } from '../temporal/dispatcher.ts';
+import { isRefusal } from '../temporal/refusal.ts';
 import { type Counts, createCounts, sentence } from './counts.ts';
 import type { Executions } from './executions.ts';
 import { createRecords, type OwedRecord } from './records.ts';
@@ -134,7 +135,7 @@ export function createPasses(options: PassesOptions): Passes {
         let looked = 0;
         let batch: string[] = [];
         const flush = async () => {
-          const owed = await records.deliveriesOf(batch);
+          const owed = await records.withWorkflows(batch);
           batch = [];
           looked += owed.length;
           await repairAll(owed, repairs);

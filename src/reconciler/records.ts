@@ -3,11 +3,13 @@
  * @module
  */
 import { validate as isUuid } from 'uuid';
+import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { latenessMs } from '../attempt/lateness.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
+import { handBack } from '../db/webhooks/attempts.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';
 import type { Kind } from './verdict.ts';
@@ -26,6 +28,8 @@ export interface OwedRecord {
   restart(ended: boolean): Promise<boolean>;
   /** Closes it as canceled by an operator. @returns false where it has ended already */
   close(): Promise<boolean>;
+  /** Gives its deliveries workflows of their own. @returns false where it holds none any more */
+  handBack(): Promise<boolean>;
   wake(): Promise<void>;
 }
 
@@ -35,9 +39,9 @@ export interface Records {
   late(): Promise<OwedRecord[]>;
   /** All of them, page by page. */
   all(): AsyncIterable<OwedRecord[]>;
-  /** The open ones among deliveries with these workflow ids. */
-  deliveriesOf(workflowIds: readonly string[]): Promise<OwedRecord[]>;
-  /** The closed ones among them: a workflow that still waits need only be told. */
+  /** Deliveries and batches with these workflow ids, as far as they are open. */
+  withWorkflows(workflowIds: readonly string[]): Promise<OwedRecord[]>;
+  /** The closed deliveries among them: a workflow that still waits need only be told. */
   closedOf(workflowIds: readonly string[]): Promise<OwedRecord[]>;
 }
 
@@ -50,8 +54,10 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
   let lateReleases: db.ReleaseCursor | null = null;
 
   function delivery(found: db.OwedDelivery): OwedRecord {
-    const { id } = found;
+    const { id, batchId } = found;
+    if (batchId !== null) return batch(batchId);
     return {
+      ...nothing,
       kind: 'delivery',
       workflowId: deliveryWorkflowId(id),
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
@@ -70,34 +76,47 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
   /** One that is over. A workflow that waits all the same has forgotten that: Temporal was set back. */
   function closed({ id }: { readonly id: string }): OwedRecord {
     return {
+      ...nothing,
       kind: 'delivery',
       workflowId: deliveryWorkflowId(id),
       name: { deliveryId: id },
       late: true,
       stillOwed: async () => true,
       restart: async () => false,
-      close: async () => false,
       wake: () => restarter.signalWebhookChanged(id),
+    };
+  }
+
+  function batch(batchId: string): OwedRecord {
+    return {
+      ...nothing,
+      kind: 'batch',
+      workflowId: batchWorkflowId(batchId),
+      name: { batchId },
+      late: false,
+      stillOwed: async () => (await db.owedBatches(sql, [batchId])).length > 0,
+      restart: async () => await restarter.startBatch(batchId, await db.openOfBatch(sql, batchId)),
+      handBack: async () => (await handBack(sql, batchId, null)) > 0,
     };
   }
 
   /** The workflow of the delivery that deactivated the webhook sends the mail. */
   function mail(found: db.OwedMail): OwedRecord {
     return {
+      ...nothing,
       kind: 'mail',
       workflowId: deliveryWorkflowId(found.id),
       name: { webhookId: found.webhookId, deliveryId: found.id },
       late: false,
       stillOwed: () => db.isMailOwed(sql, found),
       restart: (ended) => restarter.restart(found, ended),
-      close: async () => false,
-      wake: async () => {},
     };
   }
 
   function release({ eshopId, eshopOrderId, late }: db.OwedRelease): OwedRecord {
     const signal = () => restarter.signalReleaseChanged(eshopId, eshopOrderId);
     return {
+      ...nothing,
       kind: 'release',
       workflowId: releaseWorkflowId(eshopId, eshopOrderId),
       name: { eshopId, eshopOrderId },
@@ -108,7 +127,6 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
         await signal();
         return true;
       },
-      close: async () => false,
       wake: signal,
     };
   }
@@ -127,7 +145,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
         db.claimLateMails(sql, graceMs, PAGE),
         nextLateReleases(),
       ]);
-      return [...deliveries.map(delivery), ...mails.map(mail), ...releases.map(release)];
+      return once([...deliveries.map(delivery), ...mails.map(mail), ...releases.map(release)]);
     },
 
     async *all() {
@@ -141,19 +159,35 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       yield* pages((after: db.ReleaseCursor | null) => db.owedReleases(sql, { ...waiting, after }), release);
     },
 
-    deliveriesOf: async (workflowIds) => (await db.owedAmong(sql, deliveryIdsOf(workflowIds))).map(delivery),
+    async withWorkflows(workflowIds) {
+      const batches = await db.owedBatches(sql, idsBehind(batchWorkflowId(''), workflowIds));
+      const deliveries = await db.owedAmong(sql, idsBehind(deliveryWorkflowId(''), workflowIds));
+      return once([...batches.map(batch), ...deliveries.map(delivery)]);
+    },
 
-    closedOf: async (workflowIds) => (await db.closedAmong(sql, deliveryIdsOf(workflowIds))).map(closed),
+    closedOf: async (workflowIds) =>
+      (await db.closedAmong(sql, idsBehind(deliveryWorkflowId(''), workflowIds))).map(closed),
   };
 }
 
-/** The ids of deliveries in the ids of their workflows. */
-function deliveryIdsOf(workflowIds: readonly string[]): string[] {
-  const prefix = deliveryWorkflowId('');
+/** The ids that follow a prefix in the ids of workflows. */
+function idsBehind(prefix: string, workflowIds: readonly string[]): string[] {
   return workflowIds
     .filter((workflowId) => workflowId.startsWith(prefix))
     .map((workflowId) => workflowId.slice(prefix.length))
     .filter((id) => isUuid(id));
+}
+
+/** What most records cannot do. */
+const nothing = {
+  close: async () => false,
+  handBack: async () => false,
+  wake: async () => {},
+};
+
+/** Deliveries of one batch share its workflow. */
+function once(records: readonly OwedRecord[]): OwedRecord[] {
+  return [...new Map(records.map((record) => [`${record.kind} ${record.workflowId}`, record])).values()];
 }
 
 /** Whether a delivery's next step is past by more than the grace, and nothing holds it. */
@@ -171,7 +205,7 @@ async function* pages<C, R extends C>(
   let after: C | null = null;
   for (;;) {
     const rows: R[] = await read(after);
-    if (rows.length > 0) yield rows.map(toRecord);
+    if (rows.length > 0) yield once(rows.map(toRecord));
     const last = rows.at(-1);
     if (rows.length < PAGE || last === undefined) return;
     after = last;

@@ -39,6 +39,8 @@ export async function repair(
       return (await record.restart(found.as !== 'missing')) ? done : null;
     case 'closed':
       return (await record.close()) ? done : null;
+    case 'handedBack':
+      return (await record.handBack()) ? done : null;
     case 'woken':
       await record.wake();
       return done;

@@ -4,8 +4,11 @@
  * @module
  */
 
-/** What should have a running workflow: an open delivery, the mail of a deactivation, the release of a pre-order. */
-export type Kind = 'delivery' | 'mail' | 'release';
+/**
+ * What should have a running workflow: an open delivery, a batch of first attempts, the mail of a deactivation, the release
+ * of a pre-order.
+ */
+export type Kind = 'delivery' | 'batch' | 'mail' | 'release';
 
 /** A record's workflow as Temporal describes it. */
 export type Found =
@@ -20,7 +23,7 @@ export type Found =
 /** Why a record is repaired. */
 export type Reason = Exclude<Found['as'], 'running'> | 'asleep';
 /** How a record is repaired. */
-export type Action = 'startedAgain' | 'closed' | 'woken';
+export type Action = 'startedAgain' | 'closed' | 'handedBack' | 'woken';
 
 /** What a record needs. */
 export interface Verdict {
@@ -36,13 +39,25 @@ export function verdictOn(kind: Kind, found: Found, late: boolean): Verdict | nu
   switch (found.as) {
     case 'running':
       // Temporal restored from an older copy: it sleeps without knowing what it was told since.
-      return late && found.asleep ? { reason: 'asleep', action: 'woken' } : null;
+      // A batch never sleeps.
+      return late && found.asleep && kind !== 'batch' ? { reason: 'asleep', action: 'woken' } : null;
     case 'missing':
     case 'ended':
       return { reason: found.as, action: 'startedAgain' };
     case 'terminated':
     case 'canceled':
-      // A mail is owed whatever becomes of the delivery, and a pre-order still says that it will be released.
-      return { reason: found.as, action: kind === 'delivery' ? 'closed' : 'startedAgain' };
+      return { reason: found.as, action: AFTER_OPERATOR[kind] };
   }
 }
+
+/**
+ * What follows when an operator ended a workflow. A mail is owed whatever becomes of the delivery, and a pre-order still
+ * says that it will be released. Who ends a batch has not looked at each of its deliveries: they are not canceled, but go
+ * on one by one.
+ */
+const AFTER_OPERATOR = {
+  delivery: 'closed',
+  batch: 'handedBack',
+  mail: 'startedAgain',
+  release: 'startedAgain',
+} as const satisfies Record<Kind, Action>;

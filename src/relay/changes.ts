@@ -14,7 +14,7 @@ import {
   type WebhookChange,
 } from '../db/outbox/claim-changes.ts';
 import { eachLimited } from '../each-limited.ts';
-import { isRefusal } from '../temporal/dispatcher.ts';
+import { isRefusal } from '../temporal/refusal.ts';
 import type { PassOnDeps } from './deliveries.ts';
 import type { FanOutPace } from './fan-out-pace.ts';
 import { whileLeased } from './lease.ts';

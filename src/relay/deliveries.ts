@@ -14,7 +14,10 @@ import {
 } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../each-limited.ts';
-import { type Dispatcher, isRefusal } from '../temporal/dispatcher.ts';
+import type { Dispatcher } from '../temporal/dispatcher.ts';
+import { isRefusal } from '../temporal/refusal.ts';
+import { type BatchesDeps, startBatches } from './batches.ts';
+import type { Lane } from './lane.ts';
 import { whileLeased } from './lease.ts';
 import { BATCH, CONCURRENCY, FULL_MS } from './limits.ts';
 import type { Next } from './loop.ts';
@@ -33,35 +36,57 @@ export interface PassOnDeps {
   readonly onTaken: () => void;
 }
 
+/** What deliveries that get their own workflows at once take. */
+export interface DeliveriesDeps extends PassOnDeps, BatchesDeps {}
+
 /**
  * Starts one batch of deliveries.
  * @throws what Temporal or the database threw when it is away; what was claimed is released
  */
-export async function dispatchDeliveries(deps: PassOnDeps, pace: Pace): Promise<Next> {
-  const { sql } = deps;
+export async function dispatchDeliveries(deps: DeliveriesDeps, pace: Pace, lane: Lane): Promise<Next> {
+  const { sql, dispatcher } = deps;
   const bound = pace.bound();
   const claim = await claimDeliveries(sql, { limit: BATCH, handedOver: bound, inFlight: deps.limits() });
   const claimed = claim.deliveries;
   const full = claim.handedOver + claimed.length >= bound;
   pace.observe({ ...claim, bounded: claim.more && full }, performance.now());
-  if (claimed.length > 0) await start(deps, claimed);
-  if (claim.more && !full) return 'more';
+  lane.claimed(claim);
+  // Claimed for a batch by a relay that died: no other workflow may attempt them.
+  await startBatches(
+    deps,
+    claimed.filter(({ batchId }) => batchId !== null),
+  );
+  await startAll(
+    deps,
+    claimed.filter(({ batchId }) => batchId === null),
+    { concurrency: CONCURRENCY, startOne: (delivery) => dispatcher.startDelivery(delivery) },
+  );
+  if (lane.now() === 'batch' || (claim.more && !full)) return 'more';
   if (full) return FULL_MS;
   return claim.kept ? 'soon' : 'idle';
 }
 
-async function start(deps: PassOnDeps, claimed: readonly ClaimedDelivery[]): Promise<void> {
-  const { sql, dispatcher, log, stopping } = deps;
+/**
+ * Starts claimed deliveries, and records what became of each.
+ * @throws what Temporal threw when it is away; what was not started is released
+ */
+export async function startAll<D extends ClaimedDelivery>(
+  deps: PassOnDeps,
+  claimed: readonly D[],
+  how: { readonly concurrency: number; readonly startOne: (delivery: D) => Promise<void> },
+): Promise<void> {
+  if (claimed.length === 0) return;
+  const { sql, log, stopping } = deps;
   const ids = claimed.map(({ id }) => id);
   const started: string[] = [];
   const left: string[] = [];
   const refused: string[] = [];
   let failure: unknown;
-  async function startOne(delivery: ClaimedDelivery): Promise<void> {
+  async function startOne(delivery: D): Promise<void> {
     // Once Temporal has not answered, the rest of the batch need not wait for its deadline as well.
     if (failure !== undefined || stopping.aborted) return void left.push(delivery.id);
     try {
-      await dispatcher.startDelivery(delivery);
+      await how.startOne(delivery);
       started.push(delivery.id);
     } catch (error) {
       if (isRefusal(error)) {
@@ -74,7 +99,7 @@ async function start(deps: PassOnDeps, claimed: readonly ClaimedDelivery[]): Pro
   }
   await whileLeased(
     () => renewDeliveries(sql, ids),
-    () => eachLimited(claimed, CONCURRENCY, startOne),
+    () => eachLimited(claimed, how.concurrency, startOne),
   );
   await markDispatched(sql, started);
   await setAsideDeliveries(sql, refused);

@@ -6,10 +6,14 @@ import type { Logger } from 'pino';
 import type { InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Dispatcher } from '../temporal/dispatcher.ts';
+import type { Dispatcher, HandedBackStarter } from '../temporal/dispatcher.ts';
+import type { BatchStarter } from '../temporal/start-batch.ts';
+import { type BatchesDeps, dispatchBatch } from './batches.ts';
 import { dispatchChanges } from './changes.ts';
 import { dispatchDeliveries } from './deliveries.ts';
 import { createFanOutPace } from './fan-out-pace.ts';
+import { dispatchHandedBack } from './handed-back.ts';
+import { createLane, type FirstAttempts } from './lane.ts';
 import { type LoopOptions, startLoop } from './loop.ts';
 import { createPace } from './pace.ts';
 import { dispatchReleases } from './releases.ts';
@@ -18,6 +22,10 @@ import { dispatchReleases } from './releases.ts';
 export interface RelayOptions {
   readonly sql: Pool;
   readonly dispatcher: Dispatcher;
+  readonly handedBack: HandedBackStarter;
+  readonly starter: BatchStarter;
+  readonly slots: BatchesDeps['slots'];
+  readonly firstAttempts: FirstAttempts;
   readonly log: Logger;
   /** What may be in flight, as the worker beside it knows. */
   readonly limits: () => InFlightLimits;
@@ -35,13 +43,11 @@ export interface Relay {
 }
 
 /** Starts relaying at once. */
-export function startRelay({ sql, dispatcher, log, limits, onTemporal }: RelayOptions): Relay {
+export function startRelay(options: RelayOptions): Relay {
+  const { sql, log, onTemporal } = options;
   const stopping = new AbortController();
   const deps = {
-    sql,
-    dispatcher,
-    log,
-    limits,
+    ...options,
     stopping: stopping.signal,
     onTaken: () => onTemporal('up'),
   };
@@ -49,9 +55,13 @@ export function startRelay({ sql, dispatcher, log, limits, onTemporal }: RelayOp
     startLoop({ what, step, log, onFailure: () => onTemporal('down') });
   const pace = createPace();
   const fanOutPace = createFanOutPace(() => pace.full());
+  const lane = createLane(options.firstAttempts);
+  const dispatchFirst = () =>
+    lane.now() === 'batch' ? dispatchBatch(deps, lane) : dispatchDeliveries(deps, pace, lane);
   const loops = [
-    loop('deliveries', () => dispatchDeliveries(deps, pace)),
+    loop('deliveries', () => dispatchFirst()),
     loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
+    loop('deliveries handed back by batches', () => dispatchHandedBack(deps, lane.rushing)),
     loop('changes of releases', () => dispatchReleases(deps)),
   ];
 

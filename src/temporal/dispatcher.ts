@@ -3,13 +3,7 @@
  * an unreachable server would otherwise be retried for a long time.
  * @module
  */
-import {
-  type Client,
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import {
@@ -24,19 +18,12 @@ import { deliveryTitle } from '../../workflows/operator-view.ts';
 import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
 import { releaseChangedSignal, releaseWorkflowId } from '../../workflows/release-types.ts';
 import { entityIdKey, eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
+import type { HandedBackDelivery } from '../db/outbox/handed-back.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
+import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
+import type { BatchStarter } from './start-batch.ts';
 
-/**
- * How long a worker may take for one step of a workflow, in milliseconds. A worker that was killed during one is noticed
- * after this; Temporal's default of 10 s would delay the attempt by as much. A step takes a few milliseconds.
- */
-const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
-/**
- * Deadline of a call that must not be lost (it is repeated later), in milliseconds. Long enough for a busy server: with
- * the answer to a start its first workflow task would be lost too, and come again only after a task time-out.
- */
-const CALL_DEADLINE_MS = 10_000;
 /** Deadline of a call made for the operator's view alone, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
 
@@ -51,6 +38,12 @@ export interface Dispatcher {
   signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
 }
 
+/** Temporal as it is told of what batches hand back. */
+export interface HandedBackStarter {
+  /** Starts the delivery's own workflow: it goes on behind the attempt that was made, if one was. */
+  startHandedBack(delivery: HandedBackDelivery): Promise<void>;
+}
+
 /** A delivery whose workflow is gone. */
 export interface LostDelivery extends ClaimedDelivery {
   /** Attempts recorded: the workflow waits what is still due, and goes on behind them. */
@@ -58,7 +51,9 @@ export interface LostDelivery extends ClaimedDelivery {
 }
 
 /** Temporal as the reconciler uses it. */
-export interface Restarter extends Pick<Dispatcher, 'signalWebhookChanged' | 'signalReleaseChanged'> {
+export interface Restarter
+  extends Pick<Dispatcher, 'signalWebhookChanged' | 'signalReleaseChanged'>,
+    BatchStarter {
   /**
    * Starts a delivery's workflow again, with the retry policy that is configured now.
    * @param ended true where a workflow of this delivery has ended, false where Temporal knows none
@@ -67,21 +62,12 @@ export interface Restarter extends Pick<Dispatcher, 'signalWebhookChanged' | 'si
   restart(delivery: LostDelivery, ended: boolean): Promise<boolean>;
 }
 
-/** gRPC status INVALID_ARGUMENT: this very request is refused, and the next one may well be taken. */
-const INVALID_ARGUMENT = 3;
-
-/** True where Temporal answered and refused, false where it is away. */
-export function isRefusal(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error;
-  return isGrpcServiceError(cause) && cause.code === INVALID_ARGUMENT;
-}
-
 /** @param client on the worker's own connection, so that a workflow's first task runs here without a detour */
 export function createDispatcher(
   client: Client,
   taskQueue: string,
   policy: RetryPolicy,
-): Dispatcher & Restarter {
+): Dispatcher & Omit<Restarter, keyof BatchStarter> & HandedBackStarter {
   async function signal(
     deliveryId: string,
     deadlineMs: number,
@@ -99,10 +85,10 @@ export function createDispatcher(
 
   /** @returns false where a workflow of this delivery is in the way */
   async function start(
-    delivery: LostDelivery,
+    delivery: LostDelivery & { readonly lastFailure?: FailedAttempt },
     how: { workflowIdReusePolicy: WorkflowIdReusePolicy; requestEagerStart: boolean },
   ): Promise<boolean> {
-    const { id: deliveryId, eshopId, webhookId, eventType, entityId, attemptsMade } = delivery;
+    const { id: deliveryId, eshopId, webhookId, eventType, entityId, attemptsMade, lastFailure } = delivery;
     const input: DeliverEventInput = {
       deliveryId,
       eshopId,
@@ -112,6 +98,7 @@ export function createDispatcher(
       attemptsMade,
       // More attempts than the policy of today allows: none is left, which is for the workflow to find.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
+      ...(lastFailure === undefined ? {} : { lastFailure }),
     };
     try {
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
@@ -144,6 +131,13 @@ export function createDispatcher(
         { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE, requestEagerStart: true },
       );
     },
+    async startHandedBack(delivery) {
+      // Any worker may take it: what was not delivered at once is not urgent.
+      await start(
+        { ...delivery, ...lastFailureOf(delivery) },
+        { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE, requestEagerStart: false },
+      );
+    },
     async restart(delivery, ended) {
       // Any worker may take it: a whole system that is started again would choke the one that asks.
       return await start(delivery, {
@@ -171,6 +165,21 @@ export function createDispatcher(
           ]),
         }),
       );
+    },
+  };
+}
+
+/** What the operator's view begins with: the attempt that the batch made. */
+function lastFailureOf(delivery: HandedBackDelivery): { lastFailure?: FailedAttempt } {
+  const { attemptsMade, lastAttemptAt, lastError, lastStatus, nextAttemptAt } = delivery;
+  if (lastAttemptAt === null || lastError === null) return {};
+  return {
+    lastFailure: {
+      number: attemptsMade,
+      status: lastStatus,
+      sentence: lastError,
+      at: lastAttemptAt.toISOString(),
+      nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
     },
   };
 }

@@ -7,7 +7,12 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { searchAttributeTypes } from './search-attributes.ts';
 
-const { INDEXED_VALUE_TYPE_INT, INDEXED_VALUE_TYPE_KEYWORD } = proto.temporal.api.enums.v1.IndexedValueType;
+const { IndexedValueType } = proto.temporal.api.enums.v1;
+const TYPES = {
+  Int: IndexedValueType.INDEXED_VALUE_TYPE_INT,
+  Keyword: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD,
+  KeywordList: IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD_LIST,
+};
 
 /**
  * Adds the ones that are missing. Temporal Cloud does not allow it: there they are added once in its console, and
@@ -26,12 +31,7 @@ export async function registerSearchAttributes(
       if (missing.length === 0) return;
       await connection.operatorService.addSearchAttributes({
         namespace,
-        searchAttributes: Object.fromEntries(
-          missing.map(([name, type]) => [
-            name,
-            type === 'Int' ? INDEXED_VALUE_TYPE_INT : INDEXED_VALUE_TYPE_KEYWORD,
-          ]),
-        ),
+        searchAttributes: Object.fromEntries(missing.map(([name, type]) => [name, TYPES[type]])),
       });
     });
   } catch (error) {

@@ -1,20 +1,22 @@
 /**
- * The search attributes a Temporal namespace must know before a delivery can start.
+ * The search attributes a Temporal namespace must know before a delivery or a batch can start.
  * @module
  */
 import {
   deliveryStateKey,
   entityIdKey,
+  entityIdsKey,
   eshopIdKey,
   lastStatusKey,
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
 
+const TYPES = { INT: 'Int', KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as const;
+
 /** Name → type, as `temporal server start-dev --search-attribute Name=Type` writes them. */
-export const searchAttributeTypes: Record<string, 'Int' | 'Keyword'> = Object.fromEntries(
-  [eshopIdKey, webhookIdKey, webhookTypeKey, entityIdKey, deliveryStateKey, lastStatusKey].map((key) => [
-    key.name,
-    key.type === 'INT' ? 'Int' : 'Keyword',
-  ]),
+export const searchAttributeTypes: Record<string, 'Int' | 'Keyword' | 'KeywordList'> = Object.fromEntries(
+  [eshopIdKey, webhookIdKey, webhookTypeKey, entityIdKey, entityIdsKey, deliveryStateKey, lastStatusKey].map(
+    (key) => [key.name, TYPES[key.type]],
+  ),
 );

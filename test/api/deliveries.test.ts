@@ -3,9 +3,9 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { beginAttempt, closeDelivery } from '../../src/db/webhooks/deliveries.ts';
+import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
-import { accepted, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { accepted, beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 
 let api: TestApi;
 let eshop: TestEshop;

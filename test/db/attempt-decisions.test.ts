@@ -5,12 +5,12 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { createRooms } from '../../src/attempt/rooms.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { beginAttempt, loadForAttempt } from '../../src/db/webhooks/deliveries.ts';
+import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { fireDelivery } from '../support/deliveries.ts';
+import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;

@@ -4,17 +4,12 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { type AttemptRecord, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
-import {
-  type AttemptRecord,
-  beginAttempt,
-  closeDelivery,
-  loadForAttempt,
-  spendRetries,
-} from '../../src/db/webhooks/deliveries.ts';
+import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
 import { deleteWebhook, findWebhook, replaceWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { accepted, finishAttempt, fireDelivery } from '../support/deliveries.ts';
+import { accepted, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries, type InFlightLimits, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
-import { beginAttempt, deferAttempt, startWindow } from '../../src/db/webhooks/deliveries.ts';
+import { deferAttempt, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { accepted, finishAttempt } from '../support/deliveries.ts';
+import { accepted, beginAttempt, finishAttempt } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;

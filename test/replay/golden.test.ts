@@ -11,11 +11,12 @@ import { describe, expect, test } from 'vitest';
 import { defaultRetryPolicy, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import {
   attemptOptions,
+  batchOptions,
   lastChanceOptions,
   mailOptions,
   ownStepOptions,
 } from '../../workflows/delivery-options.ts';
-import type { AttemptInput, DeliverEventInput } from '../../workflows/delivery-types.ts';
+import { type AttemptInput, type DeliverEventInput, stepsQueue } from '../../workflows/delivery-types.ts';
 
 const folder = new URL('./histories/', import.meta.url);
 const HOUR = 3_600_000;
@@ -80,6 +81,10 @@ function asBefore(
   }
 }
 
+/** Since this time Waybill's own steps have a task queue of their own. */
+const OWN_QUEUE_SINCE = Date.parse('2026-11-22T06:00:00Z');
+const ATTEMPTS = ['attemptDelivery', 'attemptBatch'];
+
 interface Recorded {
   readonly type: string;
   readonly input: unknown;
@@ -96,15 +101,17 @@ function recordedOf(file: string): {
   const decode = (payloads?: { payloads?: unknown[] | null } | null): never =>
     defaultPayloadConverter.fromPayload((payloads?.payloads?.[0] ?? {}) as never) as never;
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
-  const queue = started?.taskQueue?.name;
+  const queue = started?.taskQueue?.name ?? '';
+  const ownQueue = ms(events?.[0]?.eventTime) >= OWN_QUEUE_SINCE;
   const activities = (events ?? []).flatMap((event) => {
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (!scheduled) return [];
     const { retryPolicy } = scheduled;
-    expect(scheduled.taskQueue?.name).toBe(queue);
+    const type = scheduled.activityType?.name ?? '';
+    expect(scheduled.taskQueue?.name).toBe(ownQueue && !ATTEMPTS.includes(type) ? stepsQueue(queue) : queue);
     return [
       {
-        type: scheduled.activityType?.name ?? '',
+        type,
         input: decode(scheduled.input) as unknown,
         scheduleToClose: ms(scheduled.scheduleToCloseTimeout),
         options: {
@@ -142,6 +149,7 @@ function flat(options: ActivityOptions): Record<string, unknown> {
 
 function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): ActivityOptions {
   if (type === 'mailDeactivation') return mailOptions;
+  if (type === 'attemptBatch') return batchOptions({ policy: delivery.policy, claimed: 1 });
   if (type !== 'attemptDelivery') return ownStepOptions;
   const { attemptsBefore, lastChance } = input as AttemptInput;
   return lastChance

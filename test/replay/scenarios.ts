@@ -8,6 +8,7 @@ import { transaction } from '../../src/db/transaction.ts';
 import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
+import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
@@ -29,6 +30,13 @@ export interface Scenario {
 async function closed(stack: DeliveryStack, deliveryId: string): Promise<string> {
   await stack.untilClosed(deliveryId, 60_000);
   return deliveryWorkflowId(deliveryId);
+}
+
+async function batchClosed(stack: DeliveryStack): Promise<string> {
+  const batch = await stack.until('a batch', async () => (await stack.batches())[0] ?? false);
+  const workflowId = batchWorkflowId(batch.id);
+  await stack.untilEnded(workflowId);
+  return workflowId;
 }
 
 /** A delivery whose first attempt failed and that now waits. */
@@ -304,6 +312,65 @@ export const scenarios: readonly Scenario[] = [
       const id = await stack.fireOne('10001');
       await closed(stack, id);
       await stack.resetWorkflow(id);
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'batch-delivered-and-handed-back',
+    closes: 'completed',
+    options: { firstAttempts: 'batch', policy: defaultRetryPolicy, worker: false },
+    async run(stack, receiver) {
+      receiver.respond(({ count }) => ({ status: count === 2 ? 503 : 200 }));
+      await stack.createWebhook(receiver.url);
+      for (const order of ['10001', '10002', '10003']) await stack.fireOne(order);
+      await stack.startWorker();
+      return await batchClosed(stack);
+    },
+  },
+  {
+    name: 'batch-continued-by-another-worker',
+    closes: 'completed',
+    options: { firstAttempts: 'batch', worker: false },
+    async run(stack, receiver) {
+      let stopping: Promise<void> | undefined;
+      receiver.respond(({ count }) => {
+        if (count === 1) stopping = stack.stopWorker();
+        return { delayMs: 100 };
+      });
+      await stack.createWebhook(receiver.url);
+      for (let order = 0; order < 400; order += 1) await stack.fireOne(`order ${order}`);
+      await stack.startWorker();
+      await stack.until('the stop', async () => stopping !== undefined);
+      await stopping;
+      await stack.startWorker();
+      return await batchClosed(stack);
+    },
+  },
+  {
+    name: 'batch-canceled',
+    closes: 'canceled',
+    options: { firstAttempts: 'batch', worker: false, policy: { ...longWindow, attemptTimeoutMs: 8_000 } },
+    async run(stack, receiver) {
+      receiver.respond({ hang: 'headers' });
+      await stack.createWebhook(receiver.url);
+      for (let order = 0; order < 300; order += 1) await stack.fireOne(`order ${order}`);
+      await stack.startWorker();
+      // No slot is left: the others cannot begin any more, and are handed back.
+      await receiver.waitFor(256);
+      const [batch] = await stack.batches();
+      await stack.client.workflow.getHandle(batchWorkflowId(batch?.id ?? '')).cancel();
+      return await batchClosed(stack);
+    },
+  },
+  {
+    name: 'handed-back-by-a-batch',
+    closes: 'completed',
+    options: { firstAttempts: 'batch', policy: { initialIntervalMs: 1_000 } },
+    async run(stack, receiver) {
+      receiver.respond(({ count }) => ({ status: count < 3 ? 503 : 200 }));
+      await stack.createWebhook(receiver.url);
+      const id = await stack.fireOne('10001');
+      await stack.untilState(id, 'delivered');
       return closed(stack, id);
     },
   },

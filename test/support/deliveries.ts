@@ -5,8 +5,15 @@
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';
+import {
+  type AttemptRecord,
+  type BegunAttempt,
+  beginAttempts,
+  type NewAttempt,
+  recordAttempts,
+} from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
-import { type AttemptRecord, beginAttempt, recordAttempt } from '../../src/db/webhooks/deliveries.ts';
+import type { StoredState } from '../../src/domain/delivery-state.ts';
 
 /** Fires an event; answers the id of its delivery to one of the webhooks. */
 export async function fireDelivery(
@@ -18,6 +25,16 @@ export async function fireDelivery(
     select id from deliveries where webhook_id = ${webhookId} order by id desc limit 1`;
   if (row === undefined) throw new Error('the event has no delivery to the webhook');
   return row.id;
+}
+
+/** Begins one attempt of a delivery that no batch holds. */
+export async function beginAttempt(sql: Pool, attempt: NewAttempt): Promise<BegunAttempt | undefined> {
+  return (await beginAttempts(sql, [attempt], null)).get(attempt.deliveryId);
+}
+
+/** Records the result of one. */
+export async function recordAttempt(sql: Pool, record: AttemptRecord): Promise<StoredState | undefined> {
+  return (await recordAttempts(sql, [record], null)).get(record.deliveryId);
 }
 
 /** Records the result of an attempt that has begun: a failure with no attempt left, unless told otherwise. */

@@ -11,6 +11,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import pino from 'pino';
 import { inject } from 'vitest';
 import type { Rooms } from '../../src/attempt/rooms.ts';
+import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
@@ -24,6 +25,7 @@ import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createKeys, newWebhookSecret } from '../../src/keys.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
+import type { FirstAttempts } from '../../src/relay/lane.ts';
 import { type RunningWorker, startWorker } from '../../src/worker-role.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { createTestDatabase } from './database.ts';
@@ -80,11 +82,24 @@ export interface StackOptions {
   readonly workerTemporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
+  /** Default: `FIRST_ATTEMPTS` of the run, or auto. */
+  readonly firstAttempts?: FirstAttempts;
   /** Attempts of the worker under way at once, and the bounds within. */
   readonly attemptsAtOnce?: number;
   readonly rooms?: Rooms;
   /** How often the worker's reconciler looks, and how late a record may be. */
   readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
+}
+
+/** So that every test can be run in each setting: `FIRST_ATTEMPTS=batch npx vitest run test/workflow`. */
+function firstAttemptsOfRun(): FirstAttempts {
+  return readSettings({ FIRST_ATTEMPTS: process.env.FIRST_ATTEMPTS }).FIRST_ATTEMPTS;
+}
+
+/** What a worker has that is not the stack's. */
+export interface OtherWorker {
+  readonly policy?: Partial<RetryPolicy>;
+  readonly workflowBundle?: WorkflowBundleOption;
 }
 
 export type DeliveryStack = Awaited<ReturnType<typeof startDeliveryStack>>;
@@ -114,6 +129,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const client = new Client({ connection });
   const senders: Sender[] = [];
   let worker: RunningWorker | undefined;
+  let second: RunningWorker | undefined;
 
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
 
@@ -131,9 +147,16 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     notify: () => notifier.notify(),
 
     /** @param other than the stack's policy, or than the workflows of this build */
-    async startWorker(
-      other: { policy?: Partial<RetryPolicy>; workflowBundle?: WorkflowBundleOption } = {},
-    ): Promise<void> {
+    async startWorker(other: OtherWorker = {}): Promise<void> {
+      worker = await stack.newWorker(other);
+    },
+
+    /** One more, beside the stack's own; stopped with the stack. */
+    async startSecondWorker(): Promise<void> {
+      second = await stack.newWorker();
+    },
+
+    async newWorker(other: OtherWorker = {}): Promise<RunningWorker> {
       const real = createSender({
         timeoutMs: policy.attemptTimeoutMs,
         allowCidrs: ['127.0.0.0/8', '::1/128'],
@@ -141,10 +164,11 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       });
       const sender = options.wrapSender?.(real) ?? real;
       senders.push(real);
-      worker = await startWorker({
+      return await startWorker({
         sql,
         temporal: { address: options.workerTemporalAddress ?? address, namespace: 'default', taskQueue },
         policy: { ...policy, ...other.policy },
+        firstAttempts: options.firstAttempts ?? firstAttemptsOfRun(),
         keys,
         sender,
         mailer,
@@ -252,6 +276,11 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     attempts: (id: string): Promise<AttemptRow[]> =>
       sql<AttemptRow[]>`select * from attempts where delivery_id = ${id} order by number`,
 
+    /** The batches that have begun, in their order. */
+    batches: () =>
+      sql<{ id: string; delivered: number; handedBack: number; finishedAt: Date | null }[]>`
+        select id, delivered, handed_back, finished_at from batches order by id`,
+
     async webhook(id: number) {
       const [row] = await sql<
         { active: boolean; generation: number; unregisteredAt: Date | null }[]
@@ -279,12 +308,24 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         timeoutMs,
       ),
 
-    /** Waits until the delivery's workflow has ended; answers its status: COMPLETED, FAILED, CANCELLED. */
+    /** Waits until a workflow has ended; answers its status. */
+    untilEnded: (workflowId: string): Promise<string> =>
+      stack.until(`${workflowId} to end`, async () => {
+        const { status } = await client.workflow.getHandle(workflowId).describe();
+        return status.name !== 'RUNNING' && status.name;
+      }),
+
+    /**
+     * Waits until the delivery's workflow has ended; answers its status: COMPLETED, FAILED, CANCELLED. What a batch delivered
+     * has none, and counts as COMPLETED.
+     */
     untilClosed: (id: string, timeoutMs?: number): Promise<string> =>
       stack.until(
         'the workflow to end',
         async () => {
           const description = await stack.describe(id);
+          if (description === undefined && (await stack.delivery(id)).state === 'delivered')
+            return 'COMPLETED';
           return (
             description !== undefined && description.status.name !== 'RUNNING' && description.status.name
           );
@@ -323,7 +364,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     },
 
     async stop(): Promise<void> {
-      await worker?.stop();
+      await Promise.all([worker?.stop(), second?.stop()]);
       await notifier.close();
       await Promise.all(senders.map((sender) => sender.close()));
       await connection.close();

@@ -3,6 +3,7 @@
  * @module
  */
 import pino from 'pino';
+import { createSlots } from '../../src/attempt/slots.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -42,6 +43,10 @@ export function relayTo(
   const relay = startRelay({
     sql: stack.sql,
     dispatcher,
+    handedBack: { startHandedBack: (delivery) => dispatcher.startDelivery(delivery) },
+    starter: { startBatch: () => Promise.reject(new Error('no batch is expected')) },
+    slots: createSlots(1),
+    firstAttempts: 'each',
     limits: () => UNBOUNDED,
     log: pino({ level: 'silent' }),
     onTemporal() {},

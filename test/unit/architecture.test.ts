@@ -33,7 +33,7 @@ function roomOf(file: string): string {
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   activities: ['src/attempt', 'src/db', 'src/mail', 'workflows'],
-  bench: ['src/db', 'src/embedded', 'src/shutdown.ts'],
+  bench: ['src/db', 'src/embedded', 'src/keys.ts', 'src/shutdown.ts'],
   demo: [
     'src/accounts.ts',
     'src/command-line.ts',
@@ -116,7 +116,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/master-key.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts'],
   'src/reconciler': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal', 'workflows'],
-  'src/relay': ['src/db', 'src/each-limited.ts', 'src/temporal'],
+  'src/relay': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal'],
   'src/temporal': ['src/config', 'src/db', 'src/domain', 'workflows'],
   'src/worker-role.ts': [
     'activities',

@@ -1,8 +1,8 @@
 /** Our own outages are not the receiver's failures: they use up no attempt and deactivate no webhook. */
 import { afterEach, expect, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
-import { beginAttempt, recordAttempt } from '../../src/db/webhooks/deliveries.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 

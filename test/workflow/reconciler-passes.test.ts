@@ -13,7 +13,8 @@ import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes } from '../../src/reconciler/passes.ts';
-import { createDispatcher } from '../../src/temporal/dispatcher.ts';
+import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
+import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -32,12 +33,19 @@ async function start(name: string): Promise<DeliveryStack> {
   return stack;
 }
 
+function restarterOf({ client, taskQueue, policy }: DeliveryStack): Restarter {
+  return {
+    ...createDispatcher(client, taskQueue, policy),
+    ...createBatchStarter(client, { taskQueue, policy }),
+  };
+}
+
 /** Passes as a worker of its own has them. */
 function passesOf(stack: DeliveryStack, options: { dryRun?: boolean; graceMs?: number } = {}): Passes {
   return createPasses({
     sql: stack.sql,
     executions: createExecutions(stack.client, stack.taskQueue),
-    restarter: createDispatcher(stack.client, stack.taskQueue, stack.policy),
+    restarter: restarterOf(stack),
     log: pino({ level: 'silent' }),
     graceMs: 1_000,
     counts: createCounts(),
@@ -145,7 +153,7 @@ test('a delivery closed between the look and the repair is not started again', a
         return found;
       },
     },
-    restarter: createDispatcher(stack.client, stack.taskQueue, stack.policy),
+    restarter: restarterOf(stack),
     log: pino({ level: 'silent' }),
     graceMs: 1_000,
     counts: createCounts(),

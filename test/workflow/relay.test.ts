@@ -5,7 +5,8 @@ import { claimWebhookChanges } from '../../src/db/outbox/claim-changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
 import { LEASE_SECONDS, markDispatched } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
-import { createDispatcher, type Dispatcher, isRefusal } from '../../src/temporal/dispatcher.ts';
+import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
+import { isRefusal } from '../../src/temporal/refusal.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany, relayTo as startRelayTo } from '../support/relay.ts';
@@ -15,7 +16,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 async function start(worker: boolean, options: StackOptions = {}): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack('relay', { worker, ...options });
+  const stack = await startDeliveryStack('relay', { worker, firstAttempts: 'each', ...options });
   cleanups.push(() => stack.stop());
   return stack;
 }

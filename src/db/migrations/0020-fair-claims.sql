@@ -1,10 +1,4 @@
 -- outside a transaction
--- Claims take turns by e-shop and by webhook: the next webhook that waits is one step in this index. It does what
--- deliveries_undispatched did.
-drop index concurrently if exists deliveries_queued;
-create index concurrently deliveries_queued on deliveries (eshop_id, webhook_id, id) where dispatched_at is null;
-drop index concurrently if exists deliveries_undispatched;
-
 -- What was handed over lately and has no result yet: few rows, whatever is stored.
 drop index concurrently if exists deliveries_handed_over;
 create index concurrently deliveries_handed_over on deliveries (dispatched_at)

@@ -43,14 +43,14 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
 
 /**
  * A page of the open deliveries that are told next, in the order of their ids. One that is only claimed counts: its
- * workflow may have read the webhook before the change.
+ * workflow may have read the webhook before the change. One that a batch holds has none.
  */
 export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<string[]> {
   const { webhookId, toldId, untilId } = change;
   const rows = await sql<{ id: string }[]>`
     select id from deliveries
     where webhook_id = ${webhookId} and state in ('pending', 'retrying')
-      and (dispatched_at is not null or claimed_until is not null)
+      and (dispatched_at is not null or claimed_until is not null) and batch_id is null
       and (${toldId}::uuid is null or id > ${toldId}::uuid) and (${untilId}::uuid is null or id <= ${untilId}::uuid)
     order by id limit ${limit}`;
   return rows.map((row) => row.id);

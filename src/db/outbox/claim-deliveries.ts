@@ -4,7 +4,7 @@
  * @module
  */
 import type { Sql } from '../pool.ts';
-import { type ClaimedDelivery, LEASE_SECONDS } from './outbox.ts';
+import { LEASE_SECONDS, type QueuedDelivery } from './outbox.ts';
 
 /** How much a claim may take. */
 export interface ClaimLimits {
@@ -12,6 +12,8 @@ export interface ClaimLimits {
   readonly limit: number;
   /** Deliveries that are handed over and not yet attempted, by all relays together; default: not bounded. */
   readonly handedOver?: number;
+  /** The batch that those claimed now belong to, unless they belong to one already; default: none. */
+  readonly batchId?: string;
   /** Deliveries whose first attempt has no result yet, this claim included; default: not bounded. */
   readonly inFlight?: InFlightLimits;
 }
@@ -30,7 +32,7 @@ export interface InFlightLimits {
 
 /** What a claim found and took. */
 export interface Claim {
-  readonly deliveries: readonly ClaimedDelivery[];
+  readonly deliveries: readonly QueuedDelivery[];
   /** Deliveries that were handed over before this claim and have not been attempted yet. */
   readonly handedOver: number;
   /** How long the oldest of these has been waiting, in milliseconds; 0 where there is none. */
@@ -64,7 +66,7 @@ export const UNBOUNDED: InFlightLimits = {
 const LEAST_DEPTH = 4;
 const MOST_HEADS = 4_000;
 
-interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<ClaimedDelivery, 'id'> {
+interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<QueuedDelivery, 'id'> {
   /** null where nothing was claimed. */
   readonly id: string | null;
 }
@@ -78,8 +80,9 @@ interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<ClaimedDelivery, 'id'
  * depend on how much is waiting. Of two relays that claim at the same moment each may fill the bound by itself.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
-  const { limit, handedOver = null, inFlight = UNBOUNDED } = limits;
-  const claimable = sql`d.dispatched_at is null and (d.claimed_until is null or d.claimed_until < now())`;
+  const { limit, handedOver = null, batchId = null, inFlight = UNBOUNDED } = limits;
+  const queued = sql`d.dispatched_at is null and d.handed_back_at is null`;
+  const claimable = sql`${queued} and (d.claimed_until is null or d.claimed_until < now())`;
   const rows = await sql<ClaimRow[]>`
     with recursive
     in_flight as materialized (
@@ -96,12 +99,12 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       from handed_over h),
     queues as (
       (select d.eshop_id, d.webhook_id from deliveries d
-       where d.dispatched_at is null order by d.eshop_id, d.webhook_id limit 1)
+       where ${queued} order by d.eshop_id, d.webhook_id limit 1)
       union all
       select next.eshop_id, next.webhook_id
       from queues q cross join lateral (
         select d.eshop_id, d.webhook_id from deliveries d
-        where d.dispatched_at is null and (d.eshop_id, d.webhook_id) > (q.eshop_id, q.webhook_id)
+        where ${queued} and (d.eshop_id, d.webhook_id) > (q.eshop_id, q.webhook_id)
         order by d.eshop_id, d.webhook_id limit 1) next),
     depth as materialized (
       select greatest(${LEAST_DEPTH}, least(
@@ -147,18 +150,19 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       where ${claimable}
       order by c.place limit (select size from room) for update of d skip locked),
     claimed as (
-      update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}) from chosen where d.id = chosen.id
-      returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, chosen.place)
+      update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), batch_id = coalesce(d.batch_id, ${batchId}::uuid)
+      from chosen where d.id = chosen.id
+      returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, chosen.place)
     select h.count as handed_over, h.ms as hand_over_ms,
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from candidates), 0)::float8 as waited_ms,
            (select count(*) from candidates) > (select count(*) from claimed) as more,
            (select count(*) from heads) > (select count(*) from at_hosts where host_turn <= host_most) as kept,
-           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id
+           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id
     from handed_over h left join claimed on true
     order by claimed.place`;
   const [first] = rows;
-  const deliveries = rows.flatMap(({ id, eshopId, webhookId, eventType, entityId }) =>
-    id === null ? [] : [{ id, eshopId, webhookId, eventType, entityId }],
+  const deliveries = rows.flatMap(({ id, eshopId, webhookId, eventType, entityId, batchId: batch }) =>
+    id === null ? [] : [{ id, eshopId, webhookId, eventType, entityId, batchId: batch }],
   );
   return {
     deliveries,

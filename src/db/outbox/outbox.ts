@@ -22,6 +22,12 @@ export interface ClaimedDelivery {
   readonly entityId: string;
 }
 
+/** A delivery as it is claimed. */
+export interface QueuedDelivery extends ClaimedDelivery {
+  /** The batch that makes its first attempt; null: its own workflow does. */
+  readonly batchId: string | null;
+}
+
 /** Records that Temporal has these deliveries: the lasting guard against a second start. */
 export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

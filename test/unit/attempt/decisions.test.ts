@@ -12,7 +12,7 @@ import {
   unplannedWait,
 } from '../../../src/attempt/decisions.ts';
 import type { AttemptOrder, Refusal } from '../../../src/attempt/outcome.ts';
-import type { DeliveryForAttempt } from '../../../src/db/webhooks/deliveries.ts';
+import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, begun, MINUTE, NOW, policy, refusedByReceiver, untried, waiting } from './delivery.ts';
 
 const order: AttemptOrder = { deliveryId: waiting.id, policy, lastChance: false, expectedNumber: 2 };

@@ -1,4 +1,4 @@
-import type { BegunAttempt, DeliveryForAttempt } from '../../../src/db/webhooks/deliveries.ts';
+import type { BegunAttempt, DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import type { AttemptResult } from '../../../src/delivery/sender.ts';
 import type { RetryPolicy } from '../../../src/domain/retry-policy.ts';
 
@@ -20,6 +20,7 @@ export const policy: RetryPolicy = {
 /** Failed once five minutes ago, and due now. */
 export const waiting: DeliveryForAttempt = {
   id: '019aa1b2-0000-7000-8000-000000000001',
+  eventId: '019aa1b2-0000-7000-8000-000000000002',
   eshopId: 3,
   webhookId: 7,
   eventType: 'UPDATE_ORDER',

@@ -1,7 +1,7 @@
 /** The request of an attempt. */
 import { describe, expect, test } from 'vitest';
 import { prepare } from '../../../src/attempt/prepare.ts';
-import type { DeliveryForAttempt } from '../../../src/db/webhooks/deliveries.ts';
+import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, waiting } from './delivery.ts';
 
 /** A secret is what was sealed, and whose it is. */

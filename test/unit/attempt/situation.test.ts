@@ -1,7 +1,7 @@
 /** The present situation of a delivery, case by case. */
 import { describe, expect, test } from 'vitest';
 import { type DeliverySituation, finalState, situationOf } from '../../../src/attempt/situation.ts';
-import type { DeliveryForAttempt } from '../../../src/db/webhooks/deliveries.ts';
+import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, MINUTE, NOW, untried, waiting } from './delivery.ts';
 
 const terms = { windowMs: 60 * MINUTE, firstWaitMs: 10_000 };

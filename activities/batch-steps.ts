@@ -1,0 +1,46 @@
+/**
+ * The activities of a batch: `makeBatch` in Temporal's terms.
+ * @module
+ */
+import { setMaxListeners } from 'node:events';
+import { Context } from '@temporalio/activity';
+import { type BatchDeps, makeBatch } from '../src/attempt/make-batch.ts';
+import { handBack } from '../src/db/webhooks/attempts.ts';
+import { countBatch } from '../src/db/webhooks/batches.ts';
+import type { BatchActivities } from '../workflows/batch-types.ts';
+import { withHeartbeat } from './with-heartbeat.ts';
+
+/** What the activities receive. */
+export interface BatchStepsDeps extends BatchDeps {
+  /** Aborted when the worker is told to stop: attempts under way finish, and no further ones begin. */
+  readonly stopping: AbortSignal;
+}
+
+/** Makes the activities. */
+export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
+  return {
+    async attemptBatch(order) {
+      const context = Context.current();
+      const { cancellationSignal } = context;
+      const abort = new AbortController();
+      // One listener per request under way.
+      setMaxListeners(0, abort.signal);
+      // Also where the server has given this execution up: a request that was made has a result, which counts.
+      const onCancel = () => {
+        if (context.cancellationDetails?.workerShutdown === true) abort.abort();
+      };
+      cancellationSignal.addEventListener('abort', onCancel);
+      const stop = AbortSignal.any([deps.stopping, cancellationSignal]);
+      try {
+        return await withHeartbeat(context, () => makeBatch(deps, order, { stop, abort: abort.signal }));
+      } finally {
+        cancellationSignal.removeEventListener('abort', onCancel);
+      }
+    },
+
+    async handBackBatch(batchId) {
+      await handBack(deps.sql, batchId, null);
+      return await countBatch(deps.sql, batchId);
+    },
+  };
+}

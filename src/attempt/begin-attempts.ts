@@ -1,0 +1,96 @@
+/**
+ * The first half of attempts: from what the records say to requests that may leave (docs/interface.md, D1–D6). One
+ * delivery or many, the steps are the same.
+ * @module
+ */
+import type { Logger } from 'pino';
+import { type Clock, clockFrom } from '../db/clock.ts';
+import type { Pool } from '../db/pool.ts';
+import {
+  type BatchRun,
+  type BegunAttempt,
+  beginAttempts,
+  type DeliveryForAttempt,
+} from '../db/webhooks/attempts.ts';
+import type { AttemptRequest, Sender } from '../delivery/sender.ts';
+import { refusalOf } from './decisions.ts';
+import type { AttemptTerms, Refusal } from './outcome.ts';
+import { type Prepare, prepare, type SecretKeys } from './prepare.ts';
+import type { Rooms } from './rooms.ts';
+
+/** What attempts receive. */
+export interface AttemptDeps {
+  readonly sql: Pool;
+  readonly sender: Sender;
+  readonly keys: SecretKeys;
+  readonly rooms: Rooms;
+  readonly log: Logger;
+}
+
+/** An attempt whose request may leave. */
+export interface ReadyAttempt {
+  readonly delivery: DeliveryForAttempt;
+  readonly number: number;
+  readonly begun: BegunAttempt;
+  /** The database's, carried on from the beginning of the attempt. */
+  readonly clock: Clock;
+  readonly request: AttemptRequest;
+}
+
+/** What became of a group of deliveries that were to be attempted. */
+export interface Beginnings {
+  readonly ready: readonly ReadyAttempt[];
+  readonly refused: readonly { readonly delivery: DeliveryForAttempt; readonly reason: Refusal }[];
+  /** No request can be made of the stored records. */
+  readonly unprepared: readonly { readonly delivery: DeliveryForAttempt; readonly error: unknown }[];
+  /** Not as read any more: the number has its result, the webhook has changed, or somebody else holds the delivery. */
+  readonly outdated: readonly DeliveryForAttempt[];
+}
+
+/**
+ * Decides about each delivery, prepares the requests, and allocates the numbers of those that may leave in one statement.
+ * @param batch the batch that holds the deliveries; null: none may hold them
+ */
+export async function begin(
+  { sql, keys }: Pick<AttemptDeps, 'sql' | 'keys'>,
+  deliveries: readonly DeliveryForAttempt[],
+  terms: AttemptTerms,
+  batch: BatchRun | null,
+  prepareWith: Prepare = (delivery, number) => prepare(keys, delivery, number),
+): Promise<Beginnings> {
+  const refused: { delivery: DeliveryForAttempt; reason: Refusal }[] = [];
+  const unprepared: { delivery: DeliveryForAttempt; error: unknown }[] = [];
+  const prepared: { delivery: DeliveryForAttempt; number: number; request: Omit<AttemptRequest, 'at'> }[] =
+    [];
+  for (const delivery of deliveries) {
+    const reason = refusalOf(delivery, terms);
+    if (reason !== null) {
+      refused.push({ delivery, reason });
+      continue;
+    }
+    const number = delivery.attemptsMade + 1;
+    try {
+      prepared.push({ delivery, number, request: prepareWith(delivery, number) });
+    } catch (error) {
+      unprepared.push({ delivery, error });
+    }
+  }
+  const wanted = prepared.map(({ delivery: { id, generation }, number }) => ({
+    deliveryId: id,
+    number,
+    generation,
+  }));
+  const begun = await beginAttempts(sql, wanted, batch);
+  const ready: ReadyAttempt[] = [];
+  const outdated: DeliveryForAttempt[] = [];
+  for (const { delivery, number, request } of prepared) {
+    const one = begun.get(delivery.id);
+    if (one === undefined) {
+      outdated.push(delivery);
+      continue;
+    }
+    const clock = clockFrom(one.startedAt);
+    ready.push({ delivery, number, begun: one, clock, request: { ...request, at: one.startedAt } });
+  }
+  return { ready, refused, unprepared, outdated };
+}

@@ -1,0 +1,103 @@
+/**
+ * Slots for the requests of batches: how many may be under way at once in this process, whatever batch they belong to. A
+ * slow receiver keeps the slots of its own requests, and nothing else waits for it.
+ * @module
+ */
+
+/** Slots, and what was promised of them. */
+export interface Slots {
+  /**
+   * Waits for free slots, in the order of asking.
+   * @param wanted the most that are of use
+   * @returns at least one and at most `wanted`, as many as were free; 0 when `signal` aborts first
+   */
+  take(wanted: number, signal: AbortSignal): Promise<number>;
+  /** Gives slots back. */
+  release(count: number): void;
+  /** Free, and not promised to a batch that is on its way. */
+  unclaimed(): number;
+  /** Sets slots aside for a batch that was claimed, until it begins here, or elsewhere. */
+  promise(batchId: string, count: number): void;
+  /** The batch begins: it takes slots by itself now. */
+  begins(batchId: string): void;
+}
+
+/** Below this many, taking waits for more to become free, unless it takes this long, in milliseconds. */
+const WORTHWHILE = 32;
+const PATIENCE_MS = 50;
+/** A batch that has not begun here by now runs in another process, in milliseconds. */
+const PROMISE_MS = 1_000;
+
+interface Waiter {
+  readonly wanted: number;
+  /** Any number will do by now. */
+  impatient: boolean;
+  readonly serve: (count: number) => void;
+}
+
+/** @param total of all slots */
+export function createSlots(total: number): Slots {
+  let free = total;
+  const waiting: Waiter[] = [];
+  const promised = new Map<string, { readonly count: number; readonly timer: NodeJS.Timeout }>();
+
+  function serveNext(): void {
+    for (let [next] = waiting; next !== undefined; [next] = waiting) {
+      const enough = next.impatient ? 1 : Math.min(next.wanted, WORTHWHILE);
+      if (free < enough) return;
+      waiting.shift();
+      const count = Math.min(free, next.wanted);
+      free -= count;
+      next.serve(count);
+    }
+  }
+
+  function take(wanted: number, signal: AbortSignal): Promise<number> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve(0);
+      const waiter: Waiter = {
+        wanted,
+        impatient: false,
+        serve(count) {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', giveUp);
+          resolve(count);
+        },
+      };
+      const giveUp = () => {
+        waiting.splice(waiting.indexOf(waiter), 1);
+        waiter.serve(0);
+        serveNext();
+      };
+      const timer = setTimeout(() => {
+        waiter.impatient = true;
+        serveNext();
+      }, PATIENCE_MS);
+      signal.addEventListener('abort', giveUp, { once: true });
+      waiting.push(waiter);
+      serveNext();
+    });
+  }
+
+  function begins(batchId: string): void {
+    clearTimeout(promised.get(batchId)?.timer);
+    promised.delete(batchId);
+  }
+
+  return {
+    take,
+    release(count) {
+      free += count;
+      serveNext();
+    },
+    unclaimed() {
+      const set = [...promised.values()].reduce((sum, { count }) => sum + count, 0);
+      return Math.max(0, free - set);
+    },
+    promise(batchId, count) {
+      begins(batchId);
+      promised.set(batchId, { count, timer: setTimeout(() => promised.delete(batchId), PROMISE_MS).unref() });
+    },
+    begins,
+  };
+}

@@ -1,0 +1,247 @@
+/**
+ * Attempts in the database: what they read, how they begin and what is recorded of them, for one delivery or for many at
+ * once. Each function that records is one durable step and may be repeated.
+ * @module
+ */
+import type { StoredState } from '../../domain/delivery-state.ts';
+import type { EventType } from '../../domain/event-types.ts';
+import type { Sql } from '../pool.ts';
+
+/** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
+export interface DeliveryForAttempt {
+  readonly id: string;
+  readonly eventId: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly eventType: EventType;
+  readonly entityId: string;
+  readonly state: StoredState;
+  readonly attemptsMade: number;
+  readonly windowStartedAt: Date | null;
+  readonly nextAttemptAt: Date | null;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  /** The webhook's generation that the last attempt was made under. */
+  readonly lastGeneration: number | null;
+  /** Of the last recorded attempt. */
+  readonly lastOutcome: 'success' | 'failure' | 'gone' | null;
+  readonly lastStartedAt: Date | null;
+  readonly lastAttemptAt: Date | null;
+  /** How much later than due its attempts began because of outages of ours, in milliseconds. */
+  readonly lateMs: number;
+  /** Outages of ours left no room for the attempts still due. */
+  readonly windowLost: boolean;
+  readonly url: string;
+  readonly method: 'POST' | 'GET';
+  readonly active: boolean;
+  readonly generation: number;
+  /** Since when the generation is this one; null where it never rose. */
+  readonly generationAt: Date | null;
+  readonly payloadVersion: 'v2' | 'v21';
+  readonly parameters: { readonly withPackingLists?: boolean } | null;
+  readonly secret: Buffer;
+  readonly previousSecret: Buffer | null;
+  readonly previousSecretUntil: Date | null;
+  readonly deletedAt: Date | null;
+  /** JSON text of the record after the write, in its v2 form. */
+  readonly snapshot: string;
+  /** The database's clock when this was read. */
+  readonly now: Date;
+}
+
+/** Deliveries `d` with their webhooks, snapshots and last attempts: the columns of a `DeliveryForAttempt`. */
+const forAttempt = (sql: Sql) => sql`
+    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.state, d.attempts_made, d.window_started_at,
+           d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
+           a.outcome as last_outcome, a.started_at as last_started_at,
+           w.url, w.method, w.active, w.generation, w.generation_at, w.payload_version, w.parameters, w.secret, w.previous_secret,
+           w.previous_secret_until, w.deleted_at, e.snapshot, clock_timestamp() as now
+    from deliveries d
+    join webhooks w on w.id = d.webhook_id
+    join events e on e.id = d.event_id
+    left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made`;
+
+/** Reads a delivery with its webhook and snapshot; undefined where there is none. */
+export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {
+  const [row] = await sql<DeliveryForAttempt[]>`${forAttempt(sql)} where d.id = ${deliveryId}`;
+  return row;
+}
+
+/** A batch, and the execution of it that may begin attempts. */
+export interface BatchRun {
+  readonly id: string;
+  readonly run: string;
+}
+
+/**
+ * Reads open deliveries of a batch, in the order of their ids.
+ * @param after the last id of the page before, or null
+ */
+export async function loadOfBatch(
+  sql: Sql,
+  batchId: string,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<DeliveryForAttempt[]> {
+  return await sql<DeliveryForAttempt[]>`
+    ${forAttempt(sql)}
+    where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
+      and (${after}::uuid is null or d.id > ${after}::uuid)
+    order by d.id limit ${limit}`;
+}
+
+/** An attempt that is to begin. */
+export interface NewAttempt {
+  readonly deliveryId: string;
+  readonly number: number;
+  /** The webhook's generation as read: another one now means that the delivery has to be read again. */
+  readonly generation: number;
+}
+
+/** When an attempt began, and the window of its delivery with it. */
+export interface BegunAttempt {
+  readonly startedAt: Date;
+  readonly windowStartedAt: Date;
+}
+
+/**
+ * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded
+ * is begun again under the same number. With its first attempt a delivery has been dispatched.
+ * @param batch the batch that holds the deliveries; null: none may hold them
+ * @returns by delivery; missing where the number already has its result, the webhook is no longer the one that was read,
+ * the delivery has ended, or somebody else holds it
+ */
+export async function beginAttempts(
+  sql: Sql,
+  attempts: readonly NewAttempt[],
+  batch: BatchRun | null,
+): Promise<Map<string, BegunAttempt>> {
+  if (attempts.length === 0) return new Map();
+  const batchId = batch?.id ?? null;
+  const rows = await sql<(BegunAttempt & { id: string })[]>`
+    with begun as (
+      insert into attempts (delivery_id, number, generation, started_at)
+      select d.id, asked.number, asked.generation, clock_timestamp()
+      from unnest(
+        ${attempts.map(({ deliveryId }) => deliveryId)}::uuid[], ${attempts.map(({ number }) => number)}::int[],
+        ${attempts.map(({ generation }) => generation)}::int[]) as asked (delivery_id, number, generation)
+      join deliveries d on d.id = asked.delivery_id
+      join webhooks w on w.id = d.webhook_id
+      where d.state in ('pending', 'retrying')
+        and w.active and w.deleted_at is null and w.generation = asked.generation
+        and d.batch_id is not distinct from ${batchId}::uuid
+        ${batch === null ? sql`` : sql`and exists (select from batches where id = ${batch.id} and run = ${batch.run})`}
+      on conflict (delivery_id, number) do update
+        set started_at = excluded.started_at, generation = excluded.generation
+        where attempts.finished_at is null
+      returning delivery_id, started_at)
+    update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at),
+      dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null
+    from begun where d.id = begun.delivery_id and d.batch_id is not distinct from ${batchId}::uuid
+    returning d.id, begun.started_at, d.window_started_at`;
+  return new Map(rows.map(({ id, ...begun }) => [id, begun]));
+}
+
+/** The result of an attempt, with what follows from it. */
+export interface AttemptRecord {
+  readonly deliveryId: string;
+  readonly number: number;
+  readonly generation: number;
+  readonly outcome: 'success' | 'failure' | 'gone';
+  readonly finishedAt: Date;
+  readonly durationMs: number;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly responseExcerpt: string | null;
+  /** null after a success, or when no attempt is left. */
+  readonly nextAttemptAt: Date | null;
+  /** How much later than due it began because of an outage of ours, in milliseconds. */
+  readonly lateMs: number;
+  /** No attempt is left, and the reason is an outage of ours. */
+  readonly windowLost: boolean;
+}
+
+/**
+ * Records the results of attempts and what follows from them in one statement. The first result recorded stays, except
+ * that a success takes the place of a failure: of two requests made under one number by mistake, the accepted one counts.
+ * @param batch the batch that made them: what it did not deliver is handed back to the outbox in the same statement
+ * @returns the states afterwards, by delivery; missing where this changed nothing
+ */
+export async function recordAttempts(
+  sql: Sql,
+  records: readonly AttemptRecord[],
+  batch: BatchRun | null,
+): Promise<Map<string, StoredState>> {
+  if (records.length === 0) return new Map();
+  const rows = await sql<{ id: string; state: StoredState }[]>`
+    with finished as (
+      update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
+        status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = r."nextAttemptAt"
+      from json_to_recordset(${JSON.stringify(records)}::text::json) as r (
+        "deliveryId" uuid, number int, generation int, outcome text, "finishedAt" timestamptz, "durationMs" int,
+        status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint, "windowLost" boolean)
+      where a.delivery_id = r."deliveryId" and a.number = r.number
+        and (a.finished_at is null or r.outcome = 'success' and a.outcome <> 'success')
+      returning r.*),
+    changed as (
+      update deliveries d set
+        state = case when f.outcome = 'success' then 'delivered' else 'retrying' end,
+        attempts_made = greatest(d.attempts_made, f.number), last_attempt_at = f."finishedAt", last_status = f.status,
+        last_error = f.error, last_generation = f.generation, next_attempt_at = f."nextAttemptAt",
+        late_ms = d.late_ms + f."lateMs", window_lost = f."windowLost",
+        finished_at = case when f.outcome = 'success' then f."finishedAt" end,
+        dispatched_at = case
+          when f.outcome = 'success' then coalesce(d.dispatched_at, now())
+          when d.batch_id is distinct from ${batch?.id ?? null}::uuid or d.batch_id is null then d.dispatched_at end
+        ${batch === null ? sql`` : handingBack(sql, batch, sql`f.outcome <> 'success'`)}
+      from finished f where d.id = f."deliveryId" and d.state in ('pending', 'retrying')
+      returning d.id, d.state, d.handed_back_at)
+    ${batch === null ? sql`` : countedIn(sql, batch)}
+    select id, state from changed`;
+  return new Map(rows.map(({ id, state }) => [id, state]));
+}
+
+/** Of a delivery `d` that is updated: back to the outbox, if the batch still holds it. */
+function handingBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
+  const back = sql`d.batch_id = ${batch.id} and ${condition}`;
+  return sql`,
+        handed_back_at = case when ${back} then now() else d.handed_back_at end,
+        batch_id = case when ${back} then null else d.batch_id end`;
+}
+
+/** Counts what was `changed` by this statement in the batch's own row. */
+function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
+  return sql`, counted as (
+      update batches set
+        delivered = delivered + (select count(*) from changed where state = 'delivered'),
+        handed_back = handed_back + (select count(*) from changed where state <> 'delivered' and handed_back_at = now())
+      where id = ${batch.id})`;
+}
+
+/**
+ * Gives deliveries of a batch back to the outbox as they are: their next step is a workflow's of their own.
+ * @param ids null: all that are open
+ */
+export async function handBack(sql: Sql, batchId: string, ids: readonly string[] | null): Promise<number> {
+  if (ids?.length === 0) return 0;
+  const rows = await sql`
+    with changed as (
+      update deliveries d set claimed_until = null, dispatched_at = null
+        ${handingBack(sql, { id: batchId }, sql`true`)}
+      where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
+        ${ids === null ? sql`` : sql`and d.id = any(${[...ids]}::uuid[])`}
+      returning d.id, d.state, d.handed_back_at)
+    ${countedIn(sql, { id: batchId })}
+    select id from changed`;
+  return rows.length;
+}
+
+/** The generations of webhooks now, by id; an attempt compares with the one it was made under. */
+export async function webhookGenerations(
+  sql: Sql,
+  webhookIds: readonly number[],
+): Promise<Map<number, number>> {
+  if (webhookIds.length === 0) return new Map();
+  const rows = await sql<{ id: number; generation: number }[]>`
+    select id, generation from webhooks where id = any(${[...webhookIds]}::int[])`;
+  return new Map(rows.map(({ id, generation }) => [id, generation]));
+}

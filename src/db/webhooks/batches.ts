@@ -1,0 +1,42 @@
+/**
+ * Batches in the database: which execution holds one, what is left of it, what came of it.
+ * @module
+ */
+import { v7 as uuidv7 } from 'uuid';
+import type { Sql } from '../pool.ts';
+import type { BatchRun } from './attempts.ts';
+
+/** What came of a batch so far. */
+export interface BatchCounts {
+  readonly delivered: number;
+  /** Back in the outbox, each for a workflow of its own. */
+  readonly handedBack: number;
+  /** Deliveries that the batch still holds. */
+  readonly left: number;
+}
+
+/** Batches that ended longer ago than this are forgotten. */
+const KEPT = '1 hour';
+
+/**
+ * Takes a batch for one execution: from now on no other may begin attempts of it. Forgets those that ended long ago.
+ */
+export async function takeBatch(sql: Sql, id: string): Promise<BatchRun> {
+  const run = uuidv7();
+  await sql`
+    with forgotten as (delete from batches where finished_at < now() - ${KEPT}::interval and id <> ${id})
+    insert into batches (id, run) values (${id}, ${run})
+    on conflict (id) do update set run = excluded.run, finished_at = null`;
+  return { id, run };
+}
+
+/** What came of a batch, and whether that is all: then it has ended. */
+export async function countBatch(sql: Sql, id: string): Promise<BatchCounts> {
+  const [row] = await sql<BatchCounts[]>`
+    with open as (
+      select count(*)::int as left from deliveries where batch_id = ${id} and state in ('pending', 'retrying'))
+    update batches set finished_at = case when open.left = 0 then now() end
+    from open where id = ${id}
+    returning delivered, handed_back, open.left`;
+  return row ?? { delivered: 0, handedBack: 0, left: 0 };
+}

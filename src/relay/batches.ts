@@ -1,0 +1,85 @@
+/**
+ * The rush lane of the relay: deliveries handed over by the hundred, each batch to one workflow. As many are claimed as
+ * there are free slots for requests, so that a slow receiver holds up nobody else.
+ * @module
+ */
+import type { Logger } from 'pino';
+import { v7 as uuidv7 } from 'uuid';
+import type { Slots } from '../attempt/slots.ts';
+import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
+import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
+import type { Pool } from '../db/pool.ts';
+import { handBack } from '../db/webhooks/attempts.ts';
+import { isRefusal } from '../temporal/refusal.ts';
+import type { BatchStarter } from '../temporal/start-batch.ts';
+import type { Lane } from './lane.ts';
+import type { Next } from './loop.ts';
+
+/** What batches take. */
+export interface BatchesDeps {
+  readonly sql: Pool;
+  readonly log: Logger;
+  /** Told when Temporal took something. */
+  readonly onTaken: () => void;
+  readonly starter: BatchStarter;
+  readonly slots: Pick<Slots, 'unclaimed' | 'promise'>;
+}
+
+/** Deliveries of a batch: a workflow costs Temporal the same whatever its size. */
+const BATCH_SIZE = 500;
+/** With fewer free slots than this a batch would be a small one. */
+const LEAST_SLOTS = 64;
+/** Most requests are answered sooner than the next batch is there: so many deliveries are claimed per free slot. */
+const PER_SLOT = 2;
+/** Before slots are looked at again, in milliseconds. */
+const BUSY_MS = 20;
+/** A batch that was not full waits this long for more, in milliseconds. */
+const LINGER_MS = 250;
+
+/**
+ * Claims one batch, and starts it. Deliveries that belong to a batch already, since whoever claimed them died, start that
+ * one again.
+ * @throws what Temporal or the database threw when it is away; what was claimed is released, and stays in its batch
+ */
+export async function dispatchBatch(deps: BatchesDeps, lane: Lane): Promise<Next> {
+  const { sql, slots } = deps;
+  const free = slots.unclaimed();
+  if (free < LEAST_SLOTS) return BUSY_MS;
+  const limit = Math.min(BATCH_SIZE, PER_SLOT * free);
+  const { deliveries } = await claimDeliveries(sql, { limit, batchId: uuidv7() });
+  lane.batched(deliveries.length);
+  await startBatches(deps, deliveries);
+  if (deliveries.length === limit) return 'more';
+  return deliveries.length === 0 && lane.now() === 'batch' ? 'idle' : LINGER_MS;
+}
+
+/** Starts the batches that these deliveries belong to. */
+export async function startBatches(
+  { sql, log, starter, slots, onTaken }: BatchesDeps,
+  deliveries: readonly QueuedDelivery[],
+): Promise<void> {
+  const batchIds = new Set(deliveries.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
+  for (const batchId of batchIds) {
+    const claimed = deliveries.filter((delivery) => delivery.batchId === batchId);
+    slots.promise(batchId, Math.min(claimed.length, slots.unclaimed()));
+    try {
+      await starter.startBatch(batchId, claimed);
+    } catch (error) {
+      if (isRefusal(error)) {
+        log.error(
+          { batchId, err: error },
+          'Temporal refused to start a batch: each delivery gets its own workflow',
+        );
+        await handBack(sql, batchId, null);
+        continue;
+      }
+      // Perhaps it was started all the same: the deliveries stay in their batch.
+      await releaseDeliveries(
+        sql,
+        deliveries.map(({ id }) => id),
+      );
+      throw error;
+    }
+    onTaken();
+  }
+}

@@ -1,0 +1,239 @@
+/** Who holds a delivery, and what a batch records of it: no second batch, no second workflow, nothing lost between two. */
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { nextToTell } from '../../src/db/outbox/claim-changes.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
+import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
+import { markDispatched } from '../../src/db/outbox/outbox.ts';
+import {
+  type AttemptRecord,
+  beginAttempts,
+  handBack,
+  recordAttempts,
+} from '../../src/db/webhooks/attempts.ts';
+import { countBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
+import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
+import { setActive } from '../../src/db/webhooks/webhooks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { accepted, fireDelivery } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.sql`truncate deliveries, attempts, batches`;
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+});
+afterAll(() => database.drop());
+
+interface Row {
+  readonly state: string;
+  readonly attemptsMade: number;
+  readonly batchId: string | null;
+  readonly dispatchedAt: Date | null;
+  readonly handedBackAt: Date | null;
+  readonly claimedUntil: Date | null;
+}
+async function row(id: string): Promise<Row> {
+  const [found] = await database.sql<Row[]>`select * from deliveries where id = ${id}`;
+  if (found === undefined) throw new Error(`no delivery ${id}`);
+  return found;
+}
+
+/** Deliveries claimed for a batch that an execution has taken. */
+async function claimed(count: number) {
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1)
+    ids.push(await fireDelivery(database.sql, { eshopId, webhookId }));
+  const batchId = uuidv7();
+  await claimDeliveries(database.sql, { limit: count, batchId });
+  return { ids, batch: await takeBatch(database.sql, batchId) };
+}
+const begin = async (ids: readonly string[], batch: { id: string; run: string } | null, generation = 1) => [
+  ...(
+    await beginAttempts(
+      database.sql,
+      ids.map((deliveryId) => ({ deliveryId, number: 1, generation })),
+      batch,
+    )
+  ).keys(),
+];
+const result = (deliveryId: string, change: Partial<AttemptRecord> = {}): AttemptRecord => ({
+  deliveryId,
+  number: 1,
+  generation: 1,
+  outcome: 'failure',
+  finishedAt: new Date(),
+  durationMs: 1,
+  status: 503,
+  error: 'HTTP 503',
+  responseExcerpt: null,
+  nextAttemptAt: new Date(Date.now() + 60_000),
+  lateMs: 0,
+  windowLost: false,
+  ...change,
+});
+
+describe('a batch begins an attempt', () => {
+  test('of what it holds, which is dispatched with it', async () => {
+    const { ids, batch } = await claimed(2);
+    expect((await begin(ids, batch)).sort()).toEqual(ids);
+    for (const id of ids) {
+      expect(await row(id)).toMatchObject({ dispatchedAt: expect.any(Date), claimedUntil: null });
+    }
+  });
+
+  test('of nothing that another batch holds, nor of what none holds', async () => {
+    const { ids } = await claimed(1);
+    const free = await fireDelivery(database.sql, { eshopId, webhookId });
+    const other = await takeBatch(database.sql, uuidv7());
+    expect(await begin([...ids, free], other)).toEqual([]);
+    for (const id of [...ids, free]) expect(await row(id)).toMatchObject({ dispatchedAt: null });
+  });
+
+  test('of nothing once another execution has taken the batch', async () => {
+    const { ids, batch } = await claimed(1);
+    const successor = await takeBatch(database.sql, batch.id);
+    expect(await begin(ids, batch)).toEqual([]);
+    expect(await begin(ids, successor)).toEqual(ids);
+  });
+
+  test('of nothing whose webhook is inactive, deleted or another one than was read', async () => {
+    const { ids, batch } = await claimed(1);
+    expect(await begin(ids, batch, 7)).toEqual([]);
+    await setActive(database.sql, eshopId, webhookId, false);
+    expect(await begin(ids, batch)).toEqual([]);
+  });
+
+  test('of nothing that was canceled', async () => {
+    const { ids, batch } = await claimed(1);
+    await closeDelivery(database.sql, ids[0] ?? '', 'canceled');
+    expect(await begin(ids, batch)).toEqual([]);
+  });
+});
+
+test('a workflow of its own begins no attempt while a batch holds the delivery', async () => {
+  const { ids } = await claimed(1);
+  expect(await begin(ids, null)).toEqual([]);
+});
+
+describe('what a batch records', () => {
+  test('is done where it was delivered, and back in the outbox where it was not, in one statement', async () => {
+    const { ids, batch } = await claimed(2);
+    const [delivered = '', failed = ''] = ids;
+    await begin(ids, batch);
+    const states = await recordAttempts(
+      database.sql,
+      [result(delivered, { ...accepted, nextAttemptAt: null }), result(failed)],
+      batch,
+    );
+    expect(Object.fromEntries(states)).toEqual({ [delivered]: 'delivered', [failed]: 'retrying' });
+    expect(await row(delivered)).toMatchObject({ state: 'delivered', batchId: batch.id, handedBackAt: null });
+    expect(await row(failed)).toMatchObject({
+      state: 'retrying',
+      attemptsMade: 1,
+      batchId: null,
+      dispatchedAt: null,
+      handedBackAt: expect.any(Date),
+    });
+    expect(await countBatch(database.sql, batch.id)).toEqual({ delivered: 1, handedBack: 1, left: 0 });
+  });
+
+  test('twice counts once', async () => {
+    const { ids, batch } = await claimed(1);
+    await begin(ids, batch);
+    const records = ids.map((id) => result(id, { ...accepted, nextAttemptAt: null }));
+    await recordAttempts(database.sql, records, batch);
+    expect((await recordAttempts(database.sql, records, batch)).size).toBe(0);
+    expect(await countBatch(database.sql, batch.id)).toEqual({ delivered: 1, handedBack: 0, left: 0 });
+  });
+
+  test('late, of a delivery that has its own workflow by now, does not take it from there', async () => {
+    const { ids, batch } = await claimed(1);
+    const [id = ''] = ids;
+    await begin(ids, batch);
+    await handBack(database.sql, batch.id, null);
+    await claimHandedBack(database.sql, 10);
+    await markDispatched(database.sql, [id]);
+    await recordAttempts(database.sql, [result(id)], batch);
+    expect(await row(id)).toMatchObject({ state: 'retrying', dispatchedAt: expect.any(Date) });
+    expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+  });
+
+  test('late, and a success, of a delivery that waits for its own workflow: it needs none any more', async () => {
+    const { ids, batch } = await claimed(1);
+    const [id = ''] = ids;
+    await begin(ids, batch);
+    await handBack(database.sql, batch.id, null);
+    await recordAttempts(database.sql, [result(id, { ...accepted, nextAttemptAt: null })], batch);
+    expect(await row(id)).toMatchObject({ state: 'delivered' });
+    expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+  });
+});
+
+describe('a claim', () => {
+  test('of what was claimed for a batch leaves it in that batch', async () => {
+    const { ids, batch } = await claimed(1);
+    await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
+    for (const batchId of [uuidv7(), undefined]) {
+      await database.sql`update deliveries set claimed_until = null`;
+      const { deliveries } = await claimDeliveries(database.sql, {
+        limit: 10,
+        ...(batchId === undefined ? {} : { batchId }),
+      });
+      expect(deliveries).toMatchObject([{ id: ids[0], batchId: batch.id }]);
+    }
+  });
+
+  test('for workflows of their own puts nothing into a batch', async () => {
+    const id = await fireDelivery(database.sql, { eshopId, webhookId });
+    const { deliveries } = await claimDeliveries(database.sql, { limit: 10 });
+    expect(deliveries).toMatchObject([{ id, batchId: null }]);
+    expect(await row(id)).toMatchObject({ batchId: null });
+  });
+
+  test('passes over what a batch handed back; that is claimed by itself, what is due first', async () => {
+    const { ids, batch } = await claimed(2);
+    await begin(ids, batch);
+    await recordAttempts(
+      database.sql,
+      ids.map((id, index) => result(id, { nextAttemptAt: new Date(Date.now() + 60_000 - 1_000 * index) })),
+      batch,
+    );
+    expect((await claimDeliveries(database.sql, { limit: 10, batchId: uuidv7() })).deliveries).toEqual([]);
+    expect(await claimHandedBack(database.sql, 1)).toMatchObject([
+      { id: ids[1], attemptsMade: 1, lastStatus: 503 },
+    ]);
+    expect(await claimHandedBack(database.sql, 10)).toMatchObject([{ id: ids[0] }]);
+    expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+  });
+});
+
+test('a change of the webhook is not told to what a batch holds: it has no workflow', async () => {
+  const change = {
+    ...{ id: '1', webhookId, toldId: null, untilId: null, againUntilId: null },
+    ...{ version: 1, told: 0, wakes: true, sinceMs: 0 },
+  };
+  const { ids, batch } = await claimed(1);
+  await begin(ids, batch);
+  expect(await nextToTell(database.sql, change, 10)).toEqual([]);
+  await handBack(database.sql, batch.id, null);
+  await claimHandedBack(database.sql, 10);
+  expect(await nextToTell(database.sql, change, 10)).toEqual(ids);
+});
+
+test('batches that ended an hour ago are forgotten', async () => {
+  const old = uuidv7();
+  await takeBatch(database.sql, old);
+  await countBatch(database.sql, old);
+  await database.sql`update batches set finished_at = now() - interval '2 hours'`;
+  await takeBatch(database.sql, uuidv7());
+  const rows = await database.sql`select from batches where id = ${old}`;
+  expect(rows).toHaveLength(0);
+});

@@ -1,0 +1,76 @@
+/** Slots for the requests of batches. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createSlots } from '../../../src/attempt/slots.ts';
+
+const never = new AbortController().signal;
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('as many as are free, and no more than are wanted', async () => {
+  const slots = createSlots(100);
+  expect(await slots.take(64, never)).toBe(64);
+  expect(await slots.take(64, never)).toBe(36);
+  expect(slots.unclaimed()).toBe(0);
+});
+
+test('waits until enough are free to be worth a query', async () => {
+  const slots = createSlots(100);
+  await slots.take(100, never);
+  let taken = 0;
+  void slots.take(64, never).then((count) => {
+    taken = count;
+  });
+  slots.release(31);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(taken).toBe(0);
+  slots.release(1);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(taken).toBe(32);
+});
+
+test('does not wait for long: while receivers are slow, one slot is better than none', async () => {
+  const slots = createSlots(100);
+  await slots.take(100, never);
+  const taken = slots.take(64, never);
+  slots.release(1);
+  await vi.advanceTimersByTimeAsync(50);
+  expect(await taken).toBe(1);
+});
+
+test('who asked first is served first', async () => {
+  const slots = createSlots(64);
+  await slots.take(64, never);
+  const order: string[] = [];
+  void slots.take(64, never).then(() => order.push('first'));
+  void slots.take(1, never).then(() => order.push('second'));
+  slots.release(64);
+  await vi.advanceTimersByTimeAsync(50);
+  expect(order).toEqual(['first']);
+  slots.release(1);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(order).toEqual(['first', 'second']);
+});
+
+test('who is told to stop takes none, and keeps nobody waiting', async () => {
+  const slots = createSlots(64);
+  await slots.take(64, never);
+  const stop = new AbortController();
+  const given = slots.take(64, stop.signal);
+  const next = slots.take(1, never);
+  stop.abort();
+  expect(await given).toBe(0);
+  slots.release(1);
+  expect(await next).toBe(1);
+  expect(await slots.take(1, stop.signal)).toBe(0);
+});
+
+test('what was promised to a batch is not claimed again, until it begins here or elsewhere', async () => {
+  const slots = createSlots(256);
+  slots.promise('a', 100);
+  slots.promise('b', 100);
+  expect(slots.unclaimed()).toBe(56);
+  slots.begins('a');
+  expect(slots.unclaimed()).toBe(156);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(slots.unclaimed()).toBe(256);
+});

@@ -1,0 +1,315 @@
+/** The rush lane: first attempts in batches. */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { batchWorkflowId } from '../../workflows/batch-types.ts';
+import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { loseWorkflow } from '../support/lost-workflows.ts';
+import { createReceiver, type Receiver, type ReceiverHandler } from '../support/receiver.ts';
+
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+async function start({ policy = {}, ...options }: StackOptions = {}): Promise<DeliveryStack> {
+  const stack = await startDeliveryStack('batch', {
+    firstAttempts: 'batch',
+    // Hundreds of requests of one process on a busy machine: their time is not what is tried here.
+    policy: { attemptTimeoutMs: 30_000, ...policy },
+    ...options,
+  });
+  cleanups.push(() => stack.stop());
+  return stack;
+}
+async function startReceiver(handler?: ReceiverHandler): Promise<Receiver> {
+  const receiver = await createReceiver(handler);
+  cleanups.push(() => receiver.close());
+  return receiver;
+}
+
+/** As many events, which have one delivery each, in a single transaction; answers its ids. */
+async function fireMany(stack: DeliveryStack, count: number): Promise<string[]> {
+  const { eshopId } = stack;
+  await transaction(stack.sql, async (tx) => {
+    for (let index = 0; index < count; index += 1) {
+      const entityId = `order ${index}`;
+      await recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId, record: { eshopOrderId: entityId } });
+    }
+  });
+  return (await stack.sql<{ id: string }[]>`select id from deliveries order by id`).map(({ id }) => id);
+}
+const workflowOf = (batch: { id: string } | undefined) => batchWorkflowId(batch?.id ?? 'none');
+/** The first batch, once it has begun. */
+const firstBatch = (stack: DeliveryStack) =>
+  stack.until('a batch', async () => (await stack.batches())[0] ?? false);
+const attemptsAt = ({ requests }: Receiver) => requests.map(({ headers }) => headers['x-service-attempt']);
+
+test('a batch with more entities than Temporal takes is delivered all the same', async () => {
+  const stack = await start({ worker: false });
+  const receiver = await startReceiver();
+  await stack.createWebhook(receiver.url);
+  const ids = await fireMany(stack, 400);
+  await stack.startWorker();
+  for (const id of ids) await stack.untilState(id, 'delivered');
+  expect(await stack.batches()).toMatchObject([{ delivered: 400 }]);
+});
+
+test('what is delivered is done, without a workflow of its own; the batch tells its story', async () => {
+  const stack = await start({ worker: false });
+  const receiver = await startReceiver();
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  const ids = await fireMany(stack, 150);
+  await stack.startWorker();
+  for (const id of ids) await stack.untilState(id, 'delivered');
+  expect(receiver.requests).toHaveLength(150);
+  const [batch, ...others] = await stack.batches();
+  expect(others).toEqual([]);
+  expect(await stack.untilEnded(workflowOf(batch))).toBe('COMPLETED');
+  expect(await stack.batches()).toMatchObject([
+    { delivered: 150, handedBack: 0, finishedAt: expect.any(Date) },
+  ]);
+  for (const id of ids.slice(0, 3)) expect(await stack.describe(id)).toBeUndefined();
+
+  const workflow = stack.client.workflow.getHandle(workflowOf(batch));
+  expect(await workflow.result()).toEqual({ delivered: 150, handedBack: 0, left: 0 });
+  const { staticSummary, staticDetails } = await workflow.describe().then(async (description) => ({
+    staticSummary: await description.staticSummary(),
+    staticDetails: await description.staticDetails(),
+  }));
+  expect(staticSummary).toBe('150 first attempts for 1 webhook');
+  expect(staticDetails).toContain(`| ${webhookId} | 150 |`);
+});
+
+test('a batch is found by the entity of any of its deliveries', async () => {
+  const stack = await start({ worker: false });
+  const receiver = await startReceiver();
+  await stack.createWebhook(receiver.url);
+  await fireMany(stack, 120);
+  await stack.startWorker();
+  const batch = await firstBatch(stack);
+  await stack.until('the list to know it', async () => {
+    const found: string[] = [];
+    const query = `EntityIds = 'order 111' AND TaskQueue = '${stack.taskQueue}'`;
+    for await (const { workflowId } of stack.client.workflow.list({ query })) found.push(workflowId);
+    return found.includes(workflowOf(batch));
+  });
+});
+
+test('what failed goes on in a workflow of its own, behind the attempt that was made, after its wait', async () => {
+  const stack = await start({ policy: { initialIntervalMs: 1_500 } });
+  const receiver = await startReceiver(({ count }) => ({ status: count === 1 ? 503 : 200 }));
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(attemptsAt(receiver)).toEqual(['1', '2']);
+  expect((receiver.requests[1]?.at ?? 0) - (receiver.requests[0]?.at ?? 0)).toBeGreaterThan(1_400);
+  expect(await stack.batches()).toMatchObject([{ delivered: 0, handedBack: 1 }]);
+  expect(await stack.attempts(id)).toMatchObject([
+    { outcome: 'failure', status: 503 },
+    { outcome: 'success' },
+  ]);
+});
+
+test('410 deactivates the webhook, and mails once', async () => {
+  const stack = await start();
+  const receiver = await startReceiver(() => ({ status: 410 }));
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await stack.untilState(id, 'failed');
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(await stack.webhook(webhookId)).toMatchObject({ active: false });
+  expect(receiver.requests).toHaveLength(1);
+  expect(await stack.mails()).toHaveLength(1);
+});
+
+test('all attempts fail: 21 of them, the first in the batch', async () => {
+  const stack = await start();
+  const receiver = await startReceiver(() => ({ status: 500 }));
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await stack.untilState(id, 'failed', 60_000);
+  expect(attemptsAt(receiver)).toEqual(Array.from({ length: 21 }, (_, index) => String(index + 1)));
+});
+
+describe('a webhook that was', () => {
+  test('deleted before its batch began: nothing is sent, and the deliveries are canceled', async () => {
+    const stack = await start({ worker: false });
+    const receiver = await startReceiver();
+    const { id: webhookId } = await stack.createWebhook(receiver.url);
+    const ids = await fireMany(stack, 3);
+    await stack.changeWebhook(webhookId, { deleted: true });
+    await stack.startWorker();
+    for (const id of ids) await stack.untilState(id, 'canceled');
+    expect(receiver.requests).toEqual([]);
+  });
+
+  test('deactivated before its batch began: the deliveries are held until it is activated', async () => {
+    const stack = await start({ worker: false });
+    const receiver = await startReceiver();
+    const { id: webhookId } = await stack.createWebhook(receiver.url);
+    const id = await stack.fireOne('10001');
+    await stack.changeWebhook(webhookId, { active: false });
+    await stack.startWorker();
+    await stack.untilHeld(id);
+    expect(receiver.requests).toEqual([]);
+    await stack.changeWebhook(webhookId, { active: true });
+    await stack.untilState(id, 'delivered');
+    expect(attemptsAt(receiver)).toEqual(['1']);
+  });
+});
+
+test('hostile receivers hold up nobody else, and each fails for itself', async () => {
+  const stack = await start({ worker: false, policy: { maxRetries: 0, attemptTimeoutMs: 1_000 } });
+  const prompt = await startReceiver();
+  const hostile = [
+    await startReceiver(() => ({ hang: 'headers' })),
+    await startReceiver(() => ({ reset: true })),
+    await startReceiver(() => ({ status: 302, headers: { location: prompt.url } })),
+    await startReceiver(() => ({ status: 500, endless: true, body: 'x'.repeat(1_000) })),
+  ];
+  await stack.createWebhook(prompt.url);
+  for (const { url } of hostile) await stack.createWebhook(url);
+  const ids = await stack.fire('10001');
+  await stack.startWorker();
+  const states = async () => await Promise.all(ids.map(async (id) => (await stack.delivery(id)).state));
+  await stack.until('every end', async () =>
+    (await states()).every((state) => state !== 'pending' && state !== 'retrying'),
+  );
+  expect(await states()).toEqual(['delivered', 'failed', 'failed', 'failed', 'failed']);
+  expect(prompt.requests).toHaveLength(1);
+});
+
+describe('a worker that is stopped in the middle of a batch', () => {
+  test('lets what is under way finish; the next one makes the rest, and nothing twice', async () => {
+    const stack = await start({ worker: false });
+    let stopping: Promise<void> | undefined;
+    const receiver = await startReceiver(async ({ count }) => {
+      if (count === 20) stopping = stack.stopWorker();
+      return { delayMs: 20 };
+    });
+    await stack.createWebhook(receiver.url);
+    const ids = await fireMany(stack, 400);
+    await stack.startWorker();
+    await receiver.waitFor(20);
+    await stack.until('the stop', async () => stopping !== undefined);
+    await stopping;
+    expect(receiver.requests.length).toBeLessThan(400);
+    await stack.startWorker();
+    for (const id of ids) await stack.untilState(id, 'delivered');
+    expect(receiver.requests).toHaveLength(400);
+    expect(await stack.batches()).toHaveLength(1);
+  });
+});
+
+test('two workers share a backlog: every delivery once', async () => {
+  const stack = await start({ worker: false });
+  const receiver = await startReceiver();
+  await stack.createWebhook(receiver.url);
+  const ids = await fireMany(stack, 1_200);
+  const others = await Promise.all([stack.startWorker(), stack.startSecondWorker()]);
+  expect(others).toHaveLength(2);
+  for (const id of ids) await stack.untilState(id, 'delivered');
+  expect(receiver.requests).toHaveLength(1_200);
+  expect(new Set(receiver.requests.map(({ headers }) => headers['x-service-delivery'])).size).toBe(1_200);
+});
+
+describe('a batch whose workflow', () => {
+  const reconciling = { intervalMs: 300, graceMs: 500 };
+  /** A batch whose one request waits for its answer. */
+  async function hanging(stack: DeliveryStack) {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const receiver = await startReceiver(async ({ count }) => {
+      if (count === 1) await released;
+      return {};
+    });
+    await stack.createWebhook(receiver.url);
+    const id = await stack.fireOne('10001');
+    await receiver.waitFor(1);
+    return { id, receiver, release, batch: await firstBatch(stack) };
+  }
+
+  test('was terminated by an operator: what it has not delivered goes on in workflows of their own', async () => {
+    const stack = await start({ reconciling, policy: { attemptTimeoutMs: 30_000 } });
+    const { id, receiver, release, batch } = await hanging(stack);
+    await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
+    await stack.until('a second request', async () => receiver.requests.length > 1);
+    await stack.untilState(id, 'delivered');
+    release();
+    expect(await stack.untilClosed(id)).toBe('COMPLETED');
+    expect(attemptsAt(receiver)).toEqual(['1', '1']);
+    expect(stack.repaired()).toContainEqual({
+      kind: 'batch',
+      action: 'handedBack',
+      reason: 'terminated',
+      count: 1,
+    });
+  });
+
+  test('was canceled by an operator: the request under way counts, and what is left is handed back', async () => {
+    const stack = await start({ policy: { attemptTimeoutMs: 30_000 } });
+    const { id, receiver, release, batch } = await hanging(stack);
+    await stack.client.workflow.getHandle(workflowOf(batch)).cancel();
+    release();
+    await stack.untilState(id, 'delivered');
+    expect(await stack.untilEnded(workflowOf(batch))).toMatch(/CANCELLED|COMPLETED/);
+    expect(receiver.requests).toHaveLength(1);
+  });
+
+  test('is gone from Temporal: it is started again', async () => {
+    const stack = await start({ worker: false, reconciling });
+    const receiver = await startReceiver();
+    await stack.createWebhook(receiver.url);
+    const id = await stack.fireOne('10001');
+    const batchId = '01990000-0000-7000-8000-0000000000aa';
+    // Begun and then lost together with its workflow.
+    await stack.sql`
+      update deliveries set batch_id = ${batchId}, dispatched_at = now() - interval '1 minute',
+        window_started_at = now() - interval '1 minute'`;
+    await loseWorkflow(stack.client, batchWorkflowId(batchId));
+    await stack.startWorker();
+    await stack.untilState(id, 'delivered');
+    expect(receiver.requests).toHaveLength(1);
+    await stack.until('the count', async () => stack.repaired().length > 0);
+    expect(stack.repaired()).toEqual([
+      { kind: 'batch', action: 'startedAgain', reason: 'missing', count: 1 },
+    ]);
+  });
+});
+
+test('claimed for a batch by a relay that died: the same batch is started again, in every setting', async () => {
+  const stack = await start({ worker: false, firstAttempts: 'each' });
+  const receiver = await startReceiver();
+  await stack.createWebhook(receiver.url);
+  const ids = await fireMany(stack, 3);
+  const batchId = '01990000-0000-7000-8000-0000000000ab';
+  await stack.sql`update deliveries set batch_id = ${batchId}, claimed_until = now() - interval '1 second'`;
+  await stack.startWorker();
+  for (const id of ids) await stack.untilState(id, 'delivered');
+  expect(await stack.batches()).toMatchObject([{ id: batchId }]);
+  expect(receiver.requests).toHaveLength(3);
+});
+
+test('auto: a backlog that has waited is drained in batches, and a single delivery has its own workflow', async () => {
+  const stack = await start({ worker: false, firstAttempts: 'auto' });
+  const receiver = await startReceiver();
+  await stack.createWebhook(receiver.url);
+  const ids = await fireMany(stack, 600);
+  await stack.sql`update deliveries set created_at = created_at - interval '2 seconds'`;
+  await stack.startWorker();
+  for (const id of ids) await stack.untilState(id, 'delivered');
+  const [sum] = await stack.sql<
+    { delivered: number }[]
+  >`select sum(delivered)::int as delivered from batches`;
+  expect(sum?.delivered).toBeGreaterThan(300);
+  expect(receiver.requests).toHaveLength(600);
+  // Nothing waits any more: the rush is over.
+  await stack.until('a delivery with its own workflow', async () => {
+    const id = await stack.fireOne(`calm ${Math.random()}`);
+    await stack.untilState(id, 'delivered');
+    return (await stack.describe(id)) !== undefined;
+  });
+});

@@ -1,0 +1,47 @@
+/**
+ * What the workflow of a batch and its activities say to each other. Identifiers and numbers only: which deliveries it is
+ * about is in the database.
+ * @module
+ */
+import type { RetryPolicy } from '../src/domain/retry-policy.ts';
+
+/** Input of `deliverBatch`. */
+export interface DeliverBatchInput {
+  readonly batchId: string;
+  /** As it was when the batch was claimed. */
+  readonly policy: RetryPolicy;
+  /** Deliveries claimed, for the operator's view. */
+  readonly claimed: number;
+  /** Their webhooks with the most of them, most first, for the operator's view. */
+  readonly webhooks: readonly BatchShare[];
+  /** How many webhooks there are in all. */
+  readonly webhookCount: number;
+}
+
+/** How much of a batch is for one webhook. */
+export interface BatchShare {
+  readonly webhookId: number;
+  readonly deliveries: number;
+}
+
+/** What came of a batch so far. */
+export interface BatchResult {
+  readonly delivered: number;
+  /** Back in the outbox: each gets a workflow of its own, for its next attempts or whatever it needs. */
+  readonly handedBack: number;
+  /** Not attempted yet, or without a result. */
+  readonly left: number;
+}
+
+/** Activities of a batch; made by `createBatchActivities`. */
+export interface BatchActivities {
+  /** Makes what is left of the first attempts. Something is left where the worker is being stopped. */
+  attemptBatch(input: Pick<DeliverBatchInput, 'batchId' | 'policy'>): Promise<BatchResult>;
+  /** Hands back what is left, without attempting it. */
+  handBackBatch(batchId: string): Promise<BatchResult>;
+}
+
+/** `batch/<batch id>` */
+export function batchWorkflowId(batchId: string): string {
+  return `batch/${batchId}`;
+}

@@ -1,0 +1,38 @@
+/**
+ * The operator's view of a batch in the Temporal UI.
+ * @module
+ */
+import { counted } from '../src/domain/words.ts';
+import type { BatchResult, DeliverBatchInput } from './batch-types.ts';
+
+type Shown = Pick<DeliverBatchInput, 'claimed' | 'webhooks' | 'webhookCount'>;
+
+/** "500 first attempts for 12 webhooks": a batch in one line. */
+export function batchTitle({ claimed, webhookCount }: Shown): string {
+  return `${counted(claimed, 'first attempt')} for ${counted(webhookCount, 'webhook')}`;
+}
+
+/** For which webhooks, as Markdown; what it leaves out it counts. */
+export function batchDetails(input: Shown): string {
+  const { webhooks, webhookCount } = input;
+  const rows = webhooks.map(({ webhookId, deliveries }) => `| ${webhookId} | ${deliveries} |`);
+  const more = webhookCount - webhooks.length;
+  return [
+    `**${batchTitle(input)}**`,
+    '',
+    '| webhook | deliveries |',
+    '|--:|--:|',
+    ...rows,
+    ...(more > 0 ? ['', `and ${counted(more, 'more webhook')}`] : []),
+  ].join('\n');
+}
+
+/** What came of it, and what follows, in sentences. */
+export function batchOutcome({ delivered, handedBack, left }: BatchResult): string {
+  const follows =
+    handedBack === 0
+      ? ''
+      : ` ${counted(handedBack, 'delivery', 'deliveries')} went back to the outbox: each continues in its own workflow, delivery/<id>.`;
+  const open = left === 0 ? '' : ` ${counted(left, 'delivery', 'deliveries')} left.`;
+  return `${delivered} delivered.${follows}${open}`;
+}

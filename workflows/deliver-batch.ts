@@ -1,0 +1,43 @@
+/**
+ * The rush lane: the first attempts of many deliveries in one workflow. What is delivered is done; everything else goes
+ * back to the outbox in the statement that records it, and continues in a workflow of its own.
+ *
+ * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * @module
+ */
+import {
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { BatchActivities, BatchResult, DeliverBatchInput } from './batch-types.ts';
+import { batchDetails, batchOutcome } from './batch-view.ts';
+import { batchOptions, ownStepOptions } from './delivery-options.ts';
+import { stepsQueue } from './delivery-types.ts';
+
+/** Makes the first attempts of a batch, however often its worker is stopped or killed. */
+export async function deliverBatch(input: DeliverBatchInput): Promise<BatchResult> {
+  const { batchId, policy } = input;
+  const { attemptBatch } = proxyActivities<BatchActivities>(batchOptions(input));
+  const own = proxyActivities<BatchActivities>({
+    ...ownStepOptions,
+    taskQueue: stepsQueue(workflowInfo().taskQueue),
+  });
+  const show = (sentence: string) => setCurrentDetails(`${batchDetails(input)}\n\n${sentence}`);
+  try {
+    for (;;) {
+      const result = await attemptBatch({ batchId, policy });
+      show(batchOutcome(result));
+      if (result.left === 0) return result;
+    }
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    // Canceled by an operator: nothing accepted is lost, so each delivery can be canceled in its own workflow.
+    await CancellationScope.nonCancellable(async () => {
+      show(`Canceled by an operator. ${batchOutcome(await own.handBackBatch(batchId))}`);
+    });
+    throw error;
+  }
+}
