@@ -11,7 +11,7 @@ import { violation } from './check/violation.ts';
 import type { Round } from './plan.ts';
 import { type Played, playRound } from './round.ts';
 import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
-import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
+import { type BasicStack, type Stack, startStack, type Variables } from './stack/stack.ts';
 
 /** Plays rounds. */
 export interface Lane {
@@ -19,14 +19,25 @@ export interface Lane {
   play(round: Round): Promise<Played>;
 }
 
+/** What the rounds of a lane have in common. */
+export interface LaneOptions {
+  /** How late an attempt may be beyond plan and outage, in milliseconds. */
+  readonly graceMs: number;
+  /** Of Waybill, besides those of the stack. */
+  readonly variables: Variables;
+}
+
 /**
  * A lane whose stacks start when they are needed.
  * @param shutdown receives what stops them
- * @param graceMs how late an attempt may be beyond plan and outage, in milliseconds
  */
-export function createLane(shutdown: Shutdown, graceMs: number, say: (text: string) => void): Lane {
-  const whole = onDemand<Stack>(shutdown, (own) => startStack(own, say));
-  const embedded = onDemand<EmbeddedStack>(shutdown, startEmbeddedStack);
+export function createLane(
+  shutdown: Shutdown,
+  { graceMs, variables }: LaneOptions,
+  say: (text: string) => void,
+): Lane {
+  const whole = onDemand<Stack>(shutdown, (own) => startStack(own, variables, say));
+  const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own, variables));
   const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);
 
   async function play(round: Round): Promise<Played> {

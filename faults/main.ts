@@ -7,7 +7,7 @@
  *     npm run faults -- --seed monday --round 17
  * @module
  */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { positiveInteger, wholeNumber } from '../bench/options.ts';
 import { stopOnInterruption } from '../src/shutdown.ts';
 import { groupNames } from './fault.ts';
@@ -25,6 +25,7 @@ interface Options {
   readonly only?: string;
   readonly lanes: number;
   readonly grace: number;
+  readonly firstAttempts: string;
   readonly json: boolean;
   readonly markdown?: string;
 }
@@ -40,6 +41,11 @@ const options = new Command('faults')
   .option('--only <name>', 'only rounds of this group or this fault')
   .option('--lanes <n>', 'stacks that play rounds side by side', positiveInteger, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
+  .addOption(
+    new Option('--first-attempts <setting>', 'FIRST_ATTEMPTS of the Waybill that it is done to')
+      .choices(['auto', 'each', 'batch'])
+      .default('auto'),
+  )
   .option('--json', 'the results as JSON instead of a table', false)
   .option('--markdown <file>', 'put the table between <!-- table --> and <!-- /table --> of this file')
   .parse()
@@ -61,7 +67,11 @@ process.on('unhandledRejection', (error) => {
 
 /** Takes one round after the other from the list. */
 async function playAll(left: Round[], played: Played[]): Promise<void> {
-  const lane = createLane(shutdown, options.grace * 1000, say);
+  const lane = createLane(
+    shutdown,
+    { graceMs: options.grace * 1000, variables: { FIRST_ATTEMPTS: options.firstAttempts } },
+    say,
+  );
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
     const result = await lane.play(round);
     if (shutdown.signal.aborted) return;

@@ -15,7 +15,7 @@ import { policyVariables } from '../policies.ts';
 import type { TakenMail } from './mail-server.ts';
 import { processesNaming, signalTree } from './processes.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
-import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
+import { type BasicStack, RECEIVER_HOST, temporaryFolder, type Variables } from './stack.ts';
 
 /** A running instance. */
 export interface EmbeddedStack extends BasicStack {
@@ -24,11 +24,15 @@ export interface EmbeddedStack extends BasicStack {
   killEverything(): Promise<void>;
 }
 
-/** Starts it with its first `prepare`. */
-export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedStack> {
+/**
+ * Starts it with its first `prepare`.
+ * @param variables besides its own
+ */
+export async function startEmbeddedStack(shutdown: Shutdown, variables: Variables): Promise<EmbeddedStack> {
   const directory = await temporaryFolder(shutdown);
   const port = await freePort();
   const program = createProgramPart('Waybill', {
+    ...variables,
     DATA_DIR: join(directory, 'data'),
     PORT: String(port),
     DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,

@@ -26,6 +26,9 @@ export const RECEIVER_HOST = '127.0.2.1';
 /** What gives the worker a clock of its own. */
 const CLOCK_SHIFT = new URL('../clock/shift.mjs', import.meta.url).href;
 
+/** Environment variables of Waybill that the whole run has. */
+export type Variables = Readonly<Record<string, string>>;
+
 /** What every round needs, however Waybill runs. */
 export interface BasicStack {
   readonly apiUrl: string;
@@ -67,9 +70,14 @@ export async function temporaryFolder(shutdown: Shutdown): Promise<string> {
 /**
  * Starts everything.
  * @param shutdown receives what stops each part
+ * @param variables of Waybill besides its own
  * @param say receives a line of text for every step
  */
-export async function startStack(shutdown: Shutdown, say: (text: string) => void): Promise<Stack> {
+export async function startStack(
+  shutdown: Shutdown,
+  variables: Variables,
+  say: (text: string) => void,
+): Promise<Stack> {
   const directory = await temporaryFolder(shutdown);
   say('starting Postgres, Temporal and a mail server …');
   const postgres = await startPostgresPart(join(directory, 'database'));
@@ -101,6 +109,7 @@ export async function startStack(shutdown: Shutdown, say: (text: string) => void
   const port = await freePort();
   const clockFile = join(directory, 'clock-shift');
   const env = {
+    ...variables,
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(directory, 'data'),
     DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
