@@ -1,8 +1,8 @@
 /**
- * The receiver, as a process of its own: answers 200 to everything and notes when each delivery arrived first.
+ * The receiver, as a process of its own: answers 200 to everything (`/failing`: 503; `/slow`: after 3 s), and notes when each delivery arrived first.
  * @module
  */
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 
 /** What the parent asks for: the deliveries that came since it last asked, once there are so many or time is up. */
 export interface ArrivalsWanted {
@@ -41,6 +41,15 @@ function answerParent(): void {
   repeats = 0;
 }
 
+/** What `/slow` takes, in milliseconds. */
+const SLOW_MS = 3_000;
+
+function answer(path: string, response: ServerResponse): void {
+  if (path === '/failing') response.statusCode = 503;
+  if (path === '/slow') setTimeout(() => response.end(), SLOW_MS);
+  else response.end();
+}
+
 const server = createServer((request, response) => {
   const at = performance.timeOrigin + performance.now();
   const id = String(request.headers['x-service-delivery']);
@@ -48,7 +57,7 @@ const server = createServer((request, response) => {
   else first.push([id, at]);
   seen.add(id);
   request.resume();
-  request.on('end', () => response.end());
+  request.on('end', () => answer(request.url ?? '', response));
   if (wanted !== null) setImmediate(answerParent);
 });
 process.on('message', (message: ArrivalsWanted) => {

@@ -1,0 +1,114 @@
+/**
+ * A backlog of deliveries, written as the API writes them, and kept back until it is all there.
+ * @module
+ */
+import { createEshop } from '../src/db/eshops.ts';
+import { recordEvent } from '../src/db/outbox/events.ts';
+import { notifierOf } from '../src/db/outbox/notify.ts';
+import type { Pool } from '../src/db/pool.ts';
+import { transaction } from '../src/db/transaction.ts';
+import { createWebhook, deleteWebhook } from '../src/db/webhooks/webhooks.ts';
+import { createKeys, newWebhookSecret } from '../src/keys.ts';
+
+/** Deliveries that wait for their release. */
+export interface Backlog {
+  /** Writes so many, in turns over all webhooks. */
+  write(deliveries: number): Promise<void>;
+  /** Makes all that was written claimable at the same moment. */
+  release(): Promise<void>;
+  /** Ends the part of its webhooks. */
+  retire(): Promise<void>;
+}
+
+/** An e-shop's share of the webhooks: each event type has one, so that an event has one delivery. */
+const TYPES = [
+  'CREATE_ORDER',
+  'UPDATE_ORDER',
+  'UPDATE_ORDER_STATUS',
+  'CREATE_PRODUCT',
+  'UPDATE_PRODUCT',
+] as const;
+const EVENTS_PER_TRANSACTION = 200;
+
+/** An order of ordinary size. */
+const record = (eshopOrderId: string) => ({
+  eshopOrderId,
+  status: 'preReceived',
+  recipientName: 'Jana Nováková',
+  recipientEmail: 'jana@example.com',
+  recipientStreet: 'Dlouhá 12',
+  recipientCity: 'Praha',
+  recipientPostCode: '110 00',
+  recipientCountry: 'CZ',
+  paid: true,
+  paymentType: 1,
+  currency: 'CZK',
+  orderProducts: Array.from({ length: 3 }, () => ({
+    sku: 'BOOK-1',
+    quantity: '2',
+    unitPrice: '249.90',
+    vatRate: '12',
+    packingLists: [],
+  })),
+});
+
+/** Registers the webhooks, of which a share answers late or fails. */
+export async function createBacklog(
+  sql: Pool,
+  secretKey: Buffer,
+  receiverUrl: string,
+  shape: { readonly webhooks: number; readonly slow: number; readonly failing: number },
+): Promise<Backlog> {
+  const keys = createKeys(secretKey);
+  const targets: { eshopId: number; webhookId: number; type: (typeof TYPES)[number] }[] = [];
+  const slow = Math.round((shape.webhooks * shape.slow) / 100);
+  const failing = Math.round((shape.webhooks * shape.failing) / 100);
+  let eshopId = 0;
+  for (let index = 0; index < shape.webhooks; index += 1) {
+    const type = TYPES[index % TYPES.length] ?? TYPES[0];
+    if (type === TYPES[0])
+      ({ eshopId } = await createEshop(sql, { name: 'Bench', email: 'bench@shop.example' }));
+    const path = index < slow ? 'slow' : index < slow + failing ? 'failing' : 'prompt';
+    const input = {
+      url: `${receiverUrl}/${path}`,
+      webhookType: type,
+      method: 'POST',
+      active: true,
+      payloadVersion: 'v2',
+      parameters: null,
+      description: null,
+    } as const;
+    const owner = eshopId;
+    const seal = (id: number) => keys.encryptSecret(newWebhookSecret(), { eshopId: owner, webhookId: id });
+    const row = await createWebhook(sql, owner, input, seal, 1_000);
+    if (row === null) throw new Error('Too many webhooks.');
+    targets.push({ eshopId: owner, webhookId: row.id, type });
+  }
+  let written = 0;
+
+  return {
+    async write(deliveries) {
+      for (const end = written + deliveries; written < end; ) {
+        await transaction(sql, async (tx) => {
+          for (let count = 0; count < EVENTS_PER_TRANSACTION && written < end; count += 1) {
+            const target = targets[written % targets.length];
+            if (target === undefined) throw new Error('There is no webhook.');
+            written += 1;
+            const entityId = `bench-${written}`;
+            await recordEvent(tx, { ...target, entityId, record: record(entityId) });
+          }
+          await tx`
+            update deliveries set claimed_until = 'infinity' where dispatched_at is null and claimed_until is null
+              and created_at = now()`;
+        });
+      }
+    },
+    async release() {
+      await sql`update deliveries set claimed_until = null, created_at = now() where claimed_until = 'infinity'`;
+      notifierOf(sql).notify();
+    },
+    async retire() {
+      for (const { eshopId: owner, webhookId } of targets) await deleteWebhook(sql, owner, webhookId);
+    },
+  };
+}
