@@ -107,7 +107,7 @@ export function entryOf(type: EventType): CatalogueEntry {
 
 /** The identifier of a record, which GET webhooks get appended to their URL. */
 export function idOf({ idField }: CatalogueEntry, record: object): string {
-  return String(Object.entries(record).find(([name]) => name === idField)?.[1]);
+  return String(Reflect.get(record, idField));
 }
 
 /** A record as a delivery of this type carries it, in its v2 form. */

@@ -12,12 +12,12 @@ const HISTORY_BYTES = 8 * 1024;
 
 /**
  * @param noun such as "order"
- * @param record after the write, with everything in it
+ * @param record after the write, with everything in it, or its JSON text
  * @param onlyStatus true when the write changes the status and nothing else
  * @throws Problem 400
  */
-export function assertRecordSize(noun: string, record: object, onlyStatus: boolean): void {
-  const bytes = Buffer.byteLength(JSON.stringify(record));
+export function assertRecordSize(noun: string, record: object | string, onlyStatus: boolean): void {
+  const bytes = Buffer.byteLength(typeof record === 'string' ? record : JSON.stringify(record));
   const most = onlyStatus ? MAX_RECORD_BYTES : MAX_RECORD_BYTES - HISTORY_BYTES;
   if (bytes <= most) return;
   throw badRequest(

@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import type * as v from 'valibot';
 import type { Family } from '../../db/records/family.ts';
 import { readWriteContext } from '../../db/records/products.ts';
-import { type Change, changeRecord, createRecord } from '../../db/records/write.ts';
+import { type Change, changeRecord, create } from '../../db/records/write.ts';
 import { transaction } from '../../db/transaction.ts';
 import { eventOn, type Occasion } from '../../domain/event-types.ts';
 import type { OrderContext } from '../../domain/order/rules.ts';
@@ -85,7 +85,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       const { eshopId } = c.var.session;
       const body = c.req.valid('json');
       const record = resource.make(body, await contextOf(eshopId, body));
-      const created = await transaction(deps.sql, (tx) => createRecord(tx, family, eshopId, record));
+      const created = await create(deps.sql, family, eshopId, record);
       return ok(c, messages.created, shown(created));
     },
   );

@@ -1,12 +1,11 @@
 /**
- * The transactional outbox: an event and its deliveries are written in the transaction of the write they speak of.
+ * The transactional outbox: an event and its deliveries are written in the transaction of the write they speak of, all
+ * of them in one statement.
  * @module
  */
 import { v7 as uuidv7 } from 'uuid';
-import { type CatalogueEntry, idOf } from '../../domain/catalogue.ts';
-import { type EventType, eventTypes } from '../../domain/event-types.ts';
-import { eventsOf } from '../../domain/fired-events.ts';
-import { assertRecordSize } from '../../domain/record-size.ts';
+import type { EventType } from '../../domain/event-types.ts';
+import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 
 /** What happened, to which record. */
@@ -19,54 +18,70 @@ export interface NewEvent {
   readonly record: object;
 }
 
-/**
- * Writes the event and one delivery for each webhook of the e-shop that is active and of this type.
- */
-export async function recordEvent(tx: Transaction, event: NewEvent): Promise<void> {
-  const { eshopId, type, entityId } = event;
-  const id = uuidv7();
-  // Sent together: inside a transaction the second query does not wait for the first one's answer.
-  const [webhooks] = await Promise.all([
-    tx<{ id: number }[]>`
-      select id from webhooks
-      where eshop_id = ${eshopId} and webhook_type = ${type} and active and deleted_at is null
-      order by id`,
-    tx`
-      insert into events (id, eshop_id, type, entity_id, snapshot)
-      values (${id}, ${eshopId}, ${type}, ${entityId}, ${JSON.stringify(event.record)})`,
-  ]);
-  if (webhooks.length === 0) return;
-  wakeRelayAfter(tx);
-  const deliveries = webhooks.map((webhook) => ({
-    id: uuidv7(),
-    event_id: id,
-    eshop_id: eshopId,
-    webhook_id: webhook.id,
-    event_type: type,
-    entity_id: entityId,
-  }));
-  await tx`insert into deliveries ${tx(deliveries)}`;
+/** An event of a known e-shop, its record as text. */
+export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
+  /** The JSON text of the record. */
+  readonly snapshot: string;
 }
 
 /**
- * Records every event that a write fires.
- * @throws Problem 400 when the record has become too large
+ * The id of a delivery, as SQL: UUIDv7 with the time and the order of its event's, then the place of its webhook among
+ * those of the event, then chance. So the ids of deliveries rise as those of their events do, and the number of
+ * webhooks need not be known before the statement.
+ * @param place from 1
  */
-export async function recordChange(
+function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
+  return sql`(left(${event}::text, 26) || lpad(to_hex(${place} & 65535), 4, '0') || right(gen_random_uuid()::text, 6))::uuid`;
+}
+
+/** The rows of {@link firedEvents}, as SQL. */
+export function fired(sql: Sql, events: string) {
+  return sql`
+    select * from json_to_recordset(${events}::text::json) as f (id uuid, type text, entity_id text, snapshot json)`;
+}
+
+/** What inserts the events in `fired`, as SQL. */
+export function insertEvents(sql: Sql, eshopId: number) {
+  return sql`
+    insert into events (id, eshop_id, type, entity_id, snapshot)
+    select f.id, ${eshopId}::int, f.type, f.entity_id, f.snapshot::text from fired f`;
+}
+
+/** What inserts the deliveries of the events in `fired`, as SQL: one for each webhook that is active and of the type. */
+export function insertDeliveries(sql: Sql, eshopId: number) {
+  return sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
+    select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
+           f.id, w.eshop_id, w.id, f.type, f.entity_id
+    from fired f join webhooks w
+      on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
+    order by f.id, w.id`;
+}
+
+/** Events as a statement takes them, under new ids that rise in their order; `json` keeps a snapshot's text as it is. */
+export function firedEvents(events: readonly EventText[]): string {
+  const fired = events.map(
+    ({ type, entityId, snapshot }) =>
+      `{"id":"${uuidv7()}","type":"${type}","entity_id":${JSON.stringify(entityId)},"snapshot":${snapshot}}`,
+  );
+  return `[${fired.join(',')}]`;
+}
+
+/** Writes events of an e-shop, and for each one delivery for each webhook that is active and of its type. */
+export async function recordEvents(
   tx: Transaction,
-  entry: CatalogueEntry,
-  {
-    eshopId,
-    before,
-    after,
-  }: { readonly eshopId: number; readonly before: object | null; readonly after: object },
+  eshopId: number,
+  events: readonly EventText[],
 ): Promise<void> {
-  const types = eventsOf(entry, before, after);
-  if (types.length > 0) {
-    const onlyStatus = types.every((type) => eventTypes[type].on === 'statusChanged');
-    assertRecordSize(entry.noun, after, onlyStatus);
-  }
-  for (const type of types) {
-    await recordEvent(tx, { eshopId, type, entityId: idOf(entry, after), record: after });
-  }
+  if (events.length === 0) return;
+  const deliveries = await tx`
+    with fired as materialized (${fired(tx, firedEvents(events))}),
+    recorded as (${insertEvents(tx, eshopId)})
+    ${insertDeliveries(tx, eshopId)}`;
+  if (deliveries.count > 0) wakeRelayAfter(tx);
+}
+
+/** Writes one event and its deliveries. */
+export function recordEvent(tx: Transaction, { eshopId, type, entityId, record }: NewEvent): Promise<void> {
+  return recordEvents(tx, eshopId, [{ type, entityId, snapshot: JSON.stringify(record) }]);
 }

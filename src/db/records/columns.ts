@@ -4,36 +4,64 @@
  * @module
  */
 import postgres from 'postgres';
+import { idOf } from '../../domain/catalogue.ts';
 import { type FieldKind, fieldKinds } from '../../domain/record-schema.ts';
-import { json } from '../json.ts';
 import type { Sql } from '../pool.ts';
-import { type Family, sqlText } from './family.ts';
+import { type Kind, sqlText } from './kind.ts';
 
-interface Columns {
-  readonly fields: ReadonlyMap<string, FieldKind>;
-  readonly lineFields: ReadonlyMap<string, FieldKind>;
+/** A field and its column. */
+type Named = readonly [field: string, column: string];
+
+/** The columns of a kind of record, as SQL. */
+export interface Columns {
   /** A whole record as one row of the table `t`, in the form that records have: what follows `select`. */
   readonly selected: string;
+  /** What an insert writes, in order. */
+  readonly columns: string;
+  /** What an update from rows `x` sets. */
+  readonly assigned: string;
+  /** What an insert of lines writes, in order. */
+  readonly lineColumns: string;
+  readonly own: readonly Named[];
+  readonly ofLines: readonly Named[];
 }
 const known = new WeakMap<object, Columns>();
 
 /** The columns of a kind of record; found once, since putting the SQL together costs as much as a small query. */
-function columnsOf<Rec extends object>(family: Family<Rec>): Columns {
-  const found = known.get(family);
+export function columnsOf<Rec extends object>(kind: Kind<Rec>): Columns {
+  const found = known.get(kind.entry);
   if (found !== undefined) return found;
-  const { entry, lines, computed } = family;
+  const { entry, lines, computed } = kind;
   const schema = entry.recordSchema('v2');
   const fields = fieldKinds(schema);
   const lineFields = lines === undefined ? new Map<string, FieldKind>() : fieldKinds(schema, lines.field);
-  const selected = [...fields].map(([name, kind]) => {
+  const selected = [...fields].map(([name, type]) => {
     if (name === lines?.field)
       return sqlText`${linesOf(lines.table, entry.idField, lineFields)} as ${column(name)}`;
     const value =
-      computed?.[name] ?? (kind === 'timestamp' ? asTimestamp('t', name) : sqlText`t.${column(name)}`);
+      computed?.[name] ?? (type === 'timestamp' ? asTimestamp('t', name) : sqlText`t.${column(name)}`);
     return sqlText`${value} as ${column(name)}`;
   });
-  const columns = { fields, lineFields, selected: selected.join(', ') };
-  known.set(family, columns);
+  const elsewhere = new Set([lines?.field, ...Object.keys(computed ?? {})]);
+  const named = (names: Iterable<string>): Named[] =>
+    [...names].map((name) => [name, postgres.fromCamel(name)]);
+  const own = named([...fields.keys()].filter((name) => !elsewhere.has(name)));
+  const key = postgres.fromCamel(entry.idField);
+  const ofLines = named(lineFields.keys());
+  const columns = {
+    selected: selected.join(', '),
+    columns: ['eshop_id', ...own.map(([, name]) => name)].map((name) => `"${name}"`).join(', '),
+    assigned: own
+      .filter(([, name]) => name !== key && name !== 'updated_at')
+      .map(([, name]) => `"${name}" = x."${name}"`)
+      .join(', '),
+    lineColumns: ['eshop_id', key, 'position', ...ofLines.map(([, name]) => name)]
+      .map((name) => `"${name}"`)
+      .join(', '),
+    own,
+    ofLines,
+  };
+  known.set(kind.entry, columns);
   return columns;
 }
 
@@ -45,7 +73,7 @@ const asTimestamp = (table: string, field: string) =>
   sqlText`to_char(${table}.${column(field)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 /** The lines of a record as JSON, in one statement with it: a reader never sees one without the other. */
-function linesOf(table: string, key: string, fields: Columns['lineFields']): string {
+function linesOf(table: string, key: string, fields: ReadonlyMap<string, FieldKind>): string {
   const pairs = [...fields].map(([name, kind]) => {
     const plain = sqlText`p.${column(name)}`;
     const value =
@@ -58,30 +86,27 @@ function linesOf(table: string, key: string, fields: Columns['lineFields']): str
 }
 
 /** What follows `select` for a whole record as one row of the table `t`. */
-export function selected<Rec extends object>(sql: Sql, family: Family<Rec>) {
-  return sql.unsafe(columnsOf(family).selected);
+export function selected<Rec extends object>(sql: Sql, kind: Kind<Rec>) {
+  return sql.unsafe(columnsOf(kind).selected);
 }
 
-const inColumns = (sql: Sql, record: object, fields: ReadonlyMap<string, FieldKind>) =>
-  Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [
-      name,
-      fields.get(name) === 'json' ? json(sql, value) : value,
-    ]),
-  );
+/** A value of a row by the name of its column; as JSON it is what `json_populate_record` takes. */
+export type Row = Readonly<Record<string, unknown>>;
 
-/** The values of a record's own row. */
-export function rowOf<Rec extends object>(sql: Sql, family: Family<Rec>, record: Rec) {
-  const elsewhere = new Set([family.lines?.field, ...Object.keys(family.computed ?? {})]);
-  const own = Object.entries(record).filter(([name]) => !elsewhere.has(name));
-  return inColumns(sql, Object.fromEntries(own), columnsOf(family).fields);
+function rowFrom(values: object, names: readonly Named[], row: Record<string, unknown>): Row {
+  for (const [field, name] of names) row[name] = Reflect.get(values, field);
+  return row;
 }
 
-/** The values of the rows of its lines. */
-export function lineRowsOf<Rec extends object>(sql: Sql, family: Family<Rec>, record: Rec) {
-  const lines = family.lines?.of(record) ?? [];
-  return lines.map((line, position) => ({
-    position,
-    ...inColumns(sql, line, columnsOf(family).lineFields),
-  }));
+/** A record's own row. */
+export function rowOf<Rec extends object>(kind: Kind<Rec>, eshopId: number, record: Rec): Row {
+  return rowFrom(record, columnsOf(kind).own, { eshop_id: eshopId });
+}
+
+/** The rows of its lines. */
+export function lineRows<Rec extends object>(kind: Kind<Rec>, eshopId: number, record: Rec): Row[] {
+  const { entry, lines } = kind;
+  const key = { eshop_id: eshopId, [postgres.fromCamel(entry.idField)]: idOf(entry, record) };
+  const { ofLines } = columnsOf(kind);
+  return (lines?.of(record) ?? []).map((line, position) => rowFrom(line, ofLines, { ...key, position }));
 }

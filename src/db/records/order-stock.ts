@@ -11,10 +11,10 @@
  */
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';
-import type { Transaction } from '../transaction.ts';
-import type { Written } from './family.ts';
+import { unchanged } from '../../domain/unchanged.ts';
+import type { Effects } from './family.ts';
 import { consumeStock, reserveStock, type Units } from './stock.ts';
-import { unchanged } from './write.ts';
+import { stockOf } from './stock-part.ts';
 
 const reserving: ReadonlySet<OrderStatus> = new Set([
   'received',
@@ -29,19 +29,24 @@ function needs(order: OrderRecord | null): Units[] {
   return order.orderProducts.map(({ sku, quantity }) => ({ sku, quantity }));
 }
 
-/**
- * Changes stock as the write of an order asks for, under the lock of the order's row.
- * @throws Problem 409 when a product is short, naming every SKU
- */
-export async function moveOrderStock(
-  tx: Transaction,
-  { eshopId, before, after }: Written<OrderRecord>,
-): Promise<void> {
-  const { eshopOrderId, status, orderProducts } = after;
-  if (status === 'onTheWay') {
-    if (before?.status !== 'onTheWay') await consumeStock(tx, eshopId, eshopOrderId, orderProducts);
-    return;
-  }
-  const needed = needs(after);
-  if (!unchanged(needs(before), needed)) await reserveStock(tx, eshopId, eshopOrderId, needed);
-}
+/** What the write of an order does to stock, under the lock of the order's row. */
+export const orderStock: Effects<OrderRecord> = {
+  due({ before, after }) {
+    if (after.status === 'onTheWay') return before?.status !== 'onTheWay';
+    return !unchanged(needs(before), needs(after));
+  },
+  async stage(work, { after }) {
+    const { eshopOrderId, status, orderProducts } = after;
+    if (status === 'onTheWay') await consumeStock(work, eshopOrderId, orderProducts);
+    else await reserveStock(work, eshopOrderId, needs(after));
+  },
+  async prepare(work, records) {
+    const stock = stockOf(work);
+    const ids = records.map(({ eshopOrderId }) => eshopOrderId);
+    await stock.readReservations(ids);
+    return [
+      ...ids.flatMap((id) => [...stock.reserved(id).keys()]),
+      ...records.flatMap(({ orderProducts }) => orderProducts.map(({ sku }) => sku)),
+    ];
+  },
+};

@@ -5,25 +5,48 @@
 import { orderEntry } from '../../domain/catalogue.ts';
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import { enqueueReleaseChange } from '../outbox/changes.ts';
-import type { Family } from './family.ts';
-import { moveOrderStock } from './order-stock.ts';
+import { type Family, familyOf, type Written } from './family.ts';
+import { orderStock } from './order-stock.ts';
+import { StagedList } from './staged.ts';
+import { type Part, partOf, type Work } from './work.ts';
 
 /** Orders, changed by anyone but their release timer. */
-export const orders: Family<OrderRecord> = {
+export const orders: Family<OrderRecord> = familyOf({
   entry: orderEntry,
   table: 'orders',
   lines: { table: 'order_products', field: 'orderProducts', of: (order) => order.orderProducts },
-  async effects(tx, written) {
-    await moveOrderStock(tx, written);
-    const { eshopId, before, after } = written;
-    if (dueTime(before) !== dueTime(after)) await enqueueReleaseChange(tx, eshopId, after.eshopOrderId);
+  effects: {
+    ...orderStock,
+    due: (written) => orderStock.due(written) || movesTimer(written),
+    async stage(work, written) {
+      if (orderStock.due(written)) await orderStock.stage(work, written);
+      if (movesTimer(written)) timersOf(work).push(written.after.eshopOrderId);
+    },
   },
-};
+});
 
 /** Orders, changed by their release timer, which needs no notice of its own changes. */
-export const ordersByTimer: Family<OrderRecord> = { ...orders, effects: moveOrderStock };
+export const ordersByTimer: Family<OrderRecord> = { ...orders, effects: orderStock };
 
 /** When the timer of a pre-order goes off; null where there is none to set. */
 function dueTime(order: OrderRecord | null): string | null {
   return order?.status === 'preOrder' ? order.releaseAt : null;
 }
+
+const movesTimer = ({ before, after }: Written<OrderRecord>) => dueTime(before) !== dueTime(after);
+
+/** The orders whose timers must be set, moved or ended. */
+class Timers extends StagedList<string> implements Part {
+  readonly #work: Work;
+
+  constructor(work: Work) {
+    super();
+    this.#work = work;
+  }
+
+  write(): Promise<unknown> {
+    const { tx, eshopId } = this.#work;
+    return Promise.all(this.kept.map((id) => enqueueReleaseChange(tx, eshopId, id)));
+  }
+}
+const timersOf = partOf((work) => new Timers(work));

@@ -5,10 +5,11 @@
 import { productEntry } from '../../domain/catalogue.ts';
 import type { ProductRecord } from '../../domain/product/schema.ts';
 import type { Sql } from '../pool.ts';
-import { type Family, sqlText } from './family.ts';
+import { type Family, familyOf } from './family.ts';
+import { sqlText } from './kind.ts';
 
 /** Products. */
-export const products: Family<ProductRecord> = {
+export const products: Family<ProductRecord> = familyOf({
   entry: productEntry,
   table: 'products',
   computed: {
@@ -16,7 +17,7 @@ export const products: Family<ProductRecord> = {
       'available', t.available::text, 'reserved', t.reserved::text,
       'onHold', t.on_hold::text, 'awaiting', t.awaiting::text)`,
   },
-};
+});
 
 /** What the rules of a body know beside it. */
 export interface WriteContext {

@@ -4,12 +4,12 @@
  */
 import type { Sql } from '../pool.ts';
 import { selected } from './columns.ts';
-import type { Family } from './family.ts';
+import type { Kind } from './kind.ts';
 
 /** The record, or null. */
 export async function readRecord<Rec extends object>(
   sql: Sql,
-  family: Family<Rec>,
+  family: Kind<Rec>,
   eshopId: number,
   id: string | number,
 ): Promise<Rec | null> {
@@ -39,7 +39,7 @@ export interface Listed<Rec> {
 /** A page of the records that pass the filter, oldest first. */
 export async function listRecords<Rec extends object>(
   sql: Sql,
-  family: Family<Rec>,
+  family: Kind<Rec>,
   eshopId: number,
   filter: ListFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },

@@ -10,13 +10,27 @@ import { receivingEntry } from '../../domain/catalogue.ts';
 import type { ReceivingRecord } from '../../domain/receiving/schema.ts';
 import { negated } from '../../domain/stock/arithmetic.ts';
 import type { NewMovement } from '../../domain/stock/movement.ts';
-import type { Transaction } from '../transaction.ts';
-import { type Family, sqlText, type Written } from './family.ts';
-import { addAwaiting, lockStock, moveStock } from './stock.ts';
-import { unchanged } from './write.ts';
+import { unchanged } from '../../domain/unchanged.ts';
+import { type Effects, type Family, familyOf } from './family.ts';
+import { sqlText } from './kind.ts';
+import { addAwaiting, stageMovements } from './stock.ts';
+import { stockOf } from './stock-part.ts';
+
+const receivingStock: Effects<ReceivingRecord> = {
+  due: ({ before, after }) => !unchanged(announced(before), announced(after)),
+  async stage(work, { before, after }) {
+    const [had, has] = [announced(before), announced(after)];
+    const changes = [...has, ...had.map(({ sku, delta }) => ({ sku, delta: negated(delta) }))];
+    const movements = after.status === 'stocked' ? arrivals(after) : [];
+    await stockOf(work).lock([...changes, ...movements].map(({ sku }) => sku));
+    await addAwaiting(work, changes);
+    await stageMovements(work, movements);
+  },
+  prepare: async (_work, records) => records.flatMap(({ products }) => products.map(({ sku }) => sku)),
+};
 
 /** Receivings. */
-export const receivings: Family<ReceivingRecord> = {
+export const receivings: Family<ReceivingRecord> = familyOf({
   entry: receivingEntry,
   table: 'receivings',
   lines: { table: 'receiving_products', field: 'products', of: (receiving) => receiving.products },
@@ -25,25 +39,8 @@ export const receivings: Family<ReceivingRecord> = {
       select coalesce(trim_scale(sum(p.quantity)), 0)::text from receiving_products p
       where p.eshop_id = t.eshop_id and p.eshop_receiving_id = t.eshop_receiving_id and p.line_state = 'E')`,
   },
-  effects: moveReceivingStock,
-};
-
-async function moveReceivingStock(
-  tx: Transaction,
-  { eshopId, before, after }: Written<ReceivingRecord>,
-): Promise<void> {
-  const [had, has] = [announced(before), announced(after)];
-  if (unchanged(had, has)) return;
-  const changes = [...has, ...had.map(({ sku, delta }) => ({ sku, delta: negated(delta) }))];
-  const movements = after.status === 'stocked' ? arrivals(after) : [];
-  await lockStock(
-    tx,
-    eshopId,
-    [...changes, ...movements].map(({ sku }) => sku),
-  );
-  await addAwaiting(tx, eshopId, changes);
-  await moveStock(tx, eshopId, movements);
-}
+  effects: receivingStock,
+});
 
 /** What a receiving adds to the units that are awaited. */
 function announced(receiving: ReceivingRecord | null): { readonly sku: string; readonly delta: string }[] {

@@ -7,11 +7,11 @@ import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { returnEntry } from '../../domain/catalogue.ts';
 import type { ReturnRecord } from '../../domain/return/schema.ts';
 import type { NewMovement } from '../../domain/stock/movement.ts';
-import type { Family } from './family.ts';
-import { moveStock } from './stock.ts';
+import { type Family, familyOf } from './family.ts';
+import { stageMovements } from './stock.ts';
 
 /** Returns. */
-export const returns: Family<ReturnRecord> = {
+export const returns: Family<ReturnRecord> = familyOf({
   entry: returnEntry,
   table: 'returns',
   lines: {
@@ -19,11 +19,15 @@ export const returns: Family<ReturnRecord> = {
     field: 'returnedOrderProducts',
     of: ({ returnedOrderProducts }) => returnedOrderProducts,
   },
-  async effects(tx, { eshopId, before, after }) {
-    if (after.status === 'completed' && before?.status !== 'completed')
-      await moveStock(tx, eshopId, comingBack(after));
+  effects: {
+    due: ({ before, after }) => after.status === 'completed' && before?.status !== 'completed',
+    async stage(work, { after }) {
+      await stageMovements(work, comingBack(after));
+    },
+    prepare: async (_work, records) =>
+      records.flatMap(({ returnedOrderProducts }) => returnedOrderProducts.map(({ sku }) => sku)),
   },
-};
+});
 
 function comingBack({ returnedOrderProducts, eshopReturnId }: ReturnRecord): NewMovement[] {
   return enabled(returnedOrderProducts)

@@ -5,15 +5,16 @@
 import { stockMovementEntry } from '../../domain/catalogue.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
 import type { Transaction } from '../transaction.ts';
-import { type Family, sqlText } from './family.ts';
+import { type Family, familyOf } from './family.ts';
+import { sqlText } from './kind.ts';
 import { moveStock } from './stock.ts';
 
 /** Stock movements, to be read. */
-export const stockMovements: Family<StockMovementRecord> = {
+export const stockMovements: Family<StockMovementRecord> = familyOf({
   entry: stockMovementEntry,
   table: 'stock_movements',
   computed: { id: sqlText`t.id::float8` },
-};
+});
 
 /**
  * Records a movement; fires CREATE_STOCK_MOVEMENT_<TYPE>.

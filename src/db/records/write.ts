@@ -4,13 +4,19 @@
  * @module
  */
 import { idOf } from '../../domain/catalogue.ts';
+import { eventTypes } from '../../domain/event-types.ts';
+import { eventsOf } from '../../domain/fired-events.ts';
 import { conflict, recordNotFound } from '../../domain/problem.ts';
+import { assertRecordSize } from '../../domain/record-size.ts';
+import { unchangedRecord } from '../../domain/unchanged.ts';
 import { capital } from '../../domain/words.ts';
-import { recordChange } from '../outbox/events.ts';
-import type { Transaction } from '../transaction.ts';
-import { lineRowsOf, rowOf } from './columns.ts';
+import { type EventText, fired, firedEvents, insertDeliveries, insertEvents } from '../outbox/events.ts';
+import { notifierOf } from '../outbox/notify.ts';
+import type { Pool, Sql } from '../pool.ts';
+import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
+import { columnsOf, lineRows, rowOf } from './columns.ts';
 import type { Family, Written } from './family.ts';
-import { readRecord } from './read.ts';
+import { type Work, workOf } from './work.ts';
 
 /**
  * A pure change of a record.
@@ -19,9 +25,21 @@ import { readRecord } from './read.ts';
  */
 export type Change<Rec> = (before: Rec, now: Date) => Rec;
 
-/** True when a pure change left something as it was. */
-export function unchanged(before: object, after: object): boolean {
-  return JSON.stringify(before) === JSON.stringify(after);
+/**
+ * Creates a record in a transaction of its own; fires CREATE_<KIND>.
+ * @throws Problem 409 when the e-shop has one of this identifier
+ */
+export async function create<Rec extends object>(
+  sql: Pool,
+  family: Family<Rec>,
+  eshopId: number,
+  record: Rec,
+): Promise<Rec> {
+  if (family.effects?.due({ before: null, after: record }) === true)
+    return transaction(sql, (tx) => createRecord(tx, family, eshopId, record));
+  // A statement is a transaction: nothing need be said before and after it.
+  if ((await insertRecord(sql, family, eshopId, record)) > 0) notifierOf(sql).notify();
+  return record;
 }
 
 /**
@@ -34,13 +52,50 @@ export async function createRecord<Rec extends object>(
   eshopId: number,
   record: Rec,
 ): Promise<Rec> {
-  const { entry, table } = family;
-  const inserted = await tx`
-    insert into ${tx(table)} ${tx({ eshopId, ...rowOf(tx, family, record) })}
-    on conflict (eshop_id, ${tx(entry.idField)}) do nothing returning eshop_id`;
-  if (inserted.length === 0) throw conflict(`${capital(entry.noun)} ${idOf(entry, record)} already exists.`);
-  await insertLines(tx, family, eshopId, record);
-  return follow(tx, family, { eshopId, before: null, after: record });
+  if ((await insertRecord(tx, family, eshopId, record)) > 0) wakeRelayAfter(tx);
+  const written = { before: null, after: record };
+  if (family.effects?.due(written) === true)
+    await workOf(tx, eshopId, async (work) => family.effects?.stage(work, written));
+  return record;
+}
+
+/**
+ * Inserts a record, its lines, its event and the deliveries of that, in one statement.
+ * @returns how many deliveries there are
+ * @throws Problem 409 when the e-shop has one of this identifier
+ */
+async function insertRecord<Rec extends object>(
+  sql: Sql,
+  family: Family<Rec>,
+  eshopId: number,
+  record: Rec,
+): Promise<number> {
+  const { entry, table, lines } = family;
+  const { columns, lineColumns } = columnsOf(family);
+  const events = eventTexts(family, { before: null, after: record });
+  const insertedLines =
+    lines === undefined
+      ? sql``
+      : sql`lines as (
+          insert into ${sql(lines.table)} (${sql.unsafe(lineColumns)})
+          select ${sql.unsafe(lineColumns)}
+          from json_populate_recordset(
+            null::${sql(lines.table)}, ${JSON.stringify(lineRows(family, eshopId, record))}::text::json)
+          where exists (select from made)),`;
+  const [row] = await sql<{ made: number; deliveries: number }[]>`
+    with made as (
+      insert into ${sql(table)} (${sql.unsafe(columns)})
+      select ${sql.unsafe(columns)}
+      from json_populate_record(null::${sql(table)}, ${JSON.stringify(rowOf(family, eshopId, record))}::text::json)
+      on conflict (eshop_id, ${sql(entry.idField)}) do nothing returning 1),
+    ${insertedLines}
+    fired as materialized (${fired(sql, firedEvents(events))} where exists (select from made)),
+    recorded as (${insertEvents(sql, eshopId)}),
+    delivered as (${insertDeliveries(sql, eshopId)} returning 1)
+    select (select count(*) from made)::int as made, (select count(*) from delivered)::int as deliveries`;
+  if (row === undefined || row.made === 0)
+    throw conflict(`${capital(entry.noun)} ${idOf(entry, record)} already exists.`);
+  return row.deliveries;
 }
 
 /**
@@ -48,54 +103,52 @@ export async function createRecord<Rec extends object>(
  * nothing when nothing changed.
  * @throws Problem 404 when there is no such record, and what the change and its effects throw
  */
-export async function changeRecord<Rec extends object>(
+export function changeRecord<Rec extends object>(
   tx: Transaction,
   family: Family<Rec>,
   eshopId: number,
   id: string,
   change: Change<Rec>,
 ): Promise<Rec> {
-  const { entry, table, lines } = family;
-  const own = tx`eshop_id = ${eshopId} and ${tx(entry.idField)} = ${id}`;
-  // The time is the one at which the lock was got: the outer query is asked only for the row that the inner one found.
-  const lock = tx<{ now: Date }[]>`
-    select clock_timestamp() as now from (select from ${tx(table)} where ${own} for no key update) locked`;
-  // Sent now, and so before the reading, which does not wait for its answer: what is read is as new as the lock.
-  void lock.execute();
-  const [[locked], before] = await Promise.all([lock, readRecord(tx, family, eshopId, id)]);
-  if (locked === undefined || before === null) throw recordNotFound(entry.noun, id);
-  const { now } = locked;
-  const changed = change(before, now);
-  if (unchanged(before, changed)) return before;
-  const after = 'updatedAt' in changed ? { ...changed, updatedAt: now.toISOString() } : changed;
-  await tx`update ${tx(table)} set ${tx({ ...rowOf(tx, family, after), updatedAt: now })} where ${own}`;
-  if (lines !== undefined && !unchanged(lines.of(before), lines.of(after))) {
-    await tx`delete from ${tx(lines.table)} where ${own}`;
-    await insertLines(tx, family, eshopId, after);
-  }
-  return follow(tx, family, { eshopId, before, after });
+  return workOf(tx, eshopId, (work) => stageChange(work, family, id, change));
 }
 
-async function insertLines<Rec extends object>(
-  tx: Transaction,
+/** The same as a part of a unit of work. */
+export async function stageChange<Rec extends object>(
+  work: Work,
   family: Family<Rec>,
-  eshopId: number,
-  record: Rec,
-): Promise<void> {
-  const { entry, lines } = family;
-  if (lines === undefined) return;
-  const key = { eshopId, [entry.idField]: idOf(entry, record) };
-  const rows = lineRowsOf(tx, family, record).map((row) => ({ ...key, ...row }));
-  await tx`insert into ${tx(lines.table)} ${tx(rows)}`;
+  id: string,
+  change: Change<Rec>,
+): Promise<Rec> {
+  const { entry, effects } = family;
+  const records = family.records(work);
+  await records.lock([id]);
+  const before = records.get(id);
+  if (before === null) throw recordNotFound(entry.noun, id);
+  const { now } = work;
+  const changed = change(before, now);
+  if (unchangedRecord(before, changed)) return before;
+  const after = 'updatedAt' in changed ? { ...changed, updatedAt: now.toISOString() } : changed;
+  records.set(id, after, now);
+  // Effects first, so that the event is the last word.
+  const written = { before, after };
+  if (effects?.due(written) === true) await effects.stage(work, written);
+  for (const event of eventTexts(family, written)) work.events.push(() => event);
+  return after;
 }
 
-/** What follows from a write: effects first, so that the event is the last word. */
-async function follow<Rec extends object>(
-  tx: Transaction,
-  { entry, effects }: Family<Rec>,
-  written: Written<Rec>,
-): Promise<Rec> {
-  await effects?.(tx, written);
-  await recordChange(tx, entry, written);
-  return written.after;
+/**
+ * Every event that a write fires.
+ * @throws Problem 400 when the record has become too large
+ */
+function eventTexts<Rec extends object>(
+  { entry }: Family<Rec>,
+  { before, after }: Written<Rec>,
+): EventText[] {
+  const types = eventsOf(entry, before, after);
+  if (types.length === 0) return [];
+  const snapshot = JSON.stringify(after);
+  const onlyStatus = types.every((type) => eventTypes[type].on === 'statusChanged');
+  assertRecordSize(entry.noun, snapshot, onlyStatus);
+  return types.map((type) => ({ type, entityId: idOf(entry, after), snapshot }));
 }

@@ -1,0 +1,69 @@
+/**
+ * Values as the database has them, and as a unit of work wants them: what is staged can be kept or dropped.
+ * @module
+ */
+
+/** Values by key. */
+export class Staged<V> {
+  readonly #read = new Map<string, V>();
+  readonly #kept = new Map<string, V>();
+  readonly #staged = new Map<string, V>();
+
+  /** Notes a value as it was read. */
+  load(key: string, value: V): void {
+    this.#read.set(key, value);
+  }
+
+  /** Whether the value has been read. */
+  has(key: string): boolean {
+    return this.#read.has(key);
+  }
+
+  /** Of these keys, those whose value has not been read; each once. */
+  missing(keys: Iterable<string>): string[] {
+    return [...new Set(keys)].filter((key) => !this.has(key));
+  }
+
+  /** The present value; undefined where none has been read. */
+  get(key: string): V | undefined {
+    for (const values of [this.#staged, this.#kept]) if (values.has(key)) return values.get(key);
+    return this.#read.get(key);
+  }
+
+  set(key: string, value: V): void {
+    this.#staged.set(key, value);
+  }
+
+  keep(): void {
+    for (const [key, value] of this.#staged) this.#kept.set(key, value);
+    this.#staged.clear();
+  }
+
+  drop(): void {
+    this.#staged.clear();
+  }
+
+  /** What was kept: each key with its value before and after. */
+  changes(): { readonly key: string; readonly before: V | undefined; readonly after: V }[] {
+    return [...this.#kept].map(([key, after]) => ({ key, before: this.#read.get(key), after }));
+  }
+}
+
+/** Things that are written once and in their order. */
+export class StagedList<T> {
+  readonly kept: T[] = [];
+  #staged: T[] = [];
+
+  push(item: T): void {
+    this.#staged.push(item);
+  }
+
+  keep(): void {
+    this.kept.push(...this.#staged);
+    this.#staged = [];
+  }
+
+  drop(): void {
+    this.#staged = [];
+  }
+}

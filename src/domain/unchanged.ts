@@ -1,0 +1,18 @@
+/**
+ * Whether a pure change has changed anything.
+ * @module
+ */
+
+/** True when two values are the same JSON; what is the very same object is not looked into. */
+export function unchanged(before: unknown, after: unknown): boolean {
+  return before === after || JSON.stringify(before) === JSON.stringify(after);
+}
+
+/** True when a pure change left a record as it was: the same fields in the same order. */
+export function unchangedRecord(before: object, after: object): boolean {
+  const [had, has] = [Object.entries(before), Object.entries(after)];
+  return (
+    had.length === has.length &&
+    had.every(([name, value], index) => has[index]?.[0] === name && unchanged(value, has[index]?.[1]))
+  );
+}
