@@ -31,7 +31,8 @@ function answer(status: number, message: string, headers: Readonly<Record<string
 const TRANSIENT =
   /^(?:08|53|57P|40001|40P01|57014|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
 
-function isTransient(error: unknown): boolean {
+/** True for a failure of the database that passes by itself. */
+export function isTransient(error: unknown): boolean {
   if (error instanceof postgres.PostgresError) return TRANSIENT.test(error.code);
   if (error instanceof AggregateError) return error.errors.some(isTransient);
   return (

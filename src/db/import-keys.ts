@@ -6,33 +6,99 @@
 import { createHash } from 'node:crypto';
 import { conflict } from '../domain/problem.ts';
 import type { Sql } from './pool.ts';
+import { Staged } from './records/staged.ts';
+import { type Part, partOf, type Work } from './records/work.ts';
 
 /** How long a key is remembered, in days. */
 export const IMPORT_KEY_DAYS = 30;
 
-/**
- * Takes a key for a line. A second line of the same key waits until the first one's transaction has ended.
- * @param line what the key stands for; compared with what it stood for before
- * @returns false when this very line was applied before
- * @throws Problem 409 when the key was used for another line
- */
-export async function takeImportKey(
-  tx: Sql,
-  eshopId: number,
-  key: string,
-  line: readonly unknown[],
-): Promise<boolean> {
-  const fingerprint = createHash('sha256').update(JSON.stringify(line)).digest();
-  const taken = await tx`
-    insert into import_keys ${tx({ eshopId, key, fingerprint })}
-    on conflict (eshop_id, key) do nothing returning key`;
-  if (taken.length > 0) return true;
-  const same = await tx`
-    select key from import_keys
-    where eshop_id = ${eshopId} and key = ${key} and fingerprint = ${fingerprint}`;
-  if (same.length > 0) return false;
-  throw conflict(`The idempotencyKey "${key}" was already used for a different line.`);
+/** A key and what it stands for. */
+export interface KeyedLine {
+  readonly key: string;
+  /** From {@link fingerprintOf}. */
+  readonly fingerprint: string;
 }
+
+/** What a key stands for, to be compared with what it stood for before: SHA-256 in hexadecimal. */
+export function fingerprintOf(line: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(line)).digest('hex');
+}
+
+/** The keys of a unit of work. */
+class ImportKeys implements Part {
+  readonly #work: Work;
+  /** What each key stands for; null for one that stands for nothing yet. */
+  readonly #lines = new Staged<string | null>();
+  /** Keys that this transaction has inserted, with what they stand for in its rows. */
+  readonly #inserted = new Map<string, string>();
+
+  constructor(work: Work) {
+    this.#work = work;
+  }
+
+  /** Takes the keys of lines. One that another transaction has taken waits until that has ended. */
+  async take(lines: readonly KeyedLine[]): Promise<void> {
+    const wanted = new Map([...lines].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
+    if (wanted.size === 0) return;
+    const { tx, eshopId } = this.#work;
+    const inserted = await tx<{ key: string }[]>`
+      insert into import_keys (eshop_id, key, fingerprint)
+      select ${eshopId}::int, key, decode(fingerprint, 'hex')
+      from unnest(${[...wanted.keys()]}::text[], ${[...wanted.values()]}::text[]) as line (key, fingerprint)
+      order by key on conflict (eshop_id, key) do nothing returning key`;
+    for (const { key } of inserted) {
+      this.#inserted.set(key, wanted.get(key) ?? '');
+      this.#lines.load(key, null);
+    }
+    const known = this.#lines.missing(wanted.keys());
+    if (known.length === 0) return;
+    const rows = await tx<KeyedLine[]>`
+      select key, encode(fingerprint, 'hex') as fingerprint from import_keys
+      where eshop_id = ${eshopId} and key = any(${known}::text[])`;
+    for (const { key, fingerprint } of rows) this.#lines.load(key, fingerprint);
+  }
+
+  /**
+   * Stages the use of a key that was taken.
+   * @returns false when this very line was applied before
+   * @throws Problem 409 when the key was used for another line
+   */
+  use({ key, fingerprint }: KeyedLine): boolean {
+    const line = this.#lines.get(key);
+    if (line === fingerprint) return false;
+    if (line !== null) throw conflict(`The idempotencyKey "${key}" was already used for a different line.`);
+    this.#lines.set(key, fingerprint);
+    return true;
+  }
+
+  keep(): void {
+    this.#lines.keep();
+  }
+
+  drop(): void {
+    this.#lines.drop();
+  }
+
+  /** Gives back the keys of lines that failed. */
+  async write(): Promise<void> {
+    const { tx, eshopId } = this.#work;
+    const used = new Map(this.#lines.changes().map(({ key, after }) => [key, after]));
+    const wrong = [...this.#inserted].filter(([key, fingerprint]) => used.get(key) !== fingerprint);
+    if (wrong.length === 0) return;
+    const free = wrong.filter(([key]) => !used.has(key)).map(([key]) => key);
+    const other = wrong.filter(([key]) => used.has(key)).map(([key]) => key);
+    await Promise.all([
+      tx`delete from import_keys where eshop_id = ${eshopId} and key = any(${free}::text[])`,
+      tx`
+        update import_keys k set fingerprint = decode(line.fingerprint, 'hex')
+        from unnest(${other}::text[], ${other.map((key) => used.get(key) ?? '')}::text[]) as line (key, fingerprint)
+        where k.eshop_id = ${eshopId} and k.key = line.key`,
+    ]);
+  }
+}
+
+/** The keys of a unit of work. */
+export const importKeysOf = partOf((work) => new ImportKeys(work));
 
 /** Forgets the keys that are old enough. */
 export async function forgetImportKeys(sql: Sql): Promise<void> {

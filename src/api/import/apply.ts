@@ -1,10 +1,9 @@
 /**
- * A line of an import → its result. Every line is a transaction of its own.
+ * A line of an import → its result.
  * @module
  */
 import * as v from 'valibot';
-import { takeImportKey } from '../../db/import-keys.ts';
-import { retryOnDeadlock, transaction } from '../../db/transaction.ts';
+import { fingerprintOf } from '../../db/import-keys.ts';
 import { described, identifier, oneOf, text } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { isObject, validate } from '../../domain/validation.ts';
@@ -12,9 +11,9 @@ import type { Turns } from '../budget/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import { failureOf, reasonPhrase } from '../errors.ts';
 import { parseJson } from '../json-body.ts';
-import { createKeyedLock, exclusive } from './keyed-lock.ts';
+import { createBatches } from './batches.ts';
 import type { Line } from './lines.ts';
-import { type Applied, type ImportOperation, importOperations, type Prepared } from './operations.ts';
+import { type ImportOperation, importOperations, type Prepared } from './operations.ts';
 import type { Permit } from './still-allowed.ts';
 
 const [first, ...others] = importOperations;
@@ -69,9 +68,6 @@ export const lineResultSchema = v.strictObject({
 /** A result. */
 export type LineResult = v.InferOutput<typeof lineResultSchema>;
 
-/** The result of a line that was already applied under its key. */
-const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
-
 /** @throws Problem 400, or 413 for a line that is too long */
 function parseLine({ bytes }: Line): ParsedLine {
   if (bytes === null) throw new Problem(413, 'The line is longer than 1 MiB.');
@@ -89,13 +85,14 @@ function prepare({ operation: name, id, body }: ParsedLine): Prepared {
   return operation.prepare(id ?? '', body);
 }
 
-/** Applies lines in the order in which it is called with them, as far as that makes a difference. Never throws. */
+/** Applies lines; the outcome is that of one after the other, in the order of the calls. Never throws. */
 export type ApplyLine = (line: Line) => Promise<LineResult>;
 
 /**
  * @param requestId names the request in the log and in the message of a failure of ours
- * @param permit asked before each line is written
- * @param turns shared by all imports: how many lines are written at the same time, of each e-shop in turn
+ * @param permit asked before lines are written
+ * @param turns shared by all imports: how many of them write at the same time, of each e-shop in turn
+ * @param breathe asked before each line
  */
 export function createApplyLine(
   deps: ApiDeps,
@@ -103,32 +100,22 @@ export function createApplyLine(
   requestId: string,
   permit: Permit,
   turns: Turns,
+  breathe: () => Promise<void> | undefined,
 ): ApplyLine {
-  const withLocks = createKeyedLock();
-
-  async function write(parsed: ParsedLine, prepared: Prepared): Promise<Applied> {
-    const { operation, id, idempotencyKey: key, body } = parsed;
-    return transaction(deps.sql, async (tx) => {
-      const isNew = key === undefined || (await takeImportKey(tx, eshopId, key, [operation, id, body]));
-      return isNew ? prepared.apply(tx, eshopId) : { ...appliedBefore, ...(id === undefined ? {} : { id }) };
-    });
-  }
-
+  const inBatches = createBatches(deps.sql, eshopId, permit, turns, breathe);
   return async (line) => {
     const about: Pick<LineResult, 'line' | 'idempotencyKey'> = { line: line.number };
     try {
       if (permit.refused()) await permit.check();
       const parsed = parseLine(line);
-      const key = parsed.idempotencyKey;
+      const { operation, id, idempotencyKey: key, body } = parsed;
       if (key !== undefined) about.idempotencyKey = key;
-      const prepared = prepare(parsed);
-      const locks = [...prepared.locks, ...(key === undefined ? [] : [exclusive(`key ${key}`)])];
-      const applied = await withLocks(locks, () =>
-        turns.run(eshopId, async () => {
-          await permit.check();
-          return retryOnDeadlock(() => write(parsed, prepared));
-        }),
-      );
+      const applied = await inBatches({
+        prepared: prepare(parsed),
+        id,
+        keyed: key === undefined ? undefined : { key, fingerprint: fingerprintOf([operation, id, body]) },
+        bytes: line.bytes?.length ?? 0,
+      });
       return { ...about, statusCode: 200, ...applied };
     } catch (error) {
       const { status: statusCode, message, ours } = failureOf(error, requestId);

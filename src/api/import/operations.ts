@@ -4,17 +4,18 @@
  * @module
  */
 import type * as v from 'valibot';
+import type { Family } from '../../db/records/family.ts';
 import { orders } from '../../db/records/orders.ts';
-import { createMovement } from '../../db/records/stock-movements.ts';
-import { changeRecord } from '../../db/records/write.ts';
-import type { Transaction } from '../../db/transaction.ts';
+import { stageMovement } from '../../db/records/stock-movements.ts';
+import { stockOf } from '../../db/records/stock-part.ts';
+import type { Work } from '../../db/records/work.ts';
+import { stageChange } from '../../db/records/write.ts';
 import { newMovement, stockMovementInputSchema } from '../../domain/stock/movement.ts';
 import { capital } from '../../domain/words.ts';
 import { orderOperations } from '../records/orders.ts';
 import { receivingResource } from '../records/receivings.ts';
 import type { Resource } from '../records/resource.ts';
 import { returnResource } from '../records/returns.ts';
-import { exclusive, type LockedKey, shared } from './keyed-lock.ts';
 
 /** What applying a line gave. */
 export interface Applied {
@@ -26,10 +27,28 @@ export interface Applied {
   readonly repeated?: boolean;
 }
 
-/** A line, its body checked: what it locks, and how it is applied. */
+/** What lines of a kind read, many of them at once; without it each line would read for itself. */
+interface Reads {
+  /** Kinds are locked in the order of their names. */
+  readonly name: string;
+  /** Locks and reads records. */
+  records(work: Work, ids: readonly string[]): Promise<void>;
+  /** @returns the SKUs whose stock changes of these records will ask for */
+  skus(work: Work, ids: readonly string[]): Promise<readonly string[]>;
+}
+
+/** A line, its body checked. */
 export interface Prepared {
-  readonly locks: readonly LockedKey[];
-  apply(tx: Transaction, eshopId: number): Promise<Applied>;
+  readonly reads: Reads;
+  /** The record, or the product, that it changes. */
+  readonly id: string;
+  /** True when it may find any product short, or make it so. */
+  readonly movesStock: boolean;
+  /**
+   * Stages it.
+   * @returns what it gave, to be asked once the unit of work is written
+   */
+  apply(work: Work): Promise<() => Applied>;
 }
 
 /** An operation. */
@@ -45,8 +64,8 @@ export interface ImportOperation {
   prepare(id: string, body: unknown): Prepared;
 }
 
-/** All products: whoever has it alone may find any of them short, or make it so. */
-const stock = 'stock';
+/** Movements read nothing but the stock of their products. */
+const stockReads: Reads = { name: 'products', records: async () => {}, skus: async (_work, skus) => skus };
 
 const stockMovement: ImportOperation = {
   name: 'stockMovement',
@@ -56,14 +75,25 @@ const stockMovement: ImportOperation = {
   prepare(_id, body) {
     const movement = newMovement(body);
     return {
-      locks: [shared(stock), exclusive(`product ${movement.sku}`)],
-      async apply(tx, eshopId) {
-        const { id } = await createMovement(tx, eshopId, movement);
-        return { message: 'Stock movement recorded.', id };
+      reads: stockReads,
+      id: movement.sku,
+      movesStock: true,
+      async apply(work) {
+        const record = await stageMovement(work, movement);
+        return () => ({ message: 'Stock movement recorded.', id: record.id });
       },
     };
   },
 };
+
+const readsOf = <Rec extends object>(family: Family<Rec>): Reads => ({
+  name: family.table,
+  records: (work, ids) => family.records(work).lock(ids),
+  async skus(work, ids) {
+    const records = ids.map((id) => family.records(work).get(id)).filter((record) => record !== null);
+    return (await family.effects?.prepare(work, records)) ?? [];
+  },
+});
 
 /** What the warehouse does to a kind of record: "packing-lists" of an order is `orderPackingLists`. */
 function operationsOn<Rec extends object>({
@@ -71,6 +101,7 @@ function operationsOn<Rec extends object>({
   operations,
 }: Pick<Resource<Rec>, 'family' | 'operations'>): ImportOperation[] {
   const { kind, path } = family.entry;
+  const reads = readsOf(family);
   return operations.map(({ name, message, body, prepare }) => ({
     name: `${kind}${name.split('-').map(capital).join('')}`,
     endpoint: `PUT /v21/warehouse${path}/{id}/${name}`,
@@ -79,14 +110,30 @@ function operationsOn<Rec extends object>({
     prepare(id, sent) {
       const { change, movesStock } = prepare(sent);
       return {
-        locks: [exclusive(`${kind} ${id}`), ...(movesStock ? [exclusive(stock)] : [])],
-        async apply(tx, eshopId) {
-          await changeRecord(tx, family, eshopId, id, change);
-          return { message, id };
+        reads,
+        id,
+        movesStock,
+        async apply(work) {
+          await stageChange(work, family, id, change);
+          return () => ({ message, id });
         },
       };
     },
   }));
+}
+
+/**
+ * Reads what lines will ask for, all at once. Everybody locks in this order: kinds of records one after the other, each by its
+ * identifiers, then the products by their SKUs.
+ */
+export async function readFor(work: Work, lines: readonly Prepared[]): Promise<void> {
+  const kinds = [...new Set(lines.map(({ reads }) => reads))].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const idsOf = (reads: Reads, of: readonly Prepared[]) =>
+    of.filter((line) => line.reads === reads).map(({ id }) => id);
+  for (const reads of kinds) await reads.records(work, idsOf(reads, lines));
+  const moving = lines.filter(({ movesStock }) => movesStock);
+  const skus = await Promise.all(kinds.map((reads) => reads.skus(work, idsOf(reads, moving))));
+  await stockOf(work).lock(skus.flat());
 }
 
 /** Every operation. */

@@ -14,6 +14,7 @@ import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
 import { describeSchema, resolved } from '../json-schema.ts';
 import { type ApplyLine, createApplyLine, lineResultSchema, lineSchemaOf } from './apply.ts';
+import { BATCH_LINES } from './batches.ts';
 import { type Line, splitLines } from './lines.ts';
 import { importOperations } from './operations.ts';
 import { createSlices } from './slices.ts';
@@ -22,12 +23,11 @@ import { CHECK_MS, createPermit } from './still-allowed.ts';
 const CONTENT_TYPE = 'application/x-ndjson';
 const ACCEPTED = /^application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines)\s*(?:;|$)/i;
 
-/** Lines that have been read and have no result yet: enough to keep the database busy, few enough for the memory. */
-const WINDOW = 64;
-/**
- * Lines of all imports that are written at the same time, of each e-shop in turn: the pool has connections left for
- * everybody else.
- */
+/** Lines that have been read and have no result yet: while one batch is written, the next one is read. */
+const WINDOW = 2 * BATCH_LINES;
+/** The same in bytes. */
+const WINDOW_BYTES = 16 * 1024 * 1024;
+/** Imports that write at the same time, of each e-shop in turn: the pool has connections left for everybody else. */
 const CONNECTIONS = 4;
 /** Results that wait for a client who does not read them yet, in bytes; then reading the body pauses. */
 const UNREAD_BYTES = 8 * 1024 * 1024;
@@ -48,10 +48,12 @@ function applyLines(
   const open: Promise<void>[] = [];
   let last = Promise.resolve();
   let unanswered = 0;
+  let bytesOpen = 0;
   return new TransformStream(
     {
       async transform(line, controller) {
         unanswered += 1;
+        bytesOpen += line.bytes?.length ?? 0;
         await breathe();
         const result = apply(line);
         const before = last;
@@ -62,12 +64,13 @@ function applyLines(
           sent(bytes.byteLength);
           controller.enqueue(bytes);
           unanswered -= 1;
+          bytesOpen -= line.bytes?.length ?? 0;
           if (over() && unanswered === 0) controller.terminate();
         })();
         // If the client has gone, nobody is left to handle its rejection.
         last.catch(() => {});
         open.push(last);
-        if (open.length >= WINDOW) await open.shift();
+        while (open.length >= WINDOW || (bytesOpen >= WINDOW_BYTES && open.length > 0)) await open.shift();
       },
       flush: () => last,
     },
@@ -147,8 +150,8 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const permit = createPermit(c.var.stillAllowed, deps.importCheckMs);
       await forgetImportKeys(deps.sql);
-      const apply = createApplyLine(deps, eshopId, c.var.requestId, permit, turns);
       const breathe = () => slices.next(eshopId);
+      const apply = createApplyLine(deps, eshopId, c.var.requestId, permit, turns, breathe);
       const { allowance } = c.var;
       const results = body
         .pipeThrough(metered(allowance))

@@ -81,7 +81,7 @@ export class StockPart implements Part {
   move(movement: Omit<StockMovementRecord, 'id' | 'createdAt'>): StockMovementRecord {
     const record = { id: 0, ...movement, createdAt: this.#work.now.toISOString() };
     this.#movements.push(record);
-    this.#work.events.push(() => ({
+    this.#work.fire(() => ({
       type: eventOfMovement(record.type),
       entityId: idOf(stockMovementEntry, record),
       snapshot: JSON.stringify(record),

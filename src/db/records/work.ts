@@ -25,8 +25,9 @@ export type StagedEvent = () => EventText;
 export class Work {
   readonly tx: Transaction;
   readonly eshopId: number;
-  readonly events = new StagedList<StagedEvent>();
+  readonly #events = new StagedList<StagedEvent>();
   readonly #parts: Part[] = [];
+  #eventBytes = 0;
   #now: Date | undefined;
 
   constructor(tx: Transaction, eshopId: number) {
@@ -45,19 +46,33 @@ export class Work {
     if (this.#now === undefined || now > this.#now) this.#now = now;
   }
 
+  /** Roughly the bytes of the events that were staged. */
+  get eventBytes(): number {
+    return this.#eventBytes;
+  }
+
+  /**
+   * Stages an event.
+   * @param event asked once the parts are written
+   * @param bytes of its record, roughly
+   */
+  fire(event: StagedEvent, bytes = 0): void {
+    this.#eventBytes += bytes;
+    this.#events.push(event);
+  }
+
   add(part: Part): void {
     this.#parts.push(part);
   }
 
   /** Makes a change whole or not at all: when it throws, nothing of it stays, and the others are not affected. */
   async attempt<T>(change: () => Promise<T>): Promise<T> {
-    const staged = [this.events, ...this.#parts];
     try {
       const result = await change();
-      for (const each of [this.events, ...this.#parts]) each.keep();
+      for (const each of [this.#events, ...this.#parts]) each.keep();
       return result;
     } catch (error) {
-      for (const each of new Set([...staged, ...this.#parts])) each.drop();
+      for (const each of [this.#events, ...this.#parts]) each.drop();
       throw error;
     }
   }
@@ -68,7 +83,7 @@ export class Work {
     await recordEvents(
       this.tx,
       this.eshopId,
-      this.events.kept.map((event) => event()),
+      this.#events.kept.map((event) => event()),
     );
   }
 }

@@ -133,7 +133,7 @@ export async function stageChange<Rec extends object>(
   // Effects first, so that the event is the last word.
   const written = { before, after };
   if (effects?.due(written) === true) await effects.stage(work, written);
-  for (const event of eventTexts(family, written)) work.events.push(() => event);
+  for (const event of eventTexts(family, written)) work.fire(() => event, event.snapshot.length);
   return after;
 }
 

@@ -1,0 +1,151 @@
+/**
+ * Lines of one import, written several to a transaction: what a transaction costs, and a statement, they share.
+ * @module
+ */
+import postgres from 'postgres';
+import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
+import type { Pool } from '../../db/pool.ts';
+import { Work } from '../../db/records/work.ts';
+import { retryOnDeadlock, transaction } from '../../db/transaction.ts';
+import type { Turns } from '../budget/turns.ts';
+import { isTransient } from '../errors.ts';
+import { type Applied, type Prepared, readFor } from './operations.ts';
+import type { Permit } from './still-allowed.ts';
+
+/**
+ * The most lines of a transaction. Its locks last for some milliseconds then; of what the lines share, each bears a
+ * small part already.
+ */
+export const BATCH_LINES = 50;
+/** The most bytes of lines in a transaction, unless one has more, and the most that their events may have. */
+const BATCH_BYTES = 512 * 1024;
+/** After this time, in milliseconds, a transaction takes no more of its lines: somebody may wait for its locks. */
+const BATCH_MS = 100;
+
+/** A line to be written. */
+export interface BatchLine {
+  readonly prepared: Prepared;
+  /** The identifier of the record, where the line names one. */
+  readonly id: string | undefined;
+  readonly keyed: KeyedLine | undefined;
+  readonly bytes: number;
+}
+
+/** What became of a line: what it gave, or why nothing of it was done. */
+type Outcome = { readonly applied: Applied } | { readonly error: unknown };
+
+interface Waiting {
+  readonly line: BatchLine;
+  answer(outcome: Outcome): void;
+}
+
+/** The result of a line that was already applied under its key. */
+const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
+
+/**
+ * Makes what writes the lines of an import, in the order in which it is called with them.
+ * @param permit asked before each transaction
+ * @param turns one for each transaction
+ * @param breathe asked before each line
+ * @returns rejects with what the line failed for
+ */
+export function createBatches(
+  sql: Pool,
+  eshopId: number,
+  permit: Permit,
+  turns: Turns,
+  breathe: () => Promise<void> | undefined,
+): (line: BatchLine) => Promise<Applied> {
+  const waiting: Waiting[] = [];
+  let writing = false;
+  /** So many of the next lines are written alone: the database has refused something of them. */
+  let alone = 0;
+
+  async function writeWaiting(): Promise<void> {
+    writing = true;
+    // What has been read already comes with the first line.
+    await new Promise((round) => setImmediate(round));
+    while (waiting.length > 0) {
+      await turns.run(eshopId, async () => {
+        const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting));
+        const outcomes = await outcomesOf(batch.map(({ line }) => line));
+        alone = Math.max(0, alone - outcomes.length);
+        for (const [index, outcome] of outcomes.entries()) batch[index]?.answer(outcome);
+        waiting.splice(0, outcomes.length);
+      });
+    }
+    writing = false;
+  }
+
+  /** Of the first of these lines; none where they must be written alone. */
+  async function outcomesOf(lines: readonly BatchLine[]): Promise<Outcome[]> {
+    try {
+      await permit.check();
+      return await retryOnDeadlock(() => together(lines));
+    } catch (error) {
+      // Whatever the database refused, refusing one line, has undone all of them: it is found out which one it was.
+      if (lines.length > 1 && error instanceof postgres.PostgresError && isUndone(error)) {
+        alone = lines.length;
+        return [];
+      }
+      return lines.map(() => ({ error }));
+    }
+  }
+
+  /** One transaction. */
+  async function together(lines: readonly BatchLine[]): Promise<Outcome[]> {
+    const results = await transaction(sql, async (tx) => {
+      const work = new Work(tx, eshopId);
+      await importKeysOf(work).take(lines.flatMap(({ keyed }) => (keyed === undefined ? [] : [keyed])));
+      await readFor(
+        work,
+        lines.map(({ prepared }) => prepared),
+      );
+      const results: ({ readonly error: unknown } | { readonly applied: () => Applied })[] = [];
+      const began = performance.now();
+      for (const line of lines) {
+        await breathe();
+        try {
+          results.push({ applied: await work.attempt(() => apply(work, line)) });
+        } catch (error) {
+          if (error instanceof postgres.PostgresError || isTransient(error)) throw error;
+          results.push({ error });
+        }
+        if (work.eventBytes > BATCH_BYTES || performance.now() - began > BATCH_MS) break;
+      }
+      await work.write();
+      return results;
+    });
+    return results.map((result) => ('error' in result ? result : { applied: result.applied() }));
+  }
+
+  return async (line) => {
+    const outcome = await new Promise<Outcome>((answer) => {
+      waiting.push({ line, answer });
+      if (!writing) void writeWaiting();
+    });
+    if ('error' in outcome) throw outcome.error;
+    return outcome.applied;
+  };
+}
+
+/** How many of those that wait come into one transaction. */
+function sizeOf(waiting: readonly Waiting[]): number {
+  let bytes = 0;
+  const end = waiting.findIndex(({ line }, index) => {
+    bytes += line.bytes;
+    return index > 0 && (index >= BATCH_LINES || bytes > BATCH_BYTES);
+  });
+  return end < 0 ? waiting.length : end;
+}
+
+/** Whether the transaction has certainly not been committed. A lost connection leaves that open. */
+function isUndone({ code }: postgres.PostgresError): boolean {
+  return !/^(?:08|57P)/.test(code);
+}
+
+async function apply(work: Work, { prepared, keyed, id }: BatchLine): Promise<() => Applied> {
+  if (keyed !== undefined && !importKeysOf(work).use(keyed))
+    return () => ({ ...appliedBefore, ...(id === undefined ? {} : { id }) });
+  return prepared.apply(work);
+}
