@@ -2,6 +2,7 @@
  * A backlog of deliveries, written as the API writes them, and kept back until it is all there.
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createEshop } from '../src/db/eshops.ts';
 import { recordEvent } from '../src/db/outbox/events.ts';
 import { notifierOf } from '../src/db/outbox/notify.ts';
@@ -12,12 +13,26 @@ import { createKeys, newWebhookSecret } from '../src/keys.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {
+  /** How many of its deliveries go to a receiver that fails. */
+  readonly failingShare: number;
   /** Writes so many, in turns over all webhooks. */
   write(deliveries: number): Promise<void>;
-  /** Makes all that was written claimable at the same moment. */
+  /** Makes all that was written claimable at the same moment, and tells nobody. */
   release(): Promise<void>;
-  /** Ends the part of its webhooks. */
-  retire(): Promise<void>;
+  /** Tells the relay, which would find out by itself soon. */
+  wake(): void;
+  /** Those of them whose receiver answers promptly and with success. */
+  healthy(deliveryIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Deletes its webhooks, and waits until none of its deliveries is open. */
+  retire(patienceMs: number): Promise<void>;
+}
+
+/** Where the deliveries go. */
+export interface BacklogShape {
+  readonly webhooks: number;
+  /** Of these, in per cent, answer late or fail. */
+  readonly slow: number;
+  readonly failing: number;
 }
 
 /** An e-shop's share of the webhooks: each event type has one, so that an event has one delivery. */
@@ -29,9 +44,10 @@ const TYPES = [
   'UPDATE_PRODUCT',
 ] as const;
 const EVENTS_PER_TRANSACTION = 200;
+const POLL_MS = 250;
 
 /** An order of ordinary size. */
-const record = (eshopOrderId: string) => ({
+export const benchRecord = (eshopOrderId: string) => ({
   eshopOrderId,
   status: 'preReceived',
   recipientName: 'Jana Nováková',
@@ -52,12 +68,15 @@ const record = (eshopOrderId: string) => ({
   })),
 });
 
-/** Registers the webhooks, of which a share answers late or fails. */
+/**
+ * Registers the webhooks, of which a share answers late or fails.
+ * @param urlOf the receiver's: every e-shop has a host of its own
+ */
 export async function createBacklog(
   sql: Pool,
   secretKey: Buffer,
-  receiverUrl: string,
-  shape: { readonly webhooks: number; readonly slow: number; readonly failing: number },
+  urlOf: (host: number) => string,
+  shape: BacklogShape,
 ): Promise<Backlog> {
   const keys = createKeys(secretKey);
   const targets: { eshopId: number; webhookId: number; type: (typeof TYPES)[number] }[] = [];
@@ -70,7 +89,7 @@ export async function createBacklog(
       ({ eshopId } = await createEshop(sql, { name: 'Bench', email: 'bench@shop.example' }));
     const path = index < slow ? 'slow' : index < slow + failing ? 'failing' : 'prompt';
     const input = {
-      url: `${receiverUrl}/${path}`,
+      url: `${urlOf(Math.floor(index / TYPES.length))}/${path}`,
       webhookType: type,
       method: 'POST',
       active: true,
@@ -87,6 +106,7 @@ export async function createBacklog(
   let written = 0;
 
   return {
+    failingShare: failing / shape.webhooks,
     async write(deliveries) {
       for (const end = written + deliveries; written < end; ) {
         await transaction(sql, async (tx) => {
@@ -95,7 +115,7 @@ export async function createBacklog(
             if (target === undefined) throw new Error('There is no webhook.');
             written += 1;
             const entityId = `bench-${written}`;
-            await recordEvent(tx, { ...target, entityId, record: record(entityId) });
+            await recordEvent(tx, { ...target, entityId, record: benchRecord(entityId) });
           }
           await tx`
             update deliveries set claimed_until = 'infinity' where dispatched_at is null and claimed_until is null
@@ -105,10 +125,25 @@ export async function createBacklog(
     },
     async release() {
       await sql`update deliveries set claimed_until = null, created_at = now() where claimed_until = 'infinity'`;
-      notifierOf(sql).notify();
     },
-    async retire() {
+    wake: () => notifierOf(sql).notify(),
+    async healthy(deliveryIds) {
+      const rows = await sql<{ id: string }[]>`
+        select d.id from deliveries d join webhooks w on w.id = d.webhook_id
+        where d.id = any(${[...deliveryIds]}::uuid[]) and w.url like '%/prompt'`;
+      return new Set(rows.map(({ id }) => id));
+    },
+    async retire(patienceMs) {
       for (const { eshopId: owner, webhookId } of targets) await deleteWebhook(sql, owner, webhookId);
+      const ids = targets.map(({ webhookId }) => webhookId);
+      for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
+        const open = await sql`
+          select from deliveries where webhook_id = any(${ids}) and state in ('pending', 'retrying') limit 1`;
+        if (open.length === 0) return;
+      }
+      throw new Error(
+        `After ${Math.round(patienceMs / 1000)} s deliveries of deleted webhooks are still open.`,
+      );
     },
   };
 }

@@ -1,87 +1,102 @@
 /**
- * `npm run bench`: how many deliveries go through per second, what each costs in processor time, and how long one
- * takes from COMMIT to the receiver's first byte. It starts a stack of its own and takes it down again.
+ * `npm run bench`: one table that compares in one run what Waybill does with its floors, in all settings of the rush lane. It
+ * starts stacks of its own and takes them down again.
  *
- *     npm run bench -- --rounds 5 --orders 200 --clients 16 --rate 10
+ *     npm run bench -- --only calm,rush --runs 3
+ *     npm run bench -- --quick
  * @module
  */
 import { loadavg } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Command } from 'commander';
-import { cpuMilliseconds, difference, type Milliseconds } from './cpu.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { stopOnInterruption } from '../src/shutdown.ts';
+import { judge } from './acceptance.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
-import { oneLine, report } from './report.ts';
-import { flatOutRound, type Round, steadyRound } from './rounds.ts';
-import { type Stack, startStack } from './stack.ts';
-
-/** No round begins after this, whatever was asked for. */
-const BUDGET_MS = 150_000;
-const STEADY_SECONDS = 6;
-const IDLE_MS = 3_000;
-
-const say = (text: string) => console.error(text);
+import { json, machine, report } from './report.ts';
+import { runSections } from './run.ts';
+import { sections } from './sections/index.ts';
+import { type Section, type Setting, settings } from './sections/section.ts';
+import { createSheet } from './sheet.ts';
+import { sizesOf } from './sizes.ts';
 
 interface Options {
+  readonly only: readonly Section[];
+  readonly settings: readonly Setting[];
+  readonly runs: number;
+  readonly quick: boolean;
+  readonly scale: number;
   readonly cluster: boolean;
-  readonly rounds: number;
-  readonly orders: number;
-  readonly clients: number;
-  readonly rate: number;
+  readonly before?: string;
+  readonly minutes: number;
+  readonly json: boolean;
 }
 
-await new Command('bench')
-  .description('Measures the delivery of created orders to one POST webhook on this machine.')
-  .option('--rounds <n>', 'rounds of each kind; the table shows their medians', positiveInteger, 5)
-  .option('--orders <n>', 'orders in a round flat out', positiveInteger, 200)
-  .option('--clients <n>', 'clients that send them at once', positiveInteger, 16)
-  .option('--rate <n>', `orders per second in a steady round of ${STEADY_SECONDS} s`, positiveNumber, 10)
+/** Names of a list, each one of those that there are. */
+function someOf<T extends { readonly name: string }>(known: readonly T[]): (text: string) => readonly T[] {
+  return (text) =>
+    text.split(',').map((name) => {
+      const found = known.find((one) => one.name === name.trim());
+      if (found === undefined)
+        throw new InvalidArgumentError(`there are ${known.map((one) => one.name).join(', ')}.`);
+      return found;
+    });
+}
+const someSettings = someOf(settings.map((name) => ({ name })));
+const share = (text: string) => Math.min(1, positiveNumber(text));
+
+const options = new Command('bench')
+  .description('Measures Waybill on this machine, beside what its engine and its sender reach alone.')
+  .addHelpText(
+    'after',
+    `\nSections:\n${sections.map(({ name, about }) => `  ${name.padEnd(11)} ${about}`).join('\n')}`,
+  )
+  .addOption(
+    new Option('--only <sections>', 'separated by commas')
+      .argParser(someOf(sections))
+      .default(sections, 'all'),
+  )
+  .addOption(
+    new Option('--settings <list>', 'of FIRST_ATTEMPTS')
+      .argParser((text) => someSettings(text).map(({ name }) => name))
+      .default(settings, 'each,auto,batch'),
+  )
+  .option('--runs <n>', 'of everything; the table shows medians', positiveInteger, 1)
+  .option('--quick', 'as little of everything as proves that it runs', false)
+  .option('--scale <share>', 'of the full sizes, such as 0.1', share, 1)
   .option('--cluster', 'the full Temporal server on Postgres instead of the embedded one', false)
-  .action(bench)
-  .parseAsync();
+  .option('--before <folder>', 'another checkout, installed, for the section of the same name')
+  .option('--minutes <n>', 'nothing takes longer than what is left of these', positiveInteger, 720)
+  .option('--json', 'all figures as JSON instead of the table', false)
+  .parse()
+  .opts<Options>();
 
-async function bench(options: Options): Promise<void> {
-  if (process.platform !== 'linux')
-    throw new Error('The bench reads processor times from /proc: Linux only.');
-  const started = performance.now();
-  const [load = 0] = loadavg();
-  const stack = await startStack((text) => say(`Starting ${text}`), options.cluster);
-  try {
-    const idle = await idleShare(stack);
-    const kinds = [
-      {
-        name: `steady, ${options.rate} orders/s`,
-        run: () => steady(stack, options.rate),
-        rounds: [] as Round[],
-      },
-      {
-        name: `flat out, ${options.clients} clients`,
-        run: () => flatOutRound(stack, options.orders, options.clients),
-        rounds: [] as Round[],
-      },
-    ];
-    // A first round of each warms compilers, caches and connections, and is not counted.
-    for (let index = 0; index <= options.rounds; index += 1) {
-      for (const kind of kinds) {
-        if (performance.now() - started > BUDGET_MS) break;
-        const round = await kind.run();
-        if (index > 0) kind.rounds.push(round);
-        say(`${index === 0 ? 'warm-up' : `round ${index}`}, ${kind.name}: ${oneLine(round)}`);
-      }
-    }
-    console.log(report(kinds, idle, load));
-  } finally {
-    await stack.stop();
-  }
-}
-
-function steady(stack: Stack, perSecond: number): Promise<Round> {
-  return steadyRound(stack, Math.max(1, Math.round(perSecond * STEADY_SECONDS)), perSecond);
-}
-
-/** What the stack uses while nothing happens, in per cent of one processor. */
-async function idleShare(stack: Stack): Promise<Milliseconds> {
-  const before = cpuMilliseconds(stack.processes);
-  await sleep(IDLE_MS);
-  const used = difference(cpuMilliseconds(stack.processes), before);
-  return Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, (100 * ms) / IDLE_MS]));
-}
+if (process.platform !== 'linux') throw new Error('The bench reads processor times from /proc: Linux only.');
+const shutdown = stopOnInterruption();
+const sheet = createSheet();
+const started = performance.now();
+const [loadBefore = 0] = loadavg();
+const failures = await runSections(options.only, {
+  sheet,
+  shutdown,
+  sizes: sizesOf(options),
+  runs: options.runs,
+  settings: options.settings,
+  before: options.before,
+  cluster: options.cluster,
+  endsAt: started + options.minutes * 60_000,
+  say: (text) => console.error(`${Math.round((performance.now() - started) / 1000)} s  ${text}`),
+});
+await shutdown.stop();
+const judged = judge(
+  sheet,
+  options.only.map(({ name }) => name),
+);
+const how = {
+  machine: machine(),
+  loadBefore,
+  engine: options.cluster ? 'cluster' : 'embedded',
+  runs: options.runs,
+  seconds: (performance.now() - started) / 1000,
+  failures,
+} as const;
+console.log(options.json ? json(sheet, judged, how) : report(sheet, judged, how));
+process.exit(failures.length === 0 ? 0 : 1);

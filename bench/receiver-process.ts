@@ -9,39 +9,55 @@ import type { Arrivals, ArrivalsWanted, ReceiverMessage } from './receiver.ts';
 export interface ReceiverProcess {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
+  /** The URL at one of its addresses: beyond the last one they come again. */
+  urlOf(host: number): string;
   readonly pid: number;
   /**
-   * The deliveries that arrived since the last call, once there are so many.
+   * The requests that arrived since the last call, once so many deliveries came first.
    * @throws Error after `patienceMs`, saying how many there were
    */
   arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
+  /** The same, and fewer where they do not arrive in time; 0 and no patience: those there are. */
+  arrivalsWithin(wanted: ArrivalsWanted): Promise<Arrivals>;
   stop(): void;
 }
 
+/** How many addresses it has: what is bounded per host is bounded for each of them. */
+const HOSTS = 20;
+
 /** Starts `receiver.ts` and waits until it listens. */
 export async function startReceiver(): Promise<ReceiverProcess> {
-  const child = fork(new URL('./receiver.ts', import.meta.url), { execArgv: ['--import', 'tsx'] });
+  const child = fork(new URL('./receiver.ts', import.meta.url), [String(HOSTS)], { execArgv: ['--import', 'tsx'] });
   const { pid } = child;
   if (pid === undefined) throw new Error('The receiver could not be started.');
   const next = () => new Promise<ReceiverMessage>((resolve) => child.once('message', resolve));
   const listening = await next();
   if (listening.kind !== 'listening') throw new Error('The receiver does not listen.');
+
+  async function arrivalsWithin(wanted: ArrivalsWanted): Promise<Arrivals> {
+    const answer = next();
+    await new Promise<void>((resolve, reject) => {
+      child.send(wanted, (error) => (error === null ? resolve() : reject(error)));
+    });
+    const message = await answer;
+    if (message.kind !== 'arrivals') throw new Error('The receiver did not answer what it was asked.');
+    return message.arrivals;
+  }
+
   return {
     url: `http://127.0.0.1:${listening.port}`,
+    urlOf: (host) => `http://127.0.0.${1 + (host % HOSTS)}:${listening.port}`,
     pid,
+    arrivalsWithin,
     async arrivals(deliveries, patienceMs) {
-      const answer = next();
-      await new Promise<void>((resolve, reject) => {
-        const asked: ArrivalsWanted = { deliveries, patienceMs };
-        child.send(asked, (error) => (error === null ? resolve() : reject(error)));
-      });
-      const message = await answer;
-      if (message.kind !== 'arrivals') throw new Error('The receiver did not answer what it was asked.');
-      const { length } = message.arrivals.first;
+      const arrivals = await arrivalsWithin({ deliveries, repeats: 0, patienceMs });
+      const { length } = arrivals.first;
       if (length < deliveries) {
-        throw new Error(`${length} of ${deliveries} deliveries arrived within ${patienceMs / 1000} s.`);
+        throw new Error(
+          `${length} of ${deliveries} deliveries arrived within ${Math.round(patienceMs / 1000)} s.`,
+        );
       }
-      return message.arrivals;
+      return arrivals;
     },
     stop() {
       child.disconnect();

@@ -1,12 +1,15 @@
 /**
- * The receiver, as a process of its own: answers 200 to everything (`/failing`: 503; `/slow`: after 3 s), and notes when each delivery arrived first.
+ * The receiver, as a process of its own: notes when each delivery arrived first and when it came again, and answers 200 at
+ * once, or what the path says: `/failing` 503, `/slow` after three seconds, `/silent` never.
  * @module
  */
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
 /** What the parent asks for: the deliveries that came since it last asked, once there are so many or time is up. */
 export interface ArrivalsWanted {
   readonly deliveries: number;
+  /** Requests that were no delivery's first one. */
+  readonly repeats: number;
   readonly patienceMs: number;
 }
 
@@ -15,61 +18,70 @@ export type ReceiverMessage =
   | { readonly kind: 'listening'; readonly port: number }
   | { readonly kind: 'arrivals'; readonly arrivals: Arrivals };
 
-/** Deliveries that arrived for the first time, and how many requests were repeats of any. */
+/** A delivery id, and when the head of its request had arrived, in milliseconds since 1970. */
+export type Arrival = readonly [deliveryId: string, at: number];
+
+/** Requests by whether the delivery came for the first time. */
 export interface Arrivals {
-  /** Delivery id, and when the head of its request had arrived, in milliseconds since 1970. */
-  readonly first: readonly (readonly [deliveryId: string, at: number])[];
-  readonly repeats: number;
+  readonly first: readonly Arrival[];
+  readonly repeats: readonly Arrival[];
 }
 
+/** What `/slow` takes, in milliseconds. */
+const SLOW_MS = 3_000;
+
 const seen = new Set<string>();
-let first: (readonly [string, number])[] = [];
-let repeats = 0;
-let wanted: number | null = null;
+let first: Arrival[] = [];
+let repeats: Arrival[] = [];
+let wanted: ArrivalsWanted | null = null;
 let patience: NodeJS.Timeout | undefined;
 
 function tell(message: ReceiverMessage): void {
   process.send?.(message);
 }
 
-function answerParent(): void {
-  if (wanted === null || first.length < wanted) return;
+function answerParent(inTime = true): void {
+  if (wanted === null) return;
+  if (inTime && (first.length < wanted.deliveries || repeats.length < wanted.repeats)) return;
   wanted = null;
   clearTimeout(patience);
   tell({ kind: 'arrivals', arrivals: { first, repeats } });
   first = [];
-  repeats = 0;
+  repeats = [];
 }
 
-/** What `/slow` takes, in milliseconds. */
-const SLOW_MS = 3_000;
-
 function answer(path: string, response: ServerResponse): void {
-  if (path === '/failing') response.statusCode = 503;
-  if (path === '/slow') setTimeout(() => response.end(), SLOW_MS);
+  if (path.startsWith('/silent')) return;
+  if (path.startsWith('/failing')) response.statusCode = 503;
+  if (path.startsWith('/slow')) setTimeout(() => response.end(), SLOW_MS);
   else response.end();
 }
 
-const server = createServer((request, response) => {
+function respond(request: IncomingMessage, response: ServerResponse): void {
   const at = performance.timeOrigin + performance.now();
   const id = String(request.headers['x-service-delivery']);
-  if (seen.has(id)) repeats += 1;
+  if (seen.has(id)) repeats.push([id, at]);
   else first.push([id, at]);
   seen.add(id);
   request.resume();
   request.on('end', () => answer(request.url ?? '', response));
-  if (wanted !== null) setImmediate(answerParent);
-});
+  if (wanted !== null) setImmediate(() => answerParent());
+}
 process.on('message', (message: ArrivalsWanted) => {
-  wanted = message.deliveries;
-  patience = setTimeout(() => {
-    wanted = 0;
-    answerParent();
-  }, message.patienceMs);
+  wanted = message;
+  patience = setTimeout(() => answerParent(false), message.patienceMs);
   answerParent();
 });
 process.on('disconnect', () => process.exit());
-server.listen(0, '127.0.0.1', () => {
-  const address = server.address();
-  if (address !== null && typeof address === 'object') tell({ kind: 'listening', port: address.port });
-});
+const HOSTS = Number(process.argv[2]);
+
+/** Listens on the same port of each of its addresses: 127.0.0.1 and those that follow. */
+function listen(port: number, host: number): void {
+  const server = createServer(respond).listen(port, `127.0.0.${host + 1}`, () => {
+    const address = server.address();
+    if (address === null || typeof address !== 'object') return;
+    if (host + 1 < HOSTS) listen(address.port, host + 1);
+    else tell({ kind: 'listening', port: address.port });
+  });
+}
+listen(0, 0);

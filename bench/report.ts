@@ -1,71 +1,83 @@
 /**
- * What the bench prints.
+ * What the bench prints: one table of all figures, and the acceptance.
  * @module
  */
-import { cpus } from 'node:os';
-import type { Milliseconds } from './cpu.ts';
-import { median, percentile, shown, table } from './figures.ts';
-import type { Round } from './rounds.ts';
+import { cpus, totalmem } from 'node:os';
+import type { Judged } from './acceptance.ts';
+import { median, shown, table } from './figures.ts';
+import { columns, type Figure, type Sheet } from './sheet.ts';
 
-/** Rounds of one kind: a column of the table. */
-export interface Kind {
-  readonly name: string;
-  readonly rounds: readonly Round[];
+/** How the figures came about. */
+export interface Circumstances {
+  readonly machine: string;
+  /** The machine's load average before the start: what else ran here has slowed everything down. */
+  readonly loadBefore: number;
+  readonly engine: 'embedded' | 'cluster';
+  readonly runs: number;
+  readonly seconds: number;
+  /** What could not be measured, and why. */
+  readonly failures: readonly string[];
 }
 
-/** What carries a delivery; the receiver and the bench itself only share the machine. */
-const OWN = ['api', 'worker', 'postgres', 'temporal', 'temporal db'];
-const BESIDE = ['receiver', 'bench'];
-
-/** A line of the table: its title, and what it shows of each round. */
-type Line = readonly [title: string, value: (round: Round) => number];
-
-const cpuLine = (title: string, names: readonly string[]): Line => [
-  title,
-  ({ cpuPerDelivery }) => names.reduce((sum, name) => sum + (cpuPerDelivery[name] ?? Number.NaN), 0),
-];
-
-/** @param own of the processes that carry a delivery, those there are */
-const linesFor = (own: readonly string[]): readonly Line[] => [
-  ['deliveries per second', ({ deliveries, seconds }) => deliveries / seconds],
-  ['COMMIT to first byte, p50, ms', ({ latencies }) => percentile(latencies, 50)],
-  ['COMMIT to first byte, p99, ms', ({ latencies }) => percentile(latencies, 99)],
-  cpuLine('CPU per delivery, ms', own),
-  ...own.map((name) => cpuLine(`  ${name}`, [name])),
-  ...BESIDE.map((name) => cpuLine(`  beside: ${name}`, [name])),
-  ['requests repeated', ({ repeats }) => repeats],
-];
-
-/** One round in one line. */
-export function oneLine({ deliveries, seconds, latencies }: Round): string {
-  const [p50, p99] = [percentile(latencies, 50), percentile(latencies, 99)];
-  return `${shown(deliveries / seconds)} deliveries/s, p50 ${shown(p50)} ms, p99 ${shown(p99)} ms`;
+/** The machine in a few words. */
+export function machine(): string {
+  const gib = Math.round(totalmem() / 2 ** 30);
+  return `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${gib} GiB, Node ${process.version}`;
 }
 
-/**
- * The table of medians, and what its figures mean.
- * @param idle what each process uses while nothing happens, in per cent of one processor
- * @param load the machine's load average before the start: what else ran here has slowed the rounds down
- */
-export function report(kinds: readonly Kind[], idle: Milliseconds, load: number): string {
-  const measured = kinds.filter(({ rounds }) => rounds.length > 0);
-  const own = OWN.filter((name) => name in idle);
-  const rows = linesFor(own).map(([title, value]) => [
-    title,
-    ...measured.map(({ rounds }) => shown(median(rounds.map(value)))),
-  ]);
-  const rounds = measured.map(({ rounds }) => rounds.length).join(' and ');
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}, load before the start ${shown(load)}`;
-  const idleShares = own.map((name) => `${name} ${shown(idle[name] ?? Number.NaN)} %`).join(', ');
-  return `
-Medians of ${rounds} rounds; ${machine}
+/** The median, and what it lies between where there were several runs. */
+function cell(values: readonly number[]): string {
+  if (values.length < 2) return shown(median(values));
+  return `${shown(median(values))} (${shown(Math.min(...values))}–${shown(Math.max(...values))})`;
+}
 
-${table(['', ...measured.map(({ name }) => name)], rows)}
+function figuresTable(figures: readonly Figure[]): string {
+  const used = columns.filter((column) => figures.some((figure) => figure.column === column));
+  const rows: string[][] = [];
+  for (const section of new Set(figures.map((figure) => figure.section))) {
+    const own = figures.filter((figure) => figure.section === section);
+    for (const name of new Set(own.map((figure) => figure.name))) {
+      const values = (column: string) =>
+        own.find((figure) => figure.name === name && figure.column === column)?.values;
+      rows.push([
+        `${section}: ${name}`,
+        ...used.map((column) => {
+          const found = values(column);
+          return found === undefined ? '' : cell(found);
+        }),
+      ]);
+    }
+  }
+  return table(['', ...used], rows);
+}
 
-Each delivery is one order created over HTTP and one POST to one receiver. COMMIT is the time that Postgres notes for
-the accepting transaction (track_commit_timestamp), just before its flush to disk; the first byte is the head of the
-request, seen in the receiver's process. CPU counts user and system time of a process with all that it started, the
-creation of the order included, until a second after the last arrival. Everything runs on this machine, so that the
-e-shop's clients (bench) and the receiver take their share of it. Idle, of one processor: ${idleShares}.
-`;
+function acceptanceTable(judged: readonly Judged[]): string {
+  const verdict = { true: 'met', false: 'NOT MET', null: 'not measured' };
+  return table(
+    ['acceptance', 'found', 'target', ''],
+    judged.map(({ section, title, value, target, met }) => [
+      `${section}: ${title}`,
+      shown(value),
+      target,
+      verdict[`${met}`],
+    ]),
+  );
+}
+
+/** The report for people, in Markdown. */
+export function report(sheet: Sheet, judged: readonly Judged[], how: Circumstances): string {
+  const { loadBefore, engine, runs, seconds, failures } = how;
+  const medians = runs === 1 ? 'One run' : `Medians of ${runs} runs (lowest–highest)`;
+  return [
+    `${medians}; ${how.machine}; load before the start ${shown(loadBefore)}; ${engine} Temporal; ${Math.round(seconds / 60)} min`,
+    figuresTable(sheet.figures()),
+    ...(judged.length === 0 ? [] : [acceptanceTable(judged)]),
+    ...failures.map((failure) => `Not measured: ${failure}`),
+  ].join('\n\n');
+}
+
+/** The same for programs. */
+export function json(sheet: Sheet, judged: readonly Judged[], how: Circumstances): string {
+  const figures = sheet.figures().map((figure) => ({ ...figure, median: median(figure.values) }));
+  return JSON.stringify({ ...how, figures, acceptance: judged }, null, 2);
 }

@@ -4,79 +4,129 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuMilliseconds, difference, type Milliseconds } from './cpu.ts';
+import type { Milliseconds } from './cpu.ts';
+import { startCpuClock } from './measure.ts';
+import type { ReceiverProcess } from './receiver-process.ts';
+import type { Shop } from './shop.ts';
 import type { Stack } from './stack.ts';
+
+/** Who sends orders, and where their deliveries arrive. */
+export interface Line {
+  readonly shop: Shop;
+  readonly receiver: ReceiverProcess;
+}
 
 /** What one round showed. */
 export interface Round {
   readonly deliveries: number;
   /** From the first order sent to the last delivery's arrival. */
   readonly seconds: number;
-  /** From COMMIT to the receiver's first byte, in milliseconds, one per delivery. */
+  /** From COMMIT to the receiver's first byte, in milliseconds, one per delivery, in the order of the commits. */
   readonly latencies: readonly number[];
-  /** Processor time per delivery, by process. */
+  /** Processor time per delivery, by part and of all. */
   readonly cpuPerDelivery: Milliseconds;
   /** Requests of a delivery that had arrived before. */
   readonly repeats: number;
+  /** Deliveries that did not arrive in time. */
+  readonly missing: number;
 }
 
-/** Deliveries end after their arrival: their results are recorded, their workflows closed and indexed. */
-const SETTLE_MS = 1_000;
-/** How long a round waits for its last delivery once the last order should have been sent, in milliseconds. */
-const PATIENCE_MS = 60_000;
+/** A shop with one webhook for created orders, whose first delivery has arrived. */
+export async function openLine(stack: Stack, receiver = stack.receiver): Promise<Line> {
+  const shop = await stack.openShop();
+  await shop.createWebhook('CREATE_ORDER', `${receiver.url}/prompt/orders`);
+  return { shop, receiver };
+}
 
-/** Orders at a fixed pace, whatever the answers take. */
-export function steadyRound(stack: Stack, orders: number, perSecond: number): Promise<Round> {
-  return round(stack, orders, PATIENCE_MS + (orders / perSecond) * 1000, async () => {
-    const start = performance.now();
-    const sent: Promise<void>[] = [];
-    for (let index = 0; index < orders; index += 1) {
-      await sleep(Math.max(0, start + (index * 1000) / perSecond - performance.now()));
-      const order = stack.shop.createOrder();
-      // Looked at below; until then a failure has to wait.
-      order.catch(() => {});
-      sent.push(order);
-    }
-    await Promise.all(sent);
-  });
+/** Waits until the workers deliver. */
+export async function firstDelivery({ shop, receiver }: Line): Promise<void> {
+  const arrived = receiver.arrivals(1, FIRST_MS);
+  await shop.createOrder();
+  await arrived;
+}
+const FIRST_MS = 60_000;
+
+/**
+ * Orders at a fixed pace, whatever the answers take.
+ * @param patienceMs for the last delivery, once the last order was answered
+ */
+export function steadyRound(
+  stack: Stack,
+  line: Line,
+  order: { readonly orders: number; readonly perSecond: number; readonly patienceMs: number },
+): Promise<Round> {
+  return round(stack, line, order, () => sendSteadily(line.shop, order));
+}
+
+async function sendSteadily(shop: Shop, { orders, perSecond }: { orders: number; perSecond: number }) {
+  const start = performance.now();
+  const sent: Promise<void>[] = [];
+  for (let index = 0; index < orders; index += 1) {
+    await sleep(Math.max(0, start + (index * 1000) / perSecond - performance.now()));
+    const order = shop.createOrder();
+    // Looked at below; until then a failure has to wait.
+    order.catch(() => {});
+    sent.push(order);
+  }
+  await Promise.all(sent);
 }
 
 /** So many clients, each sending its next order once the last one was answered. */
-export function flatOutRound(stack: Stack, orders: number, clients: number): Promise<Round> {
-  return round(stack, orders, PATIENCE_MS, async () => {
-    let left = orders;
-    const client = async () => {
-      while (left > 0) {
-        left -= 1;
-        await stack.shop.createOrder();
-      }
-    };
-    await Promise.all(Array.from({ length: clients }, client));
-  });
+export function flatOutRound(
+  stack: Stack,
+  line: Line,
+  order: { readonly orders: number; readonly clients: number; readonly patienceMs: number },
+): Promise<Round> {
+  return round(stack, line, order, () => sendFlatOut(line.shop, order.orders, order.clients));
+}
+
+/** @param more asked before each order whether it is still wanted */
+export async function sendFlatOut(
+  shop: Shop,
+  orders: number,
+  clients: number,
+  more: () => boolean = () => true,
+): Promise<number> {
+  let sent = 0;
+  const client = async () => {
+    while (sent < orders && more()) {
+      sent += 1;
+      await shop.createOrder();
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+  return sent;
 }
 
 async function round(
   stack: Stack,
-  orders: number,
-  patienceMs: number,
-  send: () => Promise<void>,
+  { receiver }: Line,
+  { orders, patienceMs }: { readonly orders: number; readonly patienceMs: number },
+  send: () => Promise<void | number>,
 ): Promise<Round> {
-  const before = cpuMilliseconds(stack.processes);
+  const clock = startCpuClock(stack);
   const start = performance.timeOrigin + performance.now();
-  const [arrivals] = await Promise.all([stack.arrivals(orders, patienceMs), send()]);
-  await sleep(SETTLE_MS);
-  const used = difference(cpuMilliseconds(stack.processes), before);
-
-  const { first, repeats } = arrivals;
-  const committed = await stack.commitTimes(first.map(([id]) => id));
-  const latencies = first.map(([id, at]) => at - (committed.get(id) ?? Number.NaN));
+  await send();
+  const { first, repeats } = await receiver.arrivalsWithin({ deliveries: orders, repeats: 0, patienceMs });
+  const used = await clock.stop();
   return {
     deliveries: first.length,
-    seconds: (Math.max(...first.map(([, at]) => at)) - start) / 1000,
-    latencies,
-    cpuPerDelivery: Object.fromEntries(
-      Object.entries(used).map(([name, milliseconds]) => [name, milliseconds / first.length]),
-    ),
-    repeats,
+    seconds: ((first.at(-1)?.[1] ?? Number.NaN) - start) / 1000,
+    latencies: await latenciesOf(stack, first),
+    cpuPerDelivery: Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, ms / first.length])),
+    repeats: repeats.length,
+    missing: Math.max(0, orders - first.length),
   };
+}
+
+/** From COMMIT to arrival, in milliseconds, in the order of the commits. */
+export async function latenciesOf(
+  stack: Stack,
+  first: readonly (readonly [id: string, at: number])[],
+): Promise<number[]> {
+  const committed = await stack.commitTimes(first.map(([id]) => id));
+  return first
+    .map(([id, at]) => ({ at, commit: committed.get(id) ?? Number.NaN }))
+    .sort((a, b) => a.commit - b.commit)
+    .map(({ at, commit }) => at - commit);
 }

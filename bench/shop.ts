@@ -1,7 +1,9 @@
 /**
- * An e-shop as the bench plays it, through the HTTP API alone.
+ * An e-shop as the bench plays it, with its warehouse, through the HTTP API alone.
  * @module
  */
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import * as v from 'valibot';
 
@@ -17,52 +19,102 @@ export const credentialsSchema = v.object({
 export type Credentials = v.InferOutput<typeof credentialsSchema>;
 
 const loginSchema = v.object({ data: v.object({ token: v.string() }) });
+const webhookSchema = v.object({ data: v.object({ id: v.number() }) });
+const lineSchema = v.object({ statusCode: v.number() });
 
-/** An e-shop that is logged in, with one webhook for created orders. */
+/** The event type of what {@link Shop.importMovements} imports. */
+export const MOVEMENT = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
+
+/** An e-shop that is logged in and has a product. Its calls throw an Error when the answer is not 200. */
 export interface Shop {
-  /**
-   * Creates the next order.
-   * @throws Error when the answer is not 200
-   */
+  readonly eshopId: number;
+  /** Creates the next order. */
   createOrder(): Promise<void>;
+  /** @returns its id */
+  createWebhook(webhookType: string, url: string): Promise<number>;
+  deactivateWebhook(id: number): Promise<void>;
+  deleteWebhook(id: number): Promise<void>;
+  listWebhooks(): Promise<void>;
+  /**
+   * Imports movements of its stock in one request.
+   * @param more asked before each line whether it is still wanted; default: always
+   * @returns the lines taken
+   */
+  importMovements(lines: number, more?: () => boolean): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Logs in, creates a product and a POST webhook. */
-export async function openShop(apiUrl: string, credentials: Credentials, hookUrl: string): Promise<Shop> {
-  const agent = new Agent();
-  const headers: Record<string, string> = {
-    'x-api-key': credentials.apiKey,
-    'content-type': 'application/json',
-  };
+/** Logs in and creates a product. */
+export async function openShop(apiUrl: string, credentials: Credentials): Promise<Shop> {
+  const agent = new Agent({ bodyTimeout: 0, headersTimeout: 0 });
+  const common = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
   let orders = 0;
 
-  async function post(path: string, body: unknown): Promise<unknown> {
+  async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, token: string, body?: unknown) {
     const answer = await agent.request({
       origin: apiUrl,
       path: `/v21${path}`,
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
+      method,
+      headers: token === '' ? common : { ...common, authorization: token },
+      body: body === undefined ? null : JSON.stringify(body),
     });
     const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`POST ${path}: HTTP ${answer.statusCode} ${text}`);
-    return JSON.parse(text);
+    if (answer.statusCode !== 200) throw new Error(`${method} ${path}: HTTP ${answer.statusCode} ${text}`);
+    const parsed: unknown = JSON.parse(text);
+    return parsed;
   }
-
-  const { username, password } = credentials;
-  const login = v.parse(loginSchema, await post('/users/login', { username, password }));
-  headers.authorization = `Bearer ${login.data.token}`;
-  await post('/products', { sku: 'BOOK-1', name: 'A book' });
-  await post('/webhooks', { url: hookUrl, webhookType: 'CREATE_ORDER', active: true, method: 'POST' });
+  async function login(user: { readonly username: string; readonly password: string }): Promise<string> {
+    const { username, password } = user;
+    return `Bearer ${v.parse(loginSchema, await ask('POST', '/users/login', '', { username, password })).data.token}`;
+  }
+  const shop = await login(credentials);
+  const warehouse = await login(credentials.warehouse);
+  await ask('POST', '/products', shop, { sku: 'BOOK-1', name: 'A book' });
 
   return {
+    eshopId: credentials.eshopId,
     async createOrder() {
       orders += 1;
-      await post('/orders', order(`bench-${orders}`));
+      await ask('POST', '/orders', shop, order(`bench-${orders}`));
     },
-    close: () => agent.close(),
+    async createWebhook(webhookType, url) {
+      const body = { url, webhookType, active: true, method: 'POST' };
+      return v.parse(webhookSchema, await ask('POST', '/webhooks', shop, body)).data.id;
+    },
+    async deactivateWebhook(id) {
+      await ask('POST', `/webhooks/${id}/deactivate`, shop);
+    },
+    async deleteWebhook(id) {
+      await ask('DELETE', `/webhooks/${id}`, shop);
+    },
+    async listWebhooks() {
+      await ask('GET', '/webhooks', shop);
+    },
+    async importMovements(lines, more = () => true) {
+      const answer = await agent.request({
+        origin: apiUrl,
+        path: '/v21/warehouse/events/import',
+        method: 'POST',
+        headers: { ...common, authorization: warehouse, 'content-type': 'application/x-ndjson' },
+        body: Readable.from(movements(lines, more)),
+      });
+      if (answer.statusCode !== 200) throw new Error(await answer.body.text());
+      let taken = 0;
+      for await (const line of createInterface({ input: answer.body })) {
+        const { statusCode } = v.parse(lineSchema, JSON.parse(line));
+        if (statusCode !== 200) throw new Error(`A line was refused: ${line}`);
+        taken += 1;
+      }
+      return taken;
+    },
+    close: () => agent.destroy(),
   };
+}
+
+function* movements(lines: number, more: () => boolean): Generator<string> {
+  const body = { type: 'stock_correction', sku: 'BOOK-1', count: '1.5', note: 'counted' };
+  const line = `${JSON.stringify({ operation: 'stockMovement', body })}\n`;
+  for (let index = 0; index < lines && more(); index += 1) yield line;
 }
 
 /** An order of ordinary size: three lines, two addresses. */

@@ -6,11 +6,12 @@
  * @module
  */
 import { Command } from 'commander';
+import type { Pool } from '../src/db/pool.ts';
+import { stopOnInterruption } from '../src/shutdown.ts';
 import { median, percentile, shown, table } from './figures.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
-import { oneLine } from './report.ts';
 import { openFiles, residentMiB } from './resources.ts';
-import { flatOutRound, type Round, steadyRound } from './rounds.ts';
+import { firstDelivery, flatOutRound, type Line, openLine, type Round, steadyRound } from './rounds.ts';
 import { type Stack, startStack } from './stack.ts';
 
 /** Rounds flat out, of which the median is the capacity. */
@@ -18,6 +19,8 @@ const CAPACITY_ROUNDS = 3;
 const CAPACITY_ORDERS = 300;
 const CLIENTS = 16;
 const MINUTE_S = 60;
+/** For the last delivery of a minute, in milliseconds. */
+const PATIENCE_MS = 60_000;
 
 const say = (text: string) => console.error(text);
 
@@ -36,16 +39,39 @@ const HELD = [
   'connections to Postgres',
 ] as const;
 
-async function heldBy({ processes, connections }: Stack): Promise<number[]> {
-  const { api, worker, temporal } = processes;
-  return [...[api, worker, temporal].map(residentMiB), ...[api, worker].map(openFiles), await connections()];
+/** Those of Waybill to Postgres. */
+async function connections(sql: Pool): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and application_name = 'waybill' and pid <> pg_backend_pid()`;
+  return row?.count ?? Number.NaN;
 }
 
-async function capacityOf(stack: Stack): Promise<number> {
+function oneLine({ deliveries, seconds, latencies, missing }: Round): string {
+  const [p50, p99] = [percentile(latencies, 50), percentile(latencies, 99)];
+  const late = missing === 0 ? '' : `, ${missing} not delivered`;
+  return `${shown(deliveries / seconds)} deliveries/s, p50 ${shown(p50)} ms, p99 ${shown(p99)} ms${late}`;
+}
+
+async function heldBy({ processes, sql }: Stack): Promise<number[]> {
+  const running = processes();
+  const [api = 0, worker = 0, temporal = 0] = ['api', 'worker', 'temporal'].map((name) => running[name]);
+  return [
+    ...[api, worker, temporal].map(residentMiB),
+    ...[api, worker].map(openFiles),
+    await connections(sql),
+  ];
+}
+
+async function capacityOf(stack: Stack, line: Line): Promise<number> {
   const rounds: Round[] = [];
   // The first one warms compilers, caches and connections, and is not counted.
   for (let index = 0; index <= CAPACITY_ROUNDS; index += 1) {
-    const round = await flatOutRound(stack, CAPACITY_ORDERS, CLIENTS);
+    const round = await flatOutRound(stack, line, {
+      orders: CAPACITY_ORDERS,
+      clients: CLIENTS,
+      patienceMs: PATIENCE_MS,
+    });
     say(`${index === 0 ? 'warm-up' : `capacity ${index}`}: ${oneLine(round)}`);
     if (index > 0) rounds.push(round);
   }
@@ -53,14 +79,22 @@ async function capacityOf(stack: Stack): Promise<number> {
 }
 
 async function soak({ minutes, rate }: Options): Promise<void> {
-  const stack = await startStack((text) => say(`Starting ${text}`));
+  const shutdown = stopOnInterruption();
+  const stack = await shutdown.starting(startStack(say), (started) => started.stop(), true);
   try {
-    const capacity = rate === undefined ? await capacityOf(stack) : null;
+    const line = await openLine(stack);
+    await stack.startWorkers({});
+    await firstDelivery(line);
+    const capacity = rate === undefined ? await capacityOf(stack, line) : null;
     const perSecond = rate ?? (capacity ?? 0) / 2;
     const rows: number[][] = [];
     let repeats = 0;
     for (let minute = 1; minute <= minutes; minute += 1) {
-      const round = await steadyRound(stack, Math.round(perSecond * MINUTE_S), perSecond);
+      const round = await steadyRound(stack, line, {
+        orders: Math.round(perSecond * MINUTE_S),
+        perSecond,
+        patienceMs: PATIENCE_MS,
+      });
       const [p50, p99] = [percentile(round.latencies, 50), percentile(round.latencies, 99)];
       rows.push([minute, round.deliveries, p50, p99, ...(await heldBy(stack))]);
       repeats += round.repeats;
@@ -76,7 +110,7 @@ ${table(
   rows.map((row) => row.map((value, index) => (index < 2 ? String(value) : shown(value)))),
 )}`);
   } finally {
-    await stack.stop();
+    await shutdown.stop();
   }
 }
 

@@ -1,125 +1,172 @@
 /**
- * Everything that the bench measures, started for it alone in a temporary folder: Postgres, Temporal's dev server,
- * Waybill as two processes (api, worker) and a receiver.
+ * Everything that the bench measures, started for it alone in a temporary folder: Postgres, Temporal, a receiver, and
+ * Waybill's processes as they are asked for.
  * @module
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import { createPool } from '../src/db/pool.ts';
+import { migrate } from '../src/db/migrate.ts';
+import { createPool, type Pool } from '../src/db/pool.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
 import { freePort } from '../src/embedded/ports.ts';
 import { startPostgres } from '../src/embedded/postgres.ts';
 import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
-import { type Shutdown, stopOnInterruption } from '../src/shutdown.ts';
-import { startChild } from './children.ts';
+import { createShutdown, type Shutdown } from '../src/shutdown.ts';
+import { type Child, startChild } from './children.ts';
 import { type Engine, startCluster } from './cluster/cluster.ts';
-import type { Arrivals } from './receiver.ts';
-import { startReceiver } from './receiver-process.ts';
+import { type ReceiverProcess, startReceiver } from './receiver-process.ts';
 import { credentialsSchema, openShop, type Shop } from './shop.ts';
 
-/** A process; `bench` is this one, which plays the e-shop. */
-type ProcessName = 'api' | 'worker' | 'postgres' | 'temporal' | 'receiver' | 'bench';
+/** How workers are started. */
+export interface WorkersWanted {
+  /** Default 1. */
+  readonly count?: number;
+  /** Variables beside those of every process, such as `FIRST_ATTEMPTS`. */
+  readonly env?: Readonly<Record<string, string>>;
+}
 
 /** The running stack. */
 export interface Stack {
-  readonly shop: Shop;
-  /** What uses processor time, each with everything it starts; in a cluster `temporal db` besides. */
-  readonly processes: Readonly<Record<ProcessName, number> & Record<string, number>>;
-  /** What the receiver got since the last call, once it is so much. */
-  arrivals(deliveries: number, patienceMs: number): Promise<Arrivals>;
+  readonly sql: Pool;
+  readonly secretKey: Buffer;
+  readonly receiver: ReceiverProcess;
+  readonly temporalAddress: string;
+  /** The variables of Waybill's processes. */
+  readonly env: Readonly<Record<string, string>>;
+  /** For logs and data of what is started besides. */
+  readonly directory: string;
+  /** What uses processor time, each with everything it starts; `bench` is this process, which plays the e-shops. */
+  processes(): Readonly<Record<string, number>>;
+  /** Ends the workers there are, and starts others. */
+  startWorkers(wanted: WorkersWanted): Promise<void>;
+  stopWorkers(): Promise<void>;
+  /** Starts the API unless it runs. */
+  startApi(): Promise<void>;
+  /** Creates an e-shop and logs it in. Starts the API unless it runs. */
+  openShop(): Promise<Shop>;
+  /** A further receiver, which is another host. */
+  startReceiver(): Promise<ReceiverProcess>;
+  /** Registers what is stopped before the stack. */
+  add(stop: () => Promise<unknown>): Promise<void>;
   /** When the transactions that accepted these deliveries were committed, in milliseconds since 1970, by id. */
   commitTimes(deliveryIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** How many connections Waybill has to Postgres. */
-  connections(): Promise<number>;
   /** Ends everything and removes the folder; any number of calls. */
   stop(): Promise<unknown>;
 }
 
 /**
- * Starts everything, and logs an e-shop in that has one webhook.
+ * Starts Postgres with Waybill's tables, Temporal and the receiver.
  * @param say receives a line of text for every step
  * @param cluster the full Temporal server on a Postgres of its own, instead of the embedded one
  * @throws Error saying which part did not come up; what had started is stopped
  */
 export async function startStack(say: (text: string) => void, cluster = false): Promise<Stack> {
-  const shutdown = stopOnInterruption();
+  const shutdown = createShutdown(say);
   try {
-    const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
-    await shutdown.add(() => rm(directory, { recursive: true, force: true }));
-    // As root, Postgres runs as a user of its own, who has to enter the folder.
-    await chmod(directory, 0o755);
-
-    say('Postgres …');
-    const postgres = await startDatabase(join(directory, 'database'));
-    await shutdown.add(postgres.stop);
-    say('Temporal …');
-    const temporal = await (cluster ? startCluster : startEmbedded)(directory, say, shutdown);
-
-    say('Waybill …');
-    const port = await freePort();
-    const apiUrl = `http://127.0.0.1:${port}`;
-    const env = {
-      DATABASE_URL: postgres.url,
-      TEMPORAL_ADDRESS: temporal.address,
-      SECRET_KEY: randomBytes(32).toString('base64'),
-      DATA_DIR: join(directory, 'data'),
-      DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
-      LOG_LEVEL: 'warn',
-    };
-    const api = await startApi(env, port, directory);
-    await shutdown.add(() => api.stop());
-    const workerEnv = { ...env, ROLE: 'worker', PORT: String(await freePort()) };
-    const worker = startChild('src/main.ts', workerEnv, join(directory, 'worker.log'));
-    await shutdown.add(() => worker.stop());
-
-    const receiver = await startReceiver();
-    await shutdown.add(async () => receiver.stop());
-    const shop = await openShop(apiUrl, await createEshop(env), `${receiver.url}/hooks/orders`);
-    await shutdown.add(() => shop.close());
-    const sql = createPool(postgres.url, 1);
-    await shutdown.add(() => sql.end());
-
-    say('the first delivery …');
-    await shop.createOrder();
-    await receiver.arrivals(1, 60_000);
-    return {
-      shop,
-      processes: {
-        api: api.pid,
-        worker: worker.pid,
-        postgres: postgres.pid,
-        ...temporal.processes,
-        receiver: receiver.pid,
-        bench: process.pid,
-      },
-      arrivals: receiver.arrivals,
-      async commitTimes(deliveryIds) {
-        // The event's row is written once, so that its inserting transaction is the one that accepted the delivery.
-        const rows = await sql<{ id: string; at: number }[]>`
-          select d.id, extract(epoch from pg_xact_commit_timestamp(e.xmin))::float8 * 1000 as at
-          from deliveries d join events e on e.id = d.event_id
-          where d.id = any(${[...deliveryIds]}::uuid[])`;
-        return new Map(rows.map(({ id, at }) => [id, at]));
-      },
-      async connections() {
-        // One of them is the bench's own.
-        const [row] = await sql<{ count: number }[]>`
-          select count(*)::int as count from pg_stat_activity
-          where datname = current_database() and application_name = 'waybill' and pid <> pg_backend_pid()`;
-        return row?.count ?? Number.NaN;
-      },
-      stop: shutdown.stop,
-    };
+    return await startParts(shutdown, say, cluster);
   } catch (error) {
     await shutdown.stop();
     throw error;
   }
+}
+
+async function startParts(shutdown: Shutdown, say: (text: string) => void, cluster: boolean): Promise<Stack> {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
+  await shutdown.add(() => rm(directory, { recursive: true, force: true }));
+  // As root, Postgres runs as a user of its own, who has to enter the folder.
+  await chmod(directory, 0o755);
+  say('starting Postgres and Temporal …');
+  const postgres = await startDatabase(join(directory, 'database'));
+  await shutdown.add(postgres.stop);
+  const temporal = await (cluster ? startCluster : startEmbedded)(directory, say, shutdown);
+  const receiver = await startReceiver();
+  await shutdown.add(async () => receiver.stop());
+  await migrate(postgres.url);
+  const sql = createPool(postgres.url, 4);
+  await shutdown.add(() => sql.end());
+  const secretKey = randomBytes(32);
+  const env = {
+    DATABASE_URL: postgres.url,
+    TEMPORAL_ADDRESS: temporal.address,
+    SECRET_KEY: secretKey.toString('base64'),
+    DATA_DIR: join(directory, 'data'),
+    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+    LOG_LEVEL: 'warn',
+  };
+  const apiPort = await freePort();
+  let api: Child | undefined;
+  let workers: Child[] = [];
+  let started = 0;
+
+  async function startOneWorker(more: Readonly<Record<string, string>>): Promise<Child> {
+    started += 1;
+    const log = join(directory, `worker-${started}.log`);
+    const worker = startChild('src/main.ts', { ...env, ROLE: 'worker', ...more }, log);
+    await worker.waitUntil(async () => (await readFile(log, 'utf8')).includes('Waybill is ready'));
+    return worker;
+  }
+  async function stopWorkers(): Promise<void> {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  }
+  await shutdown.add(stopWorkers);
+
+  const stack: Stack = {
+    sql,
+    secretKey,
+    receiver,
+    temporalAddress: temporal.address,
+    env,
+    directory,
+    processes: () => ({
+      ...(api === undefined ? {} : { api: api.pid }),
+      ...Object.fromEntries(
+        workers.map(({ pid }, index) => [index === 0 ? 'worker' : `worker ${index + 1}`, pid]),
+      ),
+      postgres: postgres.pid,
+      ...temporal.processes,
+      receiver: receiver.pid,
+      bench: process.pid,
+    }),
+    async startWorkers({ count = 1, env: more = {} }) {
+      await stopWorkers();
+      workers = await Promise.all(Array.from({ length: count }, () => startOneWorker(more)));
+    },
+    stopWorkers,
+    async startApi() {
+      if (api !== undefined) return;
+      const child = await startApi(env, apiPort, directory);
+      api = child;
+      await shutdown.add(() => child.stop());
+    },
+    async openShop() {
+      await stack.startApi();
+      const shop = await openShop(`http://127.0.0.1:${apiPort}`, await createEshop(env));
+      await shutdown.add(() => shop.close());
+      return shop;
+    },
+    async startReceiver() {
+      const further = await startReceiver();
+      await shutdown.add(async () => further.stop());
+      return further;
+    },
+    add: (stop) => shutdown.add(stop),
+    async commitTimes(deliveryIds) {
+      // The event's row is written once, so that its inserting transaction is the one that accepted the delivery.
+      const rows = await sql<{ id: string; at: number }[]>`
+        select d.id, extract(epoch from pg_xact_commit_timestamp(e.xmin))::float8 * 1000 as at
+        from deliveries d join events e on e.id = d.event_id
+        where d.id = any(${[...deliveryIds]}::uuid[])`;
+      return new Map(rows.map(({ id, at }) => [id, at]));
+    },
+    stop: shutdown.stop,
+  };
+  return stack;
 }
 
 /** Temporal's dev server, as `npm start` runs it. */

@@ -60,7 +60,7 @@ export interface RunningWorker {
 /** Attempts under way at once: they wait for receivers far more than they compute. */
 const MAX_ATTEMPTS_AT_ONCE = 200;
 /** Requests of batches under way at once. */
-const BATCH_SLOTS = 256;
+export const BATCH_SLOTS = 256;
 /** Waybill's own steps under way at once: short, on a database with ten connections. */
 const MAX_STEPS_AT_ONCE = 40;
 /** A cached workflow takes about 1 MB; one that waits for hours costs a replay when it goes on. */
@@ -75,6 +75,13 @@ const STICKY_TIMEOUT_MS = 3_000;
  * SDK's own rule, four fifths of that time, would leave room for none to be late.
  */
 const HEARTBEAT_THROTTLE_MS = 1_500;
+/** How the worker of deliveries is set. The benchmark's floor takes the same. */
+export const deliveryWorkerTuning = {
+  maxConcurrentActivityTaskExecutions: MAX_ATTEMPTS_AT_ONCE,
+  maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+  stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+  maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+} as const;
 /** Behind the attempt's own time-out, in milliseconds: time to record and report it. */
 const SHUTDOWN_SLACK_MS = 5_000;
 /** Between two looks of the reconciler at what is late or was ended in Temporal, in milliseconds. */

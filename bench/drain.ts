@@ -1,0 +1,96 @@
+/**
+ * A backlog of deliveries, drained by the workers that run: how fast, and what each delivery costs.
+ * @module
+ */
+import { type BacklogShape, createBacklog } from './backlog.ts';
+import type { Milliseconds } from './cpu.ts';
+import { percentile } from './figures.ts';
+import { startCpuClock } from './measure.ts';
+import type { Arrival } from './receiver.ts';
+import type { ReceiverProcess } from './receiver-process.ts';
+import type { Stack } from './stack.ts';
+
+/** What is drained. */
+export interface DrainOrder {
+  readonly deliveries: number;
+  /** Drained before, and not measured: compilers, caches and connections are warm then. */
+  readonly warmUp: number;
+  readonly shape: BacklogShape;
+  readonly patienceMs: number;
+  /** Waits for the second attempts of those that fail, which are due after this. */
+  readonly retryAfterMs?: number;
+  /** Beside what the stack runs: who drains, if not its workers. */
+  readonly processes?: Readonly<Record<string, number>>;
+}
+
+/** How it went. */
+export interface Drained {
+  readonly perSecond: number;
+  /** Of those whose receivers answer promptly and with success, until the last of these. */
+  readonly healthyPerSecond: number;
+  /** Processor time per delivery by part, and of `all`. */
+  readonly cpu: Milliseconds;
+  /** Requests that should not have been made. */
+  readonly repeats: number;
+  /** How long after it was due the second attempt came, in milliseconds, one per delivery that failed. */
+  readonly lateMs: readonly number[];
+}
+
+/** A hundred, so that a per cent of them is one. */
+const WEBHOOKS = 100;
+/** Webhooks that all answer at once. */
+export const allPrompt: BacklogShape = { webhooks: WEBHOOKS, slow: 0, failing: 0 };
+
+/** @throws Error when not everything arrives in time */
+export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
+  const { deliveries, shape, patienceMs } = order;
+  const { receiver } = stack;
+  const backlog = await createBacklog(stack.sql, stack.secretKey, receiver.urlOf, shape);
+  await forget(receiver);
+  if (order.warmUp > 0) {
+    const warmUp = receiver.arrivals(order.warmUp, patienceMs);
+    await backlog.write(order.warmUp);
+    await backlog.release();
+    backlog.wake();
+    await warmUp;
+  }
+  await backlog.write(deliveries);
+  await stack.sql`vacuum analyze deliveries`;
+  await forget(receiver);
+  await backlog.release();
+  const clock = startCpuClock(stack, order.processes);
+  const start = performance.timeOrigin + performance.now();
+  backlog.wake();
+  const { first, repeats } = await receiver.arrivals(deliveries, patienceMs);
+  const cpu = await clock.stop();
+  const healthy = await backlog.healthy(first.map(([id]) => id));
+  const failing = order.retryAfterMs === undefined ? 0 : Math.round(deliveries * backlog.failingShare);
+  const seconds = await receiver.arrivalsWithin({
+    deliveries: 0,
+    repeats: failing - repeats.length,
+    patienceMs: failing > repeats.length ? patienceMs : 0,
+  });
+  const again = [...repeats, ...seconds.repeats];
+  const rate = (arrived: readonly Arrival[]) =>
+    (arrived.length / ((arrived.at(-1)?.[1] ?? Number.NaN) - start)) * 1000;
+  await backlog.retire(patienceMs);
+  return {
+    perSecond: rate(first),
+    healthyPerSecond: rate(first.filter(([id]) => healthy.has(id))),
+    cpu: Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / deliveries])),
+    repeats: Math.max(0, again.length - failing),
+    lateMs: order.retryAfterMs === undefined ? [] : lateness(first, again, order.retryAfterMs),
+  };
+}
+
+/** What arrived before is not of this drain. */
+const forget = (receiver: ReceiverProcess) =>
+  receiver.arrivalsWithin({ deliveries: 0, repeats: 0, patienceMs: 0 });
+
+function lateness(first: readonly Arrival[], again: readonly Arrival[], dueAfterMs: number): number[] {
+  const firstAt = new Map(first);
+  return again.map(([id, at]) => at - (firstAt.get(id) ?? Number.NaN) - dueAfterMs);
+}
+
+/** What is shown of the lateness of second attempts. */
+export const worst = (lateMs: readonly number[]) => percentile(lateMs, 99);

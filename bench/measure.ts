@@ -1,0 +1,43 @@
+/**
+ * Processor time of a stretch of work, by the processes that carry it.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { cpuMilliseconds, difference, type Milliseconds } from './cpu.ts';
+import type { Stack } from './stack.ts';
+
+/** What carries a delivery; the receiver and the bench itself only share the machine. */
+export const parts = ['worker', 'temporal', 'postgres', 'api'] as const;
+/** One of {@link parts}. */
+export type Part = (typeof parts)[number];
+
+/** Deliveries end after their arrival: results are recorded, workflows closed and indexed. In milliseconds. */
+const SETTLE_MS = 1_000;
+
+/** A clock of processor time, which runs from now on. */
+export interface CpuClock {
+  /** Lets what ended settle. @returns milliseconds by part, those that run, and `all` of them */
+  stop(): Promise<Milliseconds>;
+}
+
+/** @param more further processes, by part */
+export function startCpuClock(stack: Stack, more: Readonly<Record<string, number>> = {}): CpuClock {
+  const roots = { ...stack.processes(), ...more };
+  const before = cpuMilliseconds(roots);
+  return {
+    async stop() {
+      await sleep(SETTLE_MS);
+      const used = difference(cpuMilliseconds(roots), before);
+      const sums: Record<string, number> = { all: 0 };
+      for (const [name, ms] of Object.entries(used)) {
+        const part = partOf(name);
+        sums[part] = (sums[part] ?? 0) + ms;
+        if (parts.some((own) => own === part)) sums.all = (sums.all ?? 0) + ms;
+      }
+      return sums;
+    },
+  };
+}
+
+/** "worker 2" and "temporal db" are parts of the worker and of Temporal. */
+const partOf = (name: string) => name.split(' ')[0] ?? name;

@@ -1,0 +1,23 @@
+/**
+ * The least that a durable workflow can be, under the name and with the input and the options of a delivery's: one activity.
+ * @module
+ */
+import { proxyActivities } from '@temporalio/workflow';
+import { attemptOptions } from '../../workflows/delivery-options.ts';
+import type { DeliverEventInput } from '../../workflows/delivery-types.ts';
+
+/** The activity that does nothing. */
+export interface FloorActivities {
+  attemptDelivery(input: object): Promise<string>;
+}
+
+export async function deliverEvent(input: DeliverEventInput): Promise<void> {
+  const { deliveryId, policy } = input;
+  const options = attemptOptions(input, 0, policy.windowMs);
+  await proxyActivities<FloorActivities>(options).attemptDelivery({
+    deliveryId,
+    policy,
+    attemptsBefore: 0,
+    lastChance: false,
+  });
+}

@@ -1,0 +1,56 @@
+/**
+ * A process that does a kind of work so often as its parent asks: one side of it here, the other in `serve.ts`.
+ * @module
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import * as v from 'valibot';
+
+/** A process that works when it is asked to. */
+export interface Runner {
+  readonly pid: number;
+  /** Does the work so many times. @throws Error when the process ends before it has answered */
+  run(times: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** What it sends: at first that it is ready, then that it is done. */
+export const answerSchema = v.picklist(['ready', 'done']);
+
+/** Starts a program of this folder and waits until it is ready. */
+export async function startRunner(
+  program: 'floor' | 'send',
+  env: Readonly<Record<string, string>>,
+  logFile: string,
+): Promise<Runner> {
+  const log = openSync(logFile, 'a');
+  const child = fork(new URL(`./${program}.ts`, import.meta.url), {
+    execArgv: ['--import', 'tsx'],
+    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  const { pid } = child;
+  if (pid === undefined) throw new Error(`${program} could not be started.`);
+  const ended = once(child, 'exit');
+  const answer = () =>
+    Promise.race([
+      once(child, 'message'),
+      ended.then(() => Promise.reject(new Error(`${program} ended; see ${logFile}.`))),
+    ]);
+  v.parse(answerSchema, (await answer())[0]);
+  return {
+    pid,
+    async run(times) {
+      child.send(times);
+      await answer();
+    },
+    async stop() {
+      if (hasEnded(child)) return;
+      child.disconnect();
+      await ended;
+    },
+  };
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;

@@ -1,0 +1,36 @@
+/**
+ * The sender alone: signs and sends requests, without a database or Temporal.
+ * @module
+ */
+import { v7 as uuidv7 } from 'uuid';
+import { createSender } from '../../src/delivery/sender.ts';
+import { eachLimited } from '../../src/each-limited.ts';
+import { newWebhookSecret } from '../../src/keys.ts';
+import { benchRecord } from '../backlog.ts';
+import { serve } from './serve.ts';
+
+/** As many as batches have under way. */
+const AT_ONCE = 256;
+
+const sender = createSender({ timeoutMs: 15_000, allowCidrs: ['127.0.0.0/8'], version: 'bench' });
+const secrets = [newWebhookSecret()];
+const body = JSON.stringify(benchRecord('bench-10001'));
+
+async function run(times: number): Promise<void> {
+  await eachLimited(Array.from({ length: times }), AT_ONCE, () =>
+    sender.send({
+      eshopId: 1,
+      url: process.env.RECEIVER_URL ?? '',
+      method: 'POST',
+      secrets,
+      deliveryId: uuidv7(),
+      eventType: 'CREATE_ORDER',
+      entityId: 'bench-10001',
+      number: 1,
+      body,
+      at: new Date(),
+    }),
+  );
+}
+
+serve(run, () => sender.close());

@@ -1,0 +1,20 @@
+/**
+ * The side of a runner that works.
+ * @module
+ */
+
+/**
+ * Works whenever the parent asks, one request at a time, and ends with it.
+ * @param work does something so many times
+ */
+export function serve(work: (times: number) => Promise<void>, stop: () => Promise<void>): void {
+  process.on('message', (times: number) => {
+    void work(times).then(() => process.send?.('done'));
+  });
+  process.on('disconnect', () => {
+    void stop().finally(() => process.exit());
+  });
+  // Ctrl-C in a terminal reaches this process too; its parent ends it.
+  process.on('SIGINT', () => {});
+  process.send?.('ready');
+}

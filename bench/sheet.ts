@@ -1,0 +1,46 @@
+/**
+ * What a run of the bench has found: figures by section, name and column, with one value per run.
+ * @module
+ */
+import { median } from './figures.ts';
+
+/**
+ * What is compared: the engine's floor, Waybill in the three settings of `FIRST_ATTEMPTS`, the code of a batch without any
+ * Temporal, the sender without anything, and another checkout.
+ */
+export const columns = ['floor', 'each', 'auto', 'batch', 'no Temporal', 'sender', 'before'] as const;
+/** A column of the table. */
+export type Column = (typeof columns)[number];
+
+/** A cell of the table. */
+export interface Figure {
+  readonly section: string;
+  readonly name: string;
+  readonly column: Column;
+  /** One per run. */
+  readonly values: readonly number[];
+}
+
+/** The figures so far, in the order in which their names came up. */
+export interface Sheet {
+  note(section: string, name: string, column: Column, value: number): void;
+  /** The median over the runs; NaN where it was not measured. */
+  value(section: string, name: string, column: Column): number;
+  figures(): readonly Figure[];
+}
+
+/** An empty sheet. */
+export function createSheet(): Sheet {
+  const cells: { section: string; name: string; column: Column; values: number[] }[] = [];
+  const find = (section: string, name: string, column: Column) =>
+    cells.find((cell) => cell.section === section && cell.name === name && cell.column === column);
+  return {
+    note(section, name, column, value) {
+      const cell = find(section, name, column);
+      if (cell === undefined) cells.push({ section, name, column, values: [value] });
+      else cell.values.push(value);
+    },
+    value: (section, name, column) => median(find(section, name, column)?.values ?? []),
+    figures: () => cells,
+  };
+}

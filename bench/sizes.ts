@@ -1,0 +1,92 @@
+/**
+ * How much of everything is measured.
+ * @module
+ */
+
+/** Counts, unless they say seconds. */
+export interface Sizes {
+  /** Orders of a flat-out round, where a delivery has a workflow each, and where it may go in a batch. */
+  readonly ordersEach: number;
+  readonly orders: number;
+  /** How long a steady round lasts. */
+  readonly steadySeconds: number;
+  /** Deliveries of a drain, where each has a workflow, and where they go in batches. */
+  readonly backlogEach: number;
+  readonly backlog: number;
+  /** How long a trial of neighbours lasts. */
+  readonly trialSeconds: number;
+  /** What troubles them: lines of an import, open deliveries of a webhook switched off, webhooks that never answer. */
+  readonly troubleLines: number;
+  readonly troubleOpen: number;
+  readonly troubleWebhooks: number;
+  /** Lines of an import with one webhook. */
+  readonly importLines: number;
+  /** Orders that are created one by one with so many webhooks. */
+  readonly apiOrders: number;
+  /** Deliveries stored, besides none. */
+  readonly stored: readonly number[];
+  /** Deliveries of a drain among those stored. */
+  readonly backlogGrown: number;
+  /** Deliveries open in one worker. */
+  readonly open: number;
+}
+
+const full: Sizes = {
+  ordersEach: 300,
+  orders: 3_000,
+  steadySeconds: 20,
+  backlogEach: 2_000,
+  backlog: 100_000,
+  trialSeconds: 60,
+  troubleLines: 1_500,
+  troubleOpen: 1_500,
+  troubleWebhooks: 100,
+  importLines: 100_000,
+  apiOrders: 1_000,
+  stored: [1_000_000, 5_000_000],
+  backlogGrown: 20_000,
+  open: 100_000,
+};
+
+const quick: Sizes = {
+  ordersEach: 30,
+  orders: 60,
+  steadySeconds: 2,
+  backlogEach: 40,
+  backlog: 300,
+  trialSeconds: 3,
+  troubleLines: 60,
+  troubleOpen: 20,
+  troubleWebhooks: 10,
+  importLines: 200,
+  apiOrders: 30,
+  stored: [2_000, 10_000],
+  backlogGrown: 200,
+  open: 40,
+};
+
+/**
+ * The sizes of a run: as small as they can be for a proof that everything runs, or full ones, or a share of these.
+ * @param scale 0 < scale <= 1, of the full sizes
+ */
+export function sizesOf(how: { readonly quick: boolean; readonly scale: number }): Sizes {
+  if (how.quick) return quick;
+  const scaled = (name: Exclude<keyof Sizes, 'stored'>) =>
+    Math.max(quick[name], Math.round(full[name] * how.scale));
+  return {
+    ordersEach: scaled('ordersEach'),
+    orders: scaled('orders'),
+    steadySeconds: scaled('steadySeconds'),
+    backlogEach: scaled('backlogEach'),
+    backlog: scaled('backlog'),
+    trialSeconds: scaled('trialSeconds'),
+    troubleLines: scaled('troubleLines'),
+    troubleOpen: scaled('troubleOpen'),
+    troubleWebhooks: scaled('troubleWebhooks'),
+    importLines: scaled('importLines'),
+    apiOrders: scaled('apiOrders'),
+    stored: full.stored.map((count) => Math.round(count * how.scale)),
+    backlogGrown: scaled('backlogGrown'),
+    open: scaled('open'),
+  };
+}

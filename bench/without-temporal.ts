@@ -1,0 +1,61 @@
+/**
+ * What the attempts of the rush lane reach without any Temporal, as a process of its own: the same claims, the same
+ * batches and the same attempt code, begun by a call instead of a workflow. The bound that no engine can pass. Nothing
+ * that a batch hands back is followed up.
+ * @module
+ */
+import pino from 'pino';
+import { makeBatch } from '../src/attempt/make-batch.ts';
+import { createRooms } from '../src/attempt/rooms.ts';
+import { createSlots } from '../src/attempt/slots.ts';
+import { createPool } from '../src/db/pool.ts';
+import { createSender } from '../src/delivery/sender.ts';
+import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
+import { createKeys } from '../src/keys.ts';
+import { dispatchBatch } from '../src/relay/batches.ts';
+import { createLane } from '../src/relay/lane.ts';
+import { startLoop } from '../src/relay/loop.ts';
+import { BATCH_SLOTS } from '../src/worker-role.ts';
+
+const { DATABASE_URL = '', SECRET_KEY = '', DELIVERY_ALLOW_CIDRS = '' } = process.env;
+const POOL_SIZE = 20;
+
+const log = pino({ level: 'warn' }, pino.destination({ fd: 2, sync: true }));
+const sql = createPool(DATABASE_URL, POOL_SIZE);
+const sender = createSender({
+  timeoutMs: policy.attemptTimeoutMs,
+  allowCidrs: DELIVERY_ALLOW_CIDRS.split(','),
+  version: 'bench',
+});
+const slots = createSlots(BATCH_SLOTS);
+const rooms = createRooms(BATCH_SLOTS);
+const deps = { sql, sender, keys: createKeys(Buffer.from(SECRET_KEY, 'base64')), rooms, log, slots };
+const stop = new AbortController();
+const signals = { stop: stop.signal, abort: new AbortController().signal };
+const running = new Map<string, Promise<unknown>>();
+
+const lane = createLane('batch');
+const starter = {
+  async startBatch(batchId: string) {
+    if (running.has(batchId)) return false;
+    const batch = makeBatch(deps, { batchId, policy }, signals)
+      .catch((error: unknown) => log.error({ err: error }, 'a batch failed'))
+      .finally(() => running.delete(batchId));
+    running.set(batchId, batch);
+    return true;
+  },
+};
+const loop = startLoop({
+  what: 'deliveries',
+  step: () => dispatchBatch({ sql, log, starter, slots, onTaken() {} }, lane),
+  onFailure() {},
+  log,
+});
+
+process.once('SIGTERM', async () => {
+  stop.abort();
+  await loop.stop();
+  await Promise.all(running.values());
+  await sender.close();
+  await sql.end();
+});
