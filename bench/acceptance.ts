@@ -2,9 +2,15 @@
  * What Waybill is to reach, as ratios of figures of one run.
  * @module
  */
+import { latencyName as beforeName } from './sections/before.ts';
 import { latencyName } from './sections/calm.ts';
+import { costName, most, none } from './sections/growth.ts';
+import { importNames } from './sections/import.ts';
+import { freshName, restartsName } from './sections/memory.ts';
+import { besideNames, lateName, timeoutsName } from './sections/neighbours.ts';
 import { cpuName, failingName, perSecondName, slowName, temporalName } from './sections/rush.ts';
 import type { Column, Sheet } from './sheet.ts';
+import { type Trouble, troubles } from './troubles.ts';
 
 /** A line of the acceptance. */
 export interface Criterion {
@@ -27,78 +33,140 @@ export interface Judged {
   readonly met: boolean | null;
 }
 
-const ratio = (
-  section: string,
-  [name, column]: readonly [string, Column],
-  [otherName, other]: readonly [string, Column],
-): Criterion['value'] => {
-  return (of) => of(section, name, column) / of(section, otherName, other);
-};
+type Cell = readonly [name: string, column: Column];
+type Bound = readonly ['least' | 'most', number];
 
+/** One figure over another of the same section. */
+function ratio(
+  section: string,
+  title: string,
+  [name, column]: Cell,
+  [otherName, other]: Cell,
+  [bound, target]: Bound,
+): Criterion {
+  const value: Criterion['value'] = (of) => of(section, name, column) / of(section, otherName, other);
+  return { section, title, bound, target, value };
+}
+
+/** A figure as it is. */
+function figure(section: string, title: string, [name, column]: Cell, [bound, target]: Bound): Criterion {
+  return { section, title, bound, target, value: (of) => of(section, name, column) };
+}
+
+/** What is felt beside a trouble may be half as much again as without it, and is never called too long below 300 ms. */
+const NEVER_TOO_LONG_MS = 300;
+const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
+  {
+    section: 'neighbours',
+    title: `p95 beside ${trouble.name}, over that without (or 300 ms)`,
+    bound: 'most',
+    target: 1.5,
+    value: (of) => {
+      const without = of('neighbours', besideNames.alone(trouble), 'auto');
+      return (
+        of('neighbours', besideNames.beside(trouble), 'auto') / Math.max(without, NEVER_TOO_LONG_MS / 1.5)
+      );
+    },
+  },
+  figure(
+    'neighbours',
+    `undelivered beside ${trouble.name}`,
+    [besideNames.undelivered(trouble), 'auto'],
+    ['most', 0],
+  ),
+];
+
+/** In the order of the sections. `auto` is the default, and stands for it where no setting is named. */
 const criteria: readonly Criterion[] = [
-  {
-    section: 'calm',
-    title: 'auto: p99 over p50 from COMMIT, at half of capacity',
-    bound: 'most',
-    target: 4,
-    value: ratio('calm', [latencyName(99, 50), 'auto'], [latencyName(50, 50), 'auto']),
-  },
-  {
-    section: 'rush',
-    title: 'each: throughput over the floor’s',
-    bound: 'least',
-    target: 0.85,
-    value: ratio('rush', [perSecondName, 'each'], [perSecondName, 'floor']),
-  },
-  {
-    section: 'rush',
-    title: 'each: CPU over the floor’s',
-    bound: 'most',
-    target: 1.3,
-    value: ratio('rush', [cpuName, 'each'], [cpuName, 'floor']),
-  },
-  {
-    section: 'rush',
-    title: 'batch: throughput over that without Temporal',
-    bound: 'least',
-    target: 0.75,
-    value: ratio('rush', [perSecondName, 'batch'], [perSecondName, 'no Temporal']),
-  },
-  {
-    section: 'rush',
-    title: 'batch: throughput over that of each',
-    bound: 'least',
-    target: 40,
-    value: ratio('rush', [perSecondName, 'batch'], [perSecondName, 'each']),
-  },
-  {
-    section: 'rush',
-    title: 'batch: CPU over the sender’s alone (0.9 ms over 0.14 ms)',
-    bound: 'most',
-    target: 0.9 / 0.14,
-    value: ratio('rush', [cpuName, 'batch'], [cpuName, 'sender']),
-  },
-  {
-    section: 'rush',
-    title: 'batch: Temporal’s share of the CPU',
-    bound: 'most',
-    target: 1 / 3,
-    value: ratio('rush', [temporalName, 'batch'], [cpuName, 'batch']),
-  },
-  {
-    section: 'rush',
-    title: 'batch: throughput with 2 % slow over that without',
-    bound: 'least',
-    target: 0.5,
-    value: ratio('rush', [slowName, 'batch'], [perSecondName, 'batch']),
-  },
-  {
-    section: 'rush',
-    title: 'batch: throughput with 5 % failing over that without',
-    bound: 'least',
-    target: 1 / 3,
-    value: ratio('rush', [failingName, 'batch'], [perSecondName, 'batch']),
-  },
+  ratio(
+    'before',
+    'p50 from COMMIT over that of the other checkout',
+    [beforeName(50), 'auto'],
+    [beforeName(50), 'before'],
+    ['most', 1],
+  ),
+  ratio(
+    'calm',
+    'p99 over p50 from COMMIT, at half of capacity',
+    [latencyName(99, 50), 'auto'],
+    [latencyName(50, 50), 'auto'],
+    ['most', 4],
+  ),
+  ratio(
+    'rush',
+    'each: throughput over the floor’s',
+    [perSecondName, 'each'],
+    [perSecondName, 'floor'],
+    ['least', 0.85],
+  ),
+  ratio('rush', 'each: CPU over the floor’s', [cpuName, 'each'], [cpuName, 'floor'], ['most', 1.3]),
+  ratio(
+    'rush',
+    'batch: throughput over that without Temporal',
+    [perSecondName, 'batch'],
+    [perSecondName, 'no Temporal'],
+    ['least', 0.75],
+  ),
+  ratio(
+    'rush',
+    'batch: throughput over that of each',
+    [perSecondName, 'batch'],
+    [perSecondName, 'each'],
+    ['least', 40],
+  ),
+  ratio(
+    'rush',
+    'batch: CPU over the sender’s alone (0.9 ms where that is 0.14 ms)',
+    [cpuName, 'batch'],
+    [cpuName, 'sender'],
+    ['most', 0.9 / 0.14],
+  ),
+  ratio(
+    'rush',
+    'batch: Temporal’s share of the CPU',
+    [temporalName, 'batch'],
+    [cpuName, 'batch'],
+    ['most', 1 / 3],
+  ),
+  ratio(
+    'rush',
+    'batch: throughput with 2 % slow over that without',
+    [slowName, 'batch'],
+    [perSecondName, 'batch'],
+    ['least', 0.5],
+  ),
+  ratio(
+    'rush',
+    'batch: throughput with 5 % failing over that without',
+    [failingName, 'batch'],
+    [perSecondName, 'batch'],
+    ['least', 1 / 3],
+  ),
+  ratio(
+    'import',
+    'lines per second delivered at once over those alone',
+    [importNames.beside, 'auto'],
+    [importNames.alone, 'auto'],
+    ['least', 0.8],
+  ),
+  figure(
+    'import',
+    'time until all lines are delivered over that of the import',
+    [importNames.delivered, 'auto'],
+    ['most', 2],
+  ),
+  ...troubles.flatMap(ofNeighbours),
+  figure('neighbours', 'clients: later than neighbours by more than 2 s', [lateName, 'auto'], ['most', 0]),
+  figure('neighbours', 'clients: workflow task time-outs', [timeoutsName, 'auto'], ['most', 0]),
+  ratio(
+    'growth',
+    'CPU per delivery among the most stored over that among none',
+    [costName(most), 'auto'],
+    [costName(none), 'auto'],
+    ['most', 1.2],
+  ),
+  figure('memory', 'ends of the worker', [restartsName, 'auto'], ['most', 0]),
+  figure('memory', 'fresh deliveries, p99, ms', [freshName, 'auto'], ['most', 1_000]),
 ];
 
 /** Judges what was measured: every criterion of the sections that ran. */

@@ -12,25 +12,35 @@ export interface Child {
   readonly pid: number;
   /** @throws Error with the end of its log when it ends before `ready` says true, or within a minute does not */
   waitUntil(ready: () => Promise<boolean>): Promise<void>;
+  /** Whether it has. */
+  ended(): boolean;
   /** SIGTERM, and SIGKILL when it has not ended after 20 s. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts `node --import tsx <program>`.
+ * @param cwd another checkout
  * @param env beside what every process needs; the variables of whoever runs the bench do not reach it
  */
-export function startChild(program: string, env: Readonly<Record<string, string>>, logFile: string): Child {
+export function startChild(
+  program: string,
+  env: Readonly<Record<string, string>>,
+  logFile: string,
+  cwd = process.cwd(),
+): Child {
   const log = openSync(logFile, 'a');
   const child = spawn(process.execPath, ['--import', 'tsx', program], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', log, log],
+    cwd,
   });
   const { pid } = child;
   if (pid === undefined) throw new Error(`${program} could not be started.`);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   return {
     pid,
+    ended: () => hasEnded(child),
     async waitUntil(ready) {
       for (const end = Date.now() + 60_000; Date.now() < end; ) {
         if (hasEnded(child)) break;

@@ -27,7 +27,9 @@ const HOSTS = 20;
 
 /** Starts `receiver.ts` and waits until it listens. */
 export async function startReceiver(): Promise<ReceiverProcess> {
-  const child = fork(new URL('./receiver.ts', import.meta.url), [String(HOSTS)], { execArgv: ['--import', 'tsx'] });
+  const child = fork(new URL('./receiver.ts', import.meta.url), [String(HOSTS)], {
+    execArgv: ['--import', 'tsx'],
+  });
   const { pid } = child;
   if (pid === undefined) throw new Error('The receiver could not be started.');
   const next = () => new Promise<ReceiverMessage>((resolve) => child.once('message', resolve));

@@ -102,7 +102,7 @@ async function round(
   stack: Stack,
   { receiver }: Line,
   { orders, patienceMs }: { readonly orders: number; readonly patienceMs: number },
-  send: () => Promise<void | number>,
+  send: () => Promise<unknown>,
 ): Promise<Round> {
   const clock = startCpuClock(stack);
   const start = performance.timeOrigin + performance.now();
@@ -121,7 +121,7 @@ async function round(
 
 /** From COMMIT to arrival, in milliseconds, in the order of the commits. */
 export async function latenciesOf(
-  stack: Stack,
+  stack: Pick<Stack, 'commitTimes'>,
   first: readonly (readonly [id: string, at: number])[],
 ): Promise<number[]> {
   const committed = await stack.commitTimes(first.map(([id]) => id));

@@ -46,6 +46,8 @@ export interface Stack {
   /** Ends the workers there are, and starts others. */
   startWorkers(wanted: WorkersWanted): Promise<void>;
   stopWorkers(): Promise<void>;
+  /** How many of the workers have ended, though nobody stopped them. */
+  endedWorkers(): number;
   /** Starts the API unless it runs. */
   startApi(): Promise<void>;
   /** Creates an e-shop and logs it in. Starts the API unless it runs. */
@@ -156,14 +158,8 @@ async function startParts(shutdown: Shutdown, say: (text: string) => void, clust
       return further;
     },
     add: (stop) => shutdown.add(stop),
-    async commitTimes(deliveryIds) {
-      // The event's row is written once, so that its inserting transaction is the one that accepted the delivery.
-      const rows = await sql<{ id: string; at: number }[]>`
-        select d.id, extract(epoch from pg_xact_commit_timestamp(e.xmin))::float8 * 1000 as at
-        from deliveries d join events e on e.id = d.event_id
-        where d.id = any(${[...deliveryIds]}::uuid[])`;
-      return new Map(rows.map(({ id, at }) => [id, at]));
-    },
+    endedWorkers: () => workers.filter((worker) => worker.ended()).length,
+    commitTimes: commitTimesIn(sql),
     stop: shutdown.stop,
   };
   return stack;
@@ -204,7 +200,20 @@ export async function startDatabase(directory: string) {
   return { url: server.url, pid: Number(pid), stop: () => server.stop() };
 }
 
-export async function createEshop(env: Readonly<Record<string, string>>) {
+/** When the transactions that accepted deliveries were committed, in milliseconds since 1970, by id. */
+export function commitTimesIn(sql: Pool): Stack['commitTimes'] {
+  return async (deliveryIds) => {
+    // The event's row is written once, so that its inserting transaction is the one that accepted the delivery.
+    const rows = await sql<{ id: string; at: number }[]>`
+      select d.id, extract(epoch from pg_xact_commit_timestamp(e.xmin))::float8 * 1000 as at
+      from deliveries d join events e on e.id = d.event_id
+      where d.id = any(${[...deliveryIds]}::uuid[])`;
+    return new Map(rows.map(({ id, at }) => [id, at]));
+  };
+}
+
+/** @param cwd another checkout */
+export async function createEshop(env: Readonly<Record<string, string>>, cwd = process.cwd()) {
   const args = [
     'bin/waybill.js',
     'eshop',
@@ -215,6 +224,9 @@ export async function createEshop(env: Readonly<Record<string, string>>) {
     'bench@shop.example',
     '--json',
   ];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd,
+    env: { ...process.env, ...env },
+  });
   return v.parse(v.pipe(v.string(), v.parseJson(), credentialsSchema), stdout);
 }

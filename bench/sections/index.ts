@@ -2,8 +2,25 @@
  * The sections of the bench, in the order of the table.
  * @module
  */
+import { api } from './api.ts';
+import { before } from './before.ts';
 import { calm } from './calm.ts';
+import { growth } from './growth.ts';
+import { importing } from './import.ts';
+import { memory } from './memory.ts';
+import { neighbours } from './neighbours.ts';
 import { rush } from './rush.ts';
 import type { Section } from './section.ts';
+import { workers } from './workers.ts';
 
-export const sections: readonly Section[] = [calm, rush];
+export const sections: readonly Section[] = [
+  before,
+  calm,
+  rush,
+  workers,
+  api,
+  importing,
+  neighbours,
+  growth,
+  memory,
+];

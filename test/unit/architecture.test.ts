@@ -33,7 +33,20 @@ function roomOf(file: string): string {
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
   activities: ['src/attempt', 'src/db', 'src/mail', 'workflows'],
-  bench: ['src/db', 'src/embedded', 'src/keys.ts', 'src/shutdown.ts'],
+  bench: [
+    'src/attempt',
+    'src/db',
+    'src/delivery',
+    'src/domain',
+    'src/each-limited.ts',
+    'src/embedded',
+    'src/keys.ts',
+    'src/relay',
+    'src/shutdown.ts',
+    'src/temporal',
+    'src/worker-role.ts',
+    'workflows',
+  ],
   demo: [
     'src/accounts.ts',
     'src/command-line.ts',

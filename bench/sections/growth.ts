@@ -1,0 +1,49 @@
+/**
+ * A backlog drained among many stored deliveries.
+ * @module
+ */
+import { allPrompt, drain } from '../drain.ts';
+import type { Stack } from '../stack.ts';
+import { createFilling } from '../stored.ts';
+import { type Bench, mainSetting, type Section, type Setting } from './section.ts';
+
+const PATIENCE_MS = 3_600_000;
+
+export const costName = (stored: string) => `CPU per delivery among ${stored} stored, ms`;
+const rateName = (stored: string) => `deliveries per second among ${stored} stored`;
+/** What the table calls a size: the most stored, whatever was asked for, is compared with none. */
+export const none = 'none';
+export const most = 'the most';
+
+export const growth: Section = {
+  name: 'growth',
+  about: 'a backlog drained among 0, 1 and 5 million stored deliveries',
+  async run(bench: Bench) {
+    const stack = await bench.stack();
+    const setting = mainSetting(bench);
+    const filling = await createFilling(stack.sql, bench.say);
+    await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+    await measure(bench, stack, setting, none);
+    const { stored } = bench.sizes;
+    for (const [index, count] of stored.entries()) {
+      await filling.fillUp(count);
+      await measure(bench, stack, setting, index === stored.length - 1 ? most : String(count));
+    }
+    bench.note('stored at the most', setting, stored.at(-1) ?? 0);
+  },
+};
+
+async function measure(bench: Bench, stack: Stack, setting: Setting, stored: string): Promise<void> {
+  for (let run = 0; run < bench.runs; run += 1) {
+    const { backlogGrown, backlogEach } = bench.sizes;
+    const deliveries = setting === 'each' ? backlogEach : backlogGrown;
+    const { perSecond, cpu } = await drain(stack, {
+      deliveries,
+      warmUp: Math.ceil(deliveries / 10),
+      shape: allPrompt,
+      patienceMs: bench.patience(PATIENCE_MS),
+    });
+    bench.note(costName(stored), setting, cpu.all ?? Number.NaN);
+    bench.note(rateName(stored), setting, perSecond);
+  }
+}

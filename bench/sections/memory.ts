@@ -1,0 +1,84 @@
+/**
+ * A worker with a heap of 512 MB and very many open deliveries: what each takes, whether it restarts, and what a fresh
+ * delivery feels.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBacklog } from '../backlog.ts';
+import { percentile } from '../figures.ts';
+import { residentMiB } from '../resources.ts';
+import { firstDelivery, openLine } from '../rounds.ts';
+import type { Stack } from '../stack.ts';
+import { feel } from '../trial.ts';
+import { type Bench, mainSetting, type Section } from './section.ts';
+
+const HEAP_MB = 512;
+/** Retries are due only after the measurement: what is open waits. */
+const FIRST_WAIT = '12h';
+const PER_SECOND = 10;
+const PATIENCE_MS = 21_600_000;
+const POLL_MS = 1_000;
+const WEBHOOKS = 100;
+
+export const freshName = 'fresh deliveries beside all that are open, p99, ms';
+export const restartsName = 'ends of the worker';
+export const openName = 'open deliveries, each with its workflow';
+
+export const memory: Section = {
+  name: 'memory',
+  about: `very many open deliveries in a worker with a heap of ${HEAP_MB} MB`,
+  async run(bench: Bench) {
+    const { sizes } = bench;
+    const setting = mainSetting(bench);
+    const stack = await bench.stack();
+    await stack.startWorkers({
+      env: {
+        FIRST_ATTEMPTS: setting,
+        RETRY_INITIAL_INTERVAL: FIRST_WAIT,
+        NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+      },
+    });
+    const line = await openLine(stack);
+    await firstDelivery(line);
+    const pace = { perSecond: PER_SECOND, seconds: sizes.trialSeconds, patienceMs: bench.patience(120_000) };
+    await feel(stack, line, { ...pace, seconds: Math.min(5, pace.seconds) });
+    const before = await feel(stack, line, pace);
+    bench.note('fresh deliveries alone, p99, ms', setting, percentile(before.latencies, 99));
+    const worker = () => residentMiB(stack.processes().worker ?? 0);
+    const engine = () => residentMiB(stack.processes().temporal ?? 0);
+    const [workerBefore, engineBefore] = [worker(), engine()];
+
+    const receiver = await stack.startReceiver();
+    const shape = { webhooks: WEBHOOKS, slow: 0, failing: 100 };
+    const backlog = await createBacklog(stack.sql, stack.secretKey, receiver.urlOf, shape);
+    await backlog.write(sizes.open);
+    await backlog.release();
+    backlog.wake();
+    const started = performance.now();
+    await untilOpen(bench, stack);
+    bench.note(openName, setting, sizes.open);
+    bench.note('  opened per second', setting, (sizes.open / (performance.now() - started)) * 1000);
+    const perOpen = (now: number, then: number) => ((now - then) * 1024) / sizes.open;
+    bench.note('  KiB of each in the worker', setting, perOpen(worker(), workerBefore));
+    bench.note('  KiB of each in Temporal', setting, perOpen(engine(), engineBefore));
+    bench.note('worker, MiB', setting, worker());
+    const beside = await feel(stack, line, pace);
+    bench.note(freshName, setting, percentile(beside.latencies, 99));
+    bench.note('fresh deliveries undelivered', setting, beside.undelivered);
+    bench.note(restartsName, setting, stack.endedWorkers());
+  },
+};
+
+/** Each has failed once, and its workflow waits. */
+async function untilOpen(bench: Bench, { sql, endedWorkers }: Stack): Promise<void> {
+  const end = Date.now() + bench.patience(PATIENCE_MS);
+  for (let round = 0; Date.now() < end; round += 1, await sleep(POLL_MS)) {
+    const [row] = await sql<{ left: number }[]>`
+      select count(*)::int as left from deliveries
+      where state in ('pending', 'retrying') and (attempts_made = 0 or dispatched_at is null)`;
+    if (row?.left === 0) return;
+    if (round % 30 === 0) bench.say(`${row?.left} still to be opened …`);
+    if (endedWorkers() > 0) throw new Error('The worker has ended.');
+  }
+  throw new Error('Not all were open in time.');
+}

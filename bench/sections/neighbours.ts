@@ -1,0 +1,94 @@
+/**
+ * Neighbours: what one e-shop feels of another, with and without it in the same run.
+ * @module
+ */
+import { percentile } from '../figures.ts';
+import { firstDelivery, latenciesOf, openLine } from '../rounds.ts';
+import { countTaskTimeouts } from '../task-timeouts.ts';
+import { feel, latenessAmongNeighbours } from '../trial.ts';
+import { type Place, type Trouble, troubles } from '../troubles.ts';
+import type { Bench, Section, Setting } from './section.ts';
+
+const PER_SECOND = 10;
+/** For deliveries that are under way at the end of a trial, in milliseconds. */
+const PATIENCE_MS = 120_000;
+const PREPARE_MS = 600_000;
+
+/** What the table and the acceptance call what is felt. */
+export const besideNames = {
+  alone: ({ name }: Trouble) => `p95 without ${name}, ms`,
+  beside: ({ name }: Trouble) => `p95 beside ${name}, ms`,
+  undelivered: ({ name }: Trouble) => `undelivered beside ${name}`,
+} as const;
+export const latestName = '  the latest among its own neighbours, ms';
+export const lateName = '  later than its neighbours by more than 2 s';
+export const timeoutsName = '  workflow task time-outs';
+/** The trial of orders, whose own deliveries are looked at too. */
+const TRIAL = troubles.find(({ name }) => name.includes('clients'));
+const LATE_MS = 2_000;
+
+export const neighbours: Section = {
+  name: 'neighbours',
+  about: 'what an e-shop feels of another one in five scenarios, with and without it',
+  async run(bench: Bench) {
+    for (let run = 0; run < bench.runs; run += 1)
+      for (const setting of bench.settings)
+        for (const trouble of troubles) await trial(bench, setting, trouble);
+  },
+};
+
+async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<void> {
+  const stack = await bench.stack();
+  await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+  const line = await openLine(stack);
+  await firstDelivery(line);
+  const { sizes } = bench;
+  const place: Place = {
+    stack,
+    shop: await stack.openShop(),
+    receiver: await stack.startReceiver(),
+    sizes,
+    patienceMs: bench.patience(PREPARE_MS),
+  };
+  const pace = {
+    perSecond: PER_SECOND,
+    seconds: sizes.trialSeconds,
+    patienceMs: bench.patience(PATIENCE_MS),
+  };
+  await feel(stack, line, { ...pace, seconds: Math.min(5, pace.seconds) });
+  const alone = await feel(stack, line, pace);
+  bench.note(besideNames.alone(trouble), setting, percentile(alone.latencies, 95));
+
+  const webhooks = await trouble.prepare(place);
+  bench.say(`${setting}: ${trouble.name} …`);
+  const over = new AbortController();
+  const making = trouble.make(place, webhooks, over.signal);
+  // Looked at below; until then a failure has to wait.
+  making.catch(() => {});
+  const timer = setTimeout(() => over.abort(), pace.seconds * 1000);
+  const beside = await feel(stack, line, pace).finally(() => clearTimeout(timer));
+  over.abort();
+  await making;
+  bench.note(besideNames.beside(trouble), setting, percentile(beside.latencies, 95));
+  bench.note(`  answers of the API without ${trouble.name}, p95, ms`, setting, percentile(alone.answers, 95));
+  bench.note(`  answers of the API beside ${trouble.name}, p95, ms`, setting, percentile(beside.answers, 95));
+  bench.note(besideNames.undelivered(trouble), setting, beside.undelivered);
+  if (trouble === TRIAL) await ownNeighbours(bench, setting, place);
+  await stack.stop();
+}
+
+/** The deliveries of the trial itself: none much later than those committed around it. */
+async function ownNeighbours(bench: Bench, setting: Setting, place: Place): Promise<void> {
+  const { stack, shop, receiver } = place;
+  const [row] = await stack.sql<{ count: number }[]>`
+    select count(*)::int as count from deliveries where eshop_id = ${shop.eshopId}`;
+  const deliveries = row?.count ?? 0;
+  const patienceMs = bench.patience(PREPARE_MS);
+  const { first } = await receiver.arrivalsWithin({ deliveries, repeats: 0, patienceMs });
+  const late = latenessAmongNeighbours(await latenciesOf(stack, first));
+  bench.note('  deliveries of the clients', setting, deliveries);
+  bench.note('  of them not delivered in ten minutes', setting, deliveries - first.length);
+  bench.note(latestName, setting, Math.max(0, ...late));
+  bench.note(lateName, setting, late.filter((ms) => ms > LATE_MS).length);
+  bench.note(timeoutsName, setting, await countTaskTimeouts(stack.temporalAddress));
+}

@@ -1,0 +1,33 @@
+/**
+ * Workflow tasks that no worker ended in time: each is a step that was delayed by seconds.
+ * @module
+ */
+import { Client, Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { eachLimited } from '../src/each-limited.ts';
+
+/** Histories that are looked at, the newest ones: reading all of many thousands would take longer than the trial. */
+const MOST = 2_000;
+const AT_ONCE = 8;
+const TIMED_OUT = proto.temporal.api.enums.v1.EventType.EVENT_TYPE_WORKFLOW_TASK_TIMED_OUT;
+
+/** @returns how many there are in the newest histories of this server */
+export async function countTaskTimeouts(address: string): Promise<number> {
+  const connection = await Connection.connect({ address });
+  try {
+    const client = new Client({ connection });
+    const found: { readonly workflowId: string; readonly runId: string }[] = [];
+    for await (const { workflowId, runId } of client.workflow.list()) {
+      found.push({ workflowId, runId });
+      if (found.length >= MOST) break;
+    }
+    let count = 0;
+    await eachLimited(found, AT_ONCE, async ({ workflowId, runId }) => {
+      const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      count += (events ?? []).filter(({ eventType }) => eventType === TIMED_OUT).length;
+    });
+    return count;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * A trial of neighbours: one e-shop sends orders at an easy pace, alone and then beside something that troubles it.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Line } from './rounds.ts';
+import { latenciesOf } from './rounds.ts';
+import type { Stack } from './stack.ts';
+
+/** What the healthy e-shop felt. */
+export interface Felt {
+  /** From COMMIT to the receiver's first byte, in milliseconds, in the order of the commits. */
+  readonly latencies: readonly number[];
+  /** Between its request and the answer of the API, in milliseconds. */
+  readonly answers: readonly number[];
+  /** Deliveries that had not arrived when the patience was over. */
+  readonly undelivered: number;
+}
+
+/** How the healthy e-shop goes on. */
+export interface Pace {
+  readonly perSecond: number;
+  readonly seconds: number;
+  /** For what has not arrived when the last order was answered, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** Orders at a fixed pace, each timed; then waits for their deliveries. */
+export async function feel(
+  stack: Pick<Stack, 'commitTimes'>,
+  { shop, receiver }: Line,
+  pace: Pace,
+): Promise<Felt> {
+  const orders = Math.max(1, Math.round(pace.perSecond * pace.seconds));
+  await receiver.arrivalsWithin({ deliveries: 0, repeats: 0, patienceMs: 0 });
+  const start = performance.now();
+  const answers: number[] = [];
+  const sent: Promise<void>[] = [];
+  const order = async () => {
+    const asked = performance.now();
+    await shop.createOrder();
+    answers.push(performance.now() - asked);
+  };
+  for (let index = 0; index < orders; index += 1) {
+    await sleep(Math.max(0, start + (index * 1000) / pace.perSecond - performance.now()));
+    const ordered = order();
+    // Looked at below; until then a failure has to wait.
+    ordered.catch(() => {});
+    sent.push(ordered);
+  }
+  await Promise.all(sent);
+  const { patienceMs } = pace;
+  const { first } = await receiver.arrivalsWithin({ deliveries: orders, repeats: 0, patienceMs });
+  return {
+    latencies: await latenciesOf(stack, first),
+    answers,
+    undelivered: Math.max(0, orders - first.length),
+  };
+}
+
+/** Neighbours before and after a delivery in the order of the commits. */
+const NEIGHBOURS = 10;
+
+/**
+ * How much later each delivery came than those around it, in milliseconds: its latency less the median of theirs.
+ * @param latencies in the order of the commits
+ */
+export function latenessAmongNeighbours(latencies: readonly number[]): number[] {
+  return latencies.map((own, index) => {
+    const around = latencies
+      .slice(Math.max(0, index - NEIGHBOURS), index + NEIGHBOURS + 1)
+      .sort((a, b) => a - b);
+    return own - (around[Math.floor(around.length / 2)] ?? own);
+  });
+}

@@ -1,0 +1,122 @@
+/**
+ * What troubles a neighbour: the five scenarios that Waybill was once seen to fail in.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { recordEvent } from '../src/db/outbox/events.ts';
+import { notifierOf } from '../src/db/outbox/notify.ts';
+import { transaction } from '../src/db/transaction.ts';
+import { benchRecord } from './backlog.ts';
+import type { ReceiverProcess } from './receiver-process.ts';
+import { sendFlatOut } from './rounds.ts';
+import { MOVEMENT, type Shop } from './shop.ts';
+import type { Sizes } from './sizes.ts';
+import type { Stack } from './stack.ts';
+
+/** Where the trouble is made. */
+export interface Place {
+  readonly stack: Stack;
+  /** Another e-shop than the healthy one, and another receiver. */
+  readonly shop: Shop;
+  readonly receiver: ReceiverProcess;
+  readonly sizes: Sizes;
+  /** For what it prepares, in milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** A scenario. */
+export interface Trouble {
+  readonly name: string;
+  /** What has to be there before: the ids of the webhooks, which are deleted afterwards. */
+  prepare(place: Place): Promise<readonly number[]>;
+  /** Goes on until it is done or the healthy e-shop's trial is over. */
+  make(place: Place, webhooks: readonly number[], over: AbortSignal): Promise<void>;
+}
+
+/** Clients of the trial of orders. */
+const CLIENTS = 16;
+const MANY = Number.MAX_SAFE_INTEGER;
+const POLL_MS = 250;
+/** Orders per second to webhooks that never answer. */
+const SILENT_PER_SECOND = 2;
+
+const promptly = async ({ shop, receiver }: Place, type: string) => [
+  await shop.createWebhook(type, `${receiver.url}/prompt/${type}`),
+];
+
+export const troubles: readonly Trouble[] = [
+  {
+    name: 'an import of 1,500 lines',
+    prepare: (place) => promptly(place, MOVEMENT),
+    async make({ shop, sizes }) {
+      await shop.importMovements(sizes.troubleLines);
+    },
+  },
+  {
+    name: 'a webhook with 1,500 open deliveries switched off',
+    async prepare(place) {
+      const { shop, receiver, stack, sizes, patienceMs } = place;
+      const id = await shop.createWebhook('CREATE_ORDER', `${receiver.url}/failing/orders`);
+      await fireOrders(stack, shop.eshopId, sizes.troubleOpen);
+      await untilAttempted(stack, id, patienceMs);
+      return [id];
+    },
+    async make({ shop }, [id = 0]) {
+      await shop.deactivateWebhook(id);
+    },
+  },
+  {
+    name: '100 webhooks that never answer',
+    async prepare({ shop, receiver, sizes }) {
+      const ids: number[] = [];
+      for (let index = 0; index < sizes.troubleWebhooks; index += 1)
+        ids.push(await shop.createWebhook('CREATE_ORDER', `${receiver.urlOf(index)}/silent/${index}`));
+      return ids;
+    },
+    async make({ shop }, _webhooks, over) {
+      while (!over.aborted) {
+        await shop.createOrder();
+        await sleep(1000 / SILENT_PER_SECOND, undefined, { signal: over }).catch(() => {});
+      }
+    },
+  },
+  {
+    name: `${CLIENTS} clients that send orders`,
+    prepare: (place) => promptly(place, 'CREATE_ORDER'),
+    async make({ shop }, _webhooks, over) {
+      await sendFlatOut(shop, MANY, CLIENTS, () => !over.aborted);
+    },
+  },
+  {
+    name: 'writes and an import, delivered at once',
+    async prepare(place) {
+      return [...(await promptly(place, 'CREATE_ORDER')), ...(await promptly(place, MOVEMENT))];
+    },
+    async make({ shop }, _webhooks, over) {
+      const more = () => !over.aborted;
+      await Promise.all([shop.importMovements(MANY, more), sendFlatOut(shop, MANY, CLIENTS / 4, more)]);
+    },
+  },
+];
+
+/** Events of orders, as the API would write them. */
+async function fireOrders({ sql }: Stack, eshopId: number, count: number): Promise<void> {
+  await transaction(sql, async (tx) => {
+    for (let index = 0; index < count; index += 1) {
+      const entityId = `open-${index}`;
+      await recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId, record: benchRecord(entityId) });
+    }
+  });
+  notifierOf(sql).notify();
+}
+
+/** Each has failed once and waits, in a workflow, for its next attempt. */
+async function untilAttempted({ sql }: Stack, webhookId: number, patienceMs: number): Promise<void> {
+  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
+    const [row] = await sql<{ left: number }[]>`
+      select count(*)::int as left from deliveries
+      where webhook_id = ${webhookId} and (attempts_made = 0 or dispatched_at is null)`;
+    if (row?.left === 0) return;
+  }
+  throw new Error('Not all deliveries of the webhook were attempted in time.');
+}

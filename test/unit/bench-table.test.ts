@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { judge } from '../../bench/acceptance.ts';
+import { json, report } from '../../bench/report.ts';
+import { sections } from '../../bench/sections/index.ts';
+import { cpuName, perSecondName } from '../../bench/sections/rush.ts';
+import { createSheet } from '../../bench/sheet.ts';
+import { sizesOf } from '../../bench/sizes.ts';
+import { latenessAmongNeighbours } from '../../bench/trial.ts';
+
+const how = {
+  machine: '2 × a processor',
+  loadBefore: 0.1,
+  engine: 'embedded',
+  runs: 3,
+  seconds: 600,
+  failures: ['calm: it rained'],
+} as const;
+
+test('the table has a column for what was measured, and a row for each figure with its median and its spread', () => {
+  const sheet = createSheet();
+  for (const value of [100, 300, 200]) sheet.note('rush', 'per second', 'batch', value);
+  sheet.note('rush', 'per second', 'floor', 7);
+  sheet.note('rush', 'CPU, ms', 'batch', 1.5);
+  expect(report(sheet, [], how)).toBe(
+    [
+      'Medians of 3 runs (lowest–highest); 2 × a processor; load before the start 0.10; embedded Temporal; 10 min',
+      [
+        '|                  | floor |         batch |',
+        '| ---------------- | ----: | ------------: |',
+        '| rush: per second |  7.00 | 200 (100–300) |',
+        '| rush: CPU, ms    |       |          1.50 |',
+      ].join('\n'),
+      'Not measured: calm: it rained',
+    ].join('\n\n'),
+  );
+});
+
+test('as JSON it has every value', () => {
+  const sheet = createSheet();
+  for (const value of [1, 3]) sheet.note('calm', 'p50, ms', 'auto', value);
+  expect(JSON.parse(json(sheet, [], how))).toMatchObject({
+    ...how,
+    figures: [{ section: 'calm', name: 'p50, ms', column: 'auto', values: [1, 3], median: 2 }],
+    acceptance: [],
+  });
+});
+
+test('a criterion is met, not met, or not measured', () => {
+  const sheet = createSheet();
+  sheet.note('rush', perSecondName, 'each', 90);
+  sheet.note('rush', perSecondName, 'floor', 100);
+  sheet.note('rush', cpuName, 'each', 2);
+  sheet.note('rush', cpuName, 'floor', 1);
+  const judged = judge(sheet, ['rush']);
+  const verdict = (title: string) => judged.find((one) => one.title === title);
+  expect(verdict('each: throughput over the floor’s')).toMatchObject({ value: 0.9, target: '≥ 0.85', met: true });
+  expect(verdict('each: CPU over the floor’s')).toMatchObject({ value: 2, target: '≤ 1.3', met: false });
+  expect(verdict('batch: throughput over that of each')).toMatchObject({ target: '≥ 40', met: null });
+  expect(judged.every(({ section }) => section === 'rush')).toBe(true);
+});
+
+test('every criterion is of a section that there is', () => {
+  const names = sections.map(({ name }) => name);
+  const all = judge(createSheet(), names);
+  expect(new Set(names).size).toBe(names.length);
+  // None is found without figures, and none is left out with all sections.
+  expect(all.every(({ met }) => met === null)).toBe(true);
+  expect(names.map((name) => judge(createSheet(), [name]).length).reduce((a, b) => a + b)).toBe(all.length);
+});
+
+test('a share of the full sizes is never below the quick ones', () => {
+  const quick = sizesOf({ quick: true, scale: 1 });
+  const full = sizesOf({ quick: false, scale: 1 });
+  const tenth = sizesOf({ quick: false, scale: 0.1 });
+  const tiny = sizesOf({ quick: false, scale: 0.000_001 });
+  expect(full).toMatchObject({ backlog: 100_000, stored: [1_000_000, 5_000_000] });
+  expect(tenth).toMatchObject({ backlog: 10_000, stored: [100_000, 500_000] });
+  expect(tiny.backlog).toBe(quick.backlog);
+});
+
+test('a delivery is late among its neighbours only if it is later than those committed around it', () => {
+  const growing = Array.from({ length: 100 }, (_, index) => index * 100);
+  expect(Math.max(...latenessAmongNeighbours(growing))).toBeLessThanOrEqual(1_000);
+  const overtaken = growing.with(50, 30_000);
+  const late = latenessAmongNeighbours(overtaken);
+  expect(late.indexOf(Math.max(...late))).toBe(50);
+  expect(late.filter((ms) => ms > 2_000)).toHaveLength(1);
+});
