@@ -26,6 +26,8 @@ export interface DrainOrder {
 /** How it went. */
 export interface Drained {
   readonly perSecond: number;
+  /** Until nine tenths have arrived. */
+  readonly mostPerSecond: number;
   /** Of those whose receivers answer promptly and with success, until the last of these. */
   readonly healthyPerSecond: number;
   /** Processor time per delivery by part, and of `all`. */
@@ -76,6 +78,7 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
   await backlog.retire(patienceMs);
   return {
     perSecond: rate(first),
+    mostPerSecond: rate(first.slice(0, Math.ceil(first.length * 0.9))),
     healthyPerSecond: rate(first.filter(([id]) => healthy.has(id))),
     cpu: Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / deliveries])),
     repeats: Math.max(0, again.length - failing),

@@ -24,7 +24,7 @@ export async function runSections(sections: readonly Section[], options: RunOpti
     const own = createShutdown(say);
     await options.shutdown.add(own.stop, true);
     try {
-      await section.run(benchFor(section, options, own, say));
+      await inTime(section.run(benchFor(section, options, own, say)), options.endsAt);
     } catch (error) {
       if (options.shutdown.signal.aborted) return failures;
       const text = error instanceof Error ? error.message : String(error);
@@ -35,6 +35,20 @@ export async function runSections(sections: readonly Section[], options: RunOpti
   }
   return failures;
 }
+
+/** How long what has run out of patience gets to say so, in milliseconds. */
+const GRACE_MS = 30_000;
+
+/** What has not ended by then is left to fail with the stacks that are taken from under it. */
+async function inTime(running: Promise<void>, endsAt: number): Promise<void> {
+  running.catch(() => {});
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(OVER)), endsAt - performance.now() + GRACE_MS);
+  });
+  await Promise.race([running, over]).finally(() => clearTimeout(timer));
+}
+const OVER = 'the time for all is over.';
 
 function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (text: string) => void): Bench {
   const { sheet, cluster, endsAt, sizes, runs, settings, before } = options;
@@ -51,7 +65,7 @@ function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (te
     },
     patience(wantedMs) {
       const left = endsAt - performance.now();
-      if (left <= 0) throw new Error('the time for all is over.');
+      if (left <= 0) throw new Error(OVER);
       return Math.min(wantedMs, left);
     },
   };

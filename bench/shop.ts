@@ -50,7 +50,7 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
   const common = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
   let orders = 0;
 
-  async function ask(method: 'GET' | 'POST' | 'DELETE', path: string, token: string, body?: unknown) {
+  async function ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, token: string, body?: unknown) {
     const answer = await agent.request({
       origin: apiUrl,
       path: `/v21${path}`,
@@ -82,7 +82,7 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
       return v.parse(webhookSchema, await ask('POST', '/webhooks', shop, body)).data.id;
     },
     async deactivateWebhook(id) {
-      await ask('POST', `/webhooks/${id}/deactivate`, shop);
+      await ask('PUT', `/webhooks/${id}/deactivate`, shop);
     },
     async deleteWebhook(id) {
       await ask('DELETE', `/webhooks/${id}`, shop);

@@ -46,14 +46,14 @@ const promptly = async ({ shop, receiver }: Place, type: string) => [
 
 export const troubles: readonly Trouble[] = [
   {
-    name: 'an import of 1,500 lines',
+    name: 'an import',
     prepare: (place) => promptly(place, MOVEMENT),
     async make({ shop, sizes }) {
       await shop.importMovements(sizes.troubleLines);
     },
   },
   {
-    name: 'a webhook with 1,500 open deliveries switched off',
+    name: 'a webhook switched off with many open deliveries',
     async prepare(place) {
       const { shop, receiver, stack, sizes, patienceMs } = place;
       const id = await shop.createWebhook('CREATE_ORDER', `${receiver.url}/failing/orders`);
@@ -66,7 +66,7 @@ export const troubles: readonly Trouble[] = [
     },
   },
   {
-    name: '100 webhooks that never answer',
+    name: 'many webhooks that never answer',
     async prepare({ shop, receiver, sizes }) {
       const ids: number[] = [];
       for (let index = 0; index < sizes.troubleWebhooks; index += 1)

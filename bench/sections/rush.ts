@@ -48,8 +48,15 @@ export const rush: Section = {
 const rushSetting = ({ settings: asked }: Bench): Setting | undefined =>
   (['batch', 'auto'] as const).find((setting) => asked.includes(setting));
 
-function noteAll(bench: Bench, column: Column, perSecond: number, cpu: Milliseconds): void {
+function noteAll(
+  bench: Bench,
+  column: Column,
+  perSecond: number,
+  cpu: Milliseconds,
+  mostPerSecond?: number,
+): void {
   bench.note(perSecondName, column, perSecond);
+  if (mostPerSecond !== undefined) bench.note('  until nine tenths have arrived', column, mostPerSecond);
   bench.note(cpuName, column, cpu.all ?? Number.NaN);
   for (const [name, part] of [
     ['  of which the worker', 'worker'],
@@ -65,8 +72,13 @@ async function backlog(bench: Bench, stack: Stack, setting: Setting): Promise<vo
   bench.say(`${setting}: draining ${deliveries} …`);
   const warmUp = Math.min(deliveries, setting === 'each' ? WARM_UP.each : WARM_UP.others);
   const patienceMs = bench.patience(PATIENCE_MS);
-  const { perSecond, cpu } = await drain(stack, { deliveries, warmUp, shape: allPrompt, patienceMs });
-  noteAll(bench, setting, perSecond, cpu);
+  const { perSecond, mostPerSecond, cpu } = await drain(stack, {
+    deliveries,
+    warmUp,
+    shape: allPrompt,
+    patienceMs,
+  });
+  noteAll(bench, setting, perSecond, cpu, mostPerSecond);
   bench.note('backlog: deliveries drained', setting, deliveries);
 }
 
@@ -101,14 +113,14 @@ async function withoutTemporal(bench: Bench, stack: Stack): Promise<void> {
   const child = startChild('bench/without-temporal.ts', stack.env, `${stack.directory}/without-temporal.log`);
   await stack.add(child.stop);
   try {
-    const { perSecond, cpu } = await drain(stack, {
+    const { perSecond, mostPerSecond, cpu } = await drain(stack, {
       deliveries,
       warmUp: Math.min(deliveries, WARM_UP.others),
       shape: allPrompt,
       patienceMs: bench.patience(PATIENCE_MS),
       processes: { worker: child.pid },
     });
-    noteAll(bench, 'no Temporal', perSecond, cpu);
+    noteAll(bench, 'no Temporal', perSecond, cpu, mostPerSecond);
   } finally {
     await child.stop();
   }

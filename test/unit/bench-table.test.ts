@@ -53,7 +53,11 @@ test('a criterion is met, not met, or not measured', () => {
   sheet.note('rush', cpuName, 'floor', 1);
   const judged = judge(sheet, ['rush']);
   const verdict = (title: string) => judged.find((one) => one.title === title);
-  expect(verdict('each: throughput over the floor’s')).toMatchObject({ value: 0.9, target: '≥ 0.85', met: true });
+  expect(verdict('each: throughput over the floor’s')).toMatchObject({
+    value: 0.9,
+    target: '≥ 0.85',
+    met: true,
+  });
   expect(verdict('each: CPU over the floor’s')).toMatchObject({ value: 2, target: '≤ 1.3', met: false });
   expect(verdict('batch: throughput over that of each')).toMatchObject({ target: '≥ 40', met: null });
   expect(judged.every(({ section }) => section === 'rush')).toBe(true);
