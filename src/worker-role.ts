@@ -91,6 +91,8 @@ const RECONCILE_SLACK_MS = 5_000;
 /** Waits between tries to reach Temporal, in milliseconds. */
 const FIRST_RECONNECT_MS = 250;
 const LONGEST_RECONNECT_MS = 5_000;
+/** Between two renewals of the workers, in milliseconds: a connection that comes and goes must not cost more than itself. */
+const RENEWAL_SPACING_MS = 30_000;
 
 /**
  * Starts the role; resolves once it runs or keeps trying in the background.
@@ -105,16 +107,22 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE, rooms = createRooms(attemptsAtOnce) } = options;
   let state: 'up' | 'down' | 'unknown' = 'unknown';
 
-  /** Connects, works until told to stop or until the worker fails, and cleans up. */
-  async function session(onReady: () => void): Promise<void> {
+  /**
+   * Connects, works until told to stop or until the worker fails, and cleans up.
+   * @param onSetBack told when Temporal may know less than the session's workers remember
+   */
+  async function session(
+    until: AbortSignal,
+    onReady: () => void,
+    onSetBack: (why: string) => void,
+  ): Promise<void> {
     const { temporal } = options;
     const connection = await NativeConnection.connect(connectionOptions(temporal));
-    const prepareNamespace = () => registerSearchAttributes(connection, temporal.namespace, log);
     const workers: Worker[] = [];
     let relay: Relay | undefined;
     let reconciler: Reconciler | undefined;
     try {
-      await prepareNamespace();
+      await registerSearchAttributes(connection, temporal.namespace, log);
       const client = new Client({ connection, namespace: temporal.namespace });
       const dispatcher = createDispatcher(client, temporal.taskQueue, options.policy);
       const starter = createBatchStarter(client, {
@@ -175,7 +183,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         restarter: { ...dispatcher, ...starter },
         log,
         counts: repaired,
-        prepareNamespace,
+        onSetBack,
         ...(options.reconciling ?? {
           intervalMs: RECONCILE_INTERVAL_MS,
           graceMs: options.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
@@ -185,9 +193,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       onReady();
       const running = [reconciler, relay];
       await runTogether(workers.splice(0), async () => {
-        if (!stopping.signal.aborted) {
-          await new Promise((resolve) => stopping.signal.addEventListener('abort', resolve, { once: true }));
-        }
+        await aborted(until);
         await Promise.all(running.map((part) => part.stop()));
       });
     } finally {
@@ -199,14 +205,35 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     }
   }
 
+  /** The last session that workers were renewed for, on a clock that does not jump. */
+  let renewedAt = Number.NEGATIVE_INFINITY;
+
   async function keepRunning(onReady: () => void): Promise<void> {
     let wait = FIRST_RECONNECT_MS;
+    /** Sessions that another has taken over from, as long as their attempts last. */
+    const draining = new Set<Promise<void>>();
     while (!stopping.signal.aborted) {
-      try {
-        await session(() => {
+      const renewal = new AbortController();
+      const current = session(
+        AbortSignal.any([stopping.signal, renewal.signal]),
+        () => {
           wait = FIRST_RECONNECT_MS;
           onReady();
-        });
+        },
+        (why) => {
+          if (performance.now() - renewedAt < RENEWAL_SPACING_MS || renewal.signal.aborted) return;
+          renewedAt = performance.now();
+          log.warn({ why }, 'Temporal may have been set back: workers with an empty memory take over');
+          renewal.abort();
+        },
+      );
+      try {
+        await Promise.race([current, aborted(renewal.signal)]);
+        if (!renewal.signal.aborted) continue;
+        const drained = current
+          .catch((error: unknown) => log.warn({ err: error }, 'workers that were replaced failed'))
+          .finally(() => draining.delete(drained));
+        draining.add(drained);
       } catch (error) {
         state = 'down';
         onReady();
@@ -215,6 +242,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         wait = Math.min(LONGEST_RECONNECT_MS, wait * 2);
       }
     }
+    await Promise.all(draining);
   }
 
   let running: Promise<void> = Promise.resolve();
@@ -229,4 +257,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await running;
     },
   };
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
 }

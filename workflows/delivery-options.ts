@@ -2,12 +2,14 @@
  * The options of the delivery's activities: the retry policy as Temporal's own.
  * @module
  */
+import type { Priority } from '@temporalio/common';
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
 import { counted } from '../src/domain/words.ts';
 import type { DeliverBatchInput } from './batch-types.ts';
 import type { DeliverEventInput } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
+import { attemptPriority } from './priorities.ts';
 
 /** Slack for the activity around an attempt: a short outage of the database must not lose the answer it got. */
 const ATTEMPT_SLACK_MS = 20_000;
@@ -32,11 +34,13 @@ const OWN_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose
  * Options of the activity that makes every attempt (docs/interface.md, D6).
  * @param attemptsMade attempts recorded so far: the policy goes on behind them
  * @param windowLeftMs until the end of the window
+ * @param own the workflow's own priority
  */
 export function attemptOptions(
   input: DeliverEventInput,
   attemptsMade: number,
   windowLeftMs: number,
+  own?: Priority,
 ): ActivityOptions {
   const { policy } = input;
   return {
@@ -51,6 +55,7 @@ export function attemptOptions(
       maximumAttempts: maxAttempts(policy) - attemptsMade,
       nonRetryableErrorTypes: OWN_TIMEOUTS,
     },
+    priority: attemptPriority(input.eshopId, attemptsMade, own),
     // A request under way is let finish: a success that arrives after the cancellation counts.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: `${deliveryTitle(input)}: attempts ${attemptsMade + 1}–${maxAttempts(policy)}`.slice(0, 200),

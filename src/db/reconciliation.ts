@@ -20,6 +20,11 @@ export interface OwedDelivery extends ClaimedDelivery {
   readonly readAt: Date;
 }
 
+/** A delivery whose workflow has nothing left to do. */
+export interface ClosedDelivery extends ClaimedDelivery {
+  readonly attemptsMade: number;
+}
+
 /** The delivery that must send the mail of a deactivation. */
 export interface OwedMail extends ClaimedDelivery, DeactivationCursor {
   readonly attemptsMade: number;
@@ -114,12 +119,13 @@ export async function owedAmong(sql: Sql, ids: readonly string[]): Promise<OwedD
     where ${owed(sql)} and d.id = any(${[...ids]}::uuid[])`;
 }
 
-/** Those of the given deliveries that are no longer open. */
-export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<{ id: string }[]> {
+/** Those of the given deliveries that are no longer open, and owe no mail. */
+export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<ClosedDelivery[]> {
   if (ids.length === 0) return [];
-  return await sql<{ id: string }[]>`
-    select d.id from deliveries d
-    where d.id = any(${[...ids]}::uuid[]) and d.state not in ('pending', 'retrying')`;
+  return await sql<ClosedDelivery[]>`
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made from deliveries d
+    where d.id = any(${[...ids]}::uuid[]) and d.state not in ('pending', 'retrying')
+      and not exists (select from deactivations x where x.delivery_id = d.id and ${unmailed(sql)})`;
 }
 
 /** The open deliveries of a batch: what it has yet to attempt, or to record. */

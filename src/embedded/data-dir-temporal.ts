@@ -6,7 +6,6 @@ import { mkdir } from 'node:fs/promises';
 import type { DataDir } from './data-dir.ts';
 import { stopOrphan } from './service.ts';
 import { type EmbeddedTemporal, startTemporal, TEMPORAL_STOP_MS } from './temporal.ts';
-import { findTemporal } from './temporal-binary.ts';
 
 /** Where people look for Temporal; taken when they are free. */
 const USUAL_PORT = 7233;
@@ -19,18 +18,19 @@ async function notedPort(dataDir: DataDir, name: string, fallback: number): Prom
 }
 
 /**
- * Finds or gets the program, ends a server that an earlier process left running, and starts one. If it dies it is
- * started again on the same ports.
+ * Ends a server that an earlier process left running, and starts one. If it dies it is started again on the same ports.
+ * @param program the path of Temporal's
  * @param say hears what takes time, and of a server that died
  * @param signal ends the start; nothing of it is left running then
  * @throws Error with one sentence when there is no program, or with the server's last output
  */
 export async function startTemporalIn(
   dataDir: DataDir,
+  program: Promise<string>,
   say: (text: string) => void,
   signal: AbortSignal,
 ): Promise<EmbeddedTemporal> {
-  const binary = await findTemporal({ report: say, signal });
+  const binary = await program;
   const databaseFile = dataDir.join('temporal', 'temporal.db');
   const pidFile = dataDir.join('temporal', 'pid');
   await mkdir(dataDir.join('temporal'), { recursive: true, mode: 0o700 });

@@ -11,4 +11,6 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>>
   // The first attempt starts on the worker that scheduled it, without a way through the task queue. Older
   // servers, such as 1.29, have to be told.
   'system.enableActivityEagerExecution': true,
+  // What waits in a task queue is taken by priority, and then from each e-shop in turn (workflows/priorities.ts).
+  'matching.enableFairness': true,
 };

@@ -8,6 +8,7 @@ import type { Shutdown } from '../shutdown.ts';
 import { type DataDir, lockDataDir, openDataDir } from './data-dir.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { type EmbeddedServer, startPostgres } from './postgres.ts';
+import { findTemporal } from './temporal-binary.ts';
 
 /** The stack as the program sees it: configured parts by their addresses, the others started here. */
 export interface EmbeddedStack {
@@ -59,6 +60,14 @@ export async function startEmbedded(
   let databaseUrl = settings.DATABASE_URL;
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
   if (databaseUrl === undefined || needsTemporal) await shutdown.add(await lockDataDir(dataDir), true);
+  // Looked for at once: where it has to be fetched first, that takes longer than all the rest.
+  const temporalProgram = needsTemporal ? findTemporal({ report: say, signal: shutdown.signal }) : undefined;
+  // What was begun of it is gone before we are.
+  const searched = temporalProgram?.then(
+    () => {},
+    () => {},
+  );
+  await shutdown.add(async () => searched, true);
   if (databaseUrl === undefined) {
     say('Starting the embedded Postgres …');
     const watched = startPostgres(dataDir, say).then((server) => ({
@@ -70,9 +79,9 @@ export async function startEmbedded(
   let temporalAddress = settings.TEMPORAL_ADDRESS ?? '';
   let temporalUiUrl: string | null = null;
   let temporalPorts: readonly number[] = [];
-  if (needsTemporal) {
+  if (temporalProgram !== undefined) {
     say('Starting the Temporal dev server …');
-    const starting = startTemporalIn(dataDir, say, shutdown.signal);
+    const starting = startTemporalIn(dataDir, temporalProgram, say, shutdown.signal);
     const temporal = await shutdown.starting(starting, ({ stop }) => stop(), true);
     temporalAddress = temporal.address;
     temporalPorts = temporal.ports;

@@ -52,6 +52,7 @@ export const reasons: Record<Reason, string> = {
   terminated: 'terminated in Temporal',
   canceled: 'canceled in Temporal',
   asleep: 'asleep past its due time',
+  stuck: 'could not go on',
 };
 
 /** @example '50 deliveries started again (no longer in Temporal), 3 pre-orders started again (…)' */

@@ -6,7 +6,8 @@
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { deliveryStateKey } from '../../workflows/search-attributes.ts';
+import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { releaseChangedSignal } from '../../workflows/release-types.ts';
 import type { Found } from './verdict.ts';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
@@ -18,16 +19,25 @@ export interface Executions {
   namespaceId(): Promise<string>;
   /** The latest run under a workflow id. */
   find(workflowId: string): Promise<Found>;
+  /**
+   * Whether a running workflow was told of a change and then asked for nothing: its worker remembers more of it than Temporal,
+   * which was set back, and takes what is new for what it has seen.
+   */
+  isDeaf(workflowId: string): Promise<boolean>;
   /** Workflows of deliveries and batches that were terminated or canceled since a time, as far as the list knows. */
   endedExternally(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
-  /** The running delivery workflows that wait for their webhook to be activated, as far as the list knows. */
-  held(): AsyncIterable<{ readonly workflowId: string }>;
+  /** The running workflows of deliveries and batches, as far as the list knows. */
+  running(): AsyncIterable<{ readonly workflowId: string }>;
 }
 
 /** Deadline of one call, in milliseconds. */
 const CALL_DEADLINE_MS = 5_000;
+/** Events in which a workflow's answer to what it was told last is found. */
+const LATEST_EVENTS = 20;
 /** Workflows per page of the list: the most Temporal gives. */
 const PAGE = 1_000;
+/** A step of a workflow that is tried for this time has failed from its whole history, and not from what a worker remembered. */
+const FAILING_ATTEMPTS = 3;
 /** Who the server says it is where it ends a workflow by itself, e.g. at a history's maximum length. */
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
 
@@ -87,7 +97,11 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
           case 'TERMINATED':
             return await termination(workflowId, runId);
           default:
-            return { as: 'running', asleep: status.name === 'RUNNING' && isAsleep(raw) };
+            return {
+              as: 'running',
+              asleep: status.name === 'RUNNING' && isAsleep(raw),
+              failing: (raw.pendingWorkflowTask?.attempt ?? 0) >= FAILING_ATTEMPTS,
+            };
         }
       } catch (error) {
         if (error instanceof WorkflowNotFoundError) return { as: 'missing' };
@@ -95,9 +109,26 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
       }
     },
 
+    async isDeaf(workflowId) {
+      const { history } = await within(() =>
+        workflowService.getWorkflowExecutionHistoryReverse({
+          namespace,
+          execution: { workflowId },
+          maximumPageSize: LATEST_EVENTS,
+        }),
+      );
+      for (const event of history?.events ?? []) {
+        if (event.activityTaskScheduledEventAttributes || event.activityTaskCancelRequestedEventAttributes)
+          return false;
+        const signal = event.workflowExecutionSignaledEventAttributes?.signalName;
+        if (signal === webhookChangedSignal || signal === releaseChangedSignal) return true;
+      }
+      return false;
+    },
+
     endedExternally: (since) =>
       list(`ExecutionStatus IN ('Terminated', 'Canceled') AND CloseTime >= '${since.toISOString()}'`),
-    held: () => list(`ExecutionStatus = 'Running' AND ${deliveryStateKey.name} = 'held'`),
+    running: () => list(`ExecutionStatus = 'Running'`),
   };
 }
 

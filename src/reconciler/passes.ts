@@ -65,6 +65,8 @@ export function createPasses(options: PassesOptions): Passes {
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: OwedRecord) =>
     repair(executions, record, dryRun),
   );
+  /** Workflows that were woken: the next look at what is late looks whether that did anything. */
+  const woken: string[] = [];
   /** From here on the list is read. */
   let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
 
@@ -78,6 +80,7 @@ export function createPasses(options: PassesOptions): Passes {
         if (done === null) return;
         repairs.push(done);
         counts.add(done);
+        if (done.action === 'woken') woken.push(record.workflowId);
         const { kind, reason, action, name, by, words } = done;
         log.info({ mended: kind, reason, action, ...name, by, words }, 'repaired');
       } catch (error) {
@@ -92,18 +95,12 @@ export function createPasses(options: PassesOptions): Passes {
   }
 
   /**
-   * Wakes the workflows that wait for their webhook although their delivery is over: nothing else would ever end them.
-   * The others end when their wait does.
+   * Wakes the workflows that go on waiting although their delivery is over: some of them nothing else would ever end.
    */
   async function wakeClosed(repairs: Repair[]): Promise<void> {
-    try {
-      for await (const batch of inBatches(executions.held())) {
-        if (signal.aborted) return;
-        await repairAll(await records.closedOf(batch), repairs);
-      }
-    } catch (error) {
-      // A server that does not know the search attribute yet knows no workflow that has it.
-      if (!isRefusal(error)) throw error;
+    for await (const batch of inBatches(executions.running())) {
+      if (signal.aborted) return;
+      await repairAll(await records.closedOf(batch), repairs);
     }
   }
 
@@ -124,7 +121,9 @@ export function createPasses(options: PassesOptions): Passes {
   return {
     late: () =>
       pass('late', async (repairs) => {
-        const owed = await records.late();
+        const before = woken.splice(0);
+        const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
+        const owed = [...again, ...(await records.late())];
         await repairAll(owed, repairs);
         return owed.length;
       }),

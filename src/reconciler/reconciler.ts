@@ -11,8 +11,11 @@ import { createPasses, type PassesOptions } from './passes.ts';
 export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
   /** Between two checks of what is late or was ended, in milliseconds. */
   readonly intervalMs: number;
-  /** Called before a recreated namespace is filled again. */
-  readonly prepareNamespace: () => Promise<void>;
+  /**
+   * Called when Temporal may know less than it did, at every check until this reconciler is stopped: it was away, its namespace
+   * is another, a workflow is missing or cannot go on. What workers remember of workflows is to be forgotten.
+   */
+  readonly onSetBack: (why: string) => void;
 }
 
 /** A running reconciler. */
@@ -36,6 +39,8 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   let lastSweep = Number.NEGATIVE_INFINITY;
   let sweepRuns = false;
   let away = false;
+  /** Why Temporal may have been set back. */
+  let setBack: string | null = null;
   let namespaceId: string | undefined;
 
   function reportOutage(error: unknown): void {
@@ -61,13 +66,13 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
   }
 
   async function checkOnce(): Promise<void> {
-    const id = await executions.namespaceId();
-    if (namespaceId !== undefined && id !== namespaceId) {
-      await options.prepareNamespace();
-      wanted = 'the namespace was recreated';
-      lastSweep = Number.NEGATIVE_INFINITY;
-    }
-    namespaceId = id;
+    const id = await executions.namespaceId().catch((error: unknown) => {
+      setBack = 'Temporal was unreachable';
+      throw error;
+    });
+    namespaceId ??= id;
+    if (id !== namespaceId) setBack = 'the namespace was recreated';
+    if (setBack !== null) options.onSetBack(setBack);
     if (away) {
       away = false;
       log.info('the reconciler continues');
@@ -77,7 +82,8 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     await passes.endedExternally();
     const { repairs } = await passes.late();
     // Where one is missing, others may be whose next step is hours away.
-    if (repairs.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
+    if (repairs.some(({ reason }) => reason === 'missing')) setBack = 'a workflow was missing';
+    if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
 
   async function run(): Promise<void> {

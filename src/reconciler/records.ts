@@ -11,7 +11,7 @@ import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
 import { handBack } from '../db/webhooks/attempts.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
-import type { Restarter } from '../temporal/dispatcher.ts';
+import type { Former, Restarter } from '../temporal/dispatcher.ts';
 import type { Kind } from './verdict.ts';
 
 /** A record that should have a running workflow. */
@@ -25,7 +25,7 @@ export interface OwedRecord {
   /** Asked after Temporal was: a workflow that ended in between has recorded its end before. */
   stillOwed(): Promise<boolean>;
   /** @returns false where another worker was first */
-  restart(ended: boolean): Promise<boolean>;
+  restart(former: Former): Promise<boolean>;
   /** Closes it as canceled by an operator. @returns false where it has ended already */
   close(): Promise<boolean>;
   /** Gives its deliveries workflows of their own. @returns false where it holds none any more */
@@ -63,10 +63,10 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
       late: isLate(found, graceMs),
       stillOwed: async () => (await db.owedAmong(sql, [id])).length > 0,
-      async restart(ended) {
+      async restart(former) {
         // As it is now: an attempt may have been recorded since.
         const [now] = await db.owedAmong(sql, [id]);
-        return now !== undefined && (await restarter.restart(now, ended));
+        return now !== undefined && (await restarter.restart(now, former));
       },
       close: async () => (await closeDelivery(sql, id, 'canceled')).closed,
       wake: () => restarter.signalWebhookChanged(id),
@@ -74,7 +74,8 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
   }
 
   /** One that is over. A workflow that waits all the same has forgotten that: Temporal was set back. */
-  function closed({ id }: { readonly id: string }): OwedRecord {
+  function closed(found: db.ClosedDelivery): OwedRecord {
+    const { id } = found;
     return {
       ...nothing,
       kind: 'delivery',
@@ -82,7 +83,8 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       name: { deliveryId: id },
       late: true,
       stillOwed: async () => true,
-      restart: async () => false,
+      // It finds that its delivery is over, and ends.
+      restart: (former) => restarter.restart(found, former),
       wake: () => restarter.signalWebhookChanged(id),
     };
   }
@@ -109,7 +111,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       name: { webhookId: found.webhookId, deliveryId: found.id },
       late: false,
       stillOwed: () => db.isMailOwed(sql, found),
-      restart: (ended) => restarter.restart(found, ended),
+      restart: (former) => restarter.restart(found, former),
     };
   }
 
@@ -123,8 +125,9 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       late,
       stillOwed: () => db.isReleaseOwed(sql, eshopId, eshopOrderId),
       // Starts the timer where there is none, and tells it where there is.
-      restart: async () => {
-        await signal();
+      restart: async (former) => {
+        if (former === 'running') await restarter.replaceRelease(eshopId, eshopOrderId);
+        else await signal();
         return true;
       },
       wake: signal,

@@ -3,9 +3,10 @@
  * repeated, by this worker or another: a workflow id runs once, and a delivery is closed once.
  * @module
  */
+import type { Former } from '../temporal/dispatcher.ts';
 import type { Executions } from './executions.ts';
 import type { OwedRecord } from './records.ts';
-import { type Action, type Found, type Kind, type Reason, verdictOn } from './verdict.ts';
+import { type Action, type Found, type Kind, type Reason, type Verdict, verdictOn } from './verdict.ts';
 
 /** What was repaired, or would be. */
 export interface Repair {
@@ -29,14 +30,14 @@ export async function repair(
   dryRun: boolean,
 ): Promise<Repair | null> {
   const found = await executions.find(record.workflowId);
-  const verdict = verdictOn(record.kind, found, record.late);
+  const verdict = await heard(executions, record, verdictOn(record.kind, found, record.late));
   if (verdict === null || !(await record.stillOwed())) return null;
   const { kind, name } = record;
   const done: Repair = { kind, ...verdict, name, ...operatorOf(found) };
   if (dryRun) return done;
   switch (verdict.action) {
     case 'startedAgain':
-      return (await record.restart(found.as !== 'missing')) ? done : null;
+      return (await record.restart(formerOf(found))) ? done : null;
     case 'closed':
       return (await record.close()) ? done : null;
     case 'handedBack':
@@ -45,6 +46,21 @@ export async function repair(
       await record.wake();
       return done;
   }
+}
+
+/** Who has been woken before and did nothing is not woken again. */
+async function heard(
+  executions: Executions,
+  { workflowId }: OwedRecord,
+  verdict: Verdict | null,
+): Promise<Verdict | null> {
+  if (verdict?.action !== 'woken' || !(await executions.isDeaf(workflowId))) return verdict;
+  return { reason: 'stuck', action: 'startedAgain' };
+}
+
+function formerOf({ as }: Found): Former {
+  if (as === 'missing' || as === 'running') return as;
+  return 'ended';
 }
 
 function operatorOf(found: Found): Pick<Repair, 'by' | 'words'> {

@@ -12,8 +12,8 @@ export type Kind = 'delivery' | 'batch' | 'mail' | 'release';
 
 /** A record's workflow as Temporal describes it. */
 export type Found =
-  /** `asleep`: it waits for something in the future, or for a signal. */
-  | { readonly as: 'running'; readonly asleep: boolean }
+  /** `asleep`: it waits for something in the future, or for a signal. `failing`: its steps fail, time and again. */
+  | { readonly as: 'running'; readonly asleep: boolean; readonly failing: boolean }
   | { readonly as: 'missing' }
   /** By itself: completed, failed, timed out, or ended by the server at one of its limits. */
   | { readonly as: 'ended' }
@@ -21,7 +21,7 @@ export type Found =
   | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly words: string };
 
 /** Why a record is repaired. */
-export type Reason = Exclude<Found['as'], 'running'> | 'asleep';
+export type Reason = Exclude<Found['as'], 'running'> | 'asleep' | 'stuck';
 /** How a record is repaired. */
 export type Action = 'startedAgain' | 'closed' | 'handedBack' | 'woken';
 
@@ -40,7 +40,9 @@ export function verdictOn(kind: Kind, found: Found, late: boolean): Verdict | nu
     case 'running':
       // Temporal restored from an older copy: it sleeps without knowing what it was told since.
       // A batch never sleeps.
-      return late && found.asleep && kind !== 'batch' ? { reason: 'asleep', action: 'woken' } : null;
+      if (late && found.asleep && kind !== 'batch') return { reason: 'asleep', action: 'woken' };
+      // Or its history is no longer one, for a worker that remembered more than Temporal went on writing it.
+      return late && found.failing ? { reason: 'stuck', action: 'startedAgain' } : null;
     case 'missing':
     case 'ended':
       return { reason: found.as, action: 'startedAgain' };

@@ -3,8 +3,13 @@
  * an unreachable server would otherwise be retried for a long time.
  * @module
  */
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  type WorkflowOptions,
+} from '@temporalio/client';
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import {
   attemptFailedSignal,
@@ -15,8 +20,13 @@ import {
 } from '../../workflows/delivery-types.ts';
 import { literal } from '../../workflows/markdown.ts';
 import { deliveryTitle } from '../../workflows/operator-view.ts';
+import { priorityOf, type Urgency } from '../../workflows/priorities.ts';
 import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
-import { releaseChangedSignal, releaseWorkflowId } from '../../workflows/release-types.ts';
+import {
+  type ReleasePreOrderInput,
+  releaseChangedSignal,
+  releaseWorkflowId,
+} from '../../workflows/release-types.ts';
 import { entityIdKey, eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { HandedBackDelivery } from '../db/outbox/handed-back.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
@@ -56,11 +66,15 @@ export interface Restarter
     BatchStarter {
   /**
    * Starts a delivery's workflow again, with the retry policy that is configured now.
-   * @param ended true where a workflow of this delivery has ended, false where Temporal knows none
    * @returns false where another worker was first
    */
-  restart(delivery: LostDelivery, ended: boolean): Promise<boolean>;
+  restart(delivery: LostDelivery, former: Former): Promise<boolean>;
+  /** Starts the release timer of a pre-order again in the place of the one that runs. */
+  replaceRelease(eshopId: number, eshopOrderId: string): Promise<void>;
 }
+
+/** What Temporal has under a workflow's id: nothing, one that is over, or one that runs and is to be replaced. */
+export type Former = 'missing' | 'ended' | 'running';
 
 /** @param client on the worker's own connection, so that a workflow's first task runs here without a detour */
 export function createDispatcher(
@@ -86,7 +100,8 @@ export function createDispatcher(
   /** @returns false where a workflow of this delivery is in the way */
   async function start(
     delivery: LostDelivery & { readonly lastFailure?: FailedAttempt },
-    how: { workflowIdReusePolicy: WorkflowIdReusePolicy; requestEagerStart: boolean },
+    urgency: Urgency,
+    how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
     const { id: deliveryId, eshopId, webhookId, eventType, entityId, attemptsMade, lastFailure } = delivery;
     const input: DeliverEventInput = {
@@ -108,6 +123,7 @@ export function createDispatcher(
           taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
           args: [input],
+          priority: priorityOf(urgency, eshopId),
           staticSummary: deliveryTitle(delivery),
           typedSearchAttributes: new TypedSearchAttributes([
             { key: eshopIdKey, value: eshopId },
@@ -124,28 +140,39 @@ export function createDispatcher(
     }
   }
 
+  function releaseOptions(eshopId: number, eshopOrderId: string) {
+    return {
+      workflowId: releaseWorkflowId(eshopId, eshopOrderId),
+      taskQueue,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      args: [{ eshopId, eshopOrderId }] as [ReleasePreOrderInput],
+      priority: priorityOf('fresh', eshopId),
+      staticSummary: `release of pre-order ${literal(eshopOrderId)}`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: eshopIdKey, value: eshopId },
+        { key: entityIdKey, value: eshopOrderId },
+      ]),
+    };
+  }
+
   return {
     async startDelivery(delivery) {
-      await start(
-        { ...delivery, attemptsMade: 0 },
-        { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE, requestEagerStart: true },
-      );
+      await start({ ...delivery, attemptsMade: 0 }, 'fresh', {
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        requestEagerStart: true,
+      });
     },
     async startHandedBack(delivery) {
       // Any worker may take it: what was not delivered at once is not urgent.
       await start(
         { ...delivery, ...lastFailureOf(delivery) },
+        delivery.attemptsMade === 0 ? 'fresh' : 'retry',
         { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE, requestEagerStart: false },
       );
     },
-    async restart(delivery, ended) {
+    async restart(delivery, former) {
       // Any worker may take it: a whole system that is started again would choke the one that asks.
-      return await start(delivery, {
-        workflowIdReusePolicy: ended
-          ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
-          : WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        requestEagerStart: false,
-      });
+      return await start(delivery, 'recovery', { ...HOW_AFTER[former], requestEagerStart: false });
     },
     signalWebhookChanged: (deliveryId) => signal(deliveryId, CALL_DEADLINE_MS, webhookChangedSignal, []),
     signalAttemptFailed: (deliveryId, attempt) =>
@@ -153,16 +180,16 @@ export function createDispatcher(
     async signalReleaseChanged(eshopId, eshopOrderId) {
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
         client.workflow.signalWithStart<typeof releasePreOrder>('releasePreOrder', {
-          workflowId: releaseWorkflowId(eshopId, eshopOrderId),
-          taskQueue,
-          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-          args: [{ eshopId, eshopOrderId }],
+          ...releaseOptions(eshopId, eshopOrderId),
           signal: releaseChangedSignal,
-          staticSummary: `release of pre-order ${literal(eshopOrderId)}`,
-          typedSearchAttributes: new TypedSearchAttributes([
-            { key: eshopIdKey, value: eshopId },
-            { key: entityIdKey, value: eshopOrderId },
-          ]),
+        }),
+      );
+    },
+    async replaceRelease(eshopId, eshopOrderId) {
+      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.start<typeof releasePreOrder>('releasePreOrder', {
+          ...releaseOptions(eshopId, eshopOrderId),
+          ...HOW_AFTER.running,
         }),
       );
     },
@@ -183,3 +210,13 @@ function lastFailureOf(delivery: HandedBackDelivery): { lastFailure?: FailedAtte
     },
   };
 }
+
+/** How a workflow is started again: each only where Temporal still has what was found there. */
+const HOW_AFTER = {
+  missing: { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE },
+  ended: { workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE },
+  running: {
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
+  },
+} as const satisfies Record<Former, object>;

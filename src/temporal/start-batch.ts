@@ -7,6 +7,7 @@ import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common
 import { batchWorkflowId, type DeliverBatchInput } from '../../workflows/batch-types.ts';
 import { batchDetails, batchTitle } from '../../workflows/batch-view.ts';
 import type { deliverBatch } from '../../workflows/deliver-batch.ts';
+import { batchPriority } from '../../workflows/priorities.ts';
 import { entityIdsKey } from '../../workflows/search-attributes.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
@@ -46,6 +47,7 @@ export function createBatchStarter(
             workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
             requestEagerStart: true,
             args: [input],
+            priority: batchPriority,
             staticSummary: batchTitle(input),
             staticDetails: batchDetails(input),
             ...searchAttributes(deliveries),

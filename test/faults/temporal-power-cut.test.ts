@@ -2,51 +2,21 @@
  * A power cut that takes the last moments from the embedded Temporal, which does not wait for the disk in every
  * transaction, and nothing from Postgres, which does.
  */
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { EventType } from '../../src/domain/event-types.ts';
-import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
-import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { startTemporalOnDisk } from '../support/temporal-on-disk.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A dev server whose disk can be set back. */
 async function startOnDisk() {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-power-cut-'));
-  cleanups.push(() => rm(directory, { recursive: true, force: true }));
-  const binary = await findTemporal({ report: () => {} });
-  const databaseFile = join(directory, 'temporal.db');
-  let server: EmbeddedTemporal = await startTemporal({ binary, databaseFile, ui: false });
-  cleanups.push(() => server.stop());
-  const { address, port } = server;
-  const files = ['', '-wal'].map((ending) => `${databaseFile}${ending}`);
-  const signal = (name: NodeJS.Signals) => process.kill(server.pid() ?? 0, name);
-  return {
-    address,
-    /** What the disk holds now, in the middle of whatever the server does, is what it will hold after the power cut. */
-    async flushed() {
-      signal('SIGSTOP');
-      for (const file of files) await cp(file, `${file}.flushed`);
-      signal('SIGCONT');
-    },
-    async cutPower() {
-      signal('SIGKILL');
-      await server.stop();
-      await rm(`${databaseFile}-shm`, { force: true });
-      for (const file of files) await cp(`${file}.flushed`, file);
-    },
-    async start() {
-      server = await startTemporal({ binary, databaseFile, ui: false, preferredPort: port });
-      expect(server.port).toBe(port);
-    },
-  };
+  const temporal = await startTemporalOnDisk();
+  cleanups.push(() => temporal.stop());
+  return temporal;
 }
 
 async function receiverAnd(stack: DeliveryStack, type: EventType, status: number) {
@@ -117,3 +87,76 @@ test('what happened in those moments is not repeated, and what was accepted in t
   }
   expect(await stack.mails()).toEqual([]);
 }, 150_000);
+
+/** Restored from an older copy while the worker lives on: what it remembers of workflows is newer than what Temporal knows. */
+async function setBackUnderALivingWorker(noticed: boolean) {
+  const temporal = await startOnDisk();
+  const stack = await startDeliveryStack('set-back', {
+    temporalAddress: temporal.address,
+    policy: {
+      initialIntervalMs: 500,
+      coefficient: 1,
+      maxRetries: 1_000,
+      windowMs: 3_600_000,
+      attemptTimeoutMs: 2_000,
+    },
+    reconciling: { intervalMs: noticed ? 200 : 5_000, graceMs: 1_000 },
+  });
+  cleanups.push(() => stack.stop());
+  const failing = await receiverAnd(stack, 'UPDATE_ORDER', 503);
+  const failingId = await failing.fire();
+  await failing.receiver.waitFor(1);
+  const held = await receiverAnd(stack, 'CREATE_PRODUCT', 503);
+  const heldId = await held.fire();
+  await held.receiver.waitFor(1);
+  await stack.changeWebhook(held.webhook.id, { active: false });
+  await stack.untilHeld(heldId);
+
+  await temporal.flushed();
+  await stack.changeWebhook(held.webhook.id, { active: true });
+  await failing.receiver.waitFor(4, 60_000);
+  await held.receiver.waitFor(4, 60_000);
+  for (let changes = 0; changes < 3; changes += 1) {
+    await stack.changeWebhook(failing.webhook.id, { active: false });
+    await stack.untilHeld(failingId);
+    const made = failing.receiver.requests.length;
+    await stack.changeWebhook(failing.webhook.id, { active: true });
+    await failing.receiver.waitFor(made + 1, 60_000);
+  }
+  const later = await receiverAnd(stack, 'CREATE_RETURN', 503);
+  const laterId = await later.fire();
+  await later.receiver.waitFor(2, 60_000);
+  await temporal.cutPower();
+  if (noticed) {
+    await stack.until('it to be missed', async () =>
+      stack.logged.some(({ msg }) => msg.startsWith('the reconciler is waiting')),
+    );
+  }
+  await temporal.start();
+  await Promise.all(
+    [failing, held, later].map(async ({ receiver }) => {
+      await receiver.waitFor(receiver.requests.length + 2, 150_000);
+      receiver.respond({ status: 200 });
+    }),
+  );
+  for (const id of [failingId, heldId, laterId]) {
+    await stack.untilState(id, 'delivered', 150_000);
+    expect(await stack.untilClosed(id, 60_000)).toBe('COMPLETED');
+  }
+  for (const { receiver } of [failing, held, later]) {
+    expect(numbers(receiver)).toEqual(upTo(receiver.requests.length));
+  }
+  expect(await stack.mails()).toEqual([]);
+}
+
+test(
+  'set back while a worker lives on: every delivery goes on behind its last attempt',
+  () => setBackUnderALivingWorker(true),
+  300_000,
+);
+
+test(
+  'set back before anybody noticed that it was away: every delivery goes on all the same',
+  () => setBackUnderALivingWorker(false),
+  300_000,
+);

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { createCounts, sentence } from '../../src/reconciler/counts.ts';
 import { type Found, type Kind, verdictOn } from '../../src/reconciler/verdict.ts';
 
-const awake: Found = { as: 'running', asleep: false };
-const asleep: Found = { as: 'running', asleep: true };
+const awake: Found = { as: 'running', asleep: false, failing: false };
+const asleep: Found = { as: 'running', asleep: true, failing: false };
+const failing: Found = { as: 'running', asleep: false, failing: true };
 const operator = { by: 'eva', words: '' };
 
 test.each<[Kind, Found, boolean, string | null]>([
@@ -12,6 +13,8 @@ test.each<[Kind, Found, boolean, string | null]>([
   ['delivery', awake, true, null],
   ['delivery', asleep, false, null],
   ['delivery', asleep, true, 'woken'],
+  ['delivery', failing, false, null],
+  ['delivery', failing, true, 'startedAgain'],
   ['delivery', { as: 'missing' }, false, 'startedAgain'],
   ['delivery', { as: 'ended' }, false, 'startedAgain'],
   ['delivery', { as: 'terminated', ...operator }, false, 'closed'],
@@ -28,7 +31,8 @@ test.each<[Kind, Found, boolean, string | null]>([
 ])('%s, %o, late: %s → %s', (kind, found, late, action) => {
   expect(verdictOn(kind, found, late)?.action ?? null).toBe(action);
   if (action !== null) {
-    expect(verdictOn(kind, found, late)?.reason).toBe(found.as === 'running' ? 'asleep' : found.as);
+    const running = action === 'woken' ? 'asleep' : 'stuck';
+    expect(verdictOn(kind, found, late)?.reason).toBe(found.as === 'running' ? running : found.as);
   }
 });
 

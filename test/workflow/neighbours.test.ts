@@ -1,11 +1,9 @@
 /** Nobody waits for somebody else: what one e-shop, one webhook or one receiver does is not felt by another. */
 import { afterEach, expect, test } from 'vitest';
 import { createRooms, type Rooms } from '../../src/attempt/rooms.ts';
-import { createEshop } from '../../src/db/eshops.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
-import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
-import { newWebhookSecret } from '../../src/keys.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { neighbourOf } from '../support/neighbour.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany, relayTo } from '../support/relay.ts';
 
@@ -26,24 +24,6 @@ async function startReceiver(...args: Parameters<typeof createReceiver>) {
 
 /** Every attempt finds its place. */
 const boundless: Rooms = { enter: () => ({ leave() {} }), limits: () => UNBOUNDED };
-
-/** Another e-shop with one webhook. */
-async function neighbourOf({ sql, keys }: DeliveryStack, url: string) {
-  const { eshopId } = await createEshop(sql, { name: 'Neighbour', email: 'neighbour@example.test' });
-  const input = {
-    url,
-    webhookType: 'CREATE_ORDER',
-    method: 'POST',
-    active: true,
-    payloadVersion: 'v2',
-    parameters: null,
-    description: null,
-  } as const;
-  const seal = (webhookId: number) => keys.encryptSecret(newWebhookSecret(), { eshopId, webhookId });
-  const webhook = await createWebhook(sql, eshopId, input, seal, 10);
-  if (webhook === null) throw new Error('too many webhooks');
-  return { eshopId, webhookId: webhook.id };
-}
 
 const deliveriesOf = async ({ sql }: DeliveryStack, eshopId: number) =>
   (await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`).map(({ id }) => id);

@@ -1,0 +1,84 @@
+/** What waits at Temporal is taken by priority, and among equals from each e-shop in turn. */
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import pino from 'pino';
+import { afterEach, expect, inject, test } from 'vitest';
+import { markDispatched } from '../../src/db/outbox/outbox.ts';
+import { createDispatcher } from '../../src/temporal/dispatcher.ts';
+import { routeTemporalLogs } from '../../src/temporal/logs.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { neighbourOf } from '../support/neighbour.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { fireMany } from '../support/relay.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const MANY = 120;
+
+interface Row {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly eventType: 'CREATE_ORDER';
+  readonly entityId: string;
+}
+
+/** Many deliveries of one e-shop, a few of another, and nobody who takes them yet. */
+async function waiting(name: string) {
+  const stack = await startDeliveryStack(name, { worker: false, attemptsAtOnce: 1 });
+  cleanups.push(() => stack.stop());
+  const receivers = [await createReceiver(), await createReceiver()] as const;
+  for (const receiver of receivers) cleanups.push(() => receiver.close());
+  await stack.createWebhook(receivers[0].url);
+  const neighbour = await neighbourOf(stack, receivers[1].url);
+  await fireMany(stack, MANY);
+  await fireMany(stack, 5, neighbour.eshopId);
+  const rows = await stack.sql<Row[]>`
+    select id, eshop_id, webhook_id, event_type, entity_id from deliveries order by id`;
+  await markDispatched(
+    stack.sql,
+    rows.map(({ id }) => id),
+  );
+  // The connection would install the SDK's runtime with settings of its own, and there is only one.
+  routeTemporalLogs(pino({ level: 'silent' }));
+  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+  cleanups.push(() => connection.close());
+  const dispatcher = createDispatcher(new Client({ connection }), stack.taskQueue, stack.policy);
+  const ofNeighbour = rows.filter(({ eshopId }) => eshopId === neighbour.eshopId);
+  const others = rows.filter(({ eshopId }) => eshopId !== neighbour.eshopId);
+  return { stack, receivers, dispatcher, ofNeighbour, others };
+}
+
+/** How many of the others were attempted before the last one of the neighbour. */
+async function attemptedBefore(stack: DeliveryStack, neighbour: readonly Row[]): Promise<number> {
+  await stack.startWorker();
+  await stack.until(
+    'every delivery',
+    async () => {
+      const open = await stack.sql`select from deliveries where state <> 'delivered' limit 1`;
+      return open.length === 0;
+    },
+    120_000,
+  );
+  const rows = await stack.sql<{ deliveryId: string }[]>`
+    select delivery_id from attempts order by started_at`;
+  const order = rows.map(({ deliveryId }) => deliveryId);
+  return Math.max(...neighbour.map(({ id }) => order.indexOf(id))) + 1 - neighbour.length;
+}
+
+test('what is fresh goes before what is recovered', async () => {
+  const { stack, dispatcher, ofNeighbour, others } = await waiting('fresh-first');
+  for (const row of others) await dispatcher.restart({ ...row, attemptsMade: 0 }, 'missing');
+  for (const row of ofNeighbour) await dispatcher.startDelivery(row);
+  expect(await attemptedBefore(stack, ofNeighbour)).toBeLessThan((MANY * 2) / 3);
+}, 180_000);
+
+test('a few deliveries of one e-shop do not wait behind the many of another', async () => {
+  const { stack, dispatcher, ofNeighbour, others } = await waiting('by-turns');
+  for (const row of [...others, ...ofNeighbour])
+    await dispatcher.restart({ ...row, attemptsMade: 0 }, 'missing');
+  expect(await attemptedBefore(stack, ofNeighbour)).toBeLessThan((MANY * 2) / 3);
+}, 180_000);

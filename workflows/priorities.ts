@@ -1,0 +1,32 @@
+/**
+ * Who goes first where more is waiting at Temporal than its workers take: what is fresh before retries before what is recovered, and
+ * among equals the e-shops by turns. It comes on top of the turns in Postgres (docs/decisions/0003), which keep most
+ * from waiting at Temporal at all. A server that does not know of it ignores it.
+ * @module
+ */
+import type { Priority } from '@temporalio/common';
+
+/** Temporal's own default, for what says nothing, is 3; smaller goes first. */
+const KEYS = { fresh: 2, retry: 3, recovery: 4 } as const;
+
+/** What a workflow is started for: a first attempt, further attempts, or to replace one that Temporal has lost. */
+export type Urgency = keyof typeof KEYS;
+
+/** For the start of a workflow that is one e-shop's; its activities inherit it. */
+export function priorityOf(urgency: Urgency, eshopId: number): Required<Omit<Priority, 'fairnessWeight'>> {
+  return { priorityKey: KEYS[urgency], fairnessKey: String(eshopId) };
+}
+
+/** For a batch of first attempts: the relay has taken them from the e-shops by turns. */
+export const batchPriority: Priority = { priorityKey: KEYS.fresh };
+
+/**
+ * For the activity that makes the attempts. Temporal repeats an activity with the priority that it was scheduled with, so the retries
+ * of the first one count as fresh.
+ * @param attemptsMade before the activity was scheduled
+ * @param own of the workflow: what is recovered stays behind; none in workflows of older releases
+ */
+export function attemptPriority(eshopId: number, attemptsMade: number, own: Priority = {}): Priority {
+  const { priorityKey, fairnessKey } = priorityOf(attemptsMade === 0 ? 'fresh' : 'retry', eshopId);
+  return { priorityKey: Math.max(priorityKey, own.priorityKey ?? 0), fairnessKey };
+}
