@@ -13,7 +13,7 @@ export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRu
   readonly intervalMs: number;
   /**
    * Called when Temporal may know less than it did, at every check until this reconciler is stopped: it was away, its namespace
-   * is another, a workflow is missing or cannot go on. What workers remember of workflows is to be forgotten.
+   * is another, or a workflow could not go on. What workers remember of workflows is to be forgotten.
    */
   readonly onSetBack: (why: string) => void;
 }
@@ -82,7 +82,7 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
     await passes.endedExternally();
     const { repairs } = await passes.late();
     // Where one is missing, others may be whose next step is hours away.
-    if (repairs.some(({ reason }) => reason === 'missing')) setBack = 'a workflow was missing';
+    if (repairs.some(({ reason }) => reason === 'missing')) wanted ??= 'a workflow was missing';
     if (repairs.some(({ reason }) => reason === 'stuck')) setBack = 'a workflow could not go on';
   }
 

@@ -204,16 +204,24 @@ test('a secret that cannot be decrypted: the delivery expires with an alarm, and
 });
 
 test('time that we were away shortens the waits that are left, not the 21 attempts', async () => {
+  const windowMs = 90_000;
   const stack = await start('away-shortened', {
-    policy: { initialIntervalMs: 50, coefficient: 1.25, windowMs: 24_000, attemptTimeoutMs: 2_000 },
+    policy: { initialIntervalMs: 125, coefficient: 1.25, windowMs, attemptTimeoutMs: 2_000 },
   });
   const receiver = await receiverOf({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10046');
-  // The plan takes 17 s of a window of 24 s: away for 10 s, its last wait would end behind the window.
-  await stack.until('the twelfth attempt', async () => (await stack.delivery(id)).attemptsMade >= 12);
+  await stack.until('the twelfth attempt', async () => (await stack.delivery(id)).attemptsMade >= 12, 30_000);
   await stack.stopWorker();
-  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  // Whoever comes back finds 30 s left of the window, with a plan that goes on for 37 s: so long were we away.
+  await stack.sql`
+    with shift as (
+      select now() + interval '30 s' - (window_started_at + ${windowMs} * interval '1 ms') as by
+      from deliveries where id = ${id}), webhook as (
+      update webhooks w set generation_at = generation_at + by from shift where w.id = ${webhook.id})
+    update deliveries d set window_started_at = window_started_at + by,
+      last_attempt_at = last_attempt_at + by, next_attempt_at = next_attempt_at + by
+    from shift where d.id = ${id}`;
   await stack.startWorker();
   expect(await stack.untilClosed(id, 60_000)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed', attemptsMade: 21 });
