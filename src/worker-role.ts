@@ -223,13 +223,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         (why) => {
           if (performance.now() - renewedAt < RENEWAL_SPACING_MS || renewal.signal.aborted) return;
           renewedAt = performance.now();
-          log.warn({ why }, 'Temporal may have been set back: workers with an empty memory take over');
-          renewal.abort();
+          renewal.abort(why);
         },
       );
       try {
         await Promise.race([current, aborted(renewal.signal)]);
         if (!renewal.signal.aborted) continue;
+        const why: unknown = renewal.signal.reason;
+        log.warn({ why }, 'Temporal may have been set back: workers with an empty memory take over');
         const drained = current
           .catch((error: unknown) => log.warn({ err: error }, 'workers that were replaced failed'))
           .finally(() => draining.delete(drained));

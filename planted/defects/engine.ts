@@ -36,4 +36,30 @@ export const engineDefects: readonly Defect[] = [
       },
     ],
   },
+  {
+    name: 'workers-remember-more-than-temporal',
+    file: 'src/worker-role.ts',
+    text: '          renewal.abort(why);\n',
+    replacement: '',
+    noticed: 'After Temporal was restored from a backup deliveries wait for a minute longer than planned.',
+    caughtBy: [
+      {
+        file: 'test/faults/temporal-power-cut.test.ts',
+        tests: ['set back while a worker lives on: every delivery goes on behind its last attempt'],
+      },
+    ],
+  },
+  {
+    name: 'reconciler-wakes-the-deaf',
+    file: 'src/reconciler/repair.ts',
+    text: "if (verdict?.action !== 'woken' || !(await executions.isDeaf(workflowId))) return verdict;",
+    replacement: "if (verdict?.action !== 'woken' || workflowId !== '') return verdict;",
+    noticed: 'After a quick restore of Temporal a failing delivery is woken for ever and never attempted.',
+    caughtBy: [
+      {
+        file: 'test/faults/temporal-power-cut.test.ts',
+        tests: ['set back before anybody noticed that it was away: every delivery goes on all the same'],
+      },
+    ],
+  },
 ];

@@ -147,6 +147,11 @@ async function setBackUnderALivingWorker(noticed: boolean) {
     expect(numbers(receiver)).toEqual(upTo(receiver.requests.length));
   }
   expect(await stack.mails()).toEqual([]);
+  if (noticed) {
+    expect(stack.logged.map(({ msg }) => msg)).toContain(
+      'Temporal may have been set back: workers with an empty memory take over',
+    );
+  }
 }
 
 test(
