@@ -3,6 +3,7 @@
  * @module
  */
 import type { MiddlewareHandler } from 'hono';
+import { clockFrom } from '../db/clock.ts';
 import { mayUse } from '../db/users.ts';
 import { forbidden, unauthorized } from '../domain/problem.ts';
 import type { Role } from '../domain/role.ts';
@@ -18,7 +19,8 @@ function tokenOf(authorization: string): string {
 }
 
 /**
- * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session` and `c.var.stillAllowed`. Key, e-shop and user are looked
+ * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`, `c.var.clock` and
+ * `c.var.stillAllowed`. Key, e-shop and user are looked
  * up for every request, in one query and without a cache: what an operator revokes stops working with the next request.
  * @throws Problem 401; one sentence for every wrong value, so that nothing can be found out by trying
  */
@@ -30,11 +32,13 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
       throw unauthorized('Both headers, x-api-key and authorization, are required.');
     }
     const token = await verifyToken(keys.tokenKeys, tokenOf(authorization));
-    const stillAllowed = async () =>
-      token !== null && (await mayUse(sql, apiKey, token.session, token.passwordVersion));
-    if (token === null || !(await stillAllowed())) throw unauthorized(REFUSED);
+    if (token === null) throw unauthorized(REFUSED);
+    const allowedAt = () => mayUse(sql, apiKey, token.session, token.passwordVersion);
+    const now = await allowedAt();
+    if (now === null) throw unauthorized(REFUSED);
     c.set('session', token.session);
-    c.set('stillAllowed', stillAllowed);
+    c.set('clock', clockFrom(now));
+    c.set('stillAllowed', async () => (await allowedAt()) !== null);
     await next();
   };
 }

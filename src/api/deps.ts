@@ -4,6 +4,7 @@
  */
 import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
+import type { Clock } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { Role } from '../domain/role.ts';
@@ -52,6 +53,10 @@ export interface ApiEnv {
     session: Session;
     /** Asks the database again, for a request that lasts: false once an operator has revoked the session's rights. */
     stillAllowed: () => Promise<boolean>;
+    /** The database's, read by the authentication. */
+    clock: Clock;
+    /** The body as it was received; absent where there is none, and of an import. */
+    body?: Uint8Array;
     requestId: string;
     /** Absent where no e-shop has been admitted, as at the login. */
     allowance?: Allowance;

@@ -19,6 +19,8 @@ export interface BodyOptions {
   readonly optional?: readonly string[] | 'all';
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Any JSON object, as `c.req.valid('json')`. */
 export function jsonBody(schema: v.GenericSchema<unknown, object>, options: BodyOptions = {}) {
   const handler: MiddlewareHandler<
@@ -26,7 +28,7 @@ export function jsonBody(schema: v.GenericSchema<unknown, object>, options: Body
     string,
     { in: { json: Record<string, unknown> }; out: { json: Record<string, unknown> } }
   > = async (c, next) => {
-    const body = await readJson(c);
+    const body = readJson(c);
     if (!isObject(body)) throw badRequest('The body must be a JSON object.');
     c.req.addValidatedData('json', body);
     await next();
@@ -38,12 +40,12 @@ export function jsonBody(schema: v.GenericSchema<unknown, object>, options: Body
  * Reads a body sent as JSON.
  * @throws Problem 415 when it is not declared as JSON, 400 when it is not well-formed or has values that nobody may send
  */
-export async function readJson(c: Context<ApiEnv>): Promise<unknown> {
+export function readJson(c: Context<ApiEnv>): unknown {
   const type = c.req.header('content-type') ?? '';
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type.trim())) {
     throw new Problem(415, 'The body must be JSON, sent with "content-type: application/json".');
   }
-  const bytes = await c.req.arrayBuffer();
+  const bytes = c.var.body ?? new Uint8Array();
   if (bytes.byteLength === 0) throw badRequest('A JSON body is required.');
   return parseJson(bytes, 'body');
 }
@@ -56,7 +58,7 @@ export async function readJson(c: Context<ApiEnv>): Promise<unknown> {
 export function parseJson(bytes: ArrayBuffer | Uint8Array, what: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    value = JSON.parse(utf8.decode(bytes));
   } catch {
     throw badRequest(`The ${what} is not well-formed JSON in UTF-8.`);
   }

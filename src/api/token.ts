@@ -20,7 +20,9 @@ const Claims = v.object({
   role: v.picklist(roles),
   // Tokens issued before passwords had versions have none.
   pv: v.optional(v.pipe(v.number(), v.integer()), 1),
+  exp: v.number(),
 });
+type VerifiedClaims = v.InferOutput<typeof Claims>;
 
 /** What a token says: a session, and which of its user's passwords opened it. */
 export interface TokenContent {
@@ -51,7 +53,7 @@ export function signToken(
 }
 
 /** The claims of a token that this key signed, or null. */
-async function claimsOf(key: Uint8Array, token: string): Promise<v.InferOutput<typeof Claims> | null> {
+async function claimsOf(key: Uint8Array, token: string): Promise<VerifiedClaims | null> {
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: ['HS256'],
@@ -67,17 +69,38 @@ async function claimsOf(key: Uint8Array, token: string): Promise<v.InferOutput<t
   }
 }
 
+/** Of the tokens whose signatures were verified lately, so many are remembered. */
+const MOST_VERIFIED = 1_000;
+
+/** Verified tokens with their claims, by the keys they were verified with; the oldest first. */
+const verified = new WeakMap<readonly Uint8Array[], Map<string, VerifiedClaims>>();
+
+/** The claims of a token that one of these keys signed, or null; whether it is over is not asked. */
+async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promise<VerifiedClaims | null> {
+  const known = verified.get(keys) ?? new Map<string, VerifiedClaims>();
+  verified.set(keys, known);
+  const found = known.get(token);
+  if (found !== undefined) return found;
+  for (const key of keys) {
+    const claims = await claimsOf(key, token);
+    if (claims === null) continue;
+    known.set(token, claims);
+    const [oldest] = known.keys();
+    if (known.size > MOST_VERIFIED && oldest !== undefined) known.delete(oldest);
+    return claims;
+  }
+  return null;
+}
+
 /**
  * What a token says, or null when it is not one of ours, changed, or over. Whether its user is still there, only the
  * database knows.
  * @param keys all that may have signed it
  */
 export async function verifyToken(keys: readonly Uint8Array[], token: string): Promise<TokenContent | null> {
-  for (const key of keys) {
-    const claims = await claimsOf(key, token);
-    if (claims === null) continue;
-    const { sub, eshop, name, role, pv } = claims;
-    return { session: { userId: sub, eshopId: eshop, username: name, role }, passwordVersion: pv };
-  }
-  return null;
+  const claims = await verifiedClaims(keys, token);
+  // A signature stays good; the time does not.
+  if (claims === null || claims.exp <= Math.floor(Date.now() / 1000)) return null;
+  const { sub, eshop, name, role, pv } = claims;
+  return { session: { userId: sub, eshopId: eshop, username: name, role }, passwordVersion: pv };
 }

@@ -27,7 +27,7 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
   options: BodyOptions = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
-    const sent = without(await readJson(c), options.responseOnly ?? []);
+    const sent = without(readJson(c), options.responseOnly ?? []);
     c.req.addValidatedData('json', validate(schema, sent));
     await next();
   };

@@ -2,6 +2,7 @@
  * Bodies are received whole, within a limit, before anything else is done for their request.
  * @module
  */
+import type { IncomingMessage } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
 import { badRequest, Problem } from '../domain/problem.ts';
 import type { ApiEnv } from './deps.ts';
@@ -24,28 +25,64 @@ export const needsLength: MiddlewareHandler<ApiEnv> = async (c, next) => {
   await next();
 };
 
-/**
- * @throws Problem 413, or 400 for too many tiny chunks
- * @throws Error when the client goes away
- */
-async function receive(body: ReadableStream<Uint8Array>, maxBytes: number, tooLarge: () => Problem) {
+/** The pieces of a body within its limits. */
+function createPieces(maxBytes: number, tooLarge: () => Problem) {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
+  return {
+    /** @throws Problem 413, or 400 for too many tiny chunks */
+    add(piece: Uint8Array) {
+      pieces.push(piece);
+      bytes += piece.byteLength;
+      if (bytes > maxBytes) throw tooLarge();
+      if (pieces.length > FREE_PIECES + bytes / PIECE_BYTES)
+        throw new Problem(400, 'The body is sent in too many tiny chunks; send larger ones.', closing);
+    },
+    whole: () => (pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces)),
+  };
+}
+type Pieces = ReturnType<typeof createPieces>;
+
+/** @throws Error when the client goes away, and what the pieces throw */
+async function receive(body: ReadableStream<Uint8Array>, pieces: Pieces): Promise<Uint8Array> {
   // Not cancelled when it is refused: that would close the connection before the response.
   const reader = body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return Buffer.concat(pieces);
-    pieces.push(value);
-    bytes += value.byteLength;
-    if (bytes > maxBytes) throw tooLarge();
-    if (pieces.length > FREE_PIECES + bytes / PIECE_BYTES)
-      throw new Problem(400, 'The body is sent in too many tiny chunks; send larger ones.', closing);
+    if (done) return pieces.whole();
+    pieces.add(value);
   }
 }
 
 /**
- * Receives the body; `c.req.arrayBuffer()` and the like return at once afterwards.
+ * The same from the HTTP server's own request: a stream of the web around it would cost as much as all the rest of a small
+ * request.
+ */
+function receiveIncoming(incoming: IncomingMessage, pieces: Pieces): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      incoming.off('data', add).off('end', whole).off('error', reject).off('close', cutOff).pause();
+    };
+    const whole = () => {
+      end();
+      resolve(pieces.whole());
+    };
+    const cutOff = () => reject(new Error('The client has gone away.'));
+    const add = (piece: Buffer) => {
+      try {
+        pieces.add(piece);
+      } catch (error) {
+        end();
+        reject(error);
+      }
+    };
+    incoming.on('data', add).once('end', whole).once('error', reject).once('close', cutOff);
+    if (incoming.destroyed && !incoming.readableEnded) cutOff();
+  });
+}
+
+/**
+ * Receives the body, as `c.var.body`.
  * @param maxBytes a whole number of KiB
  * @throws Problem 413, or 400 for too many tiny chunks and when the client went away, which is not our failure
  */
@@ -53,15 +90,29 @@ export function wholeBody(maxBytes: number): MiddlewareHandler<ApiEnv> {
   const shown = maxBytes < 1024 * 1024 ? `${maxBytes / 1024} KiB` : `${maxBytes / 1024 / 1024} MiB`;
   const tooLarge = () => new Problem(413, `The body is larger than ${shown}.`, closing);
   return async (c, next) => {
-    const { body } = c.req.raw;
-    if (body !== null) {
-      if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge();
-      const received = await receive(body, maxBytes, tooLarge).catch((error: unknown) => {
-        throw error instanceof Problem ? error : badRequest('The body was cut off before its end.');
-      });
-      c.req.raw = new Request(c.req.raw, { body: received });
+    const pieces = createPieces(maxBytes, tooLarge);
+    const incoming = c.env?.incoming;
+    if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge();
+    const receiving = incoming === undefined ? fromRequest(c.req.raw, pieces) : fromServer(incoming, pieces);
+    const received = await receiving?.catch((error: unknown) => {
+      throw error instanceof Problem ? error : badRequest('The body was cut off before its end.');
+    });
+    if (received !== undefined) {
+      c.set('body', received);
       c.var.allowance?.spend(received.byteLength);
     }
     await next();
   };
+}
+
+/** @returns undefined where there is no body */
+function fromRequest({ body }: Request, pieces: Pieces): Promise<Uint8Array> | undefined {
+  return body === null ? undefined : receive(body, pieces);
+}
+
+/** @returns undefined where there is no body */
+function fromServer(incoming: IncomingMessage, pieces: Pieces): Promise<Uint8Array> | undefined {
+  const { 'content-length': length, 'transfer-encoding': encoding } = incoming.headers;
+  const none = (length ?? '0') === '0' && encoding === undefined;
+  return none ? undefined : receiveIncoming(incoming, pieces);
 }

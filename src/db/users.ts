@@ -94,17 +94,18 @@ export async function replacePassword(
  * Whether a token that was issued to this user still opens the e-shop whose API key is shown: the e-shop is there and not
  * disabled, the user is there and has the role, and its password is the one it logged in with.
  * @param passwordVersion of the password it logged in with
+ * @returns the time by the database's clock; null when it does not
  */
 export async function mayUse(
   sql: Sql,
   apiKey: string,
   user: { readonly eshopId: number; readonly userId: number; readonly role: Role },
   passwordVersion: number,
-): Promise<boolean> {
-  const [row] = await sql`
-    select 1 from eshops e join users u on u.eshop_id = e.id
+): Promise<Date | null> {
+  const [row] = await sql<{ now: Date }[]>`
+    select clock_timestamp() as now from eshops e join users u on u.eshop_id = e.id
     where e.api_key_hash = ${hashApiKey(apiKey)} and e.id = ${user.eshopId} and e.disabled_at is null
       and u.id = ${user.userId} and u.role = ${user.role}
       and u.password_version = ${passwordVersion}`;
-  return row !== undefined;
+  return row?.now ?? null;
 }

@@ -5,13 +5,16 @@
  */
 import type { CatalogueEntry } from './catalogue.ts';
 import { type EventType, eventOn, type Occasion } from './event-types.ts';
+import { unchanged } from './unchanged.ts';
 
 /** True when two records differ in a field that requests may write, `status` aside. */
-function differs(entry: CatalogueEntry, before: object, after: object): boolean {
-  const own = new Set<string>([...entry.responseOnly, 'status']);
-  const written = (record: object) =>
-    JSON.stringify(Object.entries(record).filter(([name]) => !own.has(name)));
-  return written(before) !== written(after);
+function differs({ responseOnly }: CatalogueEntry, before: object, after: object): boolean {
+  const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
+  for (const field of fields) {
+    if (field === 'status' || responseOnly.includes(field)) continue;
+    if (!unchanged(Reflect.get(before, field), Reflect.get(after, field))) return true;
+  }
+  return false;
 }
 
 /** The record's status, where it has one. */

@@ -5,8 +5,8 @@
  */
 import { Hono } from 'hono';
 import type * as v from 'valibot';
+import type { Clock } from '../../db/clock.ts';
 import type { Family } from '../../db/records/family.ts';
-import { readWriteContext } from '../../db/records/products.ts';
 import { type Change, changeRecord, create } from '../../db/records/write.ts';
 import { transaction } from '../../db/transaction.ts';
 import { eventOn, type Occasion } from '../../domain/event-types.ts';
@@ -18,6 +18,7 @@ import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
 import { jsonBody } from '../json-body.ts';
 import { params } from '../validate.ts';
+import { withKnownSkus } from './known-skus.ts';
 import type { Action, Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
 
@@ -60,11 +61,18 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const app = new Hono<ApiEnv>();
   app.route('/', recordReads(deps, 'v21', resource));
 
-  const contextOf = async (eshopId: number, body: unknown): Promise<BodyContext> => ({
-    ...(await readWriteContext(deps.sql, eshopId, resource.skusIn(body))),
-    shipperCatalogue: deps.shipperCatalogue,
-    marketplaces: deps.marketplaces,
-  });
+  /** What the rules of a body know beside it; writes with that. */
+  const writing = <T>(
+    eshopId: number,
+    clock: Clock,
+    body: unknown,
+    write: (context: BodyContext) => Promise<T>,
+  ): Promise<T> => {
+    const { sql, shipperCatalogue, marketplaces } = deps;
+    return withKnownSkus(sql, eshopId, resource.skusIn(body), (knownSkus) =>
+      write({ now: clock.now(), knownSkus, shipperCatalogue, marketplaces }),
+    );
+  };
   const shown = (record: Rec, withPackingLists = false) =>
     renderValue(record, { version: 'v21', withPackingLists });
   const change = (eshopId: number, id: string, by: Change<Rec>) =>
@@ -84,8 +92,9 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     async (c) => {
       const { eshopId } = c.var.session;
       const body = c.req.valid('json');
-      const record = resource.make(body, await contextOf(eshopId, body));
-      const created = await create(deps.sql, family, eshopId, record);
+      const created = await writing(eshopId, c.var.clock, body, async (context) =>
+        create(deps.sql, family, eshopId, resource.make(body, context)),
+      );
       return ok(c, messages.created, shown(created));
     },
   );
@@ -123,9 +132,9 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       async (c) => {
         const { eshopId } = c.var.session;
         const body = c.req.valid('json');
-        const context = await contextOf(eshopId, body);
-        const updated = await change(eshopId, c.req.valid('param').id, (record, now) =>
-          apply(record, body, { ...context, now }),
+        const { id } = c.req.valid('param');
+        const updated = await writing(eshopId, c.var.clock, body, (context) =>
+          change(eshopId, id, (record, now) => apply(record, body, { ...context, now })),
         );
         return ok(c, messages.updated, shown(updated));
       },

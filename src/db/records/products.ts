@@ -19,26 +19,11 @@ export const products: Family<ProductRecord> = familyOf({
   },
 });
 
-/** What the rules of a body know beside it. */
-export interface WriteContext {
-  /** By the database's clock. */
-  readonly now: Date;
-  /** Of the SKUs that the body names, those that are products of the e-shop. */
-  readonly knownSkus: ReadonlySet<string>;
-}
-
 /**
- * Reads what the rules of a body need. Products are never deleted: what is known stays known.
- * @param skus those that the body names
+ * Of these SKUs, those that are products of the e-shop. Products are never deleted: what is known stays known.
  */
-export async function readWriteContext(
-  sql: Sql,
-  eshopId: number,
-  skus: readonly string[],
-): Promise<WriteContext> {
-  const [row] = await sql<{ now: Date; known: string[] }[]>`
-    select clock_timestamp() as now, array(
-      select sku from products where eshop_id = ${eshopId} and sku = any(${[...skus]}::text[])) as known`;
-  if (row === undefined) throw new Error('The database returned no time.');
-  return { now: row.now, knownSkus: new Set(row.known) };
+export async function knownSkus(sql: Sql, eshopId: number, skus: readonly string[]): Promise<Set<string>> {
+  const rows = await sql<{ sku: string }[]>`
+    select sku from products where eshop_id = ${eshopId} and sku = any(${[...skus]}::text[])`;
+  return new Set(rows.map(({ sku }) => sku));
 }

@@ -1,0 +1,34 @@
+/**
+ * The SKUs of a body, which the database nearly always knows: asked about only when a write was refused.
+ * @module
+ */
+import postgres from 'postgres';
+import type { Pool } from '../../db/pool.ts';
+import { knownSkus } from '../../db/records/products.ts';
+import { Problem } from '../../domain/problem.ts';
+
+/** SQLSTATE: a line names a product that does not exist. */
+const NO_SUCH_PRODUCT = '23503';
+
+/**
+ * Writes as if all these SKUs were products of the e-shop. Where that is refused, and some of them are none, it is
+ * refused with those that are: so the refusal names everything that is wrong.
+ * @param skus those that the body names
+ */
+export async function withKnownSkus<T>(
+  sql: Pool,
+  eshopId: number,
+  skus: readonly string[],
+  write: (known: ReadonlySet<string>) => Promise<T>,
+): Promise<T> {
+  try {
+    return await write(new Set(skus));
+  } catch (error) {
+    const unknown = error instanceof postgres.PostgresError && error.code === NO_SUCH_PRODUCT;
+    if (skus.length === 0 || !(unknown || (error instanceof Problem && error.status !== 404))) throw error;
+    const known = await knownSkus(sql, eshopId, skus);
+    // A product that was missing may have been created in the meantime.
+    if (known.size === skus.length && !unknown) throw error;
+    return write(known);
+  }
+}
