@@ -14,16 +14,18 @@ import { stopOnInterruption } from '../src/shutdown.ts';
 import { acceptReport, oneMeasure } from './accept/report.ts';
 import { type Measure, runScenario, scenarios } from './accept/scenarios.ts';
 import { startTree, type Tree } from './accept/tree.ts';
-import { positiveInteger } from './options.ts';
+import { positiveInteger, wholeNumber } from './options.ts';
 import { startDatabase } from './stack.ts';
 
-/** How many webhooks are subscribed to what is measured. */
-const WEBHOOKS = [0, 1, 10];
+/** `0,1,10` → numbers. */
+const numbers = (text: string) => text.split(',').map(wholeNumber);
 
 interface Options {
   readonly compare?: string;
   readonly rounds: number;
   readonly orders: number;
+  readonly webhooks: readonly number[];
+  readonly only: string;
   readonly json: boolean;
   readonly profile?: string;
 }
@@ -33,6 +35,8 @@ const options = new Command('bench:accept')
   .option('--compare <path>', 'another checkout, measured in turns with this one')
   .option('--rounds <n>', 'rounds; the table shows their medians', positiveInteger, 3)
   .option('--orders <n>', 'orders in a round; an import has two lines for each', positiveInteger, 1000)
+  .option('--webhooks <list>', 'how many webhooks are subscribed to each kind of event', numbers, [0, 1, 10])
+  .option('--only <text>', 'only scenarios with this in their name', '')
   .option('--json', 'JSON instead of a table', false)
   .option('--profile <folder>', 'write a CPU profile of each API there')
   .parse()
@@ -60,7 +64,7 @@ async function measure(): Promise<void> {
         name,
         path: resolve(path),
         postgres,
-        webhooks: WEBHOOKS,
+        webhooks: options.webhooks,
         ...(options.profile === undefined ? {} : { profile: join(resolve(options.profile), name) }),
       },
       join(directory, name),
@@ -71,8 +75,8 @@ async function measure(): Promise<void> {
   const measures: Measure[] = [];
   // The first round warms compilers, caches and connections, and is not counted.
   for (let round = 0; round <= options.rounds; round += 1) {
-    for (const webhooks of WEBHOOKS) {
-      for (const scenario of scenarios) {
+    for (const webhooks of options.webhooks) {
+      for (const scenario of scenarios.filter(({ name }) => name.includes(options.only))) {
         for (const tree of trees) {
           const measured = await runScenario(tree, scenario, webhooks, options.orders);
           if (round > 0) measures.push(measured);
@@ -80,6 +84,7 @@ async function measure(): Promise<void> {
         }
       }
     }
+    if (round === 0) for (const tree of trees) await tree.analyze();
   }
   console.log(options.json ? JSON.stringify(measures, null, 2) : acceptReport(measures));
 }

@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { createDatabase } from '../../src/db/create-database.ts';
+import { createPool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import type { Shutdown } from '../../src/shutdown.ts';
 import { credentialsSchema } from '../shop.ts';
@@ -37,6 +38,8 @@ export interface Tree {
   client(webhooks: number): Client;
   /** The longest that its event loop has been held since the last question, in milliseconds. */
   longestHold(): Promise<number>;
+  /** Has Postgres look at its tables, as it does by itself after a minute: plans made for empty ones are forgotten. */
+  analyze(): Promise<void>;
 }
 
 const loopDelay = fileURLToPath(new URL('./loop-delay.ts', import.meta.url));
@@ -100,6 +103,11 @@ export async function startTree(options: TreeOptions, directory: string, shutdow
       const client = clients.get(webhooks);
       if (client === undefined) throw new RangeError(`No e-shop has ${webhooks} webhooks.`);
       return client;
+    },
+    async analyze() {
+      const sql = createPool(database.href, 1);
+      await sql`analyze`;
+      await sql.end();
     },
     longestHold: () =>
       new Promise((resolve) => {

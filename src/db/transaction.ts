@@ -47,3 +47,11 @@ export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
     }
   }
 }
+
+/**
+ * Whether a transaction that failed with this error has certainly not been committed. A lost connection leaves that
+ * open.
+ */
+export function isUndone(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && !/^(?:08|57P)/.test(error.code);
+}

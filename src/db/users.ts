@@ -4,7 +4,8 @@
  */
 import type { Role } from '../domain/role.ts';
 import { hashApiKey } from '../keys.ts';
-import type { Sql } from './pool.ts';
+import type { Pool, Sql } from './pool.ts';
+import { together } from './together.ts';
 
 /** A user with what a login needs. */
 export interface UserRow {
@@ -90,22 +91,50 @@ export async function replacePassword(
   return rows.length > 0;
 }
 
+/** Who asks whether he may. */
+interface Asking {
+  /** SHA-256 in hexadecimal. */
+  readonly apiKeyHash: string;
+  readonly eshopId: number;
+  readonly userId: number;
+  readonly role: Role;
+  readonly passwordVersion: number;
+}
+/** The most of them in a statement. */
+const MOST_ASKING = 50;
+
 /**
  * Whether a token that was issued to this user still opens the e-shop whose API key is shown: the e-shop is there and not
  * disabled, the user is there and has the role, and its password is the one it logged in with.
  * @param passwordVersion of the password it logged in with
  * @returns the time by the database's clock; null when it does not
  */
-export async function mayUse(
-  sql: Sql,
+export function mayUse(
+  sql: Pool,
   apiKey: string,
-  user: { readonly eshopId: number; readonly userId: number; readonly role: Role },
+  { eshopId, userId, role }: { readonly eshopId: number; readonly userId: number; readonly role: Role },
   passwordVersion: number,
 ): Promise<Date | null> {
-  const [row] = await sql<{ now: Date }[]>`
-    select clock_timestamp() as now from eshops e join users u on u.eshop_id = e.id
-    where e.api_key_hash = ${hashApiKey(apiKey)} and e.id = ${user.eshopId} and e.disabled_at is null
-      and u.id = ${user.userId} and u.role = ${user.role}
-      and u.password_version = ${passwordVersion}`;
-  return row?.now ?? null;
+  const ask = askers.get(sql) ?? together(MOST_ASKING, (asking) => allowed(sql, asking));
+  askers.set(sql, ask);
+  return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
+}
+
+const askers = new WeakMap<Pool, (asking: Asking) => Promise<Date | null>>();
+
+/** Of each of them, in their order. */
+function allowed(sql: Pool, asking: readonly Asking[]): Promise<Date | null>[] {
+  const found = (async () => {
+    const rows = await sql<{ place: number; now: Date }[]>`
+      select asking.place::int as place, clock_timestamp() as now
+      from rows from (
+        json_to_recordset(${JSON.stringify(asking)}::text::json) as (
+          "apiKeyHash" text, "eshopId" int, "userId" int, role text, "passwordVersion" int)) with ordinality
+        as asking (api_key_hash, eshop_id, user_id, role, password_version, place)
+      join eshops e on e.id = asking.eshop_id and e.api_key_hash = decode(asking.api_key_hash, 'hex')
+      join users u on u.id = asking.user_id and u.eshop_id = e.id
+      where e.disabled_at is null and u.role = asking.role and u.password_version = asking.password_version`;
+    return new Map(rows.map(({ place, now }) => [place, now]));
+  })();
+  return asking.map(async (_, index) => (await found).get(index + 1) ?? null);
 }

@@ -6,7 +6,7 @@ import postgres from 'postgres';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
 import type { Pool } from '../../db/pool.ts';
 import { Work } from '../../db/records/work.ts';
-import { retryOnDeadlock, transaction } from '../../db/transaction.ts';
+import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
 import type { Turns } from '../budget/turns.ts';
 import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
@@ -84,7 +84,7 @@ export function createBatches(
       return await retryOnDeadlock(() => together(lines));
     } catch (error) {
       // Whatever the database refused, refusing one line, has undone all of them: it is found out which one it was.
-      if (lines.length > 1 && error instanceof postgres.PostgresError && isUndone(error)) {
+      if (lines.length > 1 && isUndone(error)) {
         alone = lines.length;
         return [];
       }
@@ -137,11 +137,6 @@ function sizeOf(waiting: readonly Waiting[]): number {
     return index > 0 && (index >= BATCH_LINES || bytes > BATCH_BYTES);
   });
   return end < 0 ? waiting.length : end;
-}
-
-/** Whether the transaction has certainly not been committed. A lost connection leaves that open. */
-function isUndone({ code }: postgres.PostgresError): boolean {
-  return !/^(?:08|57P)/.test(code);
 }
 
 async function apply(work: Work, { prepared, keyed, id }: BatchLine): Promise<() => Applied> {

@@ -6,16 +6,15 @@
 import { idOf } from '../../domain/catalogue.ts';
 import { eventTypes } from '../../domain/event-types.ts';
 import { eventsOf } from '../../domain/fired-events.ts';
-import { conflict, recordNotFound } from '../../domain/problem.ts';
+import { conflict, type Problem, recordNotFound } from '../../domain/problem.ts';
 import { assertRecordSize } from '../../domain/record-size.ts';
 import { unchangedRecord } from '../../domain/unchanged.ts';
 import { capital } from '../../domain/words.ts';
-import { type EventText, fired, firedEvents, insertDeliveries, insertEvents } from '../outbox/events.ts';
-import { notifierOf } from '../outbox/notify.ts';
-import type { Pool, Sql } from '../pool.ts';
+import type { EventText } from '../outbox/events.ts';
+import type { Pool } from '../pool.ts';
 import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
-import { columnsOf, lineRows, rowOf } from './columns.ts';
 import type { Family, Written } from './family.ts';
+import { insertAlone, insertRecords, type NewRecord, newRecord } from './insert.ts';
 import { type Work, workOf } from './work.ts';
 
 /**
@@ -26,7 +25,7 @@ import { type Work, workOf } from './work.ts';
 export type Change<Rec> = (before: Rec, now: Date) => Rec;
 
 /**
- * Creates a record in a transaction of its own; fires CREATE_<KIND>.
+ * Creates a record, whole or not at all; fires CREATE_<KIND>.
  * @throws Problem 409 when the e-shop has one of this identifier
  */
 export async function create<Rec extends object>(
@@ -37,8 +36,7 @@ export async function create<Rec extends object>(
 ): Promise<Rec> {
   if (family.effects?.due({ before: null, after: record }) === true)
     return transaction(sql, (tx) => createRecord(tx, family, eshopId, record));
-  // A statement is a transaction: nothing need be said before and after it.
-  if ((await insertRecord(sql, family, eshopId, record)) > 0) notifierOf(sql).notify();
+  if (!(await insertAlone(sql, inserted(family, eshopId, record)))) throw alreadyExists(family, record);
   return record;
 }
 
@@ -52,50 +50,21 @@ export async function createRecord<Rec extends object>(
   eshopId: number,
   record: Rec,
 ): Promise<Rec> {
-  if ((await insertRecord(tx, family, eshopId, record)) > 0) wakeRelayAfter(tx);
+  const { made, deliveries } = await insertRecords(tx, [inserted(family, eshopId, record)]);
+  if (made.size === 0) throw alreadyExists(family, record);
+  if (deliveries > 0) wakeRelayAfter(tx);
   const written = { before: null, after: record };
   if (family.effects?.due(written) === true)
     await workOf(tx, eshopId, async (work) => family.effects?.stage(work, written));
   return record;
 }
 
-/**
- * Inserts a record, its lines, its event and the deliveries of that, in one statement.
- * @returns how many deliveries there are
- * @throws Problem 409 when the e-shop has one of this identifier
- */
-async function insertRecord<Rec extends object>(
-  sql: Sql,
-  family: Family<Rec>,
-  eshopId: number,
-  record: Rec,
-): Promise<number> {
-  const { entry, table, lines } = family;
-  const { columns, lineColumns } = columnsOf(family);
-  const events = eventTexts(family, { before: null, after: record });
-  const insertedLines =
-    lines === undefined
-      ? sql``
-      : sql`lines as (
-          insert into ${sql(lines.table)} (${sql.unsafe(lineColumns)})
-          select ${sql.unsafe(lineColumns)}
-          from json_populate_recordset(
-            null::${sql(lines.table)}, ${JSON.stringify(lineRows(family, eshopId, record))}::text::json)
-          where exists (select from made)),`;
-  const [row] = await sql<{ made: number; deliveries: number }[]>`
-    with made as (
-      insert into ${sql(table)} (${sql.unsafe(columns)})
-      select ${sql.unsafe(columns)}
-      from json_populate_record(null::${sql(table)}, ${JSON.stringify(rowOf(family, eshopId, record))}::text::json)
-      on conflict (eshop_id, ${sql(entry.idField)}) do nothing returning 1),
-    ${insertedLines}
-    fired as materialized (${fired(sql, firedEvents(events))} where exists (select from made)),
-    recorded as (${insertEvents(sql, eshopId)}),
-    delivered as (${insertDeliveries(sql, eshopId)} returning 1)
-    select (select count(*) from made)::int as made, (select count(*) from delivered)::int as deliveries`;
-  if (row === undefined || row.made === 0)
-    throw conflict(`${capital(entry.noun)} ${idOf(entry, record)} already exists.`);
-  return row.deliveries;
+function inserted<Rec extends object>(family: Family<Rec>, eshopId: number, record: Rec): NewRecord {
+  return newRecord(family, eshopId, record, eventTexts(family, { before: null, after: record }));
+}
+
+function alreadyExists<Rec extends object>({ entry }: Family<Rec>, record: Rec): Problem {
+  return conflict(`${capital(entry.noun)} ${idOf(entry, record)} already exists.`);
 }
 
 /**

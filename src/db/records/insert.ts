@@ -1,0 +1,147 @@
+/**
+ * New records: several of a kind, with their lines, their events and the deliveries of these, in one statement.
+ * @module
+ */
+import { idOf } from '../../domain/catalogue.ts';
+import { type EventText, fired, firedEvents, insertDeliveries, insertEvents } from '../outbox/events.ts';
+import { notifierOf } from '../outbox/notify.ts';
+import type { Pool, Sql } from '../pool.ts';
+import { together } from '../together.ts';
+import { isUndone } from '../transaction.ts';
+import { columnsOf, lineRows, type Row, rowOf } from './columns.ts';
+import type { Kind } from './kind.ts';
+
+/** A record to be inserted. */
+export interface NewRecord {
+  readonly eshopId: number;
+  readonly id: string;
+  readonly table: string;
+  readonly idField: string;
+  readonly columns: string;
+  readonly row: Row;
+  /** null where the kind has none. */
+  readonly lines: { readonly table: string; readonly columns: string; readonly rows: readonly Row[] } | null;
+  readonly events: readonly EventText[];
+}
+
+/** The record as it is inserted. */
+export function newRecord<Rec extends object>(
+  kind: Kind<Rec>,
+  eshopId: number,
+  record: Rec,
+  events: readonly EventText[],
+): NewRecord {
+  const { entry, table, lines } = kind;
+  const { columns, lineColumns } = columnsOf(kind);
+  return {
+    eshopId,
+    id: idOf(entry, record),
+    table,
+    idField: entry.idField,
+    columns,
+    row: rowOf(kind, eshopId, record),
+    lines:
+      lines === undefined
+        ? null
+        : { table: lines.table, columns: lineColumns, rows: lineRows(kind, eshopId, record) },
+    events,
+  };
+}
+
+/** What became of the records of a statement. */
+export interface Inserted {
+  /** The identifiers of those that were not there before. */
+  readonly made: ReadonlySet<string>;
+  readonly deliveries: number;
+}
+
+/**
+ * Inserts records of one kind and e-shop.
+ * @param records at least one, each identifier once
+ */
+export async function insertRecords(sql: Sql, records: readonly NewRecord[]): Promise<Inserted> {
+  const [first] = records;
+  if (first === undefined) return { made: new Set(), deliveries: 0 };
+  const { eshopId, table, idField, columns, lines } = first;
+  const id = sql(idField);
+  const lineRows = records.flatMap((record) => record.lines?.rows ?? []);
+  const insertedLines =
+    lines === null
+      ? sql``
+      : sql`lines as (
+          insert into ${sql(lines.table)} (${sql.unsafe(lines.columns)})
+          select ${sql.unsafe(lines.columns)}
+          from json_populate_recordset(null::${sql(lines.table)}, ${JSON.stringify(lineRows)}::text::json)
+          where ${id} in (select id from made)),`;
+  const rows = JSON.stringify(records.map(({ row }) => row));
+  const events = firedEvents(records.flatMap((record) => record.events));
+  const [row] = await sql<{ made: string[]; deliveries: number }[]>`
+    with made as (
+      insert into ${sql(table)} (${sql.unsafe(columns)})
+      select ${sql.unsafe(columns)} from json_populate_recordset(null::${sql(table)}, ${rows}::text::json)
+      on conflict (eshop_id, ${id}) do nothing returning ${id} as id),
+    ${insertedLines}
+    fired as materialized (${fired(sql, events)} where f.entity_id in (select id from made)),
+    recorded as (${insertEvents(sql, eshopId)}),
+    delivered as (${insertDeliveries(sql, eshopId)} returning 1)
+    select array(select id from made) as made, (select count(*) from delivered)::int as deliveries`;
+  return { made: new Set(row?.made), deliveries: row?.deliveries ?? 0 };
+}
+
+/** The most records of a statement, and the most bytes of their events, roughly. */
+const MOST_RECORDS = 20;
+const MOST_BYTES = 256 * 1024;
+
+/** Those that may share a statement: of one kind and e-shop, each identifier once, not too large together. */
+function statements(records: readonly NewRecord[]): NewRecord[][] {
+  const groups: { key: string; ids: Set<string>; bytes: number; records: NewRecord[] }[] = [];
+  for (const record of records) {
+    const key = `${record.table} ${record.eshopId}`;
+    const bytes = record.events.reduce((sum, { snapshot }) => sum + snapshot.length, 0);
+    const fits = groups.find(
+      (group) => group.key === key && !group.ids.has(record.id) && group.bytes + bytes <= MOST_BYTES,
+    );
+    const group = fits ?? { key, ids: new Set(), bytes: 0, records: [] };
+    if (fits === undefined) groups.push(group);
+    group.ids.add(record.id);
+    group.bytes += bytes;
+    group.records.push(record);
+  }
+  return groups.map(({ records }) => records);
+}
+
+const inserters = new WeakMap<Pool, (record: NewRecord) => Promise<boolean>>();
+
+/**
+ * Inserts a record in a transaction of its own or of those that come at the same moment, and wakes the relay.
+ * @returns false when the e-shop has one of this identifier
+ */
+export function insertAlone(sql: Pool, record: NewRecord): Promise<boolean> {
+  const insert = inserters.get(sql) ?? createInserter(sql);
+  inserters.set(sql, insert);
+  return insert(record);
+}
+
+function createInserter(sql: Pool) {
+  /** A statement is a transaction: nothing need be said before and after it. */
+  async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
+    const { made, deliveries } = await insertRecords(sql, records);
+    if (deliveries > 0) notifierOf(sql).notify();
+    return made;
+  }
+  return together<NewRecord, boolean>(MOST_RECORDS, (records) => {
+    const inserted = new Map<NewRecord, Promise<ReadonlySet<string>>>();
+    for (const group of statements(records)) {
+      const whole = insert(group);
+      for (const record of group) {
+        // What the database refuses may be another one's fault: each learns what is wrong with itself.
+        const own = whole.catch((error: unknown) => {
+          if (group.length > 1 && isUndone(error)) return insert([record]);
+          throw error;
+        });
+        inserted.set(record, own);
+      }
+    }
+    return records.map(async (record) => (await inserted.get(record))?.has(record.id) === true);
+  });
+}
