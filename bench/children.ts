@@ -7,10 +7,13 @@ import { openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** How long a program may take until it is ready, in milliseconds: other work on the machine must not end a long run. */
+const READY_MS = 180_000;
+
 /** A program of this repository that runs beside us. */
 export interface Child {
   readonly pid: number;
-  /** @throws Error with the end of its log when it ends before `ready` says true, or within a minute does not */
+  /** @throws Error with the end of its log when it ends before `ready` says true, or within three minutes does not */
   waitUntil(ready: () => Promise<boolean>): Promise<void>;
   /** Whether it has. */
   ended(): boolean;
@@ -42,7 +45,7 @@ export function startChild(
     pid,
     ended: () => hasEnded(child),
     async waitUntil(ready) {
-      for (const end = Date.now() + 60_000; Date.now() < end; ) {
+      for (const end = Date.now() + READY_MS; Date.now() < end; ) {
         if (hasEnded(child)) break;
         if (await ready().catch(() => false)) return;
         await sleep(100);
