@@ -158,10 +158,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       const deliveries = await Worker.create({
         ...common,
         taskQueue,
+        ...deliveryWorkerTuning,
         workflowBundle,
         maxConcurrentActivityTaskExecutions: attemptsAtOnce,
-        maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
-        stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
       });
       workers.push(deliveries);
       relay = startRelay({
