@@ -19,6 +19,8 @@ export interface DeliveryRow {
   /** Whether something is planned, and how long ago it was due, in milliseconds; null where nothing is. */
   readonly overdueMs: number | null;
   readonly lastError: string | null;
+  /** Whether a batch made its first attempt, or had it to make. */
+  readonly batched: boolean;
 }
 
 /** A webhook's row, with the deactivations that were ours. */
@@ -49,6 +51,7 @@ export async function readRows(
 ): Promise<Pick<Evidence, 'deliveries' | 'webhooks'>> {
   const deliveries = await sql<DeliveryRow[]>`
     select id, webhook_id, event_type, entity_id, state, attempts_made, last_error,
+      batch_id is not null or handed_back_at is not null as batched,
       (extract(epoch from now() - next_attempt_at) * 1000)::float8 as overdue_ms
     from deliveries where eshop_id = ${eshopId} order by id`;
   const webhooks = await sql<WebhookRow[]>`

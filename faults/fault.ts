@@ -48,6 +48,8 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly inOrder?: boolean;
   /** How long it lasts, in milliseconds, at least and at most. */
   readonly lasts: readonly [number, number];
+  /** There has to be a batch: first attempts are made in batches, whatever the round says. */
+  readonly needsBatches?: boolean;
   /** Before the first order: receivers of its own. */
   prepare?(scene: Scene<S>): Promise<void>;
   inject(scene: Scene<S>): Promise<void>;

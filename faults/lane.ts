@@ -11,7 +11,7 @@ import { violation } from './check/violation.ts';
 import type { Round } from './plan.ts';
 import { type Played, playRound } from './round.ts';
 import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
-import { type BasicStack, type Stack, startStack, type Variables } from './stack/stack.ts';
+import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
 
 /** Plays rounds. */
 export interface Lane {
@@ -23,21 +23,15 @@ export interface Lane {
 export interface LaneOptions {
   /** How late an attempt may be beyond plan and outage, in milliseconds. */
   readonly graceMs: number;
-  /** Of Waybill, besides those of the stack. */
-  readonly variables: Variables;
 }
 
 /**
  * A lane whose stacks start when they are needed.
  * @param shutdown receives what stops them
  */
-export function createLane(
-  shutdown: Shutdown,
-  { graceMs, variables }: LaneOptions,
-  say: (text: string) => void,
-): Lane {
-  const whole = onDemand<Stack>(shutdown, (own) => startStack(own, variables, say));
-  const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own, variables));
+export function createLane(shutdown: Shutdown, { graceMs }: LaneOptions, say: (text: string) => void): Lane {
+  const whole = onDemand<Stack>(shutdown, (own) => startStack(own, say));
+  const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own));
   const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);
 
   async function play(round: Round): Promise<Played> {
@@ -87,6 +81,6 @@ function onDemand<S extends BasicStack>(shutdown: Shutdown, start: (own: Shutdow
 function notPlayed(round: Round, error: unknown): Played {
   const text = `the round could not be played: ${error instanceof Error ? error.message : error}`;
   const violations = [violation('wrong', text)];
-  const verdict: Verdict = { accepted: 0, delivered: 0, repeated: 0, latestMs: 0, violations };
+  const verdict: Verdict = { accepted: 0, delivered: 0, repeated: 0, batched: 0, latestMs: 0, violations };
   return { round, verdict, tookMs: 0, busyMs: 0 };
 }

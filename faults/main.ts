@@ -15,6 +15,7 @@ import { createLane } from './lane.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
 import { isClean, resultTable, roundLines, writeTable } from './report.ts';
 import type { Played } from './round.ts';
+import { type Setting, settings, turnOf } from './settings.ts';
 import { buildProgram } from './stack/program.ts';
 
 interface Options {
@@ -25,7 +26,7 @@ interface Options {
   readonly only?: string;
   readonly lanes: number;
   readonly grace: number;
-  readonly firstAttempts: string;
+  readonly firstAttempts: Setting | 'turns';
   readonly json: boolean;
   readonly markdown?: string;
 }
@@ -42,19 +43,26 @@ const options = new Command('faults')
   .option('--lanes <n>', 'stacks that play rounds side by side', positiveInteger, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
   .addOption(
-    new Option('--first-attempts <setting>', 'FIRST_ATTEMPTS of the Waybill that it is done to')
-      .choices(['auto', 'each', 'batch'])
-      .default('auto'),
+    new Option(
+      '--first-attempts <setting>',
+      'FIRST_ATTEMPTS of the Waybill that it is done to; turns: all of them',
+    )
+      .choices([...settings, 'turns'])
+      .default('turns'),
   )
   .option('--json', 'the results as JSON instead of a table', false)
   .option('--markdown <file>', 'put the table between <!-- table --> and <!-- /table --> of this file')
   .parse()
   .opts<Options>();
 
-function chosenRounds({ seed, round, rounds, perGroup, only }: Options): Round[] {
-  if (round !== undefined) return [roundOf(seed, round)];
-  if (perGroup === undefined) return roundsOf(seed, rounds, only);
-  return groupNames.flatMap((group) => roundsOf(seed, perGroup, group));
+function chosenRounds({ seed, round, rounds, perGroup, firstAttempts, only }: Options): Round[] {
+  if (round !== undefined) return [roundOf(seed, round, firstAttempts === 'turns' ? 'auto' : firstAttempts)];
+  if (perGroup === undefined) return roundsOf(seed, rounds, firstAttempts, only);
+  const turns = firstAttempts === 'turns';
+  return groupNames.flatMap((group, index) =>
+    // One of each group: the groups take turns.
+    roundsOf(seed, perGroup, turns && perGroup === 1 ? turnOf(index) : firstAttempts, group),
+  );
 }
 
 const say = (text: string) => console.error(text);
@@ -67,11 +75,7 @@ process.on('unhandledRejection', (error) => {
 
 /** Takes one round after the other from the list. */
 async function playAll(left: Round[], played: Played[]): Promise<void> {
-  const lane = createLane(
-    shutdown,
-    { graceMs: options.grace * 1000, variables: { FIRST_ATTEMPTS: options.firstAttempts } },
-    say,
-  );
+  const lane = createLane(shutdown, { graceMs: options.grace * 1000 }, say);
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
     const result = await lane.play(round);
     if (shutdown.signal.aborted) return;
@@ -81,8 +85,9 @@ async function playAll(left: Round[], played: Played[]): Promise<void> {
 }
 
 const rounds = chosenRounds(options);
-// A worker starts anew for another policy: rounds of one policy after the other.
-rounds.sort((a, b) => a.policy.localeCompare(b.policy));
+// A worker starts anew for another policy or setting: the rounds of one after the other.
+const kindOf = ({ firstAttempts, policy }: Round) => `${firstAttempts} ${policy}`;
+rounds.sort((a, b) => kindOf(a).localeCompare(kindOf(b)));
 const played: Played[] = [];
 try {
   say('building Waybill …');

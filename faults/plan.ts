@@ -7,6 +7,7 @@ import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';
 import type { Moment } from './moment.ts';
 import type { PolicyName } from './policies.ts';
+import { type Setting, turnOf } from './settings.ts';
 
 /** A round to be played. */
 export interface Round {
@@ -18,10 +19,18 @@ export interface Round {
   /** How long the fault lasts, in milliseconds. */
   readonly lastsMs: number;
   readonly orders: number;
+  readonly firstAttempts: Setting;
+  /** Orders that come all at once, at the beginning: more than have their own workflows in time. */
+  readonly burst: number;
 }
 
-/** The round of this index; all faults come round before one comes again. */
-export function roundOf(seed: string, index: number): Round {
+const BURST = 40;
+
+/**
+ * The round of this index; all faults come round before one comes again.
+ * @param firstAttempts where the fault does not need batches
+ */
+export function roundOf(seed: string, index: number, firstAttempts: Setting): Round {
   const deck = randomFrom(seed).some(faults, faults.length);
   const fault = deck[index % deck.length];
   if (fault === undefined) throw new Error('There are no faults.');
@@ -31,6 +40,7 @@ export function roundOf(seed: string, index: number): Round {
   const many = policy === 'scaled' || policy === 'tight';
   const moments = fault.moments.filter((moment) => typeof moment !== 'number' || many);
   const [least, most] = fault.lasts;
+  const setting = fault.needsBatches === true ? 'batch' : firstAttempts;
   return {
     seed,
     index,
@@ -39,26 +49,35 @@ export function roundOf(seed: string, index: number): Round {
     moment: moments.length === 0 ? 'orders' : random.pick(moments),
     lastsMs: random.integer(least, most),
     orders: random.integer(6, 12),
+    firstAttempts: setting,
+    burst: setting === 'each' ? 0 : BURST,
   };
 }
 
 /**
  * The first `count` rounds.
+ * @param firstAttempts of all rounds; `turns`: one after the other in each setting
  * @param only the name of a group or of a fault: rounds of others are left out, and keep their indexes
  */
-export function roundsOf(seed: string, count: number, only: string | undefined): Round[] {
+export function roundsOf(
+  seed: string,
+  count: number,
+  firstAttempts: Setting | 'turns',
+  only: string | undefined,
+): Round[] {
   const wanted = ({ group, name }: Pick<Fault, 'group' | 'name'>) =>
     only === undefined || group === only || name === only;
   if (!faults.some(wanted)) throw new Error(`There is no group or fault "${only}".`);
   const rounds: Round[] = [];
   for (let index = 0; rounds.length < count; index += 1) {
-    const round = roundOf(seed, index);
+    const setting = firstAttempts === 'turns' ? turnOf(rounds.length) : firstAttempts;
+    const round = roundOf(seed, index, setting);
     if (wanted(round.fault)) rounds.push(round);
   }
   return rounds;
 }
 
 /** The command that plays a round again. */
-export function replayCommand({ seed, index }: Round): string {
-  return `npm run faults -- --seed ${seed} --round ${index}`;
+export function replayCommand({ seed, index, firstAttempts }: Round): string {
+  return `npm run faults -- --seed ${seed} --round ${index} --first-attempts ${firstAttempts}`;
 }

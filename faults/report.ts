@@ -7,7 +7,18 @@ import { table } from '../bench/figures.ts';
 import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
 
-const HEAD = ['fault', 'rounds', 'accepted', 'delivered', 'repeated', 'lost', 'stuck', 'wrong', 'latest'];
+const HEAD = [
+  'fault',
+  'rounds',
+  'accepted',
+  'in batches',
+  'delivered',
+  'repeated',
+  'lost',
+  'stuck',
+  'wrong',
+  'latest',
+];
 
 /** Whether nothing was lost, stuck or wrong. */
 export function isClean(played: readonly Played[]): boolean {
@@ -35,6 +46,7 @@ function row(name: string, rounds: readonly Played[]): string[] {
     name,
     String(rounds.length),
     sum(({ verdict }) => verdict.accepted),
+    sum(({ verdict }) => verdict.batched),
     sum(({ verdict }) => verdict.delivered),
     sum(({ verdict }) => verdict.repeated),
     broken('lost'),
@@ -56,11 +68,11 @@ export async function writeTable(file: string, seed: string, played: readonly Pl
 
 /** One round in a line, and what was broken, with the command that plays it again. */
 export function roundLines({ round, verdict, tookMs, busyMs, logFile }: Played): string {
-  const { fault, policy, moment, lastsMs } = round;
+  const { fault, policy, moment, lastsMs, firstAttempts } = round;
   const bad = verdict.violations.length > 0;
   const at = typeof moment === 'number' ? `attempt ${moment}` : moment;
-  const head = `${bad ? 'BROKEN' : 'ok    '} ${round.index}: ${fault.group}: ${fault.name} (${policy}, at ${at}, ${lastsMs} ms)`;
-  const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
+  const head = `${bad ? 'BROKEN' : 'ok    '} ${round.index}: ${fault.group}: ${fault.name} (${policy}, ${firstAttempts}, at ${at}, ${lastsMs} ms)`;
+  const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.batched} in batches, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
   const busy =
     busyMs === 0 ? '' : ` (the machine was busy with other things for ${(busyMs / 1000).toFixed(1)} s)`;
   const broken = verdict.violations.map(({ kind, text }) => `\n         ${kind}: ${text}`).join('');

@@ -49,7 +49,7 @@ export async function playRound<S extends BasicStack>(
 ): Promise<Played> {
   const started = Date.now();
   const { policy } = round;
-  await stack.prepare(policy);
+  await stack.prepare(round);
   const ledger = newLedger(graceMs);
   const name = `round-${round.seed}-${round.index}-${Date.now().toString(36)}`.toLowerCase();
   const shop = await openShop(stack.sql, stack.apiUrl, name, ledger);
@@ -64,7 +64,7 @@ export async function playRound<S extends BasicStack>(
       halfway = resolve;
     });
     const moment = round.moment === 'orders' ? half : receivers.reached(round.moment);
-    const sent = shop.sendOrders(round.orders, (accepted) => {
+    const sent = shop.sendOrders(round.orders, round.burst, (accepted) => {
       if (accepted >= round.orders / 2) halfway();
     });
     // Looked at below.

@@ -9,6 +9,7 @@ import { createEshopWithUsers } from '../src/accounts.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
+import { eachLimited } from '../src/each-limited.ts';
 import type { Ledger } from './ledger.ts';
 
 /** An e-shop that is logged in. */
@@ -19,9 +20,10 @@ export interface Shop {
   subscribe(url: string, type: EventType): Promise<number>;
   /**
    * Sends orders at a steady pace, and changes the status of the first.
+   * @param burst further ones, as fast as they are taken, meanwhile
    * @param onSent hears how many were accepted so far
    */
-  sendOrders(count: number, onSent: (accepted: number) => void): Promise<void>;
+  sendOrders(count: number, burst: number, onSent: (accepted: number) => void): Promise<void>;
 }
 
 /** How long an answer is waited for, and how long the same request is tried again, in milliseconds. */
@@ -30,6 +32,8 @@ const PATIENCE_MS = 60_000;
 /** How long the setting-up may take, on a machine that has other things to do, in milliseconds. */
 const SETTING_UP_MS = 60_000;
 const PAUSE_MS = 200;
+/** Who sends the orders that come all at once. */
+const RUSH_CLIENTS = 8;
 /** Between two orders, in milliseconds. */
 const PACE_MS = 120;
 
@@ -96,6 +100,8 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     ledger.complaints.push(`The API took no ${path} for ${PATIENCE_MS / 1000} s.`);
   }
 
+  const createOrder = (id: string) => change('CREATE_ORDER', id, 'shop', 'POST', '/orders', order(id));
+
   return {
     eshopId: credentials.eshopId,
     email,
@@ -103,10 +109,14 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
       const webhook = { url, webhookType, active: true, method: 'POST', payloadVersion: 'v21' };
       return v.parse(idSchema, await must('POST', '/webhooks', tokens.shop, webhook)).id;
     },
-    async sendOrders(count, onSent) {
+    async sendOrders(count, burst, onSent) {
+      const ids = Array.from({ length: burst }, (_, index) => `${name}-rush-${index}`);
+      const rush = eachLimited(ids, RUSH_CLIENTS, createOrder);
+      // Looked at below.
+      rush.catch(() => {});
       for (let index = 0; index < count; index += 1) {
         const id = `${name}-${index}`;
-        await change('CREATE_ORDER', id, 'shop', 'POST', '/orders', order(id));
+        await createOrder(id);
         if (index === 0) {
           const path = `/warehouse/orders/${id}/status`;
           await change('UPDATE_ORDER_STATUS', id, 'warehouse', 'PUT', path, { status: 'suspended' });
@@ -114,6 +124,7 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
         onSent(index + 1);
         await sleep(PACE_MS);
       }
+      await rush;
     },
   };
 }

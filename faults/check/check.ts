@@ -20,6 +20,8 @@ export interface Verdict {
   readonly delivered: number;
   /** Requests of an attempt that had been seen before, all of them in flight at a fault. */
   readonly repeated: number;
+  /** Deliveries whose first attempt was a batch's. */
+  readonly batched: number;
   /** The latest attempt beyond its plan, in milliseconds. */
   readonly latestMs: number;
   readonly violations: readonly Violation[];
@@ -33,6 +35,7 @@ export function check(policy: RetryPolicy, ledger: Ledger, evidence: Evidence): 
     accepted: outcomes.accepted,
     delivered: outcomes.delivered,
     repeated: attempts.reduce((sum, { repeated }) => sum + repeated, 0),
+    batched: evidence.deliveries.filter(({ batched }) => batched).length,
     latestMs: Math.max(0, ...attempts.map(({ latestMs }) => latestMs)),
     violations: [
       ...outcomes.violations,

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { until } from '../../test/support/until.ts';
+import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import type { Fault, Scene } from '../fault.ts';
 import type { Outcome } from '../ledger.ts';
@@ -31,6 +32,31 @@ async function toActivity(
     return described.success ? described.output.pendingActivities[0]?.activityId : undefined;
   });
   await temporal(scene, 'activity', verb, '--workflow-id', workflow, '--activity-id', activity);
+}
+
+const exists = (scene: Scene, workflow: string) =>
+  temporal(scene, 'workflow', 'describe', '--workflow-id', workflow).then(
+    () => true,
+    () => false,
+  );
+
+/** Ends the batch that is under way; one that has ended in between needs nothing. */
+function batchEnded(verb: 'terminate' | 'cancel'): Fault {
+  return {
+    group: 'operator',
+    name: `batch ${verb === 'cancel' ? 'canceled' : 'terminated'}`,
+    policies: ['scaled', 'hours'],
+    moments: ['slow'],
+    lasts: [500, 2_000],
+    needsBatches: true,
+    async inject(scene) {
+      const [batch] = await scene.stack.sql<{ id: string }[]>`
+        select id from batches where finished_at is null order by id desc limit 1`;
+      if (batch === undefined) return;
+      await temporal(scene, 'workflow', verb, '--workflow-id', batchWorkflowId(batch.id)).catch(() => {});
+    },
+    async heal() {},
+  };
 }
 
 /** The delivery of the receiver that always fails, once it has failed. */
@@ -75,6 +101,8 @@ function ordered({
       targets.set(scene, id);
       if (outcomes !== undefined) scene.ledger.exceptions.set(id, outcomes);
       if (orders === true) scene.ledger.ordered.set(id, Date.now());
+      // One that a batch handed back gets its workflow in a moment.
+      await until('its workflow', () => exists(scene, deliveryWorkflowId(id)));
       await inject(scene, deliveryWorkflowId(id));
     },
     async heal(scene) {
@@ -146,4 +174,6 @@ export const operatorFaults: readonly Fault[] = [
     inject: (scene, id) => toActivity(scene, 'reset', id),
     orders: true,
   }),
+  batchEnded('terminate'),
+  batchEnded('cancel'),
 ];

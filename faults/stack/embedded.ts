@@ -15,7 +15,7 @@ import { policyVariables } from '../policies.ts';
 import type { TakenMail } from './mail-server.ts';
 import { processesNaming, signalTree } from './processes.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
-import { type BasicStack, RECEIVER_HOST, temporaryFolder, type Variables } from './stack.ts';
+import { type BasicStack, RECEIVER_HOST, temporaryFolder } from './stack.ts';
 
 /** A running instance. */
 export interface EmbeddedStack extends BasicStack {
@@ -26,13 +26,11 @@ export interface EmbeddedStack extends BasicStack {
 
 /**
  * Starts it with its first `prepare`.
- * @param variables besides its own
  */
-export async function startEmbeddedStack(shutdown: Shutdown, variables: Variables): Promise<EmbeddedStack> {
+export async function startEmbeddedStack(shutdown: Shutdown): Promise<EmbeddedStack> {
   const directory = await temporaryFolder(shutdown);
   const port = await freePort();
   const program = createProgramPart('Waybill', {
-    ...variables,
     DATA_DIR: join(directory, 'data'),
     PORT: String(port),
     DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
@@ -54,12 +52,14 @@ export async function startEmbeddedStack(shutdown: Shutdown, variables: Variable
       if (sql === undefined) throw new Error('The instance has not been started.');
       return sql;
     },
-    async prepare(policy) {
-      if (program.running && runsUnder === policy) return;
+    async prepare({ policy, firstAttempts }) {
+      const wanted = { ...policyVariables(policy), FIRST_ATTEMPTS: firstAttempts };
+      const kind = JSON.stringify(wanted);
+      if (program.running && runsUnder === kind) return;
       if (program.running) await program.stop();
-      program.use(policyVariables(policy));
+      program.use(wanted);
       await program.start();
-      runsUnder = policy;
+      runsUnder = kind;
       // The port of its Postgres stays over restarts.
       sql ??= createPool((await dataDir.readInstance()).databaseUrl ?? '', 2);
     },

@@ -15,6 +15,7 @@ import { type DnsServer, startDnsServer } from '../../test/support/dns-server.ts
 import { createReceiver, type Receiver } from '../../test/support/receiver.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/support/tcp-proxy.ts';
 import { type PolicyName, policyVariables } from '../policies.ts';
+import type { Setting } from '../settings.ts';
 import { type MailServer, startMailServer, type TakenMail } from './mail-server.ts';
 import { type PostgresPart, startPostgresPart } from './postgres.ts';
 import { createProgramPart, type ProgramPart } from './program.ts';
@@ -26,9 +27,6 @@ export const RECEIVER_HOST = '127.0.2.1';
 /** What gives the worker a clock of its own. */
 const CLOCK_SHIFT = new URL('../clock/shift.mjs', import.meta.url).href;
 
-/** Environment variables of Waybill that the whole run has. */
-export type Variables = Readonly<Record<string, string>>;
-
 /** What every round needs, however Waybill runs. */
 export interface BasicStack {
   readonly apiUrl: string;
@@ -38,8 +36,8 @@ export interface BasicStack {
   readonly forbidden: Receiver;
   /** The harness's own way to the database, past the proxies. */
   readonly sql: Pool;
-  /** Brings Waybill up under this policy, and everything else that a fault has changed back to what it was. */
-  prepare(policy: PolicyName): Promise<void>;
+  /** Brings Waybill up as the round wants it, and everything else that a fault has changed back to what it was. */
+  prepare(round: { readonly policy: PolicyName; readonly firstAttempts: Setting }): Promise<void>;
   mailsTo(address: string): Promise<readonly TakenMail[]>;
 }
 
@@ -70,14 +68,9 @@ export async function temporaryFolder(shutdown: Shutdown): Promise<string> {
 /**
  * Starts everything.
  * @param shutdown receives what stops each part
- * @param variables of Waybill besides its own
  * @param say receives a line of text for every step
  */
-export async function startStack(
-  shutdown: Shutdown,
-  variables: Variables,
-  say: (text: string) => void,
-): Promise<Stack> {
+export async function startStack(shutdown: Shutdown, say: (text: string) => void): Promise<Stack> {
   const directory = await temporaryFolder(shutdown);
   say('starting Postgres, Temporal and a mail server …');
   const postgres = await startPostgresPart(join(directory, 'database'));
@@ -109,7 +102,6 @@ export async function startStack(
   const port = await freePort();
   const clockFile = join(directory, 'clock-shift');
   const env = {
-    ...variables,
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(directory, 'data'),
     DELIVERY_ALLOW_CIDRS: `${RECEIVER_HOST}/32`,
@@ -133,7 +125,7 @@ export async function startStack(
   });
   await shutdown.add(() => api.kill());
   await shutdown.add(() => worker.kill());
-  let runsUnder: PolicyName | undefined;
+  let runsUnder: string | undefined;
   return {
     apiUrl: `http://127.0.0.1:${port}`,
     postgres,
@@ -148,15 +140,17 @@ export async function startStack(
     sql,
     shiftWorkerClock: (ms) => writeFile(clockFile, String(ms)),
     mailsTo: async (address) => mail.mailsTo(address),
-    async prepare(policy) {
+    async prepare({ policy, firstAttempts }) {
       await writeFile(clockFile, '0');
       mail.behave(() => 'take');
       if (!api.running) await api.start();
-      if (worker.running && runsUnder === policy) return;
+      const wanted = { ...policyVariables(policy), FIRST_ATTEMPTS: firstAttempts };
+      const kind = JSON.stringify(wanted);
+      if (worker.running && runsUnder === kind) return;
       if (worker.running) await worker.stop();
-      worker.use(policyVariables(policy));
+      worker.use(wanted);
       await worker.start();
-      runsUnder = policy;
+      runsUnder = kind;
     },
   };
 }

@@ -62,6 +62,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/accounts.ts',
     'src/db',
     'src/domain',
+    'src/each-limited.ts',
     'src/embedded',
     'src/shutdown.ts',
     'test',

@@ -58,6 +58,7 @@ function judge(seen: Seen = {}) {
     attemptsMade: 3,
     overdueMs: null,
     lastError: 'HTTP 503',
+    batched: false,
     ...seen.row,
   };
   const { active = false, deactivations = 1, mailed = 1, mails = 1 } = seen;
