@@ -47,7 +47,7 @@ const starter = {
 };
 const loop = startLoop({
   what: 'deliveries',
-  step: () => dispatchBatch({ sql, log, starter, slots, onTaken() {} }, lane),
+  step: () => dispatchBatch({ sql, log, starter, checkBatch: async () => {}, slots, onTaken() {} }, lane),
   onFailure() {},
   log,
 });

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Defect } from './defect.ts';
+import { batchDefects } from './defects/batches.ts';
 import { deliveryDefects } from './defects/deliveries.ts';
 import { engineDefects } from './defects/engine.ts';
 import { limitDefects } from './defects/limits.ts';
@@ -13,6 +14,7 @@ import { wireDefects } from './defects/wire.ts';
 
 export const defects: readonly Defect[] = [
   ...relayDefects,
+  ...batchDefects,
   ...wireDefects,
   ...deliveryDefects,
   ...recordDefects,

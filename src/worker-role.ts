@@ -8,6 +8,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.ts';
+import { batchWorkflowId } from '../workflows/batch-types.ts';
 import { stepsQueue } from '../workflows/delivery-types.ts';
 import { createRooms, type Rooms } from './attempt/rooms.ts';
 import { createSlots } from './attempt/slots.ts';
@@ -163,20 +164,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         maxConcurrentActivityTaskExecutions: attemptsAtOnce,
       });
       workers.push(deliveries);
-      relay = startRelay({
-        sql: options.sql,
-        dispatcher,
-        handedBack: dispatcher,
-        starter,
-        slots,
-        firstAttempts: options.firstAttempts,
-        limits: rooms.limits,
-        log,
-        onTemporal: (now) => {
-          state = now;
-        },
-      });
-      reconciler = startReconciler({
+      const checking = startReconciler({
         sql: options.sql,
         executions: createExecutions(client, temporal.taskQueue),
         restarter: { ...dispatcher, ...starter },
@@ -187,6 +175,21 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
           intervalMs: RECONCILE_INTERVAL_MS,
           graceMs: options.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
         }),
+      });
+      reconciler = checking;
+      relay = startRelay({
+        sql: options.sql,
+        dispatcher,
+        handedBack: dispatcher,
+        starter,
+        checkBatch: (batchId) => checking.check([batchWorkflowId(batchId)]),
+        slots,
+        firstAttempts: options.firstAttempts,
+        limits: rooms.limits,
+        log,
+        onTemporal: (now) => {
+          state = now;
+        },
       });
       state = 'up';
       onReady();

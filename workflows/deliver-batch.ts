@@ -7,6 +7,7 @@
  */
 import {
   CancellationScope,
+  CancelledFailure,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
@@ -33,11 +34,12 @@ export async function deliverBatch(input: DeliverBatchInput): Promise<BatchResul
       if (result.left === 0) return result;
     }
   } catch (error) {
-    if (!isCancellation(error)) throw error;
+    // A cancellation that met a worker's death ends as a time-out.
+    if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
     // Canceled by an operator: nothing accepted is lost, so each delivery can be canceled in its own workflow.
     await CancellationScope.nonCancellable(async () => {
       show(`Canceled by an operator. ${batchOutcome(await own.handBackBatch(batchId))}`);
     });
-    throw error;
+    throw isCancellation(error) ? error : new CancelledFailure('canceled by an operator');
   }
 }

@@ -3,8 +3,9 @@
  * is asked for many at once, and that what is not delivered goes back to the outbox.
  * @module
  */
+import { whileLeased } from '../db/outbox/lease.ts';
 import { type BatchRun, type DeliveryForAttempt, loadOfBatch } from '../db/webhooks/attempts.ts';
-import { type BatchCounts, countBatch, takeBatch } from '../db/webhooks/batches.ts';
+import { type BatchCounts, countBatch, renewBatch, takeBatch } from '../db/webhooks/batches.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
@@ -53,7 +54,13 @@ export async function makeBatch(
   deps.slots.begins(order.batchId);
   const batch = await takeBatch(sql, order.batchId);
   for (let round = 0; round < ROUNDS && !signals.stop.aborted; round += 1) {
-    await makeRound(deps, order, batch, signals);
+    await whileLeased(
+      async () => {
+        // What no further attempt will begin is for others to look after.
+        if (!signals.stop.aborted) await renewBatch(sql, batch);
+      },
+      () => makeRound(deps, order, batch, signals),
+    );
     const counts = await countBatch(sql, batch.id);
     if (counts.left === 0) return counts;
   }

@@ -13,4 +13,7 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>>
   'system.enableActivityEagerExecution': true,
   // What waits in a task queue is taken by priority, and then from each e-shop in turn (workflows/priorities.ts).
   'matching.enableFairness': true,
+  // Bytes of one search attribute, 2 KiB by default: a batch is found by the entity of each of its 500 deliveries. As much
+  // as Temporal takes of all attributes together.
+  'frontend.searchAttributesSizeOfValueLimit': 40_960,
 };

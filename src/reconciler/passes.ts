@@ -42,6 +42,8 @@ export interface Passes {
   late(): Promise<PassResult>;
   /** The deliveries whose workflow was terminated or canceled lately. */
   endedExternally(): Promise<PassResult>;
+  /** Those with these workflow ids, as far as they are open. */
+  these(workflowIds: readonly string[]): Promise<PassResult>;
   /** Every record. @param why for the log */
   everything(why: string): Promise<PassResult>;
 }
@@ -147,6 +149,13 @@ export function createPasses(options: PassesOptions): Passes {
         await flush();
         listedUntil = new Date(latest - LIST_LAG_MS);
         return looked;
+      }),
+
+    these: (workflowIds) =>
+      pass('claimed again', async (repairs) => {
+        const owed = await records.withWorkflows(workflowIds);
+        await repairAll(owed, repairs);
+        return owed.length;
       }),
 
     everything: (why) =>

@@ -20,6 +20,11 @@ export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRu
 
 /** A running reconciler. */
 export interface Reconciler {
+  /**
+   * Checks what somebody has a doubt about, at once.
+   * @throws what Temporal or the database threw when it is away
+   */
+  check(workflowIds: readonly string[]): Promise<void>;
   /** No further checks; waits for the ones under way. */
   stop(): Promise<void>;
 }
@@ -95,6 +100,9 @@ export function startReconciler(options: ReconcilerOptions): Reconciler {
 
   const running = run();
   return {
+    async check(workflowIds) {
+      await passes.these(workflowIds);
+    },
     async stop() {
       stopping.abort();
       await running;

@@ -97,8 +97,9 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       name: { batchId },
       late: false,
       stillOwed: async () => (await db.owedBatches(sql, [batchId])).length > 0,
-      restart: async () => await restarter.startBatch(batchId, await db.openOfBatch(sql, batchId)),
-      handBack: async () => (await handBack(sql, batchId, null)) > 0,
+      restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
+      // What is under way may still be delivered: it is looked at again when it is late.
+      handBack: async () => (await handBack(sql, batchId, null, graceMs)) > 0,
     };
   }
 

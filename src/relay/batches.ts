@@ -21,7 +21,9 @@ export interface BatchesDeps {
   readonly log: Logger;
   /** Told when Temporal took something. */
   readonly onTaken: () => void;
-  readonly starter: BatchStarter;
+  readonly starter: Pick<BatchStarter, 'startBatch'>;
+  /** Looks after a batch that was started before: an operator may have ended it, or Temporal lost it. */
+  readonly checkBatch: (batchId: string) => Promise<void>;
   readonly slots: Pick<Slots, 'unclaimed' | 'promise'>;
 }
 
@@ -55,7 +57,7 @@ export async function dispatchBatch(deps: BatchesDeps, lane: Lane): Promise<Next
 
 /** Starts the batches that these deliveries belong to. */
 export async function startBatches(
-  { sql, log, starter, slots, onTaken }: BatchesDeps,
+  { sql, log, starter, checkBatch, slots, onTaken }: BatchesDeps,
   deliveries: readonly QueuedDelivery[],
 ): Promise<void> {
   const batchIds = new Set(deliveries.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
@@ -63,7 +65,7 @@ export async function startBatches(
     const claimed = deliveries.filter((delivery) => delivery.batchId === batchId);
     slots.promise(batchId, Math.min(claimed.length, slots.unclaimed()));
     try {
-      await starter.startBatch(batchId, claimed);
+      if (!(await starter.startBatch(batchId, claimed))) await checkBatch(batchId);
     } catch (error) {
       if (isRefusal(error)) {
         log.error(

@@ -13,11 +13,11 @@ import {
   unheard,
   type WebhookChange,
 } from '../db/outbox/claim-changes.ts';
+import { whileLeased } from '../db/outbox/lease.ts';
 import { eachLimited } from '../each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { PassOnDeps } from './deliveries.ts';
 import type { FanOutPace } from './fan-out-pace.ts';
-import { whileLeased } from './lease.ts';
 import type { Next } from './loop.ts';
 
 /** Webhooks whose deliveries are told side by side, and calls of each under way at once. */

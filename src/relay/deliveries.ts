@@ -5,6 +5,7 @@
  */
 import type { Logger } from 'pino';
 import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
+import { whileLeased } from '../db/outbox/lease.ts';
 import {
   type ClaimedDelivery,
   markDispatched,
@@ -18,7 +19,6 @@ import type { Dispatcher } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import { type BatchesDeps, startBatches } from './batches.ts';
 import type { Lane } from './lane.ts';
-import { whileLeased } from './lease.ts';
 import { BATCH, CONCURRENCY, FULL_MS } from './limits.ts';
 import type { Next } from './loop.ts';
 import type { Pace } from './pace.ts';

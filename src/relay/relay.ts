@@ -7,7 +7,6 @@ import type { InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Dispatcher, HandedBackStarter } from '../temporal/dispatcher.ts';
-import type { BatchStarter } from '../temporal/start-batch.ts';
 import { type BatchesDeps, dispatchBatch } from './batches.ts';
 import { dispatchChanges } from './changes.ts';
 import { dispatchDeliveries } from './deliveries.ts';
@@ -23,7 +22,8 @@ export interface RelayOptions {
   readonly sql: Pool;
   readonly dispatcher: Dispatcher;
   readonly handedBack: HandedBackStarter;
-  readonly starter: BatchStarter;
+  readonly starter: BatchesDeps['starter'];
+  readonly checkBatch: BatchesDeps['checkBatch'];
   readonly slots: BatchesDeps['slots'];
   readonly firstAttempts: FirstAttempts;
   readonly log: Logger;

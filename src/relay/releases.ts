@@ -9,9 +9,9 @@ import {
   removeChanges,
   renewChanges,
 } from '../db/outbox/claim-changes.ts';
+import { whileLeased } from '../db/outbox/lease.ts';
 import { eachLimited } from '../each-limited.ts';
 import type { PassOnDeps } from './deliveries.ts';
-import { whileLeased } from './lease.ts';
 import { BATCH, CONCURRENCY } from './limits.ts';
 import type { Next } from './loop.ts';
 

@@ -12,22 +12,32 @@ import { entityIdsKey } from '../../workflows/search-attributes.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
+import { isRefusal } from './refusal.ts';
 
 /** Starts batches. */
 export interface BatchStarter {
   /**
-   * Starts a batch, also one that has run before: what it holds by now is left of it, or was claimed again.
+   * Starts a batch.
    * @param deliveries those known to belong to it, for the operator's view; the database knows all
-   * @returns false where it runs already
+   * @returns false where it was started before, also where it has ended since
    */
   startBatch(batchId: string, deliveries: readonly ClaimedDelivery[]): Promise<boolean>;
+  /**
+   * Starts a batch again that has ended by itself: it holds something all the same.
+   * @returns false where it runs already
+   */
+  restartBatch(batchId: string, deliveries: readonly ClaimedDelivery[]): Promise<boolean>;
 }
 
 /** Webhooks that the operator's view names; the others are counted. */
 const SHOWN_WEBHOOKS = 20;
 
-/** What Temporal accepts of a search attribute, in bytes, and of each value on SQL, in characters. */
-const SEARCH_BYTES = 2_000;
+/**
+ * What Temporal accepts of a search attribute, in bytes: as much as it takes of all together where it is set as Waybill
+ * sets it (`src/embedded/dynamic-config.ts`), less elsewhere. And of each value on SQL, in characters.
+ */
+const SEARCH_BYTES = 40_000;
+const DEFAULT_SEARCH_BYTES = 2_000;
 const SEARCH_CHARACTERS = 255;
 
 /** @param client on the worker's own connection, so that a batch's first task runs here without a detour */
@@ -35,40 +45,58 @@ export function createBatchStarter(
   client: Client,
   { taskQueue, policy }: { readonly taskQueue: string; readonly policy: RetryPolicy },
 ): BatchStarter {
-  return {
-    async startBatch(batchId, deliveries) {
-      const input = batchInput(batchId, policy, deliveries);
+  let searchBytes = SEARCH_BYTES;
+
+  async function start(
+    batchId: string,
+    deliveries: readonly ClaimedDelivery[],
+    workflowIdReusePolicy: WorkflowIdReusePolicy,
+  ): Promise<boolean> {
+    const input = batchInput(batchId, policy, deliveries);
+    const startWith = (attributes: SearchAttributes) =>
+      client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.start<typeof deliverBatch>('deliverBatch', {
+          workflowId: batchWorkflowId(batchId),
+          workflowIdReusePolicy,
+          taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+          requestEagerStart: true,
+          args: [input],
+          priority: batchPriority,
+          staticSummary: batchTitle(input),
+          staticDetails: batchDetails(input),
+          ...attributes,
+        }),
+      );
+    try {
       try {
-        await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-          client.workflow.start<typeof deliverBatch>('deliverBatch', {
-            workflowId: batchWorkflowId(batchId),
-            workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-            taskQueue,
-            workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-            requestEagerStart: true,
-            args: [input],
-            priority: batchPriority,
-            staticSummary: batchTitle(input),
-            staticDetails: batchDetails(input),
-            ...searchAttributes(deliveries),
-          }),
-        );
-        return true;
+        await startWith(searchAttributes(deliveries, searchBytes));
       } catch (error) {
-        if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-        throw error;
+        if (searchBytes === DEFAULT_SEARCH_BYTES || !isRefusal(error)) throw error;
+        await startWith(searchAttributes(deliveries, DEFAULT_SEARCH_BYTES));
+        // It was for their size: this server takes no more than any.
+        searchBytes = DEFAULT_SEARCH_BYTES;
       }
-    },
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+      throw error;
+    }
+  }
+
+  return {
+    startBatch: (batchId, deliveries) => start(batchId, deliveries, WorkflowIdReusePolicy.REJECT_DUPLICATE),
+    restartBatch: (batchId, deliveries) => start(batchId, deliveries, WorkflowIdReusePolicy.ALLOW_DUPLICATE),
   };
 }
 
+type SearchAttributes = Pick<WorkflowOptions, 'typedSearchAttributes'>;
+
 /** The entities of a batch, where there is room for all of them: part of them would be found by chance. */
-function searchAttributes(
-  deliveries: readonly ClaimedDelivery[],
-): Pick<WorkflowOptions, 'typedSearchAttributes'> {
+function searchAttributes(deliveries: readonly ClaimedDelivery[], bytes: number): SearchAttributes {
   const entityIds = [...new Set(deliveries.map(({ entityId }) => entityId))];
   const fits =
-    Buffer.byteLength(JSON.stringify(entityIds)) <= SEARCH_BYTES &&
+    Buffer.byteLength(JSON.stringify(entityIds)) <= bytes &&
     entityIds.every((id) => id.length <= SEARCH_CHARACTERS);
   return fits
     ? { typedSearchAttributes: new TypedSearchAttributes([{ key: entityIdsKey, value: entityIds }]) }

@@ -12,7 +12,7 @@ import {
   handBack,
   recordAttempts,
 } from '../../src/db/webhooks/attempts.ts';
-import { countBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
+import { countBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -212,6 +212,40 @@ describe('a claim', () => {
     ]);
     expect(await claimHandedBack(database.sql, 10)).toMatchObject([{ id: ids[0] }]);
     expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+  });
+});
+
+describe('what a batch holds', () => {
+  test('stays claimed while one execution may begin it, and no longer once another may', async () => {
+    const { ids, batch } = await claimed(2);
+    const [begun = '', waiting = ''] = ids;
+    await begin([begun], batch);
+    const lapse = () => database.sql`update deliveries set claimed_until = null where dispatched_at is null`;
+    await lapse();
+    await renewBatch(database.sql, batch);
+    expect(await row(waiting)).toMatchObject({ claimedUntil: expect.any(Date) });
+    expect(await row(begun)).toMatchObject({ claimedUntil: null });
+    await lapse();
+    await takeBatch(database.sql, batch.id);
+    await renewBatch(database.sql, batch);
+    expect(await row(waiting)).toMatchObject({ claimedUntil: null });
+  });
+
+  test('is handed back, and what is under way is left to its result for as long as that may take', async () => {
+    const { ids, batch } = await claimed(3);
+    const [underWay = '', old = '', waiting = ''] = ids;
+    await begin([underWay, old], batch);
+    await database.sql`
+      update attempts set started_at = now() - interval '1 minute' where delivery_id = ${old}`;
+    expect(await handBack(database.sql, batch.id, null, 20_000)).toBe(2);
+    expect(await row(underWay)).toMatchObject({ batchId: batch.id, handedBackAt: null });
+    for (const id of [old, waiting]) {
+      expect(await row(id)).toMatchObject({
+        batchId: null,
+        dispatchedAt: null,
+        handedBackAt: expect.any(Date),
+      });
+    }
   });
 });
 

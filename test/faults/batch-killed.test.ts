@@ -1,21 +1,20 @@
 /** The process killed in the middle of a batch: nothing is lost, and only what was in flight comes twice. */
-import { expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { untilEnded } from '../support/workflows.ts';
+import { untilEnded, withTemporal } from '../support/workflows.ts';
 
 const ORDERS = 120;
+const FEW = 20;
 
-test('killed with requests under way: every delivery arrives, under its number, and what had its result does not come again', async ({
-  onTestFinished,
-}) => {
+/** An installation whose orders wait for a worker, with a receiver; answers what starts a worker. */
+async function withOrders(orders: number, onTestFinished: TestContext['onTestFinished']) {
   const installation = await createInstallation();
   onTestFinished(() => installation.remove());
-  const { sql } = installation;
   const receiver = await createReceiver();
   onTestFinished(() => receiver.close());
   const env = { ...installation.env, FIRST_ATTEMPTS: 'batch' };
@@ -24,31 +23,81 @@ test('killed with requests under way: every delivery arrives, under its number, 
   const client = await login(program.url, installation.credentials);
   const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
   await client.request('POST', '/webhooks', webhook);
-  for (let index = 0; index < ORDERS; index += 1) await client.createOrder(`order-${index}`);
+  for (let index = 0; index < orders; index += 1) await client.createOrder(`order-${index}`);
   await program.stop();
+  return {
+    sql: installation.sql,
+    receiver,
+    temporalAddress: env.TEMPORAL_ADDRESS,
+    kill: () => program.kill(),
+    async startWorker() {
+      program = await startProgram({ ...env, ROLE: 'worker' });
+    },
+  };
+}
 
+test('canceled by an operator before its worker dies: each delivery continues in its own workflow, and the batch does not begin again', async ({
+  onTestFinished,
+}) => {
+  const { sql, receiver, temporalAddress, kill, startWorker } = await withOrders(FEW, onTestFinished);
+  receiver.respond({ hang: 'headers' });
+  await startWorker();
+  await receiver.waitFor(FEW, 60_000);
+  const [batch] = await sql<{ id: string }[]>`select id from batches`;
+  const workflowId = batchWorkflowId(batch?.id ?? '');
+  // It has been told, and waits for the requests under way.
+  await withTemporal(temporalAddress, async ({ workflow }) => {
+    const handle = workflow.getHandle(workflowId);
+    await handle.cancel();
+    await until('the batch to be told', async () =>
+      (await handle.fetchHistory()).events?.some((event) => event.activityTaskCancelRequestedEventAttributes),
+    );
+  });
+  await kill();
+  receiver.respond({ status: 200 });
+  await startWorker();
+  await until(
+    'every delivery',
+    async () => (await sql`select from deliveries where state = 'delivered'`).length === FEW,
+    120_000,
+  );
+  await untilEnded(temporalAddress, [workflowId], 60_000);
+  const { status } = await withTemporal(temporalAddress, ({ workflow }) =>
+    workflow.getHandle(workflowId).describe(),
+  );
+  expect(status.name).toBe('CANCELLED');
+  expect(await sql`select delivered, handed_back from batches`).toMatchObject([
+    { delivered: 0, handedBack: FEW },
+  ]);
+  expect(receiver.requests).toHaveLength(2 * FEW);
+}, 300_000);
+
+test('killed with requests under way: every delivery arrives, under its number, and what had its result does not come again', async ({
+  onTestFinished,
+}) => {
+  const { sql, receiver, temporalAddress, kill, startWorker } = await withOrders(ORDERS, onTestFinished);
   let dying: Promise<void> | undefined;
   // Some answers are recorded before the kill, the others never come.
   receiver.respond(async ({ count }) => {
     if (count <= 40) return {};
     await until('results', async () => (await recorded()).size > 0);
-    dying ??= program.kill();
+    dying ??= kill();
     return { hang: 'headers' };
   });
   const recorded = async () =>
     new Set(
       (await sql<{ id: string }[]>`select id from deliveries where state = 'delivered'`).map(({ id }) => id),
     );
-  program = await startProgram({ ...env, ROLE: 'worker' });
+  await startWorker();
   await until('the kill', async () => dying !== undefined, 60_000);
   await dying;
   const before = await recorded();
   const [batch] = await sql<{ id: string }[]>`select id from batches`;
   receiver.respond({ status: 200 });
   const sentBefore = receiver.requests.length;
-  program = await startProgram({ ...env, ROLE: 'worker' });
+  await startWorker();
   await until('every delivery', async () => (await recorded()).size === ORDERS, 60_000);
-  await untilEnded(env.TEMPORAL_ADDRESS, [batchWorkflowId(batch?.id ?? '')], 60_000);
+  await untilEnded(temporalAddress, [batchWorkflowId(batch?.id ?? '')], 60_000);
 
   const again = receiver.requests.slice(sentBefore);
   expect(again.filter(({ headers }) => before.has(String(headers['x-service-delivery'])))).toEqual([]);

@@ -45,6 +45,7 @@ export function relayTo(
     dispatcher,
     handedBack: { startHandedBack: (delivery) => dispatcher.startDelivery(delivery) },
     starter: { startBatch: () => Promise.reject(new Error('no batch is expected')) },
+    checkBatch: () => Promise.reject(new Error('no batch is expected')),
     slots: createSlots(1),
     firstAttempts: 'each',
     limits: () => UNBOUNDED,

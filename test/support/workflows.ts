@@ -10,9 +10,7 @@ export async function untilEnded(
   workflowIds: readonly string[],
   timeoutMs?: number,
 ): Promise<void> {
-  const connection = await Connection.connect({ address });
-  try {
-    const { workflow } = new Client({ connection });
+  await withTemporal(address, async ({ workflow }) => {
     for (const id of workflowIds) {
       const ended = async () => {
         try {
@@ -24,6 +22,14 @@ export async function untilEnded(
       };
       await until(`the end of ${id}`, ended, timeoutMs);
     }
+  });
+}
+
+/** Works with a Temporal server that has no client yet. */
+export async function withTemporal<T>(address: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const connection = await Connection.connect({ address });
+  try {
+    return await work(new Client({ connection }));
   } finally {
     await connection.close();
   }

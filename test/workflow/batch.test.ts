@@ -29,11 +29,15 @@ async function startReceiver(handler?: ReceiverHandler): Promise<Receiver> {
 }
 
 /** As many events, which have one delivery each, in a single transaction; answers its ids. */
-async function fireMany(stack: DeliveryStack, count: number): Promise<string[]> {
+async function fireMany(
+  stack: DeliveryStack,
+  count: number,
+  name = (index: number) => `order ${index}`,
+): Promise<string[]> {
   const { eshopId } = stack;
   await transaction(stack.sql, async (tx) => {
     for (let index = 0; index < count; index += 1) {
-      const entityId = `order ${index}`;
+      const entityId = name(index);
       await recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId, record: { eshopOrderId: entityId } });
     }
   });
@@ -43,17 +47,14 @@ const workflowOf = (batch: { id: string } | undefined) => batchWorkflowId(batch?
 /** The first batch, once it has begun. */
 const firstBatch = (stack: DeliveryStack) =>
   stack.until('a batch', async () => (await stack.batches())[0] ?? false);
+/** What the Temporal UI shows of it at present. */
+async function detailsOf(stack: DeliveryStack, batch: { id: string } | undefined): Promise<string> {
+  const handle = stack.client.workflow.getHandle(workflowOf(batch));
+  return String(
+    (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails,
+  );
+}
 const attemptsAt = ({ requests }: Receiver) => requests.map(({ headers }) => headers['x-service-attempt']);
-
-test('a batch with more entities than Temporal takes is delivered all the same', async () => {
-  const stack = await start({ worker: false });
-  const receiver = await startReceiver();
-  await stack.createWebhook(receiver.url);
-  const ids = await fireMany(stack, 400);
-  await stack.startWorker();
-  for (const id of ids) await stack.untilState(id, 'delivered');
-  expect(await stack.batches()).toMatchObject([{ delivered: 400 }]);
-});
 
 test('what is delivered is done, without a workflow of its own; the batch tells its story', async () => {
   const stack = await start({ worker: false });
@@ -79,20 +80,64 @@ test('what is delivered is done, without a workflow of its own; the batch tells 
   }));
   expect(staticSummary).toBe('150 first attempts for 1 webhook');
   expect(staticDetails).toContain(`| ${webhookId} | 150 |`);
+  expect(await detailsOf(stack, batch)).toContain('150 delivered.');
 });
 
-test('a batch is found by the entity of any of its deliveries', async () => {
+test('a batch says what follows: how many went back, and where they continue', async () => {
   const stack = await start({ worker: false });
-  const receiver = await startReceiver();
+  const receiver = await startReceiver(({ count }) => ({ status: count === 1 ? 503 : 200 }));
   await stack.createWebhook(receiver.url);
-  await fireMany(stack, 120);
+  await fireMany(stack, 3);
   await stack.startWorker();
   const batch = await firstBatch(stack);
-  await stack.until('the list to know it', async () => {
-    const found: string[] = [];
-    const query = `EntityIds = 'order 111' AND TaskQueue = '${stack.taskQueue}'`;
-    for await (const { workflowId } of stack.client.workflow.list({ query })) found.push(workflowId);
-    return found.includes(workflowOf(batch));
+  await stack.untilEnded(workflowOf(batch));
+  expect(await detailsOf(stack, batch)).toContain(
+    '2 delivered. 1 delivery went back to the outbox: each continues in its own workflow, delivery/<id>.',
+  );
+});
+
+test('a receiver that takes longer than a heartbeat is asked once', async () => {
+  const stack = await start({ policy: { attemptTimeoutMs: 15_000 } });
+  const receiver = await startReceiver(() => ({ delayMs: 9_000 }));
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await stack.untilState(id, 'delivered');
+  expect(receiver.requests).toHaveLength(1);
+});
+
+describe('a batch is found by the entity of any of its deliveries', () => {
+  const found = async ({ client, taskQueue }: DeliveryStack, entityId: string) => {
+    const ids: string[] = [];
+    const query = `EntityIds = '${entityId}' AND TaskQueue = '${taskQueue}'`;
+    for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
+    return ids;
+  };
+
+  test('as many as a batch may have, of identifiers as long as a UUID', async () => {
+    const stack = await start({ worker: false });
+    const receiver = await startReceiver();
+    await stack.createWebhook(receiver.url);
+    const name = (index: number) => `01990000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+    await fireMany(stack, 500, name);
+    await stack.startWorker();
+    const batch = await firstBatch(stack);
+    for (const index of [0, 250, 499]) {
+      await stack.until('the list to know it', async () =>
+        (await found(stack, name(index))).includes(workflowOf(batch)),
+      );
+    }
+    expect(await found(stack, 'an order of nobody')).toEqual([]);
+  });
+
+  test('of a server that takes less it is delivered all the same', async () => {
+    const stack = await start({ worker: false });
+    const receiver = await startReceiver();
+    await stack.createWebhook(receiver.url);
+    // More than any server takes.
+    const ids = await fireMany(stack, 200, (index) => `order ${index} `.padEnd(250, '.'));
+    await stack.startWorker();
+    for (const id of ids) await stack.untilState(id, 'delivered');
+    expect(await stack.batches()).toMatchObject([{ delivered: 200 }]);
   });
 });
 
@@ -247,6 +292,43 @@ describe('a batch whose workflow', () => {
       reason: 'terminated',
       count: 1,
     });
+  });
+
+  /** A batch of which 256 have their requests under way, until they are released, and the others wait for slots. */
+  async function full(stack: DeliveryStack, others: number) {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    cleanups.push(async () => release());
+    const receiver = await startReceiver(async ({ count }) => {
+      if (count <= 256) await released;
+      return {};
+    });
+    await stack.createWebhook(receiver.url);
+    const ids = await fireMany(stack, 256 + others);
+    await stack.startWorker();
+    await receiver.waitFor(256);
+    return { ids, receiver, release, batch: await firstBatch(stack) };
+  }
+
+  test('was terminated: each that had not begun is handed back, the requests under way count, and the batch does not begin again', async () => {
+    // So long that the relay comes first, which takes up again what nobody holds any more.
+    const stack = await start({ worker: false, reconciling: { intervalMs: 120_000, graceMs: 60_000 } });
+    const { ids, receiver, release, batch } = await full(stack, 40);
+    await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
+    await stack.until('nobody to hold those that had not begun', async () => {
+      const [row] = await stack.sql<{ count: number }[]>`
+        select count(*)::int as count from deliveries where dispatched_at is null and claimed_until < now()`;
+      return row?.count === 40;
+    });
+    release();
+    for (const id of ids) await stack.untilState(id, 'delivered');
+    expect(await stack.untilEnded(workflowOf(batch))).toBe('TERMINATED');
+    expect(receiver.requests).toHaveLength(ids.length);
+    const ownWorkflows = await Promise.all(ids.map((id) => stack.describe(id)));
+    expect(ownWorkflows.filter((each) => each !== undefined)).toHaveLength(40);
+    expect(await stack.batches()).toMatchObject([{ delivered: 256, handedBack: 40 }]);
   });
 
   test('was canceled by an operator: the request under way counts, and what is left is handed back', async () => {

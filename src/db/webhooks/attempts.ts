@@ -116,7 +116,7 @@ export async function beginAttempts(
   batch: BatchRun | null,
 ): Promise<Map<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
-  const batchId = batch?.id ?? null;
+  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid`;
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
       insert into attempts (delivery_id, number, generation, started_at)
@@ -128,7 +128,7 @@ export async function beginAttempts(
       join webhooks w on w.id = d.webhook_id
       where d.state in ('pending', 'retrying')
         and w.active and w.deleted_at is null and w.generation = asked.generation
-        and d.batch_id is not distinct from ${batchId}::uuid
+        and ${held}
         ${batch === null ? sql`` : sql`and exists (select from batches where id = ${batch.id} and run = ${batch.run})`}
       on conflict (delivery_id, number) do update
         set started_at = excluded.started_at, generation = excluded.generation
@@ -136,7 +136,7 @@ export async function beginAttempts(
       returning delivery_id, started_at)
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at),
       dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null
-    from begun where d.id = begun.delivery_id and d.batch_id is not distinct from ${batchId}::uuid
+    from begun where d.id = begun.delivery_id and ${held}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
@@ -220,8 +220,15 @@ function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
 /**
  * Gives deliveries of a batch back to the outbox as they are: their next step is a workflow's of their own.
  * @param ids null: all that are open
+ * @param underWayMs those whose attempt began less than this ago and has no result are left to it
+ * @returns how many
  */
-export async function handBack(sql: Sql, batchId: string, ids: readonly string[] | null): Promise<number> {
+export async function handBack(
+  sql: Sql,
+  batchId: string,
+  ids: readonly string[] | null,
+  underWayMs = 0,
+): Promise<number> {
   if (ids?.length === 0) return 0;
   const rows = await sql`
     with changed as (
@@ -229,6 +236,9 @@ export async function handBack(sql: Sql, batchId: string, ids: readonly string[]
         ${handingBack(sql, { id: batchId }, sql`true`)}
       where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
         ${ids === null ? sql`` : sql`and d.id = any(${[...ids]}::uuid[])`}
+        and not exists (
+          select from attempts a where a.delivery_id = d.id and a.finished_at is null
+            and a.started_at > now() - make_interval(secs => ${underWayMs / 1_000}))
       returning d.id, d.state, d.handed_back_at)
     ${countedIn(sql, { id: batchId })}
     select id from changed`;

@@ -3,6 +3,7 @@
  * @module
  */
 import { v7 as uuidv7 } from 'uuid';
+import { LEASE_SECONDS } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { BatchRun } from './attempts.ts';
 
@@ -28,6 +29,14 @@ export async function takeBatch(sql: Sql, id: string): Promise<BatchRun> {
     insert into batches (id, run) values (${id}, ${run})
     on conflict (id) do update set run = excluded.run, finished_at = null`;
   return { id, run };
+}
+
+/** Keeps the claim on what a batch has not begun, as long as this execution may begin it. */
+export async function renewBatch(sql: Sql, { id, run }: BatchRun): Promise<void> {
+  await sql`
+    update deliveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where batch_id = ${id} and state in ('pending', 'retrying') and dispatched_at is null
+      and exists (select from batches where id = ${id} and run = ${run})`;
 }
 
 /** What came of a batch, and whether that is all: then it has ended. */
