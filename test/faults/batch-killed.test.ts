@@ -10,6 +10,8 @@ import { untilEnded, withTemporal } from '../support/workflows.ts';
 
 const ORDERS = 120;
 const FEW = 20;
+/** A busy machine takes its time, in milliseconds. */
+const STARTS_MS = 180_000;
 
 /** An installation whose orders wait for a worker, with a receiver; answers what starts a worker. */
 async function withOrders(orders: number, onTestFinished: TestContext['onTestFinished']) {
@@ -18,7 +20,7 @@ async function withOrders(orders: number, onTestFinished: TestContext['onTestFin
   const receiver = await createReceiver();
   onTestFinished(() => receiver.close());
   const env = { ...installation.env, FIRST_ATTEMPTS: 'batch' };
-  let program = await startProgram({ ...env, ROLE: 'api' });
+  let program = await startProgram({ ...env, ROLE: 'api' }, STARTS_MS);
   onTestFinished(() => program.kill());
   const client = await login(program.url, installation.credentials);
   const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
@@ -31,7 +33,7 @@ async function withOrders(orders: number, onTestFinished: TestContext['onTestFin
     temporalAddress: env.TEMPORAL_ADDRESS,
     kill: () => program.kill(),
     async startWorker() {
-      program = await startProgram({ ...env, ROLE: 'worker' });
+      program = await startProgram({ ...env, ROLE: 'worker' }, STARTS_MS);
     },
   };
 }
@@ -70,7 +72,7 @@ test('canceled by an operator before its worker dies: each delivery continues in
     { delivered: 0, handedBack: FEW },
   ]);
   expect(receiver.requests).toHaveLength(2 * FEW);
-}, 300_000);
+}, 600_000);
 
 test('killed with requests under way: every delivery arrives, under its number, and what had its result does not come again', async ({
   onTestFinished,
@@ -107,4 +109,4 @@ test('killed with requests under way: every delivery arrives, under its number, 
   );
   const batches = await sql`select id, delivered, handed_back from batches`;
   expect(batches).toMatchObject([{ id: batch?.id, delivered: ORDERS, handedBack: 0 }]);
-}, 200_000);
+}, 600_000);
