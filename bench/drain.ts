@@ -32,7 +32,7 @@ export interface Drained {
   readonly healthyPerSecond: number;
   /** Processor time per delivery by part, and of `all`. */
   readonly cpu: Milliseconds;
-  /** Requests that should not have been made. */
+  /** Requests of an attempt that had been made before. */
   readonly repeats: number;
   /** How long after it was due the second attempt came, in milliseconds, one per delivery that failed. */
   readonly lateMs: readonly number[];
@@ -63,16 +63,16 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
   const clock = startCpuClock(stack, order.processes);
   const start = performance.timeOrigin + performance.now();
   backlog.wake();
-  const { first, repeats } = await receiver.arrivals(deliveries, patienceMs);
+  const { first, second, repeats } = await receiver.arrivals(deliveries, patienceMs);
   const cpu = await clock.stop();
   const healthy = await backlog.healthy(first.map(([id]) => id));
   const failing = order.retryAfterMs === undefined ? 0 : Math.round(deliveries * backlog.failingShare);
-  const seconds = await receiver.arrivalsWithin({
+  const left = failing - second.length;
+  const later = await receiver.arrivalsWithin({
     deliveries: 0,
-    repeats: failing - repeats.length,
-    patienceMs: failing > repeats.length ? patienceMs : 0,
+    seconds: left,
+    patienceMs: left > 0 ? patienceMs : 0,
   });
-  const again = [...repeats, ...seconds.repeats];
   const rate = (arrived: readonly Arrival[]) =>
     (arrived.length / ((arrived.at(-1)?.[1] ?? Number.NaN) - start)) * 1000;
   await backlog.retire(patienceMs);
@@ -81,18 +81,18 @@ export async function drain(stack: Stack, order: DrainOrder): Promise<Drained> {
     mostPerSecond: rate(first.slice(0, Math.ceil(first.length * 0.9))),
     healthyPerSecond: rate(first.filter(([id]) => healthy.has(id))),
     cpu: Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / deliveries])),
-    repeats: Math.max(0, again.length - failing),
-    lateMs: order.retryAfterMs === undefined ? [] : lateness(first, again, order.retryAfterMs),
+    repeats: repeats + later.repeats,
+    lateMs: lateness(first, [...second, ...later.second], order.retryAfterMs ?? 0),
   };
 }
 
 /** What arrived before is not of this drain. */
 const forget = (receiver: ReceiverProcess) =>
-  receiver.arrivalsWithin({ deliveries: 0, repeats: 0, patienceMs: 0 });
+  receiver.arrivalsWithin({ deliveries: 0, seconds: 0, patienceMs: 0 });
 
-function lateness(first: readonly Arrival[], again: readonly Arrival[], dueAfterMs: number): number[] {
+function lateness(first: readonly Arrival[], second: readonly Arrival[], dueAfterMs: number): number[] {
   const firstAt = new Map(first);
-  return again.map(([id, at]) => at - (firstAt.get(id) ?? Number.NaN) - dueAfterMs);
+  return second.map(([id, at]) => at - (firstAt.get(id) ?? Number.NaN) - dueAfterMs);
 }
 
 /** What is shown of the lateness of second attempts. */

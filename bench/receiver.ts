@@ -1,5 +1,5 @@
 /**
- * The receiver, as a process of its own: notes when each delivery arrived first and when it came again, and answers 200 at
+ * The receiver, as a process of its own: notes when each delivery arrived first and when its second attempt did, and answers 200 at
  * once, or what the path says: `/failing` 503, `/slow` after three seconds, `/silent` never.
  * @module
  */
@@ -8,8 +8,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 /** What the parent asks for: the deliveries that came since it last asked, once there are so many or time is up. */
 export interface ArrivalsWanted {
   readonly deliveries: number;
-  /** Requests that were no delivery's first one. */
-  readonly repeats: number;
+  /** Second attempts. */
+  readonly seconds: number;
   readonly patienceMs: number;
 }
 
@@ -21,18 +21,24 @@ export type ReceiverMessage =
 /** A delivery id, and when the head of its request had arrived, in milliseconds since 1970. */
 export type Arrival = readonly [deliveryId: string, at: number];
 
-/** Requests by whether the delivery came for the first time. */
+/** What came. */
 export interface Arrivals {
+  /** Deliveries that came for the first time. */
   readonly first: readonly Arrival[];
-  readonly repeats: readonly Arrival[];
+  /** Second attempts that came for the first time. */
+  readonly second: readonly Arrival[];
+  /** Requests of an attempt that had come before. */
+  readonly repeats: number;
 }
 
 /** What `/slow` takes, in milliseconds. */
 const SLOW_MS = 3_000;
 
-const seen = new Set<string>();
+/** Delivery → the number of its latest attempt. */
+const seen = new Map<string, number>();
 let first: Arrival[] = [];
-let repeats: Arrival[] = [];
+let second: Arrival[] = [];
+let repeats = 0;
 let wanted: ArrivalsWanted | null = null;
 let patience: NodeJS.Timeout | undefined;
 
@@ -42,12 +48,13 @@ function tell(message: ReceiverMessage): void {
 
 function answerParent(inTime = true): void {
   if (wanted === null) return;
-  if (inTime && (first.length < wanted.deliveries || repeats.length < wanted.repeats)) return;
+  if (inTime && (first.length < wanted.deliveries || second.length < wanted.seconds)) return;
   wanted = null;
   clearTimeout(patience);
-  tell({ kind: 'arrivals', arrivals: { first, repeats } });
+  tell({ kind: 'arrivals', arrivals: { first, second, repeats } });
   first = [];
-  repeats = [];
+  second = [];
+  repeats = 0;
 }
 
 function answer(path: string, response: ServerResponse): void {
@@ -60,9 +67,12 @@ function answer(path: string, response: ServerResponse): void {
 function respond(request: IncomingMessage, response: ServerResponse): void {
   const at = performance.timeOrigin + performance.now();
   const id = String(request.headers['x-service-delivery']);
-  if (seen.has(id)) repeats.push([id, at]);
-  else first.push([id, at]);
-  seen.add(id);
+  const attempt = Number(request.headers['x-service-attempt']);
+  const before = seen.get(id) ?? 0;
+  if (before === 0) first.push([id, at]);
+  else if (attempt <= before) repeats += 1;
+  else if (attempt === 2) second.push([id, at]);
+  seen.set(id, Math.max(attempt, before));
   request.resume();
   request.on('end', () => answer(request.url ?? '', response));
   if (wanted !== null) setImmediate(() => answerParent());

@@ -107,14 +107,14 @@ async function round(
   const clock = startCpuClock(stack);
   const start = performance.timeOrigin + performance.now();
   await send();
-  const { first, repeats } = await receiver.arrivalsWithin({ deliveries: orders, repeats: 0, patienceMs });
+  const { first, repeats } = await receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
   const used = await clock.stop();
   return {
     deliveries: first.length,
     seconds: ((first.at(-1)?.[1] ?? Number.NaN) - start) / 1000,
     latencies: await latenciesOf(stack, first),
     cpuPerDelivery: Object.fromEntries(Object.entries(used).map(([name, ms]) => [name, ms / first.length])),
-    repeats: repeats.length,
+    repeats,
     missing: Math.max(0, orders - first.length),
   };
 }

@@ -32,7 +32,7 @@ export async function feel(
   pace: Pace,
 ): Promise<Felt> {
   const orders = Math.max(1, Math.round(pace.perSecond * pace.seconds));
-  await receiver.arrivalsWithin({ deliveries: 0, repeats: 0, patienceMs: 0 });
+  await receiver.arrivalsWithin({ deliveries: 0, seconds: 0, patienceMs: 0 });
   const start = performance.now();
   const answers: number[] = [];
   const sent: Promise<void>[] = [];
@@ -50,7 +50,7 @@ export async function feel(
   }
   await Promise.all(sent);
   const { patienceMs } = pace;
-  const { first } = await receiver.arrivalsWithin({ deliveries: orders, repeats: 0, patienceMs });
+  const { first } = await receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
   return {
     latencies: await latenciesOf(stack, first),
     answers,

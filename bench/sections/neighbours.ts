@@ -84,7 +84,7 @@ async function ownNeighbours(bench: Bench, setting: Setting, place: Place): Prom
     select count(*)::int as count from deliveries where eshop_id = ${shop.eshopId}`;
   const deliveries = row?.count ?? 0;
   const patienceMs = bench.patience(PREPARE_MS);
-  const { first } = await receiver.arrivalsWithin({ deliveries, repeats: 0, patienceMs });
+  const { first } = await receiver.arrivalsWithin({ deliveries, seconds: 0, patienceMs });
   const late = latenessAmongNeighbours(await latenciesOf(stack, first));
   bench.note('  deliveries of the clients', setting, deliveries);
   bench.note('  of them not delivered in ten minutes', setting, deliveries - first.length);

@@ -94,6 +94,7 @@ async function troubled(bench: Bench, stack: Stack, setting: Setting): Promise<v
     retryAfterMs: FIRST_WAIT_MS,
   });
   bench.note(failingName, setting, failing.perSecond);
+  bench.note('  requests repeated, slow or failing', setting, slow.repeats + failing.repeats);
   bench.note('  the healthy ones alone', setting, failing.healthyPerSecond);
   bench.note('  second attempts after they are due, p99, s', setting, worst(failing.lateMs) / 1000);
 }
