@@ -1,0 +1,101 @@
+/** Creations that come at the same moment share a statement, and know nothing of each other. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { insertWebhook } from '../support/events.ts';
+import { minimalOrder, stockedProducts } from '../support/orders.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+  await stockedProducts(api.eshop);
+});
+afterAll(() => api.drop());
+
+const create = (body: object) => api.shop('POST', '/v21/orders', body);
+const strange = (id: string) => ({ ...minimalOrder(id), orderProducts: [{ sku: 'NONE', quantity: 1 }] });
+
+test('each is answered for itself: made, there already, refused for a product that nobody knows', async () => {
+  await create(minimalOrder('there'));
+  const bodies = [
+    minimalOrder('new-1'),
+    minimalOrder('there'),
+    strange('strange'),
+    minimalOrder('new-2'),
+    strange('there'),
+    minimalOrder('twice'),
+    minimalOrder('twice'),
+  ];
+  const answers = await Promise.all(bodies.map(create));
+  expect(answers.slice(0, 5).map(({ status }) => status)).toEqual([200, 409, 400, 200, 400]);
+  expect(answers[2]?.body.message).toBe('orderProducts.0.sku: "NONE" is not a known product');
+  expect(
+    answers
+      .slice(5)
+      .map(({ status }) => status)
+      .sort(),
+  ).toEqual([200, 409]);
+  const rows = await api.sql`
+    select entity_id, count(*)::int as events from events where type = 'CREATE_ORDER' and entity_id <> 'there'
+    group by entity_id order by entity_id`;
+  expect(rows.map((row) => ({ ...row }))).toEqual(
+    ['new-1', 'new-2', 'twice'].map((entityId) => ({ entityId, events: 1 })),
+  );
+  const lines =
+    await api.sql`select count(*)::int as lines from order_products where eshop_order_id = 'twice'`;
+  expect(lines[0]?.lines).toBe(1);
+});
+
+test('everything that is wrong is told at once, an unknown product with the rest', async () => {
+  const answer = await create({ ...strange('wrong'), priority: 7, sanction: true });
+  expect(answer.status).toBe(400);
+  for (const what of ['priority:', 'sanction: allowed only for b2b', 'orderProducts.0.sku: "NONE"'])
+    expect(answer.body.message).toContain(what);
+});
+
+test('an unknown product in a change is told as well, and nothing is changed', async () => {
+  await create(minimalOrder('changed'));
+  const body = { note: 'x', orderProducts: [{ sku: 'NONE', quantity: 1 }] };
+  const answer = await api.shop('PATCH', '/v21/orders/changed', body);
+  expect(answer.body).toMatchObject({
+    statusCode: 400,
+    message: 'orderProducts.0.sku: "NONE" is not a known product',
+  });
+  expect((await api.shop('GET', '/v21/orders/changed')).data.note).toBeNull();
+});
+
+test('an order gets a delivery for each of a hundred webhooks, in their order, after those of the order before', async () => {
+  const eshop = await api.newEshop();
+  await stockedProducts(eshop);
+  const webhooks: number[] = [];
+  for (let index = 0; index < 100; index += 1)
+    webhooks.push(await insertWebhook(api.sql, eshop.eshopId, 'CREATE_ORDER'));
+  for (const id of ['1', '2', '3']) await eshop.shop.request('POST', '/v21/orders', minimalOrder(id));
+  const rows = await api.sql<{ id: string; webhookId: number; entityId: string }[]>`
+    select id, webhook_id, entity_id from deliveries where eshop_id = ${eshop.eshopId} order by id`;
+  expect(rows.map(({ entityId, webhookId }) => [entityId, webhookId])).toEqual(
+    ['1', '2', '3'].flatMap((id) => webhooks.map((webhook) => [id, webhook])),
+  );
+  // UUIDv7: with the time in front.
+  for (const { id } of rows) {
+    expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(Math.abs(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16) - Date.now())).toBeLessThan(
+      60_000,
+    );
+  }
+});
+
+test('of requests at the same moment each is allowed or refused for itself', async () => {
+  const other = await api.newEshop();
+  const list = (apiKey: string, token: string) =>
+    api.anonymous('GET', '/v21/orders', undefined, { 'x-api-key': apiKey, authorization: token });
+  const { eshop } = api;
+  const answers = await Promise.all([
+    list(eshop.apiKey, eshop.shop.token),
+    list(other.apiKey, eshop.shop.token),
+    list(other.apiKey, other.warehouse.token),
+    list('wb_none', other.shop.token),
+    list(eshop.apiKey, `${eshop.shop.token}x`),
+    list(eshop.apiKey, eshop.shop.token),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 401, 200, 401, 401, 200]);
+});
