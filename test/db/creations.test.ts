@@ -1,0 +1,62 @@
+/** Records that are created in the same turn of the event loop share a statement. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { orders } from '../../src/db/records/orders.ts';
+import { products } from '../../src/db/records/products.ts';
+import { create } from '../../src/db/records/write.ts';
+import { sampleOrder } from '../../src/domain/order/record.ts';
+import type { OrderRecord } from '../../src/domain/order/schema.ts';
+import { sampleProduct } from '../../src/domain/product/schema.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { stockedProducts } from '../support/orders.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+  await stockedProducts(api.eshop);
+});
+afterAll(() => api.drop());
+
+const [line] = sampleOrder.orderProducts;
+function order(eshopOrderId: string, sku = 'TEA'): OrderRecord {
+  if (line === undefined) throw new Error('The sample has no line.');
+  return { ...sampleOrder, eshopOrderId, status: 'preReceived', orderProducts: [{ ...line, sku }] };
+}
+const outcomes = async (records: readonly OrderRecord[]) => {
+  const made = records.map((record) => create(api.sql, orders, api.eshop.eshopId, record));
+  return (await Promise.allSettled(made)).map(({ status }) => status);
+};
+const transactions = async (ids: readonly string[]) => {
+  const rows =
+    await api.sql`select distinct xmin::text from orders where eshop_order_id = any(${[...ids]}::text[])`;
+  return rows.length;
+};
+
+test('one statement is one transaction', async () => {
+  const ids = Array.from({ length: 10 }, (_, index) => `order-${index}`);
+  expect(await outcomes(ids.map((id) => order(id)))).toEqual(ids.map(() => 'fulfilled'));
+  expect(await transactions(ids)).toBe(1);
+});
+
+test('one that the database refuses keeps none of the others from being made', async () => {
+  const made = await outcomes([order('before'), order('refused', 'NONE'), order('after')]);
+  expect(made).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+});
+
+test('of two with the same identifier one is made, with its own line', async () => {
+  const made = await outcomes([order('twice'), order('twice'), order('beside')]);
+  expect(made.toSorted()).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+  const rows = await api.sql`
+    select o.eshop_order_id as id, count(*)::int as lines from orders o join order_products p using (eshop_id, eshop_order_id)
+    where o.eshop_order_id in ('twice', 'beside') group by 1 order by 1`;
+  expect(rows.map((row) => ({ ...row }))).toEqual([
+    { id: 'beside', lines: 1 },
+    { id: 'twice', lines: 1 },
+  ]);
+});
+
+test('the same of a kind without lines', async () => {
+  const product = { ...sampleProduct, sku: 'TWICE' };
+  const made = [0, 1].map(() => create(api.sql, products, api.eshop.eshopId, product));
+  const statuses = (await Promise.allSettled(made)).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual(['fulfilled', 'rejected']);
+});
