@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { stopOnInterruption } from '../src/shutdown.ts';
+import { measureHolds } from './accept/holds.ts';
 import { acceptReport, oneMeasure } from './accept/report.ts';
 import { type Measure, runScenario, scenarios } from './accept/scenarios.ts';
 import { startTree, type Tree } from './accept/tree.ts';
@@ -26,6 +27,7 @@ interface Options {
   readonly orders: number;
   readonly webhooks: readonly number[];
   readonly only: string;
+  readonly holds: boolean;
   readonly json: boolean;
   readonly profile?: string;
 }
@@ -37,6 +39,7 @@ const options = new Command('bench:accept')
   .option('--orders <n>', 'orders in a round; an import has two lines for each', positiveInteger, 1000)
   .option('--webhooks <list>', 'how many webhooks are subscribed to each kind of event', numbers, [0, 1, 10])
   .option('--only <text>', 'only scenarios with this in their name', '')
+  .option('--holds', 'instead, how long the largest requests hold the event loop', false)
   .option('--json', 'JSON instead of a table', false)
   .option('--profile <folder>', 'write a CPU profile of each API there')
   .parse()
@@ -71,6 +74,10 @@ async function measure(): Promise<void> {
       shutdown,
     );
     trees.push(tree);
+  }
+  if (options.holds) {
+    console.log(await measureHolds(trees, options.webhooks.at(-1) ?? 0));
+    return;
   }
   const measures: Measure[] = [];
   // The first round warms compilers, caches and connections, and is not counted.

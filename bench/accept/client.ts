@@ -17,6 +17,8 @@ export const skuOf = (index: number) => `THING-${index % SKUS}`;
 export interface Client {
   /** POSTs as the e-shop. @throws Error when the answer is not 200 */
   shop(path: string, body: object): Promise<string>;
+  /** GETs as the e-shop. @throws Error when the answer is not 200 */
+  read(path: string): Promise<string>;
   /** The body of an import → how many lines got which status. */
   import(body: string): Promise<ReadonlyMap<number, number>>;
   close(): Promise<void>;
@@ -25,18 +27,26 @@ export interface Client {
 /** Logs both in, and creates the products, each with stock. */
 export async function createClient(apiUrl: string, credentials: Credentials): Promise<Client> {
   const agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
-  async function post(path: string, body: string, type: string, authorization: string): Promise<string> {
+  async function ask(
+    method: 'GET' | 'POST',
+    path: string,
+    authorization: string,
+    sent: { readonly type: string; readonly body: string } | null,
+  ): Promise<string> {
+    const headers = { 'x-api-key': credentials.apiKey, authorization };
     const answer = await agent.request({
       origin: apiUrl,
       path: `/v21${path}`,
-      method: 'POST',
-      headers: { 'x-api-key': credentials.apiKey, 'content-type': type, authorization },
-      body,
+      method,
+      headers: sent === null ? headers : { ...headers, 'content-type': sent.type },
+      body: sent?.body ?? null,
     });
     const text = await answer.body.text();
-    if (answer.statusCode !== 200) throw new Error(`POST ${path}: HTTP ${answer.statusCode} ${text}`);
+    if (answer.statusCode !== 200) throw new Error(`${method} ${path}: HTTP ${answer.statusCode} ${text}`);
     return text;
   }
+  const post = (path: string, body: string, type: string, authorization: string) =>
+    ask('POST', path, authorization, { type, body });
   const tokenOf = async ({
     username,
     password,
@@ -50,6 +60,7 @@ export async function createClient(apiUrl: string, credentials: Credentials): Pr
   const [shopToken, warehouseToken] = [await tokenOf(credentials), await tokenOf(credentials.warehouse)];
   const client: Client = {
     shop: (path, body) => post(path, JSON.stringify(body), 'application/json', shopToken),
+    read: (path) => ask('GET', path, shopToken, null),
     async import(body) {
       const answer = await post('/warehouse/events/import', body, 'application/x-ndjson', warehouseToken);
       const statuses = new Map<number, number>();

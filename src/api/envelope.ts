@@ -13,12 +13,32 @@ import type { Pagination } from './pagination.ts';
  * @example return ok(c, 'Order created.', record);
  */
 export function ok(c: Context<ApiEnv>, message: string, data: unknown, pagination?: Pagination): Response {
-  const text = JSON.stringify({
-    statusCode: 200,
-    message,
-    data,
-    ...(pagination === undefined ? {} : { pagination }),
-  });
+  return answer(
+    c,
+    JSON.stringify({
+      statusCode: 200,
+      message,
+      data,
+      ...(pagination === undefined ? {} : { pagination }),
+    }),
+  );
+}
+
+/**
+ * The same for a list whose items are JSON already.
+ * @param items the texts
+ */
+export function okList(
+  c: Context<ApiEnv>,
+  message: string,
+  items: readonly string[],
+  pagination: Pagination,
+): Response {
+  const [said, shown] = [message, pagination].map((value) => JSON.stringify(value));
+  return answer(c, `{"statusCode":200,"message":${said},"data":[${items.join(',')}],"pagination":${shown}}`);
+}
+
+function answer(c: Context<ApiEnv>, text: string): Response {
   // Bytes, roughly: counting them exactly would take another pass over the text.
   c.var.allowance?.spend(text.length);
   return c.body(text, 200, { 'content-type': 'application/json' });

@@ -107,8 +107,12 @@ export function strayLists(input: unknown, output: unknown, path: readonly strin
   if (Array.isArray(input) && !Array.isArray(output)) {
     return [{ path: path.join('.'), message: 'must be an object, not a list' }];
   }
-  const made = new Map(Object.entries(output));
-  return Object.entries(input).flatMap(([key, value]) => strayLists(value, made.get(key), [...path, key]));
+  const problems: FieldProblem[] = [];
+  for (const [key, value] of Object.entries(input)) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(output, key)) continue;
+    problems.push(...strayLists(value, Reflect.get(output, key), [...path, key]));
+  }
+  return problems;
 }
 
 /** True for a JSON object. */

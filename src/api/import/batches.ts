@@ -17,10 +17,12 @@ import type { Permit } from './still-allowed.ts';
  * small part already.
  */
 export const BATCH_LINES = 50;
+/** The lines of the first transaction: how large their records are is not known yet. */
+const FIRST_LINES = 10;
 /** The most bytes of lines in a transaction, unless one has more, and the most that their events may have. */
-const BATCH_BYTES = 512 * 1024;
+const BATCH_BYTES = 256 * 1024;
 /** After this time, in milliseconds, a transaction takes no more of its lines: somebody may wait for its locks. */
-const BATCH_MS = 100;
+const BATCH_MS = 50;
 
 /** A line to be written. */
 export interface BatchLine {
@@ -60,6 +62,8 @@ export function createBatches(
   let writing = false;
   /** So many of the next lines are written alone: the database has refused something of them. */
   let alone = 0;
+  /** How many lines come into one transaction: more after each that took all of its own, fewer after one that did not. */
+  let most = FIRST_LINES;
 
   async function writeWaiting(): Promise<void> {
     writing = true;
@@ -67,11 +71,13 @@ export function createBatches(
     await new Promise((round) => setImmediate(round));
     while (waiting.length > 0) {
       await turns.run(eshopId, async () => {
-        const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting));
+        const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting, most));
         const outcomes = await outcomesOf(batch.map(({ line }) => line));
         alone = Math.max(0, alone - outcomes.length);
         for (const [index, outcome] of outcomes.entries()) batch[index]?.answer(outcome);
         waiting.splice(0, outcomes.length);
+        most =
+          outcomes.length < batch.length ? Math.max(1, outcomes.length) : Math.min(BATCH_LINES, 2 * most);
       });
     }
     writing = false;
@@ -130,11 +136,11 @@ export function createBatches(
 }
 
 /** How many of those that wait come into one transaction. */
-function sizeOf(waiting: readonly Waiting[]): number {
+function sizeOf(waiting: readonly Waiting[], most: number): number {
   let bytes = 0;
   const end = waiting.findIndex(({ line }, index) => {
     bytes += line.bytes;
-    return index > 0 && (index >= BATCH_LINES || bytes > BATCH_BYTES);
+    return index > 0 && (index >= most || bytes > BATCH_BYTES);
   });
   return end < 0 ? waiting.length : end;
 }

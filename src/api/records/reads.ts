@@ -2,6 +2,7 @@
  * The list and the detail of a kind of record, in the form of a version.
  * @module
  */
+import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Family } from '../../db/records/family.ts';
@@ -10,12 +11,12 @@ import type { CatalogueEntry } from '../../domain/catalogue.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import { described, identifier } from '../../domain/fields.ts';
 import { recordNotFound } from '../../domain/problem.ts';
-import { renderValue } from '../../domain/render.ts';
+import { type RenderOptions, render, renderValue } from '../../domain/render.ts';
 import { timestamp } from '../../domain/timestamp.ts';
 import { article, capital } from '../../domain/words.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
-import { ok } from '../envelope.ts';
+import { ok, okList } from '../envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { booleanText, params, query } from '../validate.ts';
 
@@ -46,6 +47,22 @@ export function idParams({ noun, idField }: CatalogueEntry) {
   return { id: described(identifier(), `The \`${idField}\` of the ${noun}.`) };
 }
 
+/** How long records are rendered before something else may run, in milliseconds. */
+const SLICE_MS = 10;
+
+/** The JSON texts of records; a hundred large ones would hold up the process for as long as it takes. */
+async function rendered(records: readonly object[], options: RenderOptions): Promise<string[]> {
+  const texts: string[] = [];
+  let began = performance.now();
+  for (const record of records) {
+    texts.push(render(record, options));
+    if (performance.now() - began < SLICE_MS) continue;
+    await setImmediate();
+    began = performance.now();
+  }
+  return texts;
+}
+
 /** The list and the detail. */
 export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: ListedResource): Hono<ApiEnv> {
   const { family, tag, listed, filter, packingLists } = resource;
@@ -70,8 +87,8 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
       const { page: number, items, ...asked } = c.req.valid('query');
       const page = pageOf({ page: number, items });
       const { records, totalCount } = await listRecords(deps.sql, family, c.var.session.eshopId, asked, page);
-      const shown = records.map((record) => renderValue(record, { version, withPackingLists: false }));
-      return ok(c, foundAll, shown, paginationOf(page, totalCount));
+      const shown = await rendered(records, { version, withPackingLists: false });
+      return okList(c, foundAll, shown, paginationOf(page, totalCount));
     },
   );
 
