@@ -152,12 +152,18 @@ test('imports that meet in opposite orders all come through', async () => {
 test('a record that somebody else has locked is waited for, and what was read under its lock is what he left', async () => {
   await newOrder('a');
   let release = () => {};
+  let locked = () => {};
+  const isLocked = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
   const held = api.sql.begin(async (tx) => {
     await tx`update orders set note = 'left by another' where eshop_id = ${eshop.eshopId} and eshop_order_id = 'a'`;
     await new Promise<void>((resolve) => {
       release = resolve;
+      locked();
     });
   });
+  await isLocked;
   const sent = send([status('a', 'suspended')]);
   await until('the import waits', async () => {
     const [row] = await api.sql`
