@@ -64,8 +64,11 @@ const MAX_ATTEMPTS_AT_ONCE = 200;
 export const BATCH_SLOTS = 256;
 /** Waybill's own steps under way at once: short, on a database with ten connections. */
 const MAX_STEPS_AT_ONCE = 40;
-/** A cached workflow takes about 1 MB; one that waits for hours costs a replay when it goes on. */
-const MAX_CACHED_WORKFLOWS = 500;
+/**
+ * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt. All of them fit
+ * in a heap of 512 MB (docs/decisions/0021).
+ */
+const MAX_CACHED_WORKFLOWS = 1_000;
 /**
  * How long a workflow waits for the worker that last had it, in milliseconds. The default of 10 s would delay an
  * activation by as much after a worker died; much less would cost replays under load.
