@@ -103,15 +103,16 @@ async function startParts(shutdown: Shutdown, say: (text: string) => void, clust
   };
   const apiPort = await freePort();
   let api: Child | undefined;
-  let workers: Child[] = [];
+  const workers: Child[] = [];
   let started = 0;
 
-  async function startOneWorker(more: Readonly<Record<string, string>>): Promise<Child> {
+  async function startOneWorker(more: Readonly<Record<string, string>>): Promise<void> {
     started += 1;
     const log = join(directory, `worker-${started}.log`);
     const worker = startChild('src/main.ts', { ...env, ROLE: 'worker', ...more }, log);
+    // Known before it is ready: whoever interrupts the start must not leave it behind.
+    workers.push(worker);
     await worker.waitUntil(async () => (await readFile(log, 'utf8')).includes('Waybill is ready'));
-    return worker;
   }
   async function stopWorkers(): Promise<void> {
     await Promise.all(workers.splice(0).map((worker) => worker.stop()));
@@ -137,18 +138,26 @@ async function startParts(shutdown: Shutdown, say: (text: string) => void, clust
     }),
     async startWorkers({ count = 1, env: more = {} }) {
       await stopWorkers();
-      workers = await Promise.all(Array.from({ length: count }, () => startOneWorker(more)));
+      await Promise.all(Array.from({ length: count }, () => startOneWorker(more)));
     },
     stopWorkers,
     async startApi() {
       if (api !== undefined) return;
-      const child = await startApi(env, apiPort, directory);
+      const child = startChild(
+        'src/main.ts',
+        { ...env, ROLE: 'api', PORT: String(apiPort) },
+        join(directory, 'api.log'),
+      );
       api = child;
       await shutdown.add(() => child.stop());
+      await child.waitUntil(async () => (await fetch(`http://127.0.0.1:${apiPort}/readyz`)).ok);
     },
     async openShop() {
       await stack.startApi();
-      const shop = await openShop(`http://127.0.0.1:${apiPort}`, await createEshop(env));
+      const shop = await openShop(
+        `http://127.0.0.1:${apiPort}`,
+        await createEshop(env, process.cwd(), shutdown.signal),
+      );
       await shutdown.add(() => shop.close());
       return shop;
     },
@@ -179,14 +188,6 @@ async function startEmbedded(
   return { address: server.address, processes: { temporal: pid } };
 }
 
-/** The API as a process of its own; answers once it serves. */
-export async function startApi(env: Readonly<Record<string, string>>, port: number, directory: string) {
-  const log = join(directory, 'api.log');
-  const api = startChild('src/main.ts', { ...env, ROLE: 'api', PORT: String(port) }, log);
-  await api.waitUntil(async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok);
-  return api;
-}
-
 /** The embedded server as `npm start` runs it; it only notes the time of every commit besides. */
 export async function startDatabase(directory: string) {
   const dataDir = await openDataDir(directory);
@@ -213,7 +214,11 @@ export function commitTimesIn(sql: Pool): Stack['commitTimes'] {
 }
 
 /** @param cwd another checkout */
-export async function createEshop(env: Readonly<Record<string, string>>, cwd = process.cwd()) {
+export async function createEshop(
+  env: Readonly<Record<string, string>>,
+  cwd = process.cwd(),
+  signal?: AbortSignal,
+) {
   const args = [
     'bin/waybill.js',
     'eshop',
@@ -227,6 +232,7 @@ export async function createEshop(env: Readonly<Record<string, string>>, cwd = p
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     cwd,
     env: { ...process.env, ...env },
+    ...(signal === undefined ? {} : { signal }),
   });
   return v.parse(v.pipe(v.string(), v.parseJson(), credentialsSchema), stdout);
 }
