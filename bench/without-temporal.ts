@@ -7,7 +7,7 @@
 import pino from 'pino';
 import { makeBatch } from '../src/attempt/make-batch.ts';
 import { createRooms } from '../src/attempt/rooms.ts';
-import { createSlots } from '../src/attempt/slots.ts';
+import { BATCH_SLOTS, createSlots } from '../src/attempt/slots.ts';
 import { createPool } from '../src/db/pool.ts';
 import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
@@ -15,7 +15,6 @@ import { createKeys } from '../src/keys.ts';
 import { dispatchBatch } from '../src/relay/batches.ts';
 import { createLane } from '../src/relay/lane.ts';
 import { startLoop } from '../src/relay/loop.ts';
-import { BATCH_SLOTS } from '../src/worker-role.ts';
 
 const { DATABASE_URL = '', SECRET_KEY = '', DELIVERY_ALLOW_CIDRS = '' } = process.env;
 const POOL_SIZE = 20;
@@ -28,8 +27,9 @@ const sender = createSender({
   version: 'bench',
 });
 const slots = createSlots(BATCH_SLOTS);
-const rooms = createRooms(BATCH_SLOTS);
-const deps = { sql, sender, keys: createKeys(Buffer.from(SECRET_KEY, 'base64')), rooms, log, slots };
+const batchRooms = createRooms(BATCH_SLOTS);
+const keys = createKeys(Buffer.from(SECRET_KEY, 'base64'));
+const deps = { sql, sender, keys, rooms: batchRooms, batchRooms, log, slots };
 const stop = new AbortController();
 const signals = { stop: stop.signal, abort: new AbortController().signal };
 const running = new Map<string, Promise<unknown>>();
@@ -47,7 +47,19 @@ const starter = {
 };
 const loop = startLoop({
   what: 'deliveries',
-  step: () => dispatchBatch({ sql, log, starter, checkBatch: async () => {}, slots, onTaken() {} }, lane),
+  step: () =>
+    dispatchBatch(
+      {
+        sql,
+        log,
+        starter,
+        checkBatch: async () => {},
+        slots,
+        batchLimits: batchRooms.claimLimits,
+        onTaken() {},
+      },
+      lane,
+    ),
   onFailure() {},
   log,
 });

@@ -10,8 +10,8 @@ import type { Logger } from 'pino';
 import { createActivities } from '../activities/index.ts';
 import { batchWorkflowId } from '../workflows/batch-types.ts';
 import { stepsQueue } from '../workflows/delivery-types.ts';
-import { createRooms, type Rooms } from './attempt/rooms.ts';
-import { createSlots } from './attempt/slots.ts';
+import { type BatchRooms, createDestinations, createRooms, type Rooms } from './attempt/rooms.ts';
+import { BATCH_SLOTS, createSlots } from './attempt/slots.ts';
 import type { Pool } from './db/pool.ts';
 import type { Sender } from './delivery/sender.ts';
 import type { RetryPolicy } from './domain/retry-policy.ts';
@@ -45,6 +45,7 @@ export interface WorkerOptions {
   /** Attempts under way at once, and the bounds within; tests choose theirs. */
   readonly attemptsAtOnce?: number;
   readonly rooms?: Rooms;
+  readonly batchRooms?: BatchRooms;
   /** Other workflows than this build's own. */
   readonly workflowBundle?: WorkflowBundleOption;
 }
@@ -60,8 +61,6 @@ export interface RunningWorker {
 
 /** Attempts under way at once: they wait for receivers far more than they compute. */
 const MAX_ATTEMPTS_AT_ONCE = 200;
-/** Requests of batches under way at once. */
-export const BATCH_SLOTS = 256;
 /** Waybill's own steps under way at once: short, on a database with ten connections. */
 const MAX_STEPS_AT_ONCE = 40;
 /**
@@ -108,7 +107,10 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const stopping = new AbortController();
   const repaired = createCounts();
   const slots = createSlots(BATCH_SLOTS);
-  const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE, rooms = createRooms(attemptsAtOnce) } = options;
+  const destinations = createDestinations();
+  const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE } = options;
+  const rooms = options.rooms ?? createRooms(attemptsAtOnce, undefined, destinations);
+  const batchRooms = options.batchRooms ?? createRooms(BATCH_SLOTS, undefined, destinations);
   let state: 'up' | 'down' | 'unknown' = 'unknown';
 
   /**
@@ -141,6 +143,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         rooms,
         log,
         slots,
+        batchRooms,
         stopping: stopping.signal,
         signalAttemptFailed: (deliveryId, attempt) => dispatcher.signalAttemptFailed(deliveryId, attempt),
       });
@@ -189,6 +192,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         slots,
         firstAttempts: options.firstAttempts,
         limits: rooms.limits,
+        batchLimits: batchRooms.claimLimits,
         log,
         onTemporal: (now) => {
           state = now;

@@ -105,8 +105,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'claims-forget-what-is-in-flight',
     file: 'src/db/outbox/claim-deliveries.ts',
-    text: '               + (select count(*) from in_flight f where f.eshop_id = h.eshop_id) as turn,',
-    replacement: '               as turn,',
+    text: '             of_eshop + row_number()',
+    replacement: '             row_number()',
     noticed: 'An e-shop whose receivers hang gets every second place all the same.',
     caughtBy: fairClaims('what an e-shop has in flight counts as its turns'),
   },

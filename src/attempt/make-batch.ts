@@ -3,8 +3,9 @@
  * is asked for many at once, and that what is not delivered goes back to the outbox.
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { whileLeased } from '../db/outbox/lease.ts';
-import { type BatchRun, type DeliveryForAttempt, loadOfBatch } from '../db/webhooks/attempts.ts';
+import { type BatchedDelivery, type BatchRun, loadOfBatch, openInBatch } from '../db/webhooks/attempts.ts';
 import { type BatchCounts, countBatch, renewBatch, takeBatch } from '../db/webhooks/batches.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
@@ -14,11 +15,13 @@ import type { AttemptTerms } from './outcome.ts';
 import { OwnFault } from './own-fault.ts';
 import { type Prepare, prepareMany } from './prepare.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
+import type { BatchRooms, Place } from './rooms.ts';
 import type { Slots } from './slots.ts';
 
 /** What batches receive. */
 export interface BatchDeps extends AttemptDeps {
   readonly slots: Slots;
+  readonly batchRooms: BatchRooms;
 }
 
 /** Which batch is to be made. */
@@ -37,6 +40,8 @@ export interface BatchSignals {
 
 /** Deliveries that are read at once: their records may be large. */
 const PAGE = 64;
+/** Before those whose receivers have as much under way as they take are looked at again, in milliseconds. */
+const FULL_MS = 10;
 /** A delivery whose webhook changes between reading and beginning is read again this often. */
 const ROUNDS = 3;
 
@@ -51,7 +56,6 @@ export async function makeBatch(
   signals: BatchSignals,
 ): Promise<BatchCounts> {
   const { sql } = deps;
-  deps.slots.begins(order.batchId);
   const batch = await takeBatch(sql, order.batchId);
   for (let round = 0; round < ROUNDS && !signals.stop.aborted; round += 1) {
     await whileLeased(
@@ -71,7 +75,13 @@ export async function makeBatch(
   return counts;
 }
 
-/** Goes once through all that is open, as slots become free. */
+/** An attempt that may begin: its receiver has room for it. */
+interface Admitted {
+  readonly id: string;
+  readonly place: Place;
+}
+
+/** Goes once through all that is open, as slots and places become free. */
 async function makeRound(
   deps: BatchDeps,
   { policy }: BatchOrder,
@@ -85,9 +95,12 @@ async function makeRound(
   const underWay = new Set<Promise<void>>();
   let interruption: { readonly error: unknown } | undefined;
 
-  async function attempt(ready: ReadyAttempt): Promise<void> {
+  async function attempt(ready: ReadyAttempt, place: Place | undefined): Promise<void> {
+    let accepted: boolean | null = null;
     try {
-      recorder.answered(await send(deps.sender, ready, abort));
+      const answered = await send(deps.sender, ready, abort);
+      accepted = answered.result.outcome === 'success';
+      recorder.answered(answered);
     } catch (error) {
       if (error instanceof OwnFault) {
         deps.log.warn(
@@ -97,41 +110,70 @@ async function makeRound(
         recorder.handBack(ready.delivery.id);
       } else interruption ??= { error };
     } finally {
+      place?.leave(accepted);
       slots.release(1);
     }
   }
 
-  function launch(ready: readonly ReadyAttempt[]): void {
-    for (const each of ready) {
-      const running = attempt(each).finally(() => underWay.delete(running));
-      underWay.add(running);
+  /** @returns how many slots are in use for them from now on */
+  async function launch(admitted: readonly Admitted[]): Promise<number> {
+    const places = new Map(admitted.map(({ id, place }) => [id, place]));
+    try {
+      const ready = await beginPage(deps, [...places.keys()], { terms, batch, prepareWith, recorder });
+      for (const each of ready) {
+        const place = places.get(each.delivery.id);
+        places.delete(each.delivery.id);
+        const running = attempt(each, place).finally(() => underWay.delete(running));
+        underWay.add(running);
+      }
+      return ready.length;
+    } finally {
+      for (const place of places.values()) place.leave(null);
     }
   }
 
-  let after: string | null = null;
   try {
-    while (interruption === undefined) {
-      const taken = await slots.take(PAGE, stop);
+    let queue: readonly BatchedDelivery[] = await openInBatch(sql, batch.id);
+    while (interruption === undefined && queue.length > 0) {
+      slots.holds(batch.id, queue.length);
+      const taken = await slots.take(Math.min(PAGE, queue.length), stop);
       if (taken === 0) break;
-      let ready: readonly ReadyAttempt[] = [];
-      let last: string | undefined;
+      const { admitted, waiting, later } = admit(deps.batchRooms, queue, taken);
+      for (const { id } of later) recorder.putBack(id);
+      queue = waiting;
+      let used = 0;
       try {
-        const page: DeliveryForAttempt[] = await loadOfBatch(sql, batch.id, { after, limit: taken });
-        last = page.at(-1)?.id;
-        ready = await beginPage(deps, page, { terms, batch, prepareWith, recorder });
+        used = await launch(admitted);
       } finally {
-        slots.release(taken - ready.length);
+        slots.release(taken - used);
       }
-      launch(ready);
-      if (last === undefined) break;
-      after = last;
+      if (admitted.length === 0 && queue.length > 0) await sleep(FULL_MS);
       await recorder.room();
     }
   } finally {
+    slots.ends(batch.id);
     await Promise.all(underWay);
     await recorder.end();
   }
   if (interruption !== undefined) throw interruption.error;
+}
+
+/** Who finds a place, who waits here for one, and who goes back to the queue, since it would be for long. */
+function admit(rooms: BatchRooms, queue: readonly BatchedDelivery[], most: number) {
+  const admitted: Admitted[] = [];
+  const waiting: BatchedDelivery[] = [];
+  const later: BatchedDelivery[] = [];
+  for (const delivery of queue) {
+    if (admitted.length >= most) {
+      waiting.push(delivery);
+      continue;
+    }
+    const place = rooms.admit(delivery);
+    if (place === 'soon') waiting.push(delivery);
+    else if (place === 'later') later.push(delivery);
+    else admitted.push({ id: delivery.id, place });
+  }
+  return { admitted, waiting, later };
 }
 
 interface PageContext {
@@ -144,9 +186,10 @@ interface PageContext {
 /** Begins what may begin; hands back what may not. What changed in between is left to the next round. */
 async function beginPage(
   deps: BatchDeps,
-  page: readonly DeliveryForAttempt[],
+  ids: readonly string[],
   { terms, batch, prepareWith, recorder }: PageContext,
 ): Promise<readonly ReadyAttempt[]> {
+  const page = await loadOfBatch(deps.sql, batch.id, ids);
   const { ready, refused, unprepared } = await begin(deps, page, terms, batch, prepareWith);
   for (const { delivery } of refused) recorder.handBack(delivery.id);
   for (const { delivery, error } of unprepared) {

@@ -3,7 +3,7 @@
  * that dies repeats little.
  * @module
  */
-import { type BatchRun, handBack } from '../db/webhooks/attempts.ts';
+import { type BatchRun, handBack, putBack } from '../db/webhooks/attempts.ts';
 import type { AttemptDeps } from './begin-attempts.ts';
 import { type AnsweredAttempt, record, withRetries } from './finish-attempts.ts';
 import type { AttemptTerms } from './outcome.ts';
@@ -14,6 +14,8 @@ export interface Recorder {
   answered(attempt: AnsweredAttempt): void;
   /** A delivery that the batch does not deliver: its next step is a workflow's of its own. */
   handBack(deliveryId: string): void;
+  /** A delivery whose receiver has as much under way as it takes: the queue keeps it. */
+  putBack(deliveryId: string): void;
   /** Waits until there is room for more results. @throws what recording failed with */
   room(): Promise<void>;
   /** Records what is left. @throws what recording failed with */
@@ -35,17 +37,20 @@ export function createRecorder(
 ): Recorder {
   const answers: AnsweredAttempt[] = [];
   const handedBack: string[] = [];
+  const back: string[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let failure: { readonly error: unknown } | undefined;
 
   async function write(): Promise<void> {
-    while (answers.length > 0 || handedBack.length > 0) {
+    while (answers.length > 0 || handedBack.length > 0 || back.length > 0) {
       const attempts = answers.splice(0, FULL);
       const ids = handedBack.splice(0, FULL);
+      const queued = back.splice(0, FULL);
       try {
         await record(sql, attempts, terms, batch);
         await withRetries(() => handBack(sql, batch.id, ids));
+        await withRetries(() => putBack(sql, batch.id, queued));
       } catch (error) {
         // They stay without a result, and are attempted again under their numbers.
         failure ??= { error };
@@ -77,6 +82,10 @@ export function createRecorder(
     },
     handBack(deliveryId) {
       handedBack.push(deliveryId);
+      flushSoon();
+    },
+    putBack(deliveryId) {
+      back.push(deliveryId);
       flushSoon();
     },
     async room() {

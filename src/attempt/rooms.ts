@@ -26,6 +26,22 @@ export interface Rooms {
   limits(): InFlightLimits;
 }
 
+/** The bounds of one worker's batches: what finds no place is nobody's turn, and asks again without having queued. */
+export interface BatchRooms {
+  /** @returns the place; or whether there will be one within a moment: `later` is for the database to keep */
+  admit(destination: Destination): Place | 'soon' | 'later';
+  /** What batches may hold, for the claims of the relay: as much as begins within a moment. */
+  claimLimits(): InFlightLimits;
+}
+
+/** Webhooks and hosts as a worker knows them, whatever makes the attempts. */
+export interface Destinations {
+  readonly webhooks: Map<number, Room>;
+  readonly hosts: Map<string, Room>;
+}
+
+export const createDestinations = (): Destinations => ({ webhooks: new Map(), hosts: new Map() });
+
 /** Of a webhook or a host about which nothing is known. */
 const FIRST_LIMIT = 20;
 const GREATEST_LIMIT = 100;
@@ -36,10 +52,13 @@ const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
 /** Whoever waits longer than this, in milliseconds, goes before what is still in the database. */
 const QUEUE_MS = 1_000;
+/** What begins within this is not worth giving back, in milliseconds. */
+const MOMENT_MS = 500;
 /** Destinations with nothing under way that are remembered; the rest begin anew. */
 const REMEMBERED = 10_000;
 
-interface Room {
+/** Attempts under way, and what was learned from them. */
+export interface Room {
   underWay: number;
   limit: number;
   /** How long its attempts take, in milliseconds: a moving mean. */
@@ -53,43 +72,53 @@ interface Room {
 /**
  * @param slots attempts of this worker under way at once
  * @param now in milliseconds, on a clock that does not jump
+ * @param destinations shared by all who make attempts; how much of the slots an e-shop has is counted here alone
  */
-export function createRooms(slots: number, now: () => number = () => performance.now()): Rooms {
-  const webhooks = new Map<number, Room>();
-  const hosts = new Map<string, Room>();
+export function createRooms(
+  slots: number,
+  now: () => number = () => performance.now(),
+  destinations: Destinations = createDestinations(),
+): Rooms & BatchRooms {
+  const { webhooks, hosts } = destinations;
   const eshops = new Map<number, Room>();
   let underWay = 0;
 
   /** As much as is left free then: one e-shop may take half of all places, the next one half of the rest. */
   const eshopLimit = (own: number) => Math.max(1, Math.floor((slots - underWay + own) / 2));
 
+  /** @returns a place, or the room that is full */
+  function placeAt({ eshopId, webhookId, url }: Destination, enteredAt: number): Place | Room {
+    const rooms = [roomIn(webhooks, webhookId), roomIn(hosts, hostOf(url))];
+    const eshop = roomIn(eshops, eshopId);
+    eshop.limit = eshopLimit(eshop.underWay);
+    const all = [...rooms, eshop];
+    const full = all.find((room) => room.underWay >= Math.floor(room.limit));
+    if (full !== undefined) return full;
+    for (const room of all) {
+      if (room.underWay === 0) room.since = enteredAt;
+      room.underWay += 1;
+    }
+    underWay += 1;
+    return {
+      leave(accepted) {
+        const leftAt = now();
+        const ms = leftAt - enteredAt;
+        underWay -= 1;
+        for (const room of all) {
+          room.underWay -= 1;
+          room.since = leftAt;
+          room.meanMs += (ms - room.meanMs) / 8;
+        }
+        for (const room of rooms) learn(room, accepted, ms);
+      },
+    };
+  }
+
   return {
-    enter({ eshopId, webhookId, url }) {
+    enter(destination) {
       const enteredAt = now();
-      const rooms = [roomIn(webhooks, webhookId), roomIn(hosts, hostOf(url))];
-      const eshop = roomIn(eshops, eshopId);
-      eshop.limit = eshopLimit(eshop.underWay);
-      const all = [...rooms, eshop];
-      const full = all.find((room) => room.underWay >= Math.floor(room.limit));
-      if (full !== undefined) return waitFor(full, enteredAt);
-      for (const room of all) {
-        if (room.underWay === 0) room.since = enteredAt;
-        room.underWay += 1;
-      }
-      underWay += 1;
-      return {
-        leave(accepted) {
-          const leftAt = now();
-          const ms = leftAt - enteredAt;
-          underWay -= 1;
-          for (const room of all) {
-            room.underWay -= 1;
-            room.since = leftAt;
-            room.meanMs += (ms - room.meanMs) / 8;
-          }
-          for (const room of rooms) learn(room, accepted, ms);
-        },
-      };
+      const found = placeAt(destination, enteredAt);
+      return 'leave' in found ? found : waitFor(found, enteredAt);
     },
     limits() {
       const at = now();
@@ -102,6 +131,24 @@ export function createRooms(slots: number, now: () => number = () => performance
         ),
         webhooks: limitsIn(webhooks, at),
         hosts: limitsIn(hosts, at),
+      };
+    },
+    admit(destination) {
+      const enteredAt = now();
+      const found = placeAt(destination, enteredAt);
+      if ('leave' in found) return found;
+      return paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';
+    },
+    claimLimits() {
+      const at = now();
+      for (const room of eshops.values()) room.limit = eshopLimit(room.underWay);
+      return {
+        webhook: FIRST_LIMIT,
+        host: FIRST_LIMIT,
+        eshop: eshopLimit(0),
+        eshops: claimLimitsIn(eshops, at),
+        webhooks: claimLimitsIn(webhooks, at),
+        hosts: claimLimitsIn(hosts, at),
       };
     },
   };
@@ -142,6 +189,25 @@ function limitsIn<K>(rooms: ReadonlyMap<K, Room>, at: number): ReadonlyMap<K, nu
     const whole = nextAt > at + QUEUE_MS ? 0 : Math.floor(limit);
     // Who may have more is named only while that is used.
     if (whole < FIRST_LIMIT || underWay > FIRST_LIMIT / 2) limits.set(key, whole);
+  }
+  return limits;
+}
+
+/** How long a place is taken, in milliseconds: no less than nothing has left by now. */
+function paceOf({ meanMs, underWay, since }: Room, at: number): number {
+  return underWay > 0 ? Math.max(meanMs, at - since) : meanMs;
+}
+
+/** Of those that are in use; a room that is full and does not empty gets nothing more. */
+function claimLimitsIn<K>(rooms: ReadonlyMap<K, Room>, at: number): ReadonlyMap<K, number> {
+  const limits = new Map<K, number>();
+  for (const [key, room] of rooms) {
+    const { underWay, since, nextAt } = room;
+    const limit = Math.floor(room.limit);
+    if (underWay === 0 && limit >= FIRST_LIMIT && at - since > QUEUE_MS) continue;
+    const pace = paceOf(room, at);
+    const stuck = nextAt > at + QUEUE_MS || (underWay >= limit && pace > MOMENT_MS);
+    limits.set(key, stuck ? 0 : Math.floor(limit * Math.max(1, MOMENT_MS / Math.max(1, pace))));
   }
   return limits;
 }

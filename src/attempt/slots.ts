@@ -14,13 +14,20 @@ export interface Slots {
   take(wanted: number, signal: AbortSignal): Promise<number>;
   /** Gives slots back. */
   release(count: number): void;
-  /** Free, and not promised to a batch that is on its way. */
+  /** Free, and neither promised to a batch that is on its way nor wanted by those that have begun. */
   unclaimed(): number;
   /** Sets slots aside for a batch that was claimed, until it begins here, or elsewhere. */
   promise(batchId: string, count: number): void;
-  /** The batch begins: it takes slots by itself now. */
-  begins(batchId: string): void;
+  /** The batch has begun: it takes slots by itself, and has so many deliveries left to attempt. */
+  holds(batchId: string, count: number): void;
+  /** The batch takes no slots any more. */
+  ends(batchId: string): void;
 }
+
+/** Requests of all batches of a worker under way at once. */
+export const BATCH_SLOTS = 256;
+/** Most requests are answered sooner than the next batch is there: so many deliveries are claimed per free slot. */
+export const PER_SLOT = 2;
 
 /** Below this many, taking waits for more to become free, unless it takes this long, in milliseconds. */
 const WORTHWHILE = 32;
@@ -40,6 +47,7 @@ export function createSlots(total: number): Slots {
   let free = total;
   const waiting: Waiter[] = [];
   const promised = new Map<string, { readonly count: number; readonly timer: NodeJS.Timeout }>();
+  const held = new Map<string, number>();
 
   function serveNext(): void {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
@@ -79,7 +87,7 @@ export function createSlots(total: number): Slots {
     });
   }
 
-  function begins(batchId: string): void {
+  function keepsPromise(batchId: string): void {
     clearTimeout(promised.get(batchId)?.timer);
     promised.delete(batchId);
   }
@@ -92,12 +100,20 @@ export function createSlots(total: number): Slots {
     },
     unclaimed() {
       const set = [...promised.values()].reduce((sum, { count }) => sum + count, 0);
-      return Math.max(0, free - set);
+      const wanted = [...held.values()].reduce((sum, count) => sum + count, 0);
+      return Math.max(0, free - set - Math.ceil(wanted / PER_SLOT));
     },
     promise(batchId, count) {
-      begins(batchId);
+      keepsPromise(batchId);
       promised.set(batchId, { count, timer: setTimeout(() => promised.delete(batchId), PROMISE_MS).unref() });
     },
-    begins,
+    holds(batchId, count) {
+      keepsPromise(batchId);
+      held.set(batchId, count);
+    },
+    ends(batchId) {
+      keepsPromise(batchId);
+      held.delete(batchId);
+    },
   };
 }

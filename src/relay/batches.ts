@@ -1,12 +1,13 @@
 /**
  * The rush lane of the relay: deliveries handed over by the hundred, each batch to one workflow. As many are claimed as
- * there are free slots for requests, so that a slow receiver holds up nobody else.
+ * there are free slots for requests, and for each receiver as many as it takes within a moment, so that a slow one holds up
+ * nobody else.
  * @module
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import type { Slots } from '../attempt/slots.ts';
-import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
+import { PER_SLOT, type Slots } from '../attempt/slots.ts';
+import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import { handBack } from '../db/webhooks/attempts.ts';
@@ -25,16 +26,18 @@ export interface BatchesDeps {
   /** Looks after a batch that was started before: an operator may have ended it, or Temporal lost it. */
   readonly checkBatch: (batchId: string) => Promise<void>;
   readonly slots: Pick<Slots, 'unclaimed' | 'promise'>;
+  /** What batches may hold of each receiver, as this worker knows it. */
+  readonly batchLimits: () => InFlightLimits;
 }
 
 /** Deliveries of a batch: a workflow costs Temporal the same whatever its size. */
 const BATCH_SIZE = 500;
 /** With fewer free slots than this a batch would be a small one. */
 const LEAST_SLOTS = 64;
-/** Most requests are answered sooner than the next batch is there: so many deliveries are claimed per free slot. */
-const PER_SLOT = 2;
 /** Before slots are looked at again, in milliseconds. */
 const BUSY_MS = 20;
+/** Until receivers that had as much as they take are looked at again, in milliseconds. */
+const KEPT_MS = 50;
 /** A batch that was not full waits this long for more, in milliseconds. */
 const LINGER_MS = 250;
 
@@ -48,10 +51,13 @@ export async function dispatchBatch(deps: BatchesDeps, lane: Lane): Promise<Next
   const free = slots.unclaimed();
   if (free < LEAST_SLOTS) return BUSY_MS;
   const limit = Math.min(BATCH_SIZE, PER_SLOT * free);
-  const { deliveries } = await claimDeliveries(sql, { limit, batchId: uuidv7() });
+  const inFlight = deps.batchLimits();
+  const { deliveries, kept } = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
   lane.batched(deliveries.length);
   await startBatches(deps, deliveries);
   if (deliveries.length === limit) return 'more';
+  // More will be possible before long.
+  if (kept) return deliveries.length > 0 ? KEPT_MS : 'soon';
   return deliveries.length === 0 && lane.now() === 'batch' ? 'idle' : LINGER_MS;
 }
 

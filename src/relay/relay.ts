@@ -29,6 +29,7 @@ export interface RelayOptions {
   readonly log: Logger;
   /** What may be in flight, as the worker beside it knows. */
   readonly limits: () => InFlightLimits;
+  readonly batchLimits: BatchesDeps['batchLimits'];
   /** Told whether Temporal took what it was given. */
   readonly onTemporal: (state: 'up' | 'down') => void;
 }

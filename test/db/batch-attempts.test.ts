@@ -21,6 +21,7 @@ import { createKeys } from '../../src/keys.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { boundless } from '../support/rooms.ts';
 
 let database: TestDatabase;
 let eshopId: number;
@@ -71,7 +72,8 @@ function senderOf(result: AttemptResult, sent: AttemptRequest[]): Sender {
 const common = () => ({
   sql: database.sql,
   keys,
-  rooms: createRooms(256),
+  rooms: boundless,
+  batchRooms: boundless,
   log: pino({ level: 'silent' }),
 });
 const neither = { stop: new AbortController().signal, abort: new AbortController().signal };
@@ -135,7 +137,12 @@ describe('an answer is recorded alike', () => {
     ['none', answer({ error: 'no answer from shop.example within 15 s' }), false],
   ])('%s', async (_, result, isDelivered) => {
     const { together, counts } = await both(result);
-    expect(counts).toEqual({ delivered: isDelivered ? 1 : 0, handedBack: isDelivered ? 0 : 1, left: 0 });
+    expect(counts).toEqual({
+      delivered: isDelivered ? 1 : 0,
+      handedBack: isDelivered ? 0 : 1,
+      putBack: 0,
+      left: 0,
+    });
     expect(await isHandedBack(together)).toBe(!isDelivered);
   });
 
@@ -170,7 +177,7 @@ describe('nothing is sent, and its own workflow does what follows', () => {
     const { outcome, sent, together, counts } = await both(delivered, change);
     expect(outcome).toEqual({ kind: 'notAttempted', reason });
     expect(sent).toEqual([]);
-    expect(counts).toEqual({ delivered: 0, handedBack: 1, left: 0 });
+    expect(counts).toEqual({ delivered: 0, handedBack: 1, putBack: 0, left: 0 });
     expect(await isHandedBack(together)).toBe(true);
   });
 
@@ -179,7 +186,7 @@ describe('nothing is sent, and its own workflow does what follows', () => {
       closeDelivery(database.sql, id, 'canceled'),
     );
     expect(sent).toEqual([]);
-    expect(counts).toEqual({ delivered: 0, handedBack: 0, left: 0 });
+    expect(counts).toEqual({ delivered: 0, handedBack: 0, putBack: 0, left: 0 });
     expect(await isHandedBack(together)).toBe(false);
   });
 
@@ -288,7 +295,7 @@ describe('made again', () => {
       order,
       neither,
     );
-    expect(counts).toEqual({ delivered: 10, handedBack: 0, left: 0 });
+    expect(counts).toEqual({ delivered: 10, handedBack: 0, putBack: 0, left: 0 });
     expect(again).toHaveLength(4);
     for (const { deliveryId, number } of again) {
       expect(answered).not.toContain(deliveryId);
@@ -319,7 +326,7 @@ describe('made again', () => {
     });
     const counts = await makeBatch(deps, order, { ...neither, stop: stop.signal });
     expect(counts.left).toBeGreaterThan(0);
-    expect(counts).toEqual({ delivered: sent.length, handedBack: 0, left: 100 - sent.length });
+    expect(counts).toEqual({ delivered: sent.length, handedBack: 0, putBack: 0, left: 100 - sent.length });
   });
 
   test('a slow receiver does not hold up the others', async () => {
@@ -343,7 +350,53 @@ describe('made again', () => {
     expect(await makeBatch({ ...deps, slots: createSlots(64) }, { batchId, policy }, neither)).toEqual({
       delivered: 100,
       handedBack: 0,
+      putBack: 0,
       left: 0,
     });
+  });
+
+  test('what finds no place at its receiver goes back to the queue, and uses up no attempt', async () => {
+    const order = await batchOf(50);
+    const rooms = createRooms(256);
+    const sent: AttemptRequest[] = [];
+    const underWay: (() => void)[] = [];
+    const deps = depsWith(async (request) => {
+      sent.push(request);
+      // None is answered before all have begun that may.
+      if (sent.length < 20) await new Promise<void>((answer) => underWay.push(answer));
+      else for (const answer of underWay) answer();
+      return delivered;
+    });
+    const counts = await makeBatch({ ...deps, batchRooms: rooms }, order, neither);
+    expect(counts).toEqual({ delivered: 20, handedBack: 0, putBack: 30, left: 0 });
+    const [row] = await database.sql`
+      select count(*)::int as count, max(attempts_made) as attempts, min(claimed_until) > now() as left_alone,
+        max(claimed_until) < now() + interval '2 seconds' as not_for_long
+      from deliveries where state = 'pending' and batch_id is null and dispatched_at is null and handed_back_at is null`;
+    expect(row).toEqual({ count: 30, attempts: 0, leftAlone: true, notForLong: true });
+    await database.sql`update deliveries set claimed_until = null`;
+    const { deliveries } = await claimDeliveries(database.sql, { limit: 100, batchId: uuidv7() });
+    expect(deliveries).toHaveLength(30);
+    expect(rooms.claimLimits().eshop).toBe(128);
+  });
+
+  test('those of a prompt receiver wait in the batch for their places', async () => {
+    const order = await batchOf(100);
+    const rooms = createRooms(256);
+    for (let index = 0; index < 40; index += 1) {
+      const place = rooms.enter({ eshopId, webhookId, url: 'https://other.example/' });
+      if (typeof place !== 'number') place.leave(false);
+    }
+    let underWay = 0;
+    let most = 0;
+    const deps = depsWith(async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      underWay -= 1;
+      return answer({ status: 503, error: 'HTTP 503' });
+    });
+    const counts = await makeBatch({ ...deps, batchRooms: rooms }, order, neither);
+    expect(counts.left).toBe(0);
+    expect(most).toBe(20);
   });
 });

@@ -142,7 +142,12 @@ describe('what a batch records', () => {
       dispatchedAt: null,
       handedBackAt: expect.any(Date),
     });
-    expect(await countBatch(database.sql, batch.id)).toEqual({ delivered: 1, handedBack: 1, left: 0 });
+    expect(await countBatch(database.sql, batch.id)).toEqual({
+      delivered: 1,
+      handedBack: 1,
+      putBack: 0,
+      left: 0,
+    });
   });
 
   test('twice counts once', async () => {
@@ -151,7 +156,12 @@ describe('what a batch records', () => {
     const records = ids.map((id) => result(id, { ...accepted, nextAttemptAt: null }));
     await recordAttempts(database.sql, records, batch);
     expect((await recordAttempts(database.sql, records, batch)).size).toBe(0);
-    expect(await countBatch(database.sql, batch.id)).toEqual({ delivered: 1, handedBack: 0, left: 0 });
+    expect(await countBatch(database.sql, batch.id)).toEqual({
+      delivered: 1,
+      handedBack: 0,
+      putBack: 0,
+      left: 0,
+    });
   });
 
   test('late, of a delivery that has its own workflow by now, does not take it from there', async () => {

@@ -10,7 +10,7 @@ import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import pino from 'pino';
 import { inject } from 'vitest';
-import type { Rooms } from '../../src/attempt/rooms.ts';
+import type { BatchRooms, Rooms } from '../../src/attempt/rooms.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
@@ -87,6 +87,7 @@ export interface StackOptions {
   /** Attempts of the worker under way at once, and the bounds within. */
   readonly attemptsAtOnce?: number;
   readonly rooms?: Rooms;
+  readonly batchRooms?: BatchRooms;
   /** How often the worker's reconciler looks, and how late a record may be. */
   readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
 }
@@ -175,6 +176,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         log,
         ...(options.attemptsAtOnce === undefined ? {} : { attemptsAtOnce: options.attemptsAtOnce }),
         ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
+        ...(options.batchRooms === undefined ? {} : { batchRooms: options.batchRooms }),
         ...(options.reconciling === undefined ? {} : { reconciling: options.reconciling }),
         ...(other.workflowBundle === undefined ? {} : { workflowBundle: other.workflowBundle }),
       });

@@ -47,6 +47,7 @@ export function relayTo(
     starter: { startBatch: () => Promise.reject(new Error('no batch is expected')) },
     checkBatch: () => Promise.reject(new Error('no batch is expected')),
     slots: createSlots(1),
+    batchLimits: () => UNBOUNDED,
     firstAttempts: 'each',
     limits: () => UNBOUNDED,
     log: pino({ level: 'silent' }),

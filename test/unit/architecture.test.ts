@@ -44,7 +44,6 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/relay',
     'src/shutdown.ts',
     'src/temporal',
-    'src/worker-role.ts',
     'workflows',
   ],
   demo: [

@@ -1,11 +1,11 @@
 /** Nobody waits for somebody else: what one e-shop, one webhook or one receiver does is not felt by another. */
 import { afterEach, expect, test } from 'vitest';
-import { createRooms, type Rooms } from '../../src/attempt/rooms.ts';
-import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { createRooms } from '../../src/attempt/rooms.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { neighbourOf } from '../support/neighbour.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany, relayTo } from '../support/relay.ts';
+import { boundless } from '../support/rooms.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -21,9 +21,6 @@ async function startReceiver(...args: Parameters<typeof createReceiver>) {
   cleanups.push(() => receiver.close());
   return receiver;
 }
-
-/** Every attempt finds its place. */
-const boundless: Rooms = { enter: () => ({ leave() {} }), limits: () => UNBOUNDED };
 
 const deliveriesOf = async ({ sql }: DeliveryStack, eshopId: number) =>
   (await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`).map(({ id }) => id);
@@ -148,4 +145,23 @@ test('a delivery that failed for good deactivates its webhook and mails, however
   await stack.until('the mail', async () => (await stack.mails()).length === 1);
   expect(await stack.webhook(neighbour.webhookId)).toMatchObject({ active: false });
   expect(silent.requests).toHaveLength(3);
+});
+
+test('in batches too: 2,000 deliveries to a receiver that never answers hold up none of another e-shop', async () => {
+  const stack = await start({ firstAttempts: 'batch', policy: { attemptTimeoutMs: 120_000 }, worker: false });
+  const silent = await startReceiver({ hang: 'headers' });
+  const receiver = await startReceiver();
+  const neighbour = await neighbourOf(stack, `${receiver.url.replace('127.0.0.1', 'localhost')}`);
+  await stack.createWebhook(silent.url);
+  await fireMany(stack, 2_000);
+  await stack.startWorker();
+  await silent.waitFor(20, 60_000);
+  await fireMany(stack, 200, neighbour.eshopId);
+  await receiver.waitFor(200, 60_000);
+  // Nothing hanging has ended yet, and no more is under way than one receiver gets that is not known.
+  expect(silent.requests).toHaveLength(20);
+  const [row] = await stack.sql<{ waiting: number }[]>`
+    select count(*)::int as waiting from deliveries
+    where eshop_id = ${stack.eshopId} and state = 'pending' and attempts_made = 0 and handed_back_at is null`;
+  expect(row?.waiting).toBe(2_000);
 });

@@ -62,9 +62,10 @@ export const UNBOUNDED: InFlightLimits = {
   hosts: new Map(),
 };
 
-/** How many rows of each webhook a claim looks at, at least, and of all webhooks together, roughly. */
+/** How many rows a claim looks at: of each webhook at least; of all together, roughly, and for each one that it may take. */
 const LEAST_DEPTH = 4;
-const MOST_HEADS = 4_000;
+const LEAST_HEADS = 1_000;
+const HEADS_PER_PLACE = 4;
 
 interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<QueuedDelivery, 'id'> {
   /** null where nothing was claimed. */
@@ -109,38 +110,41 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     depth as materialized (
       select greatest(${LEAST_DEPTH}, least(
                ceil(2.0 * (select size from room) / greatest(1, count(distinct eshop_id))),
-               ${MOST_HEADS} / greatest(1, count(*))))::int as rows
+               greatest(${LEAST_HEADS}, ${HEADS_PER_PLACE} * (select size from room)) / greatest(1, count(*))))::int as rows
       from queues),
-    eshop_limits as materialized (
+    of_eshops as (select eshop_id, count(*)::int as count from in_flight group by eshop_id),
+    of_webhooks as (select webhook_id, count(*)::int as count from in_flight group by webhook_id),
+    of_hosts as (select host, count(*)::int as count from in_flight group by host),
+    eshop_limits as (
       select * from unnest(${[...inFlight.eshops.keys()]}::int[], ${[...inFlight.eshops.values()]}::int[]) l (eshop_id, most)),
-    webhook_limits as materialized (
+    webhook_limits as (
       select * from unnest(${[...inFlight.webhooks.keys()]}::int[], ${[...inFlight.webhooks.values()]}::int[]) l (webhook_id, most)),
-    host_limits as materialized (
+    host_limits as (
       select * from unnest(${[...inFlight.hosts.keys()]}::text[], ${[...inFlight.hosts.values()]}::int[]) l (host, most)),
-    heads as (
-      select q.eshop_id, q.webhook_id, head.id, head.created_at,
-             row_number() over (partition by q.webhook_id order by head.id)
-               + (select count(*) from in_flight f where f.webhook_id = q.webhook_id) as turn,
-             coalesce((select most from webhook_limits l where l.webhook_id = q.webhook_id), ${inFlight.webhook}::int) as most,
-             q.lot
-      from (select *, random() as lot from queues) q cross join lateral (
+    bounds as materialized (
+      select q.eshop_id, q.webhook_id, w.host, random() as lot,
+             coalesce(e.count, 0) as of_eshop, coalesce(el.most, ${inFlight.eshop}::int) as eshop_most,
+             coalesce(o.count, 0) as of_webhook, coalesce(wl.most, ${inFlight.webhook}::int) as webhook_most,
+             coalesce(h.count, 0) as of_host, coalesce(hl.most, ${inFlight.host}::int) as host_most
+      from queues q join webhooks w on w.id = q.webhook_id
+      left join of_eshops e on e.eshop_id = q.eshop_id left join eshop_limits el on el.eshop_id = q.eshop_id
+      left join of_webhooks o on o.webhook_id = q.webhook_id left join webhook_limits wl on wl.webhook_id = q.webhook_id
+      left join of_hosts h on h.host = w.host left join host_limits hl on hl.host = w.host),
+    heads as materialized (
+      select b.*, head.id, head.created_at,
+             b.of_webhook + row_number() over (partition by b.webhook_id order by head.id) as turn
+      from bounds b cross join lateral (
         select d.id, d.created_at from deliveries d
-        where d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${claimable}
-        order by d.id limit (select rows from depth)) head),
+        where d.eshop_id = b.eshop_id and d.webhook_id = b.webhook_id and ${claimable}
+        -- One more than may be taken tells that something is kept back.
+        order by d.id limit least((select rows from depth), greatest(0, b.webhook_most - b.of_webhook)::bigint + 1)) head),
     turns as (
-      select h.id, h.eshop_id, h.created_at, w.host,
-             row_number() over (partition by h.eshop_id order by h.turn, h.lot, h.id)
-               + (select count(*) from in_flight f where f.eshop_id = h.eshop_id) as turn,
-             h.lot
-      from heads h join webhooks w on w.id = h.webhook_id
-      where h.turn <= h.most),
-    at_hosts as (
-      select t.*,
-             row_number() over (partition by t.host order by t.turn, t.lot, t.id)
-               + (select count(*) from in_flight f where f.host = t.host) as host_turn,
-             coalesce((select most from host_limits l where l.host = t.host), ${inFlight.host}::int) as host_most
-      from turns t
-      where t.turn <= coalesce((select most from eshop_limits l where l.eshop_id = t.eshop_id), ${inFlight.eshop}::int)),
+      select id, created_at, host, of_host, host_most, eshop_most, lot,
+             of_eshop + row_number() over (partition by eshop_id order by turn, lot, id) as turn
+      from heads where turn <= webhook_most),
+    at_hosts as materialized (
+      select *, of_host + row_number() over (partition by host order by turn, lot, id) as host_turn
+      from turns where turn <= eshop_most),
     candidates as materialized (
       select id, created_at, row_number() over (order by turn, lot, id) as place from at_hosts
       where host_turn <= host_most

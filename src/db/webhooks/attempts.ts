@@ -73,20 +73,33 @@ export interface BatchRun {
   readonly run: string;
 }
 
-/**
- * Reads open deliveries of a batch, in the order of their ids.
- * @param after the last id of the page before, or null
- */
+/** A delivery of a batch, and where it goes. */
+export interface BatchedDelivery {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly url: string;
+}
+
+/** What a batch holds that is open, oldest first. */
+export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDelivery[]> {
+  return await sql<BatchedDelivery[]>`
+    select d.id, d.eshop_id, d.webhook_id, w.url
+    from deliveries d join webhooks w on w.id = d.webhook_id
+    where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
+    order by d.id`;
+}
+
+/** Reads those of these deliveries that a batch holds and that are open. */
 export async function loadOfBatch(
   sql: Sql,
   batchId: string,
-  { after, limit }: { readonly after: string | null; readonly limit: number },
+  ids: readonly string[],
 ): Promise<DeliveryForAttempt[]> {
+  if (ids.length === 0) return [];
   return await sql<DeliveryForAttempt[]>`
     ${forAttempt(sql)}
-    where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
-      and (${after}::uuid is null or d.id > ${after}::uuid)
-    order by d.id limit ${limit}`;
+    where d.id = any(${[...ids]}::uuid[]) and d.batch_id = ${batchId} and d.state in ('pending', 'retrying')`;
 }
 
 /** An attempt that is to begin. */
@@ -243,6 +256,21 @@ export async function handBack(
     ${countedIn(sql, { id: batchId })}
     select id from changed`;
   return rows.length;
+}
+
+/** How long a delivery that finds no room at its receiver is left alone, in seconds. */
+const NO_ROOM_SECONDS = 1;
+
+/** Gives deliveries of a batch back to the queue as they are: another batch, or their own workflows, attempt them. */
+export async function putBack(sql: Sql, batchId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    with changed as (
+      update deliveries set batch_id = null, dispatched_at = null,
+        claimed_until = now() + make_interval(secs => ${NO_ROOM_SECONDS})
+      where batch_id = ${batchId} and state in ('pending', 'retrying') and id = any(${[...ids]}::uuid[])
+      returning id)
+    update batches set put_back = put_back + (select count(*) from changed) where id = ${batchId}`;
 }
 
 /** The generations of webhooks now, by id; an attempt compares with the one it was made under. */

@@ -1,6 +1,12 @@
 /** How many attempts may be under way at once, and how a worker finds that out. */
 import { expect, test } from 'vitest';
-import { createRooms, type Destination, type Place, type Rooms } from '../../../src/attempt/rooms.ts';
+import {
+  createDestinations,
+  createRooms,
+  type Destination,
+  type Place,
+  type Rooms,
+} from '../../../src/attempt/rooms.ts';
 
 const SLOTS = 200;
 const to = (webhookId: number, eshopId = 1, host = `shop${webhookId}.example`): Destination => ({
@@ -131,4 +137,70 @@ test('the relay is told of those who hang, and that those who wait already go fi
     webhooks: new Map([[7, 1]]),
     hosts: new Map([['shop7.example', 1]]),
   });
+});
+
+test('a batch is told whether it is worth waiting for a place: not where nothing is known, or nothing leaves', () => {
+  const { made, pass } = rooms();
+  const first = fill(made, to(1));
+  expect(made.admit(to(1))).toBe('later');
+  pass(10);
+  for (const place of first) place.leave(true);
+  const places = fill(made, to(1));
+  expect(made.admit(to(1))).toBe('soon');
+  pass(501);
+  expect(made.admit(to(1))).toBe('later');
+  for (const place of places) place.leave(true);
+  expect(made.admit(to(1))).toMatchObject({});
+});
+
+test('who asks for a batch queues nowhere: nobody else waits longer for it', () => {
+  const { made } = rooms();
+  fill(made, to(1));
+  for (let index = 0; index < 100; index += 1) made.admit(to(1));
+  expect(made.enter(to(1))).toBe(500);
+});
+
+test('batches claim what begins within a moment: all that a prompt receiver takes, the places of a slow one', () => {
+  const { made, pass } = rooms();
+  const answers = (webhookId: number, ms: number) => {
+    for (let round = 0; round < 5; round += 1) {
+      const places = fill(made, to(webhookId));
+      pass(ms);
+      for (const place of places) place.leave(true);
+    }
+  };
+  answers(2, 3_000);
+  answers(1, 5);
+  const { webhooks, hosts, webhook } = made.claimLimits();
+  expect(webhook).toBe(20);
+  expect(webhooks.get(1)).toBeGreaterThan(5_000);
+  expect(hosts.get('shop1.example')).toBe(webhooks.get(1));
+  answers(2, 3_000);
+  expect(made.claimLimits().webhooks.get(2)).toBe(100);
+});
+
+test('batches claim nothing for a receiver that has all it takes under way and answers none of it', () => {
+  const { made, pass } = rooms();
+  for (const place of fill(made, to(1))) place.leave(true);
+  const places = fill(made, to(1));
+  pass(501);
+  expect(made.claimLimits()).toMatchObject({
+    webhooks: new Map([[1, 0]]),
+    hosts: new Map([['shop1.example', 0]]),
+  });
+  places[0]?.leave(true);
+  expect(made.claimLimits().webhooks.get(1)).toBeGreaterThan(0);
+});
+
+test('what a receiver takes is shared by batches and single attempts; how much of the slots an e-shop has is not', () => {
+  const destinations = createDestinations();
+  const [single, batches] = [
+    createRooms(30, undefined, destinations),
+    createRooms(30, undefined, destinations),
+  ];
+  expect(fill(single, to(1))).toHaveLength(15);
+  expect(batches.claimLimits().eshop).toBe(15);
+  const places = Array.from({ length: 5 }, () => batches.admit(to(1)));
+  expect(places.filter((place) => typeof place === 'object')).toHaveLength(5);
+  expect(batches.admit(to(1))).toBe('later');
 });

@@ -64,12 +64,14 @@ test('who is told to stop takes none, and keeps nobody waiting', async () => {
   expect(await slots.take(1, stop.signal)).toBe(0);
 });
 
-test('what was promised to a batch is not claimed again, until it begins here or elsewhere', async () => {
+test('what was promised to a batch is not claimed again, until it has begun here or elsewhere', async () => {
   const slots = createSlots(256);
   slots.promise('a', 100);
   slots.promise('b', 100);
   expect(slots.unclaimed()).toBe(56);
-  slots.begins('a');
+  slots.holds('a', 60);
+  expect(slots.unclaimed()).toBe(126);
+  slots.ends('a');
   expect(slots.unclaimed()).toBe(156);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(slots.unclaimed()).toBe(256);
