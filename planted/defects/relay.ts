@@ -103,6 +103,19 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: fairClaims('an e-shop that has little waiting does not wait behind one that has much'),
   },
   {
+    name: 'batches-wait-for-receivers-that-hang',
+    file: 'src/attempt/rooms.ts',
+    text: "return paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';",
+    replacement: "return paceOf(found, enteredAt) <= slots * MOMENT_MS ? 'soon' : 'later';",
+    noticed: 'In a rush, batches are held open by a receiver that does not answer, and their deliveries with them.',
+    caughtBy: [
+      {
+        file: 'test/db/batch-attempts.test.ts',
+        tests: ['what finds no place at its receiver goes back to the queue, and uses up no attempt'],
+      },
+    ],
+  },
+  {
     name: 'claims-forget-what-is-in-flight',
     file: 'src/db/outbox/claim-deliveries.ts',
     text: '             of_eshop + row_number()',
