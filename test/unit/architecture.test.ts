@@ -44,6 +44,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/relay',
     'src/shutdown.ts',
     'src/temporal',
+    'src/worker-role.ts',
     'workflows',
   ],
   demo: [
