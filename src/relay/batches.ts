@@ -52,8 +52,8 @@ export async function dispatchBatch(deps: BatchesDeps, lane: Lane): Promise<Next
   if (free < LEAST_SLOTS) return BUSY_MS;
   const limit = Math.min(BATCH_SIZE, PER_SLOT * free);
   const inFlight = deps.batchLimits();
-  const { deliveries, kept } = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
-  lane.batched(deliveries.length);
+  const { deliveries, kept, keptMs } = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
+  lane.batched(deliveries.length, keptMs);
   await startBatches(deps, deliveries);
   if (deliveries.length === limit) return 'more';
   // More will be possible before long.

@@ -12,6 +12,8 @@ export interface Waiting {
   readonly waitedMs: number;
   /** More could be claimed than was taken. */
   readonly more: boolean;
+  /** How long the oldest delivery has been waiting of which the receiver has as much in flight as it may, likewise. */
+  readonly keptMs: number;
 }
 
 /** Decides by what the claims find. */
@@ -21,8 +23,11 @@ export interface Lane {
   rushing(): boolean;
   /** After a claim of deliveries that get their own workflows. */
   claimed(found: Waiting): void;
-  /** After the claim of a batch. */
-  batched(deliveries: number): void;
+  /**
+   * After the claim of a batch.
+   * @param keptMs of what the claim kept back, as in {@link Waiting}
+   */
+  batched(deliveries: number, keptMs: number): void;
 }
 
 /** What waits longer than this waits because of a rush, in milliseconds. */
@@ -31,23 +36,36 @@ const RUSH_MS = 1_000;
 const FEW = 8;
 const FEW_TIMES = 2;
 
-/** Makes the decision of one relay. */
-export function createLane(setting: FirstAttempts): Lane {
+/**
+ * What a receiver's own bound keeps back is a rush only where batches move it: that is tried, and not again for so many
+ * milliseconds where they do not.
+ */
+const RETRY_MS = 5_000;
+
+/**
+ * Makes the decision of one relay.
+ * @param clock in milliseconds, one that does not jump
+ */
+export function createLane(setting: FirstAttempts, clock: () => number = () => performance.now()): Lane {
   let rush = false;
   let few = FEW_TIMES;
+  let retryAt = Number.NEGATIVE_INFINITY;
   const now = () => (setting === 'auto' ? (rush ? 'batch' : 'each') : setting);
   return {
     now,
     rushing: () => now() === 'batch' && few < FEW_TIMES,
-    claimed({ waitedMs, more }) {
+    claimed({ waitedMs, more, keptMs }) {
       // A few that waited for us, and that this claim took, are no rush.
-      if (waitedMs <= RUSH_MS || !more) return;
+      const waits = waitedMs > RUSH_MS && more;
+      if (!waits && (keptMs <= RUSH_MS || clock() < retryAt)) return;
       rush = true;
       few = 0;
     },
-    batched(deliveries) {
-      few = deliveries < FEW ? few + 1 : 0;
-      if (few >= FEW_TIMES) rush = false;
+    batched(deliveries, keptMs) {
+      few = deliveries < FEW && keptMs <= RUSH_MS ? few + 1 : 0;
+      if (few < FEW_TIMES || !rush) return;
+      rush = false;
+      retryAt = clock() + RETRY_MS;
     },
   };
 }

@@ -205,6 +205,18 @@ describe('the bounds on what is in flight', () => {
     expect(await bounded({ hosts: new Map([[host, 6]]) })).toEqual({ taken: [3, 3], kept: true });
   });
 
+  test('tell how long the oldest waits that they keep back, unless nothing may be in flight there', async () => {
+    await enqueue(import_, 20);
+    await database.sql`update deliveries set created_at = now() - interval '7 seconds'`;
+    const keptMs = async (most: number) => {
+      const inFlight = { ...UNBOUNDED, webhooks: new Map([[import_.webhookId, most]]) };
+      return (await claimDeliveries(database.sql, { limit: 50, inFlight })).keptMs;
+    };
+    expect(await keptMs(0)).toBe(0);
+    for (let count = 0; count < 2; count += 1) expect(Math.floor((await keptMs(2)) / 1_000)).toBe(7);
+    expect(await keptMs(50)).toBe(0);
+  });
+
   test('keep nothing back where there is nothing more', async () => {
     await enqueue(import_, 5);
     expect(await bounded({ webhook: 5, host: 5, eshop: 5 })).toEqual({ taken: [5, 0], kept: false });

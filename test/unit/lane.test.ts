@@ -2,17 +2,17 @@
 import { expect, test } from 'vitest';
 import { createLane } from '../../src/relay/lane.ts';
 
-const rush = { waitedMs: 1_001, more: true };
+const rush = { waitedMs: 1_001, more: true, keptMs: 0 };
 
 test('in a calm each delivery has its own workflow', () => {
   const lane = createLane('auto');
-  lane.claimed({ waitedMs: 1_000, more: true });
+  lane.claimed({ waitedMs: 1_000, more: true, keptMs: 1_000 });
   expect(lane.now()).toBe('each');
 });
 
 test('a few that have waited for us, and that one claim takes, are no rush', () => {
   const lane = createLane('auto');
-  lane.claimed({ waitedMs: 60_000, more: false });
+  lane.claimed({ waitedMs: 60_000, more: false, keptMs: 0 });
   expect(lane.now()).toBe('each');
 });
 
@@ -20,24 +20,57 @@ test('a rush begins once something has waited for more than a second, and ends w
   const lane = createLane('auto');
   lane.claimed(rush);
   expect(lane.now()).toBe('batch');
-  for (const deliveries of [500, 7, 8, 7]) lane.batched(deliveries);
+  for (const deliveries of [500, 7, 8, 7]) lane.batched(deliveries, 0);
   expect(lane.now()).toBe('batch');
-  lane.batched(0);
+  lane.batched(0, 0);
   expect(lane.now()).toBe('each');
+});
+
+const keptBack = { waitedMs: 0, more: false, keptMs: 1_001 };
+
+test('what waits for places at its own receiver is a rush too, as long as places become free there', () => {
+  const lane = createLane('auto');
+  lane.claimed(keptBack);
+  expect(lane.now()).toBe('batch');
+  for (let count = 0; count < 5; count += 1) lane.batched(0, 1_001);
+  expect(lane.now()).toBe('batch');
+  lane.batched(7, 0);
+  lane.batched(7, 0);
+  expect(lane.now()).toBe('each');
+});
+
+test('a receiver that answers nothing is no rush: batches are tried once in five seconds', () => {
+  let at = 0;
+  const lane = createLane('auto', () => at);
+  const tried = () => {
+    lane.claimed(keptBack);
+    const trying = lane.now() === 'batch';
+    lane.batched(0, 0);
+    lane.batched(0, 0);
+    return trying;
+  };
+  expect(tried()).toBe(true);
+  at = 4_999;
+  expect(tried()).toBe(false);
+  at = 5_000;
+  expect(tried()).toBe(true);
+  // A rush of others is seen at once.
+  lane.claimed(rush);
+  expect(lane.now()).toBe('batch');
 });
 
 test('what is set stays, whatever waits', () => {
   const [each, batch] = [createLane('each'), createLane('batch')];
   each.claimed(rush);
-  for (let count = 0; count < 3; count += 1) batch.batched(0);
+  for (let count = 0; count < 3; count += 1) batch.batched(0, 0);
   expect([each.now(), batch.now()]).toEqual(['each', 'batch']);
 });
 
 test('what was handed back waits only while there is a rush, in every setting', () => {
   const lane = createLane('batch');
   expect(lane.rushing()).toBe(false);
-  lane.batched(500);
+  lane.batched(500, 0);
   expect(lane.rushing()).toBe(true);
-  for (let count = 0; count < 2; count += 1) lane.batched(0);
+  for (let count = 0; count < 2; count += 1) lane.batched(0, 0);
   expect(lane.rushing()).toBe(false);
 });

@@ -43,6 +43,11 @@ export interface Claim {
   readonly more: boolean;
   /** More waits, of webhooks, hosts or e-shops that have as much in flight as they may. */
   readonly kept: boolean;
+  /**
+   * How long the oldest of these has been waiting, in milliseconds, where anything at all may be in flight; 0 where there
+   * is none.
+   */
+  readonly keptMs: number;
 }
 
 /**
@@ -161,6 +166,9 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from candidates), 0)::float8 as waited_ms,
            (select count(*) from candidates) > (select count(*) from claimed) as more,
            (select count(*) from heads) > (select count(*) from at_hosts where host_turn <= host_most) as kept,
+           coalesce((select extract(epoch from now() - min(created_at)) * 1000 from heads
+                     where webhook_most > 0 and host_most > 0 and eshop_most > 0
+                       and id not in (select id from at_hosts where host_turn <= host_most)), 0)::float8 as kept_ms,
            claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id
     from handed_over h left join claimed on true
     order by claimed.place`;
@@ -175,5 +183,6 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     waitedMs: first?.waitedMs ?? 0,
     more: first?.more ?? false,
     kept: first?.kept ?? false,
+    keptMs: first?.keptMs ?? 0,
   };
 }
