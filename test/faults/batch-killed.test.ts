@@ -20,20 +20,25 @@ async function withOrders(orders: number, onTestFinished: TestContext['onTestFin
   const receiver = await createReceiver();
   onTestFinished(() => receiver.close());
   const env = { ...installation.env, FIRST_ATTEMPTS: 'batch' };
-  let program = await startProgram({ ...env, ROLE: 'api' }, STARTS_MS);
-  onTestFinished(() => program.kill());
-  const client = await login(program.url, installation.credentials);
+  const api = await startProgram({ ...env, ROLE: 'api' }, STARTS_MS);
+  onTestFinished(() => api.kill());
+  const client = await login(api.url, installation.credentials);
   const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
   await client.request('POST', '/webhooks', webhook);
   for (let index = 0; index < orders; index += 1) await client.createOrder(`order-${index}`);
-  await program.stop();
+  await api.stop();
+  let worker: ReturnType<typeof startProgram> | undefined;
+  // It makes attempts before it says that it is ready.
+  const kill = async () => (await worker)?.kill();
+  onTestFinished(kill);
   return {
     sql: installation.sql,
     receiver,
     temporalAddress: env.TEMPORAL_ADDRESS,
-    kill: () => program.kill(),
+    kill,
     async startWorker() {
-      program = await startProgram({ ...env, ROLE: 'worker' }, STARTS_MS);
+      worker = startProgram({ ...env, ROLE: 'worker' }, STARTS_MS);
+      await worker;
     },
   };
 }
