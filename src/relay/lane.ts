@@ -62,8 +62,8 @@ export function createLane(setting: FirstAttempts, clock: () => number = () => p
       few = 0;
     },
     batched(deliveries, keptMs) {
-      few = deliveries < FEW && keptMs <= RUSH_MS ? few + 1 : 0;
-      if (few < FEW_TIMES || !rush) return;
+      few = deliveries < FEW ? few + 1 : 0;
+      if (!rush || few < FEW_TIMES || keptMs > RUSH_MS) return;
       rush = false;
       retryAt = clock() + RETRY_MS;
     },
