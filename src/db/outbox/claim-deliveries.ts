@@ -144,20 +144,25 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         -- One more than may be taken tells that something is kept back.
         order by d.id limit least((select rows from depth), greatest(0, b.webhook_most - b.of_webhook)::bigint + 1)) head),
     turns as (
-      select id, created_at, host, of_host, host_most, eshop_most, lot,
+      select id, eshop_id, webhook_id, created_at, host, of_host, host_most, eshop_most, lot,
              of_eshop + row_number() over (partition by eshop_id order by turn, lot, id) as turn
       from heads where turn <= webhook_most),
     at_hosts as materialized (
       select *, of_host + row_number() over (partition by host order by turn, lot, id) as host_turn
       from turns where turn <= eshop_most),
     candidates as materialized (
-      select id, created_at, row_number() over (order by turn, lot, id) as place from at_hosts
+      select id, eshop_id, webhook_id, created_at, row_number() over (order by turn, lot, id) as place from at_hosts
       where host_turn <= host_most
       order by place limit 1 + 2 * (select size from room)),
     chosen as (
-      select d.id, c.place from candidates c join deliveries d on d.id = c.id
-      where ${claimable}
-      order by c.place limit (select size from room) for update of d skip locked),
+      select locked.id, c.place
+      from (select * from candidates order by place) c
+      -- One by one, and by all of the index: without statistics the planner would read the index whole for each.
+      cross join lateral (
+        select d.id from deliveries d
+        where d.eshop_id = c.eshop_id and d.webhook_id = c.webhook_id and d.id = c.id and ${claimable}
+        limit 1 for update skip locked) locked
+      order by c.place limit (select size from room)),
     claimed as (
       update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), batch_id = coalesce(d.batch_id, ${batchId}::uuid)
       from chosen where d.id = chosen.id
