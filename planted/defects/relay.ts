@@ -71,8 +71,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'claims-of-deliveries-wait-for-each-other',
     file: 'src/db/outbox/claim-deliveries.ts',
-    text: ' for update of d skip locked),',
-    replacement: '),',
+    text: 'limit 1 for update skip locked)',
+    replacement: 'limit 1 for update)',
     noticed: 'A second worker adds nothing: it waits for the first, and stands still with it.',
     caughtBy: relay('a second claim passes over the deliveries that a first one is still taking'),
   },
