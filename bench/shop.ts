@@ -75,7 +75,7 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
     eshopId: credentials.eshopId,
     async createOrder() {
       orders += 1;
-      await ask('POST', '/orders', shop, order(`bench-${orders}`));
+      await ask('POST', '/orders', shop, benchOrder(`bench-${orders}`, ['BOOK-1', 'BOOK-1', 'BOOK-1']));
     },
     async createWebhook(webhookType, url) {
       const body = { url, webhookType, active: true, method: 'POST' };
@@ -117,9 +117,9 @@ function* movements(lines: number, more: () => boolean): Generator<string> {
   for (let index = 0; index < lines && more(); index += 1) yield line;
 }
 
-/** An order of ordinary size: three lines, two addresses. */
-function order(eshopOrderId: string) {
-  const line = { sku: 'BOOK-1', quantity: 2, unitPrice: '249.90', vatRate: '12' };
+/** An order of ordinary size: an address, and a line for each of the products. */
+export function benchOrder(eshopOrderId: string, skus: readonly string[]) {
+  const line = { quantity: 2, unitPrice: '249.90', vatRate: '12' };
   return {
     eshopOrderId,
     recipientName: 'Jana Nováková',
@@ -133,6 +133,6 @@ function order(eshopOrderId: string) {
     paymentType: 1,
     currency: 'CZK',
     note: 'Leave it with the neighbours.',
-    orderProducts: [line, line, line],
+    orderProducts: skus.map((sku) => ({ sku, ...line })),
   };
 }

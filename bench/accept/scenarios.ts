@@ -3,6 +3,7 @@
  * @module
  */
 import { cpuMilliseconds, difference } from '../cpu.ts';
+import { benchOrder } from '../shop.ts';
 import { type Client, skuOf } from './client.ts';
 import type { Tree } from './tree.ts';
 
@@ -39,7 +40,10 @@ export const scenarios: readonly Scenario[] = [
       const play = async () => {
         while (next < orders) {
           next += 1;
-          await client.shop('/orders', order(`${unique}-${next}`, next));
+          await client.shop(
+            '/orders',
+            benchOrder(`${unique}-${next}`, [skuOf(next), skuOf(next + 1), skuOf(next + 2)]),
+          );
         }
       };
       await Promise.all(Array.from({ length: CLIENTS }, play));
@@ -109,25 +113,5 @@ export async function runScenario(
     apiMs: used.api ?? Number.NaN,
     postgresMs: used.postgres ?? Number.NaN,
     heldMs: await tree.longestHold(),
-  };
-}
-
-/** An order of ordinary size: three lines, an address. */
-function order(eshopOrderId: string, index: number) {
-  const line = { quantity: 2, unitPrice: '249.90', vatRate: '12' };
-  return {
-    eshopOrderId,
-    recipientName: 'Jana Nováková',
-    recipientEmail: 'jana@example.com',
-    recipientPhone: '+420 601 000 000',
-    recipientStreet: 'Dlouhá 12',
-    recipientCity: 'Praha',
-    recipientPostCode: '110 00',
-    recipientCountry: 'CZ',
-    paid: true,
-    paymentType: 1,
-    currency: 'CZK',
-    note: 'Leave it with the neighbors.',
-    orderProducts: [0, 1, 2].map((more) => ({ sku: skuOf(index + more), ...line })),
   };
 }

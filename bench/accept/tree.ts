@@ -2,20 +2,19 @@
  * The API of one checkout, with a database of its own on the common Postgres, and the e-shops that use it.
  * @module
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { openSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { createDatabase } from '../../src/db/create-database.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import type { Shutdown } from '../../src/shutdown.ts';
-import { credentialsSchema } from '../shop.ts';
+import { createEshop } from '../stack.ts';
 import { type Client, createClient } from './client.ts';
 
 /** What a checkout is measured with. */
@@ -71,18 +70,7 @@ export async function startTree(options: TreeOptions, directory: string, shutdow
   const api = await startApi(options, env, directory, shutdown);
   const clients = new Map<number, Client>();
   for (const webhooks of options.webhooks) {
-    const args = [
-      'bin/waybill.js',
-      'eshop',
-      'create',
-      '--name',
-      'Bench',
-      '--email',
-      'bench@shop.example',
-      '--json',
-    ];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: path });
-    const credentials = v.parse(v.pipe(v.string(), v.parseJson(), credentialsSchema), stdout);
+    const credentials = await createEshop(env, path, shutdown.signal);
     const client = await createClient(`http://127.0.0.1:${port}`, credentials);
     await shutdown.add(() => client.close());
     for (const webhookType of TYPES) {

@@ -16,7 +16,7 @@ import { countBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { accepted, fireDelivery } from '../support/deliveries.ts';
+import { accepted, attemptRecord, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;
@@ -64,21 +64,8 @@ const begin = async (ids: readonly string[], batch: { id: string; run: string } 
     )
   ).keys(),
 ];
-const result = (deliveryId: string, change: Partial<AttemptRecord> = {}): AttemptRecord => ({
-  deliveryId,
-  number: 1,
-  generation: 1,
-  outcome: 'failure',
-  finishedAt: new Date(),
-  durationMs: 1,
-  status: 503,
-  error: 'HTTP 503',
-  responseExcerpt: null,
-  nextAttemptAt: new Date(Date.now() + 60_000),
-  lateMs: 0,
-  windowLost: false,
-  ...change,
-});
+const result = (deliveryId: string, change: Partial<AttemptRecord> = {}) =>
+  attemptRecord(deliveryId, { nextAttemptAt: new Date(Date.now() + 60_000), ...change });
 
 describe('a batch begins an attempt', () => {
   test('of what it holds, which is dispatched with it', async () => {

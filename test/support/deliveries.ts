@@ -37,16 +37,11 @@ export async function recordAttempt(sql: Pool, record: AttemptRecord): Promise<S
   return (await recordAttempts(sql, [record], null)).get(record.deliveryId);
 }
 
-/** Records the result of an attempt that has begun: a failure with no attempt left, unless told otherwise. */
-export function finishAttempt(
-  sql: Pool,
-  deliveryId: string,
-  number: number,
-  result: Partial<AttemptRecord> = {},
-) {
-  return recordAttempt(sql, {
+/** The result of a first attempt as it is recorded: a failure with no attempt left, unless told otherwise. */
+export function attemptRecord(deliveryId: string, change: Partial<AttemptRecord> = {}): AttemptRecord {
+  return {
     deliveryId,
-    number,
+    number: 1,
     generation: 1,
     outcome: 'failure',
     finishedAt: new Date(),
@@ -57,8 +52,18 @@ export function finishAttempt(
     nextAttemptAt: null,
     lateMs: 0,
     windowLost: false,
-    ...result,
-  });
+    ...change,
+  };
+}
+
+/** Records the result of an attempt that has begun: a failure with no attempt left, unless told otherwise. */
+export function finishAttempt(
+  sql: Pool,
+  deliveryId: string,
+  number: number,
+  result: Partial<AttemptRecord> = {},
+) {
+  return recordAttempt(sql, attemptRecord(deliveryId, { number, ...result }));
 }
 
 /** Makes an attempt, with the result of {@link finishAttempt}. */
