@@ -102,7 +102,7 @@ export function createPasses(options: PassesOptions): Passes {
   async function wakeClosed(repairs: Repair[]): Promise<void> {
     for await (const batch of inBatches(executions.running())) {
       if (signal.aborted) return;
-      await repairAll(await records.closedOf(batch), repairs);
+      await repairAll(await records.closedOf(batch.map(({ workflowId }) => workflowId)), repairs);
     }
   }
 
@@ -134,19 +134,12 @@ export function createPasses(options: PassesOptions): Passes {
       pass('ended from outside', async (repairs) => {
         let latest = listedUntil.getTime() + LIST_LAG_MS;
         let looked = 0;
-        let batch: string[] = [];
-        const flush = async () => {
-          const owed = await records.withWorkflows(batch);
-          batch = [];
+        for await (const batch of inBatches(executions.endedExternally(listedUntil))) {
+          latest = Math.max(latest, ...batch.map(({ closedAt }) => closedAt.getTime()));
+          const owed = await records.withWorkflows(batch.map(({ workflowId }) => workflowId));
           looked += owed.length;
           await repairAll(owed, repairs);
-        };
-        for await (const { workflowId, closedAt } of executions.endedExternally(listedUntil)) {
-          latest = Math.max(latest, closedAt.getTime());
-          batch.push(workflowId);
-          if (batch.length === LIST_BATCH) await flush();
         }
-        await flush();
         listedUntil = new Date(latest - LIST_LAG_MS);
         return looked;
       }),
@@ -172,13 +165,11 @@ export function createPasses(options: PassesOptions): Passes {
   };
 }
 
-/** The ids of listed workflows, as many at once as are looked up in the database at once. */
-async function* inBatches(
-  listed: AsyncIterable<{ readonly workflowId: string }>,
-): AsyncGenerator<readonly string[]> {
-  let batch: string[] = [];
-  for await (const { workflowId } of listed) {
-    batch.push(workflowId);
+/** Listed workflows, as many at once as are looked up in the database at once. */
+async function* inBatches<Listed>(listed: AsyncIterable<Listed>): AsyncGenerator<readonly Listed[]> {
+  let batch: Listed[] = [];
+  for await (const each of listed) {
+    batch.push(each);
     if (batch.length < LIST_BATCH) continue;
     yield batch;
     batch = [];
