@@ -11,8 +11,6 @@ import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
 
 const run = promisify(execFile);
-/** What `npm run build` makes: it starts in a second, without a compiler in the process. */
-const BUILT = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 /** Starting again under a fault's load, in milliseconds. */
 const READY_MS = 120_000;
 
@@ -78,7 +76,7 @@ export function createProgramPart(name: string, env: Readonly<Record<string, str
       gone();
     },
     async start() {
-      program = await startProgram({ ...env, ...variables }, READY_MS, [BUILT]);
+      program = await startProgram({ ...env, ...variables }, READY_MS);
     },
   };
 }

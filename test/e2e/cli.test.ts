@@ -6,7 +6,6 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { policyTable } from '../../src/cli/policy-table.ts';
 import { findEshopByApiKey } from '../../src/db/eshops.ts';
@@ -14,9 +13,9 @@ import { findUser } from '../../src/db/users.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { verifyPassword } from '../../src/passwords.ts';
+import { builtCli } from '../support/built.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-const program = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
 let database: TestDatabase;
 let directory: string;
 
@@ -39,7 +38,7 @@ interface Ended {
 function waybill(args: readonly string[], env: Record<string, string> = { DATABASE_URL: database.url }) {
   return new Promise<Ended>((resolve) => {
     const options = { env: { PATH: process.env.PATH ?? '', ...env }, cwd: directory };
-    execFile(process.execPath, [program, ...args], options, (error, stdout, stderr) => {
+    execFile(process.execPath, [builtCli, ...args], options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });

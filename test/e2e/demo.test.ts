@@ -5,16 +5,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { builtCli } from '../support/built.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-const command = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
 let installation: Installation;
 let program: Program;
 let shop: ApiClient;
@@ -47,7 +46,7 @@ function start(...more: readonly string[]): { readonly child: ChildProcess; read
   const target = ['--url', program.url, '--credentials', credentialsFile];
   const child = spawn(
     process.execPath,
-    [command, 'demo', ...target, '--orders', '2', '--rate', '200', ...more],
+    [builtCli, 'demo', ...target, '--orders', '2', '--rate', '200', ...more],
     {
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -155,7 +154,7 @@ describe('waybill demo', () => {
     ['nothing to keep', ['--keep-webhooks'], /^--keep-webhooks needs --webhooks\.$/],
     [
       'a file of something else',
-      ['--credentials', command],
+      ['--credentials', builtCli],
       /is not what waybill eshop create --json prints\.$/,
     ],
     ['a receiver without a scheme', ['--webhooks', 'shop.example'], /^--webhooks must be a URL .+\.$/],

@@ -6,7 +6,7 @@ import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
-import { type Program, startProgram } from '../support/program.ts';
+import { fromSources, type Program, startProgram } from '../support/program.ts';
 import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { untilEnded } from '../support/workflows.ts';
@@ -18,7 +18,7 @@ let receiver: Receiver;
 
 beforeAll(async () => {
   installation = await createInstallation();
-  program = await startProgram(installation.env);
+  program = await startProgram(installation.env, 60_000, fromSources);
   client = await login(program.url, installation.credentials);
   receiver = await createReceiver();
 });

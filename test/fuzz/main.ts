@@ -19,7 +19,7 @@ import { freePort } from '../../src/embedded/ports.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { stopOnInterruption } from '../../src/shutdown.ts';
 import { login } from '../support/client.ts';
-import { startProgram } from '../support/program.ts';
+import { fromSources, startProgram } from '../support/program.ts';
 import { seedRecords } from './records.ts';
 import { findSchemathesis, runSchemathesis } from './schemathesis.ts';
 
@@ -30,6 +30,9 @@ const options = new Command('fuzz')
   .option('--seed <n>', 'makes the same requests again', positiveInteger, 1)
   .parse()
   .opts<{ readonly seconds: number; readonly examples: number; readonly seed: number }>();
+
+/** Beside other work, in milliseconds. */
+const START_MS = 120_000;
 
 const shutdown = stopOnInterruption();
 
@@ -48,14 +51,15 @@ async function fuzz(): Promise<number> {
   await chmod(directory, 0o755);
   const postgres = await startPostgres(await openDataDir(join(directory, 'database')), () => {});
   await shutdown.add(() => postgres.stop());
-  const program = await startProgram({
+  const env = {
     DATABASE_URL: postgres.url,
     // Nobody listens there: an API accepts without Temporal.
     TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}`,
     SECRET_KEY: randomBytes(32).toString('base64'),
     DATA_DIR: join(directory, 'data'),
     ROLE: 'api',
-  });
+  };
+  const program = await startProgram(env, START_MS, fromSources);
   await shutdown.add(() => program.stop());
   const sql = createPool(postgres.url, 1);
   const credentials = await createEshopWithUsers(sql, { name: 'Fuzz', email: 'fuzz@shop.example' });

