@@ -83,7 +83,7 @@ export interface StackOptions {
   readonly workerTemporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
-  /** Default: `FIRST_ATTEMPTS` of the run, or auto. */
+  /** Default: `FIRST_ATTEMPTS` of the run, or each, since a busy machine looks like a rush. */
   readonly firstAttempts?: FirstAttempts;
   /** Attempts of the worker under way at once, and the bounds within. */
   readonly attemptsAtOnce?: number;
@@ -95,7 +95,7 @@ export interface StackOptions {
 
 /** So that every test can be run in each setting: `FIRST_ATTEMPTS=batch npx vitest run test/workflow`. */
 function firstAttemptsOfRun(): FirstAttempts {
-  return readSettings({ FIRST_ATTEMPTS: process.env.FIRST_ATTEMPTS }).FIRST_ATTEMPTS;
+  return readSettings({ FIRST_ATTEMPTS: process.env.FIRST_ATTEMPTS ?? 'each' }).FIRST_ATTEMPTS;
 }
 
 /** What a worker has that is not the stack's. */
