@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // The tests wait more than they compute.
-    maxWorkers: Math.max(3, Math.ceil(availableParallelism() / 2)),
+    maxWorkers: Math.max(4, Math.ceil(availableParallelism() / 2)),
     globalSetup: ['test/support/global-setup.ts'],
     include: ['test/**/*.test.ts'],
     testTimeout: 90_000,
