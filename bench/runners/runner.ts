@@ -15,6 +15,9 @@ export interface Runner {
   stop(): Promise<void>;
 }
 
+/** Before a process that does not end is killed, in milliseconds. */
+const STOP_MS = 20_000;
+
 /** What it sends: at first that it is ready, then that it is done. */
 export const answerSchema = v.picklist(['ready', 'done']);
 
@@ -48,7 +51,10 @@ export async function startRunner(
     async stop() {
       if (hasEnded(child)) return;
       child.disconnect();
+      // One that does not come to hear of it would outlive us.
+      const patience = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
       await ended;
+      clearTimeout(patience);
     },
   };
 }
