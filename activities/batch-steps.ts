@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
 import { type BatchDeps, makeBatch } from '../src/attempt/make-batch.ts';
-import { handBack } from '../src/db/webhooks/attempts.ts';
+import { handBackAll } from '../src/db/webhooks/attempts.ts';
 import { countBatch } from '../src/db/webhooks/batches.ts';
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
@@ -39,7 +39,7 @@ export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
     },
 
     async handBackBatch(batchId) {
-      await handBack(deps.sql, batchId, null);
+      await handBackAll(deps.sql, batchId);
       return await countBatch(deps.sql, batchId);
     },
   };

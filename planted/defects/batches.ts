@@ -32,6 +32,25 @@ export const batchDefects: readonly Defect[] = [
     caughtBy: records('a batch begins an attempt of nothing once another execution has taken the batch'),
   },
   {
+    name: 'batch-gives-away-what-its-successor-has',
+    file: 'src/db/webhooks/attempts.ts',
+    text: 'd.id = any(${[...ids]}::uuid[]) and exists (select from held_by_us)`',
+    replacement: 'd.id = any(${[...ids]}::uuid[])`',
+    noticed: 'A worker that comes to again takes away what another one has under way: it is sent twice.',
+    caughtBy: records(
+      'an execution that another one has followed hands nothing back, and puts nothing back: the other one has it under way',
+    ),
+  },
+  {
+    name: 'batch-records-failures-of-its-predecessor',
+    file: 'src/db/webhooks/attempts.ts',
+    text: "and (r.outcome = 'success' or exists (select from held_by_us))",
+    replacement: '',
+    noticed:
+      'The failure of a worker that was given up counts, while another one has the same attempt under way.',
+    caughtBy: records('an execution that another one has followed records no failure'),
+  },
+  {
     name: 'batch-hands-nothing-back',
     file: ATTEMPTS,
     text: `        \${batch === null ? sql\`\` : handingBack(sql, batch, sql\`f.outcome <> 'success'\`)}\n`,

@@ -112,7 +112,9 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: [
       {
         file: 'test/db/batch-attempts.test.ts',
-        tests: ['made again what finds no place at its receiver goes back to the queue, and uses up no attempt'],
+        tests: [
+          'made again what finds no place at its receiver goes back to the queue, and uses up no attempt',
+        ],
       },
     ],
   },

@@ -49,8 +49,8 @@ export function createRecorder(
       const queued = back.splice(0, FULL);
       try {
         await record(sql, attempts, terms, batch);
-        await withRetries(() => handBack(sql, batch.id, ids));
-        await withRetries(() => putBack(sql, batch.id, queued));
+        await withRetries(() => handBack(sql, batch, ids));
+        await withRetries(() => putBack(sql, batch, queued));
       } catch (error) {
         // They stay without a result, and are attempted again under their numbers.
         failure ??= { error };

@@ -9,7 +9,7 @@ import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { latenessMs } from '../attempt/lateness.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
-import { handBack } from '../db/webhooks/attempts.ts';
+import { handBackAll } from '../db/webhooks/attempts.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
 import type { Kind } from './verdict.ts';
@@ -99,7 +99,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       stillOwed: async () => (await db.owedBatches(sql, [batchId])).length > 0,
       restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
       // What is under way may still be delivered: it is looked at again when it is late.
-      handBack: async () => (await handBack(sql, batchId, null, graceMs)) > 0,
+      handBack: async () => (await handBackAll(sql, batchId, graceMs)) > 0,
     };
   }
 

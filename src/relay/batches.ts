@@ -10,7 +10,7 @@ import { PER_SLOT, type Slots } from '../attempt/slots.ts';
 import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
-import { handBack } from '../db/webhooks/attempts.ts';
+import { handBackAll } from '../db/webhooks/attempts.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { BatchStarter } from '../temporal/start-batch.ts';
 import type { Lane } from './lane.ts';
@@ -78,7 +78,7 @@ export async function startBatches(
           { batchId, err: error },
           'Temporal refused to start a batch: each delivery gets its own workflow',
         );
-        await handBack(sql, batchId, null);
+        await handBackAll(sql, batchId);
         continue;
       }
       // Perhaps it was started all the same: the deliveries stay in their batch.

@@ -10,6 +10,8 @@ import {
   type AttemptRecord,
   beginAttempts,
   handBack,
+  handBackAll,
+  putBack,
   recordAttempts,
 } from '../../src/db/webhooks/attempts.ts';
 import { countBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
@@ -155,7 +157,7 @@ describe('what a batch records', () => {
     const { ids, batch } = await claimed(1);
     const [id = ''] = ids;
     await begin(ids, batch);
-    await handBack(database.sql, batch.id, null);
+    await handBackAll(database.sql, batch.id);
     await claimHandedBack(database.sql, 10);
     await markDispatched(database.sql, [id]);
     await recordAttempts(database.sql, [result(id)], batch);
@@ -167,10 +169,43 @@ describe('what a batch records', () => {
     const { ids, batch } = await claimed(1);
     const [id = ''] = ids;
     await begin(ids, batch);
-    await handBack(database.sql, batch.id, null);
+    await handBackAll(database.sql, batch.id);
     await recordAttempts(database.sql, [result(id, { ...accepted, nextAttemptAt: null })], batch);
     expect(await row(id)).toMatchObject({ state: 'delivered' });
     expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+  });
+});
+
+describe('an execution that another one has followed', () => {
+  async function followed() {
+    const { ids, batch } = await claimed(1);
+    await begin(ids, batch);
+    const successor = await takeBatch(database.sql, batch.id);
+    await begin(ids, successor);
+    return { id: ids[0] ?? '', batch, successor };
+  }
+  const untouched = (batchId: string) => ({ state: 'pending', batchId, handedBackAt: null });
+
+  test('hands nothing back, and puts nothing back: the other one has it under way', async () => {
+    const { id, batch } = await followed();
+    await handBack(database.sql, batch, [id]);
+    await putBack(database.sql, batch, [id]);
+    expect(await row(id)).toMatchObject({ ...untouched(batch.id), dispatchedAt: expect.any(Date) });
+    expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+  });
+
+  test('records no failure', async () => {
+    const { id, batch, successor } = await followed();
+    expect((await recordAttempts(database.sql, [result(id)], batch)).size).toBe(0);
+    expect(await row(id)).toMatchObject(untouched(batch.id));
+    await recordAttempts(database.sql, [result(id, { ...accepted, nextAttemptAt: null })], successor);
+    expect(await row(id)).toMatchObject({ state: 'delivered' });
+  });
+
+  test('records a success', async () => {
+    const { id, batch } = await followed();
+    await recordAttempts(database.sql, [result(id, { ...accepted, nextAttemptAt: null })], batch);
+    expect(await row(id)).toMatchObject({ state: 'delivered' });
   });
 });
 
@@ -234,7 +269,7 @@ describe('what a batch holds', () => {
     await begin([underWay, old], batch);
     await database.sql`
       update attempts set started_at = now() - interval '1 minute' where delivery_id = ${old}`;
-    expect(await handBack(database.sql, batch.id, null, 20_000)).toBe(2);
+    expect(await handBackAll(database.sql, batch.id, 20_000)).toBe(2);
     expect(await row(underWay)).toMatchObject({ batchId: batch.id, handedBackAt: null });
     for (const id of [old, waiting]) {
       expect(await row(id)).toMatchObject({
@@ -254,7 +289,7 @@ test('a change of the webhook is not told to what a batch holds: it has no workf
   const { ids, batch } = await claimed(1);
   await begin(ids, batch);
   expect(await nextToTell(database.sql, change, 10)).toEqual([]);
-  await handBack(database.sql, batch.id, null);
+  await handBackAll(database.sql, batch.id);
   await claimHandedBack(database.sql, 10);
   expect(await nextToTell(database.sql, change, 10)).toEqual(ids);
 });

@@ -176,7 +176,8 @@ export interface AttemptRecord {
 /**
  * Records the results of attempts and what follows from them in one statement. The first result recorded stays, except
  * that a success takes the place of a failure: of two requests made under one number by mistake, the accepted one counts.
- * @param batch the batch that made them: what it did not deliver is handed back to the outbox in the same statement
+ * @param batch the batch that made them: what it did not deliver is handed back to the outbox in the same statement. Of
+ * an execution that another one has followed only successes are recorded: the other one has the rest under way.
  * @returns the states afterwards, by delivery; missing where this changed nothing
  */
 export async function recordAttempts(
@@ -186,7 +187,8 @@ export async function recordAttempts(
 ): Promise<Map<string, StoredState>> {
   if (records.length === 0) return new Map();
   const rows = await sql<{ id: string; state: StoredState }[]>`
-    with finished as (
+    with ${batch === null ? sql`` : sql`${heldBy(sql, batch)},`}
+    finished as (
       update attempts a set finished_at = r."finishedAt", outcome = r.outcome, duration_ms = r."durationMs",
         status = r.status, error = r.error, response_excerpt = r."responseExcerpt", next_attempt_at = r."nextAttemptAt"
       from json_to_recordset(${JSON.stringify(records)}::text::json) as r (
@@ -194,6 +196,7 @@ export async function recordAttempts(
         status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint, "windowLost" boolean)
       where a.delivery_id = r."deliveryId" and a.number = r.number
         and (a.finished_at is null or r.outcome = 'success' and a.outcome <> 'success')
+        ${batch === null ? sql`` : sql`and (r.outcome = 'success' or exists (select from held_by_us))`}
       returning r.*),
     changed as (
       update deliveries d set
@@ -211,6 +214,14 @@ export async function recordAttempts(
     ${batch === null ? sql`` : countedIn(sql, batch)}
     select id, state from changed`;
   return new Map(rows.map(({ id, state }) => [id, state]));
+}
+
+/**
+ * `held_by_us`: a row while this execution is the one that holds the batch. Locked, so that none follows it before what is
+ * said here is done.
+ */
+function heldBy(sql: Sql, { id, run }: BatchRun) {
+  return sql`held_by_us as materialized (select from batches where id = ${id} and run = ${run} for share)`;
 }
 
 /** Of a delivery `d` that is updated: back to the outbox, if the batch still holds it. */
@@ -231,46 +242,62 @@ function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
 }
 
 /**
- * Gives deliveries of a batch back to the outbox as they are: their next step is a workflow's of their own.
- * @param ids null: all that are open
+ * Gives deliveries of a batch back to the outbox as they are: their next step is a workflow's of their own. Nothing happens
+ * where another execution has followed the one that says so.
+ */
+export async function handBack(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    with ${heldBy(sql, batch)},
+    ${handedBack(sql, batch, sql`d.id = any(${[...ids]}::uuid[]) and exists (select from held_by_us)`)}
+    select id from changed`;
+}
+
+/**
+ * Gives all that is open of a batch back to the outbox, since no execution of it will attempt it.
  * @param underWayMs those whose attempt began less than this ago and has no result are left to it
  * @returns how many
  */
-export async function handBack(
-  sql: Sql,
-  batchId: string,
-  ids: readonly string[] | null,
-  underWayMs = 0,
-): Promise<number> {
-  if (ids?.length === 0) return 0;
-  const rows = await sql`
-    with changed as (
-      update deliveries d set claimed_until = null, dispatched_at = null
-        ${handingBack(sql, { id: batchId }, sql`true`)}
-      where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
-        ${ids === null ? sql`` : sql`and d.id = any(${[...ids]}::uuid[])`}
-        and not exists (
+export async function handBackAll(sql: Sql, batchId: string, underWayMs = 0): Promise<number> {
+  const changed = handedBack(
+    sql,
+    { id: batchId },
+    sql`not exists (
           select from attempts a where a.delivery_id = d.id and a.finished_at is null
-            and a.started_at > now() - make_interval(secs => ${underWayMs / 1_000}))
-      returning d.id, d.state, d.handed_back_at)
-    ${countedIn(sql, { id: batchId })}
-    select id from changed`;
+            and a.started_at > now() - make_interval(secs => ${underWayMs / 1_000}))`,
+  );
+  const rows = await sql`with ${changed} select id from changed`;
   return rows.length;
+}
+
+/** `changed`: what is handed back, counted in the batch's row. */
+function handedBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
+  return sql`changed as (
+      update deliveries d set claimed_until = null, dispatched_at = null
+        ${handingBack(sql, batch, sql`true`)}
+      where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${condition}
+      returning d.id, d.state, d.handed_back_at)
+    ${countedIn(sql, batch)}`;
 }
 
 /** How long a delivery that finds no room at its receiver is left alone, in seconds. */
 const NO_ROOM_SECONDS = 1;
 
-/** Gives deliveries of a batch back to the queue as they are: another batch, or their own workflows, attempt them. */
-export async function putBack(sql: Sql, batchId: string, ids: readonly string[]): Promise<void> {
+/**
+ * Gives deliveries of a batch back to the queue as they are: another batch, or their own workflows, attempt them. Nothing
+ * happens where another execution has followed the one that says so.
+ */
+export async function putBack(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
-    with changed as (
+    with ${heldBy(sql, batch)},
+    changed as (
       update deliveries set batch_id = null, dispatched_at = null,
         claimed_until = now() + make_interval(secs => ${NO_ROOM_SECONDS})
-      where batch_id = ${batchId} and state in ('pending', 'retrying') and id = any(${[...ids]}::uuid[])
+      where batch_id = ${batch.id} and state in ('pending', 'retrying') and id = any(${[...ids]}::uuid[])
+        and exists (select from held_by_us)
       returning id)
-    update batches set put_back = put_back + (select count(*) from changed) where id = ${batchId}`;
+    update batches set put_back = put_back + (select count(*) from changed) where id = ${batch.id}`;
 }
 
 /** The generations of webhooks now, by id; an attempt compares with the one it was made under. */
