@@ -33,9 +33,9 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: 'batch-gives-away-what-its-successor-has',
-    file: 'src/db/webhooks/attempts.ts',
-    text: 'd.id = any(${[...ids]}::uuid[]) and exists (select from held_by_us)`',
-    replacement: 'd.id = any(${[...ids]}::uuid[])`',
+    file: ATTEMPTS,
+    text: '}::uuid[]) and exists (select from held_by_us)`',
+    replacement: '}::uuid[])`',
     noticed: 'A worker that comes to again takes away what another one has under way: it is sent twice.',
     caughtBy: records(
       'an execution that another one has followed hands nothing back, and puts nothing back: the other one has it under way',
@@ -43,12 +43,41 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: 'batch-records-failures-of-its-predecessor',
-    file: 'src/db/webhooks/attempts.ts',
+    file: ATTEMPTS,
     text: "and (r.outcome = 'success' or exists (select from held_by_us))",
     replacement: '',
     noticed:
       'The failure of a worker that was given up counts, while another one has the same attempt under way.',
     caughtBy: records('an execution that another one has followed records no failure'),
+  },
+  {
+    name: 'batch-hand-backs-without-turns',
+    file: 'src/db/outbox/handed-back.ts',
+    text: 'order by due > now(), turn, due limit',
+    replacement: 'order by due limit',
+    noticed: "One e-shop's failures in a rush put off the deliveries of another.",
+    caughtBy: [
+      {
+        file: 'test/db/fair-claims.test.ts',
+        tests: [
+          'what batches handed back one e-shop does not wait behind the many of another, though these are due for longer',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'batch-hand-backs-without-pace',
+    file: 'src/relay/hand-back-pace.ts',
+    text: 'busy() ?',
+    replacement: 'size < 0 ?',
+    noticed:
+      'After a rush the workflows of what failed in it start all at once, and fresh deliveries wait for them.',
+    caughtBy: [
+      {
+        file: 'test/unit/hand-back-pace.test.ts',
+        tests: ['half as many each time while others wait, and one at least'],
+      },
+    ],
   },
   {
     name: 'batch-hands-nothing-back',

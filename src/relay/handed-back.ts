@@ -6,6 +6,7 @@
 import { claimHandedBack } from '../db/outbox/handed-back.ts';
 import type { HandedBackStarter } from '../temporal/dispatcher.ts';
 import { type PassOnDeps, startAll } from './deliveries.ts';
+import { HAND_BACK_INTERVAL_MS, type HandBackPace } from './hand-back-pace.ts';
 import type { Next } from './loop.ts';
 
 /** What this takes. */
@@ -13,25 +14,19 @@ export interface HandedBackDeps extends PassOnDeps {
   readonly handedBack: HandedBackStarter;
 }
 
-/** While batches are made: so many per claim, and one claim in so many milliseconds. What is healthy goes first. */
-const RUSH_LIMIT = 5;
-const RUSH_PAUSE_MS = 1_000;
-/** Otherwise: so many per claim, and calls to Temporal under way at once. */
-const LIMIT = 50;
-const CONCURRENCY = 5;
+/** Calls to Temporal under way at once. */
+const CONCURRENCY = 4;
 
 /**
- * Starts some of them, those due first.
- * @param rushing whether batches are being made
+ * Starts some of them, by turns, those due first.
  * @throws what Temporal or the database threw when it is away; what was claimed is released
  */
-export async function dispatchHandedBack(deps: HandedBackDeps, rushing: () => boolean): Promise<Next> {
-  const limit = rushing() ? RUSH_LIMIT : LIMIT;
+export async function dispatchHandedBack(deps: HandedBackDeps, pace: HandBackPace): Promise<Next> {
+  const limit = pace.next();
   const deliveries = await claimHandedBack(deps.sql, limit);
   await startAll(deps, deliveries, {
     concurrency: CONCURRENCY,
     startOne: (delivery) => deps.handedBack.startHandedBack(delivery),
   });
-  if (deliveries.length < limit) return 'idle';
-  return rushing() ? RUSH_PAUSE_MS : 'more';
+  return deliveries.length < limit ? 'idle' : HAND_BACK_INTERVAL_MS;
 }

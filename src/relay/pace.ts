@@ -19,6 +19,8 @@ export interface Pace {
   bound(): number;
   /** Whether the bound kept something back lately. */
   full(): boolean;
+  /** Whether what was handed over waited lately: not begun promptly. */
+  late(): boolean;
   /** @param now in milliseconds, on any clock that does not jump */
   observe(observation: Observation, now: number): void;
 }
@@ -37,12 +39,15 @@ const PATIENCE_MS = 1_000;
 export function createPace(): Pace {
   let bound = FIRST_BOUND;
   let full = false;
+  let late = false;
   let loweredAt = Number.NEGATIVE_INFINITY;
   return {
     bound: () => Math.floor(bound),
     full: () => full,
+    late: () => late,
     observe({ handOverMs, bounded }, now) {
       full = bounded;
+      late = handOverMs > PROMPT_MS;
       if (handOverMs > LATE_MS) {
         if (now - loweredAt < PATIENCE_MS) return;
         bound = Math.max(LEAST_BOUND, (bound * 2) / 3);

@@ -11,6 +11,7 @@ import { type BatchesDeps, dispatchBatch } from './batches.ts';
 import { dispatchChanges } from './changes.ts';
 import { dispatchDeliveries } from './deliveries.ts';
 import { createFanOutPace } from './fan-out-pace.ts';
+import { createHandBackPace } from './hand-back-pace.ts';
 import { dispatchHandedBack } from './handed-back.ts';
 import { createLane, type FirstAttempts } from './lane.ts';
 import { type LoopOptions, startLoop } from './loop.ts';
@@ -57,12 +58,13 @@ export function startRelay(options: RelayOptions): Relay {
   const pace = createPace();
   const fanOutPace = createFanOutPace(() => pace.full());
   const lane = createLane(options.firstAttempts);
+  const handBackPace = createHandBackPace(() => lane.rushing() || pace.late());
   const dispatchFirst = () =>
     lane.now() === 'batch' ? dispatchBatch(deps, lane) : dispatchDeliveries(deps, pace, lane);
   const loops = [
     loop('deliveries', () => dispatchFirst()),
     loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
-    loop('deliveries handed back by batches', () => dispatchHandedBack(deps, lane.rushing)),
+    loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
     loop('changes of releases', () => dispatchReleases(deps)),
   ];
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries, type InFlightLimits, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { deferAttempt, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
@@ -241,4 +242,38 @@ test('a claim tells how long the oldest waits, on either side of it', async () =
   expect(more).toBe(true);
   expect(await claim(50)).toMatchObject({ more: false });
   expect(await claim(50)).toMatchObject({ deliveries: [], waitedMs: 0, more: false });
+});
+
+describe('what batches handed back', () => {
+  /** Hands so many deliveries of a webhook back, due after so many seconds each. */
+  async function handedBack(queue: Queue, count: number, dueSeconds: number): Promise<string[]> {
+    const ids = await enqueue(queue, count);
+    await database.sql`
+      update deliveries set handed_back_at = now(), next_attempt_at = now() + make_interval(secs => ${dueSeconds})
+      where id = any(${ids}::uuid[])`;
+    return ids;
+  }
+  const webhooksOf = async (limit: number) =>
+    (await claimHandedBack(database.sql, limit)).map(({ webhookId }) => webhookId).sort((a, b) => a - b);
+
+  test('one e-shop does not wait behind the many of another, though these are due for longer', async () => {
+    await handedBack(import_, 300, -60);
+    await handedBack(neighbour, 1, -1);
+    expect(await webhooksOf(4)).toContain(neighbour.webhookId);
+  });
+
+  test('a webhook does not wait behind the many of another one of its e-shop', async () => {
+    const other = await createQueue(import_.eshopId);
+    await handedBack(import_, 300, -60);
+    await handedBack(other, 2, -1);
+    expect(await webhooksOf(4)).toEqual([import_, import_, other, other].map(({ webhookId }) => webhookId));
+  });
+
+  test('what is due goes before what is not, whoever it belongs to', async () => {
+    const later = await handedBack(neighbour, 1, 60);
+    const due = await handedBack(import_, 4, -1);
+    const first = await claimHandedBack(database.sql, 4);
+    expect(first.map(({ id }) => id).sort()).toEqual(due);
+    expect((await claimHandedBack(database.sql, 4)).map(({ id }) => id)).toEqual(later);
+  });
 });

@@ -32,6 +32,15 @@ test('it falls once per second while what was handed over waits', () => {
   expect(pace.bound()).toBeLessThan(lowered);
 });
 
+test('what was handed over is late while it has waited for more than a moment', () => {
+  const pace = createPace();
+  expect(pace.late()).toBe(false);
+  pace.observe({ handOverMs: 300, bounded: false }, 0);
+  expect(pace.late()).toBe(true);
+  pace.observe({ handOverMs: 200, bounded: false }, 100);
+  expect(pace.late()).toBe(false);
+});
+
 test('it never falls so low that the workers wait for the relay, nor rises without end', () => {
   expect(after(late, 1_000)).toBe(8);
   expect(after(prompt, 1_000)).toBe(1_000);

@@ -15,14 +15,40 @@ export interface HandedBackDelivery extends ClaimedDelivery {
   readonly nextAttemptAt: Date | null;
 }
 
-/** Claims deliveries that were handed back, those due first. */
+/**
+ * Claims deliveries that were handed back, by turns as {@link claimDeliveries} does: every e-shop's first before any
+ * e-shop's second, and within an e-shop every webhook's. What is due goes before what is not; within a webhook the first
+ * due goes first.
+ */
 export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBackDelivery[]> {
+  const waiting = sql`d.dispatched_at is null and d.handed_back_at is not null`;
+  const due = sql`coalesce(d.next_attempt_at, d.handed_back_at)`;
   return await sql<HandedBackDelivery[]>`
-    update deliveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where id in (
-      select id from deliveries
-      where dispatched_at is null and handed_back_at is not null and (claimed_until is null or claimed_until < now())
-      order by coalesce(next_attempt_at, handed_back_at) limit ${limit} for update skip locked)
-    returning id, eshop_id, webhook_id, event_type, entity_id, attempts_made, last_attempt_at, last_status, last_error,
-      next_attempt_at`;
+    with recursive
+    -- One step in the index for each webhook.
+    queues as (
+      (select d.eshop_id, d.webhook_id from deliveries d where ${waiting} order by d.eshop_id, d.webhook_id limit 1)
+      union all
+      select next.* from queues q cross join lateral (
+        select d.eshop_id, d.webhook_id from deliveries d
+        where ${waiting} and (d.eshop_id, d.webhook_id) > (q.eshop_id, q.webhook_id)
+        order by d.eshop_id, d.webhook_id limit 1) next),
+    heads as (
+      select q.*, head.id, head.due, row_number() over (partition by q.webhook_id order by head.due, head.id) as turn
+      from queues q cross join lateral (
+        select d.id, ${due} as due from deliveries d
+        where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id
+          and (d.claimed_until is null or d.claimed_until < now())
+        order by ${due} limit ${limit}) head),
+    turns as (
+      select id, due, row_number() over (partition by eshop_id, due > now() order by turn, due, id) as turn from heads),
+    chosen as (
+      select d.id from (select * from turns order by due > now(), turn, due limit ${limit}) t
+      join deliveries d on d.id = t.id
+      where ${waiting} and (d.claimed_until is null or d.claimed_until < now())
+      for update of d skip locked)
+    update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    from chosen where d.id = chosen.id
+    returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.last_attempt_at, d.last_status,
+      d.last_error, d.next_attempt_at`;
 }
