@@ -103,6 +103,38 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: fairClaims('an e-shop that has little waiting does not wait behind one that has much'),
   },
   {
+    name: 'deletions-need-workflows',
+    file: 'src/relay/changes.ts',
+    text: 'if (deleted) return await cancelWithoutWorkflow(sql, webhookId);',
+    replacement: 'if (deleted) return 0;',
+    noticed:
+      'A webhook deleted in a rush: each of its deliveries starts a workflow to be canceled, and others wait.',
+    caughtBy: [
+      {
+        file: 'test/workflow/fan-out.test.ts',
+        tests: [
+          'deliveries without a workflow of a deleted webhook are canceled at once, many together: none needs a workflow for that',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'activations-leave-behind-what-batches-handed-back',
+    file: 'src/relay/changes.ts',
+    text: 'return wakes ? await queueAgain(sql, webhookId) : 0;',
+    replacement: 'return wakes ? 0 : 0;',
+    noticed:
+      'A webhook switched off and on in a rush: its deliveries start one by one, minutes after their neighbours.',
+    caughtBy: [
+      {
+        file: 'test/workflow/fan-out.test.ts',
+        tests: [
+          'deliveries without a workflow that batches handed back while it was inactive wait in the queue again once it is active',
+        ],
+      },
+    ],
+  },
+  {
     name: 'batches-wait-for-receivers-that-hang',
     file: 'src/attempt/rooms.ts',
     text: "return paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';",

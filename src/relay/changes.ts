@@ -14,6 +14,12 @@ import {
   type WebhookChange,
 } from '../db/outbox/claim-changes.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
+import {
+  cancelWithoutWorkflow,
+  PAGE_WITHOUT_WORKFLOW,
+  queueAgain,
+  someWithoutWorkflow,
+} from '../db/outbox/without-workflow.ts';
 import { eachLimited } from '../each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { PassOnDeps } from './deliveries.ts';
@@ -58,10 +64,14 @@ async function passOn(
   page: number,
 ): Promise<void> {
   const { sql } = deps;
+  const here = { toldId: change.toldId, untilId: change.untilId, againUntilId: change.againUntilId };
+  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) {
+    await noteProgress(sql, change, { ...here, told: 0, pauseMs: 0 });
+    return;
+  }
   const limit = change.wakes
     ? pace.wakeUp(page, { told: change.told, unheard: await unheard(sql, change), sinceMs: change.sinceMs })
     : page;
-  const here = { toldId: change.toldId, untilId: change.untilId, againUntilId: change.againUntilId };
   const ids = limit === 0 ? [] : await nextToTell(sql, change, limit);
   if (!(await tell(deps, pace, ids))) {
     await noteProgress(sql, change, { ...here, told: 0, pauseMs: 0 });
@@ -74,11 +84,20 @@ async function passOn(
     return;
   }
   if (change.againUntilId === null) {
-    await endWebhookChange(sql, change);
+    // What batches hold comes back yet, and what is being started may have to be told.
+    if (change.deleted && (await someWithoutWorkflow(sql, change.webhookId))) {
+      await noteProgress(sql, change, { ...here, told: ids.length, pauseMs: PAGE_INTERVAL_MS });
+    } else await endWebhookChange(sql, change);
     return;
   }
   const again = { toldId: null, untilId: change.againUntilId, againUntilId: null };
   await noteProgress(sql, change, { ...again, told: ids.length, pauseMs: PAGE_INTERVAL_MS });
+}
+
+/** What the change means for the deliveries without a workflow. @returns how many were changed */
+async function settle({ sql }: PassOnDeps, { deleted, wakes, webhookId }: WebhookChange): Promise<number> {
+  if (deleted) return await cancelWithoutWorkflow(sql, webhookId);
+  return wakes ? await queueAgain(sql, webhookId) : 0;
 }
 
 /** @returns false where the relay is being stopped: the page is told again by whoever comes next */

@@ -284,7 +284,7 @@ describe('what a batch holds', () => {
 test('a change of the webhook is not told to what a batch holds: it has no workflow', async () => {
   const change = {
     ...{ id: '1', webhookId, toldId: null, untilId: null, againUntilId: null },
-    ...{ version: 1, told: 0, wakes: true, sinceMs: 0 },
+    ...{ version: 1, told: 0, wakes: true, deleted: false, sinceMs: 0 },
   };
   const { ids, batch } = await claimed(1);
   await begin(ids, batch);

@@ -30,7 +30,7 @@ test('100 orders accepted without Temporal are 100 deliveries, each once, when i
   cleanups.push(() => installation.remove());
   const receiver = await createReceiver();
   cleanups.push(() => receiver.close());
-  const program = await startProgram(installation.env);
+  const program = await startProgram({ ...installation.env, FIRST_ATTEMPTS: 'each' });
   cleanups.push(() => program.kill());
   const client = await login(program.url, installation.credentials);
   await client.request('POST', '/webhooks', {

@@ -1,8 +1,11 @@
 /** A change of a webhook on its way to the open deliveries: page by page, from where it is, each of them told. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { v7 as uuidv7 } from 'uuid';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, nextToTell, noteProgress } from '../../src/db/outbox/claim-changes.ts';
-import { setActive } from '../../src/db/webhooks/webhooks.ts';
+import { handBackAll } from '../../src/db/webhooks/attempts.ts';
+import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -198,4 +201,69 @@ test('a relay that has been stopped has nothing under way, whatever fails beside
     for (const answer of answers) answer();
   }, 1_000);
   expect(await stopped).toBe(0);
+});
+
+describe('deliveries without a workflow', () => {
+  /** A webhook with as many deliveries that nobody has started. */
+  async function waiting(count: number): Promise<{ webhookId: number; ids: string[] }> {
+    const { webhookId, ids } = await openDeliveries(count);
+    await database.sql`
+      update deliveries set dispatched_at = null, window_started_at = null, state = 'pending', attempts_made = 0,
+        last_attempt_at = null`;
+    return { webhookId, ids };
+  }
+  const handBack = (ids: readonly string[]) =>
+    database.sql`update deliveries set handed_back_at = now() where id = any(${[...ids]}::uuid[])`;
+  const states = async () =>
+    await database.sql<{ state: string; canceledBy: string | null; count: number }[]>`
+      select state, canceled_by, count(*)::int from deliveries group by 1, 2 order by 1`;
+
+  test('of a deleted webhook are canceled at once, many together: none needs a workflow for that', async () => {
+    const { webhookId, ids } = await waiting(1_200);
+    await handBack(ids.slice(600));
+    await deleteWebhook(database.sql, eshopId, webhookId);
+    const { started } = relay({ startDelivery: () => sleep(200) });
+    await untilPassedOn();
+    const [canceled] = await states();
+    expect(canceled).toMatchObject({ state: 'canceled', canceledBy: 'deletion' });
+    // The relay was starting some meanwhile.
+    expect((canceled?.count ?? 0) + started.length).toBeGreaterThanOrEqual(ids.length);
+    expect(started.length).toBeLessThan(ids.length / 2);
+  });
+
+  test('that a batch gives back after the deletion are canceled too', async () => {
+    const { webhookId, ids } = await waiting(20);
+    const batchId = uuidv7();
+    await database.sql`update deliveries set batch_id = ${batchId}, claimed_until = now() + interval '1 minute'`;
+    await deleteWebhook(database.sql, eshopId, webhookId);
+    relay();
+    await until(
+      'the first look',
+      async () =>
+        (await database.sql`select from outbox where told_at is null and due_at > created_at`).length > 0,
+    );
+    expect(await states()).toMatchObject([{ state: 'pending', count: 20 }]);
+    await handBackAll(database.sql, batchId);
+    await untilPassedOn();
+    expect(await states()).toMatchObject([{ state: 'canceled', canceledBy: 'deletion', count: ids.length }]);
+  });
+
+  test('that batches handed back while it was inactive wait in the queue again once it is active', async () => {
+    const { webhookId, ids } = await waiting(200);
+    await change(webhookId, false);
+    await handBack(ids);
+    const attempted = ids.slice(0, 5);
+    await database.sql`
+      update deliveries set attempts_made = 1, state = 'retrying' where id = any(${attempted}::uuid[])`;
+    await change(webhookId, true);
+    relay();
+    const queued = () =>
+      database.sql<{ id: string }[]>`select id from deliveries where handed_back_at is null`;
+    // The relay is starting some meanwhile.
+    const rows = await until('the queue', async () => {
+      const found = await queued();
+      return found.length > ids.length / 2 && found;
+    });
+    for (const id of attempted) expect(rows).not.toContainEqual({ id });
+  });
 });

@@ -21,6 +21,8 @@ export interface WebhookChange {
   readonly told: number;
   /** The webhook is active: whoever is told makes an attempt. */
   readonly wakes: boolean;
+  /** The webhook was deleted. */
+  readonly deleted: boolean;
   /** How long ago the last page was told, or the change made, in milliseconds. */
   readonly sinceMs: number;
 }
@@ -37,7 +39,7 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
       where kind = 'webhookChanged' and due_at <= now() and (claimed_until is null or claimed_until < now())
       order by due_at, id limit ${limit} for update skip locked)
     returning o.id, o.webhook_id, o.told_id, o.until_id, o.again_until_id, o.version, o.told,
-              w.active and w.deleted_at is null as wakes,
+              w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted,
               (extract(epoch from now() - coalesce(o.told_at, o.created_at)) * 1000)::float8 as since_ms`;
 }
 

@@ -1,0 +1,52 @@
+/**
+ * Open deliveries of a webhook that wait in the outbox, without a workflow: what a change of their webhook means for them
+ * is done here, many at once, and none needs a workflow to hear of it.
+ * @module
+ */
+import type { Sql } from '../pool.ts';
+
+/** As many as one call changes. */
+export const PAGE_WITHOUT_WORKFLOW = 500;
+
+const unclaimed = (sql: Sql) => sql`
+  batch_id is null and dispatched_at is null and (claimed_until is null or claimed_until < now())`;
+
+/**
+ * Their webhook was deleted: they are canceled.
+ * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
+ */
+export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<number> {
+  const canceled = await sql`
+    update deliveries set state = 'canceled', canceled_by = 'deletion', finished_at = clock_timestamp(),
+      next_attempt_at = null, claimed_until = null, dispatched_at = now()
+    where id in (
+      select id from deliveries
+      where webhook_id = ${webhookId} and state in ('pending', 'retrying') and ${unclaimed(sql)}
+      order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
+  return canceled.count;
+}
+
+/**
+ * Their webhook was activated: those that batches handed back without an attempt, since it was inactive, wait in the queue
+ * again like any other.
+ * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
+ */
+export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
+  const queued = await sql`
+    update deliveries set handed_back_at = null
+    where id in (
+      select id from deliveries
+      where webhook_id = ${webhookId} and state = 'pending' and handed_back_at is not null and attempts_made = 0
+        and ${unclaimed(sql)}
+      order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
+  return queued.count;
+}
+
+/** Whether some are still on their way: to a workflow, or back from a batch. */
+export async function someWithoutWorkflow(sql: Sql, webhookId: number): Promise<boolean> {
+  const rows = await sql`
+    select from deliveries
+    where webhook_id = ${webhookId} and state in ('pending', 'retrying') and (batch_id is not null or dispatched_at is null)
+    limit 1`;
+  return rows.length > 0;
+}
