@@ -161,8 +161,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'claims-bound-filled-by-held-deliveries',
     file: 'src/db/outbox/claim-deliveries.ts',
-    text: '        and w.active and w.deleted_at is null),',
-    replacement: '        ),',
+    text: '      where w.active and w.deleted_at is null),',
+    replacement: '      ),',
     noticed: 'A webhook that is switched off stops the deliveries of everybody for a minute.',
     caughtBy: fairClaims('is not filled by deliveries that are held'),
   },

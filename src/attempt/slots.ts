@@ -14,9 +14,12 @@ export interface Slots {
   take(wanted: number, signal: AbortSignal): Promise<number>;
   /** Gives slots back. */
   release(count: number): void;
-  /** Free, and neither promised to a batch that is on its way nor wanted by those that have begun. */
+  /**
+   * Slots for another batch: free, and neither promised to one that is on its way nor wanted by those that have begun. None
+   * while these have enough left: the next one is then a full one.
+   */
   unclaimed(): number;
-  /** Sets slots aside for a batch that was claimed, until it begins here, or elsewhere. */
+  /** Sets slots aside for a batch that was claimed, with so many deliveries, until it begins here, or elsewhere. */
   promise(batchId: string, count: number): void;
   /** The batch has begun: it takes slots by itself, and has so many deliveries left to attempt. */
   holds(batchId: string, count: number): void;
@@ -26,8 +29,16 @@ export interface Slots {
 
 /** Requests of all batches of a worker under way at once. */
 export const BATCH_SLOTS = 256;
-/** Most requests are answered sooner than the next batch is there: so many deliveries are claimed per free slot. */
-export const PER_SLOT = 2;
+/**
+ * Most requests are answered sooner than the next batch is there: so many deliveries are claimed per free slot. What slow
+ * receivers may hold of a batch is bounded by their rooms.
+ */
+export const PER_SLOT = 8;
+/**
+ * With so many deliveries left to begin no slot is idle until the next batch is there. With fewer than that it would be too
+ * late, with more every batch would be a small one: a workflow costs Temporal the same whatever its size.
+ */
+const ENOUGH = 250;
 
 /** Below this many, taking waits for more to become free, unless it takes this long, in milliseconds. */
 const WORTHWHILE = 32;
@@ -99,9 +110,10 @@ export function createSlots(total: number): Slots {
       serveNext();
     },
     unclaimed() {
-      const set = [...promised.values()].reduce((sum, { count }) => sum + count, 0);
-      const wanted = [...held.values()].reduce((sum, count) => sum + count, 0);
-      return Math.max(0, free - set - Math.ceil(wanted / PER_SLOT));
+      let left = 0;
+      for (const { count } of promised.values()) left += count;
+      for (const count of held.values()) left += count;
+      return left > ENOUGH ? 0 : Math.max(0, free - Math.ceil(left / PER_SLOT));
     },
     promise(batchId, count) {
       keepsPromise(batchId);

@@ -69,7 +69,7 @@ export async function startBatches(
   const batchIds = new Set(deliveries.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
   for (const batchId of batchIds) {
     const claimed = deliveries.filter((delivery) => delivery.batchId === batchId);
-    slots.promise(batchId, Math.min(claimed.length, slots.unclaimed()));
+    slots.promise(batchId, claimed.length);
     try {
       if (!(await starter.startBatch(batchId, claimed))) await checkBatch(batchId);
     } catch (error) {

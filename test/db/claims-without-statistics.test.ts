@@ -1,15 +1,22 @@
-/** A claim right after the first import: the planner has no statistics of the deliveries yet. */
+/** What the steps of a rush read, right after the first import too: the planner has no statistics of the deliveries yet. */
+import { v7 as uuidv7 } from 'uuid';
 import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
-import { transaction } from '../../src/db/transaction.ts';
+import { claimDeliveries, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { type Transaction, transaction } from '../../src/db/transaction.ts';
+import { beginAttempts, openInBatch, recordAttempts } from '../../src/db/webhooks/attempts.ts';
+import { countBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { accepted, attemptRecord, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 const WEBHOOKS = 50;
 const OF_EACH = 100;
+/** As many attempts as begin at once. */
+const PAGE = 64;
 
-test('a claim without statistics reads a few rows for each that it takes, and not all that wait', async ({
+test('claims and attempts without statistics read a few rows for each that they take, and not all that wait', async ({
   onTestFinished,
 }) => {
   const { sql, drop } = await createTestDatabase();
@@ -23,13 +30,70 @@ test('a claim without statistics reads a few rows for each that it takes, and no
       select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
       from generate_series(1, ${OF_EACH}::int) n`;
   }
-  const { taken, read } = await transaction(sql, async (tx) => {
-    const { deliveries } = await claimDeliveries(tx, { limit: 500 });
-    const [rows] = await tx<{ read: number }[]>`
-      select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'deliveries'`;
-    return { taken: deliveries.length, read: rows?.read };
-  });
-  expect(taken).toBe(500);
-  expect(read).toBeGreaterThan(taken);
+  const { result, read } = await counting(sql, (tx) => claimDeliveries(tx, { limit: 500 }));
+  expect(result.deliveries).toHaveLength(500);
+  expect(read).toBeGreaterThan(500);
   expect(read).toBeLessThan(3 * WEBHOOKS * OF_EACH);
+
+  const batchId = uuidv7();
+  await claimDeliveries(sql, { limit: PAGE, batchId });
+  const batch = await takeBatch(sql, batchId);
+  const wanted = (await openInBatch(sql, batchId)).map(({ id }) => ({
+    deliveryId: id,
+    number: 1,
+    generation: 1,
+  }));
+  expect(wanted).toHaveLength(PAGE);
+  const begun = await counting(sql, (tx) => beginAttempts(tx, wanted, batch));
+  expect(begun.result.size).toBe(PAGE);
+  // To begin it, and to dispatch it: never with each of the webhooks.
+  expect(begun.read).toBeGreaterThanOrEqual(2 * PAGE);
+  expect(begun.read).toBeLessThan(5 * PAGE);
 });
+
+test('a claim looks at what batches have under way, and at nothing that they have delivered', async ({
+  onTestFinished,
+}) => {
+  const { sql, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  await sql`alter table deliveries set (autovacuum_enabled = false)`;
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
+    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
+    from generate_series(1, ${OF_EACH}::int) n`;
+  const batchId = uuidv7();
+  const { deliveries } = await claimDeliveries(sql, { limit: OF_EACH, batchId });
+  const batch = await takeBatch(sql, batchId);
+  const ids = deliveries.map(({ id }) => id);
+  await beginAttempts(
+    sql,
+    ids.map((deliveryId) => ({ deliveryId, number: 1, generation: 1 })),
+    batch,
+  );
+  const results = ids.map((id) => attemptRecord(id, accepted));
+  await recordAttempts(sql, results.slice(1), batch);
+
+  await fireDelivery(sql, { eshopId, webhookId });
+  const boundedTo = (webhook: number) => ({ limit: 1, inFlight: { ...UNBOUNDED, webhook } });
+  expect(await claimDeliveries(sql, boundedTo(1))).toMatchObject({ deliveries: [], kept: true });
+  await recordAttempts(sql, results.slice(0, 1), batch);
+  await countBatch(sql, batchId);
+  const { result, entries } = await counting(sql, (tx) => claimDeliveries(tx, boundedTo(1)));
+  expect(result.deliveries).toHaveLength(1);
+  expect(entries).toBeLessThan(OF_EACH);
+});
+
+/** What a step reads of `deliveries`: rows, and entries of the indexes of what is under way. */
+async function counting<T>(sql: Pool, step: (tx: Transaction) => Promise<T>) {
+  return await transaction(sql, async (tx) => {
+    const result = await step(tx);
+    const [counted] = await tx<{ read: number; entries: number }[]>`
+      select (seq_tup_read + idx_tup_fetch)::int as read,
+        (pg_stat_get_xact_tuples_returned('deliveries_handed_over'::regclass)
+          + pg_stat_get_xact_tuples_returned('deliveries_of_batch'::regclass))::int as entries
+      from pg_stat_xact_user_tables where relname = 'deliveries'`;
+    return { result, read: counted?.read ?? Number.NaN, entries: counted?.entries ?? Number.NaN };
+  });
+}

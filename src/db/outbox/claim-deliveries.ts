@@ -50,11 +50,6 @@ export interface Claim {
   readonly keptMs: number;
 }
 
-/**
- * How long a delivery counts as handed over, in seconds. One that has not been attempted by then waits for something of
- * its own (an operator paused it), and holds nobody up.
- */
-const HAND_OVER_SECONDS = 60;
 
 const WITHOUT_END = 2 ** 31 - 1;
 /** No bounds at all. */
@@ -88,15 +83,25 @@ interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<QueuedDelivery, 'id'>
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, handedOver = null, batchId = null, inFlight = UNBOUNDED } = limits;
   const queued = sql`d.dispatched_at is null and d.handed_back_at is null`;
+  // How long a delivery counts as handed over. One that has not been attempted by then waits for something of its own (an
+  // operator paused it), and holds nobody up. Not a parameter: the planner would plan each claim anew for it.
+  const lately = sql`d.dispatched_at > now() - interval '60 seconds'`;
   const claimable = sql`${queued} and (d.claimed_until is null or d.claimed_until < now())`;
   const rows = await sql<ClaimRow[]>`
     with recursive
+    -- A step in the index for each batch that has not ended, whatever the planner thinks of their number.
+    dispatched as materialized (
+      select d.eshop_id, d.webhook_id, d.dispatched_at, d.window_started_at is null and d.next_attempt_at is null as unattempted
+      from deliveries d where d.batch_id is null and d.state = 'pending' and ${lately}
+      union all
+      select d.* from batches b cross join lateral (
+        select d.eshop_id, d.webhook_id, d.dispatched_at, false from deliveries d
+        where d.batch_id = b.id and d.state in ('pending', 'retrying') and d.state = 'pending' and ${lately}
+        offset 0) d
+      where b.finished_at is null),
     in_flight as materialized (
-      select d.eshop_id, d.webhook_id, w.host, d.dispatched_at,
-             d.window_started_at is null and d.next_attempt_at is null as unattempted
-      from deliveries d join webhooks w on w.id = d.webhook_id
-      where d.state = 'pending' and d.dispatched_at > now() - make_interval(secs => ${HAND_OVER_SECONDS})
-        and w.active and w.deleted_at is null),
+      select d.*, w.host from dispatched d join webhooks w on w.id = d.webhook_id
+      where w.active and w.deleted_at is null),
     handed_over as materialized (
       select count(*)::int as count, coalesce(extract(epoch from now() - min(dispatched_at)) * 1000, 0)::float8 as ms
       from in_flight where unattempted),

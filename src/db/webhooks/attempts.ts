@@ -137,11 +137,14 @@ export async function beginAttempts(
       from unnest(
         ${attempts.map(({ deliveryId }) => deliveryId)}::uuid[], ${attempts.map(({ number }) => number)}::int[],
         ${attempts.map(({ generation }) => generation)}::int[]) as asked (delivery_id, number, generation)
-      join deliveries d on d.id = asked.delivery_id
-      join webhooks w on w.id = d.webhook_id
-      where d.state in ('pending', 'retrying')
-        and w.active and w.deleted_at is null and w.generation = asked.generation
-        and ${held}
+      -- One by one: the planner would try every delivery with every webhook, as it expects few of each.
+      cross join lateral (
+        select id, webhook_id from deliveries d
+        where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and ${held} limit 1) d
+      cross join lateral (
+        select from webhooks w
+        where w.id = d.webhook_id and w.active and w.deleted_at is null and w.generation = asked.generation limit 1) w
+      where true
         ${batch === null ? sql`` : sql`and exists (select from batches where id = ${batch.id} and run = ${batch.run})`}
       on conflict (delivery_id, number) do update
         set started_at = excluded.started_at, generation = excluded.generation

@@ -68,11 +68,20 @@ test('what was promised to a batch is not claimed again, until it has begun here
   const slots = createSlots(256);
   slots.promise('a', 100);
   slots.promise('b', 100);
-  expect(slots.unclaimed()).toBe(56);
+  expect(slots.unclaimed()).toBe(231);
   slots.holds('a', 60);
-  expect(slots.unclaimed()).toBe(126);
+  expect(slots.unclaimed()).toBe(236);
   slots.ends('a');
-  expect(slots.unclaimed()).toBe(156);
+  expect(slots.unclaimed()).toBe(243);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(slots.unclaimed()).toBe(256);
+});
+
+test('while batches have enough left to begin there is nothing for another: it would be a small one', () => {
+  const slots = createSlots(256);
+  slots.promise('a', 200);
+  slots.holds('b', 51);
+  expect(slots.unclaimed()).toBe(0);
+  slots.holds('b', 50);
+  expect(slots.unclaimed()).toBe(224);
 });
