@@ -50,6 +50,11 @@ export interface Claim {
   readonly keptMs: number;
 }
 
+/**
+ * How long a delivery counts as handed over, in seconds. One that has not been attempted by then waits for something of
+ * its own (an operator paused it), and holds nobody up.
+ */
+const HAND_OVER_SECONDS = 60;
 
 const WITHOUT_END = 2 ** 31 - 1;
 /** No bounds at all. */
@@ -83,9 +88,7 @@ interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<QueuedDelivery, 'id'>
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, handedOver = null, batchId = null, inFlight = UNBOUNDED } = limits;
   const queued = sql`d.dispatched_at is null and d.handed_back_at is null`;
-  // How long a delivery counts as handed over. One that has not been attempted by then waits for something of its own (an
-  // operator paused it), and holds nobody up. Not a parameter: the planner would plan each claim anew for it.
-  const lately = sql`d.dispatched_at > now() - interval '60 seconds'`;
+  const lately = sql`d.dispatched_at > now() - make_interval(secs => ${HAND_OVER_SECONDS})`;
   const claimable = sql`${queued} and (d.claimed_until is null or d.claimed_until < now())`;
   const rows = await sql<ClaimRow[]>`
     with recursive
