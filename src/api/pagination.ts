@@ -3,6 +3,7 @@
  * @module
  */
 import * as v from 'valibot';
+import { ITEMS_THAT_FIT, MAX_LIST_BYTES } from '../domain/record-size.ts';
 
 /** What stands beside `data` in the envelope of a list. */
 export interface Pagination {
@@ -42,7 +43,11 @@ const MAX_PAGE = 10_000_000;
 export const pageQuery = {
   page: v.optional(wholeNumber(MAX_PAGE, { default: 1, description: 'Page number, from 1.', examples: [1] })),
   items: v.optional(
-    wholeNumber(100, { default: 30, description: 'Items per page, 1 to 100.', examples: [30] }),
+    wholeNumber(100, {
+      default: 30,
+      description: `Items per page, 1 to 100. Records of more than ${MAX_LIST_BYTES / 1024 / 1024} MiB are refused with 400; ${ITEMS_THAT_FIT} always fit.`,
+      examples: [30],
+    }),
   ),
 };
 

@@ -277,3 +277,41 @@ describe('names that every object inherits are unknown fields', () => {
     expect(JSON.parse(text)).toMatchObject({ statusCode: 400, message: 'body.__proto__: unknown field' });
   });
 });
+
+describe('a list', () => {
+  /** Copies an order, as often as is said, with a note of this length. */
+  async function copies(count: number, noteLength: number): Promise<void> {
+    await api.database.sql`
+      insert into orders
+      select copy.* from orders o, generate_series(1, ${count}::int) n,
+        jsonb_populate_record(o, jsonb_build_object(
+          'eshop_order_id', 'copy ' || lpad(n::text, 3, '0'), 'note', repeat('x', ${noteLength}),
+          'created_at', now() + make_interval(secs => n))) copy
+      where o.eshop_order_id = 'big' and o.eshop_id = ${api.eshop.eshopId}
+      on conflict (eshop_id, eshop_order_id) do update set note = excluded.note`;
+  }
+  const list = (items: number) => api.shop('GET', `/v21/orders?items=${items}`);
+
+  test('whose records are too large for one answer is refused, naming what always fits; that fits', async () => {
+    await copies(40, 250_000);
+    const refused = await list(100);
+    expect(refused.status).toBe(400);
+    expect(refused.body).toEqual({
+      statusCode: 400,
+      error: 'Bad Request',
+      message: 'items: the records of this page are more than 8 MiB as JSON: ask for fewer; 30 always fit.',
+    });
+    const fitting = await list(30);
+    expect(fitting.status).toBe(200);
+    expect(fitting.body.data).toHaveLength(30);
+    expect(fitting.body.pagination).toMatchObject({ items: 30 });
+  });
+
+  test('of a hundred ordinary records comes whole and in its order', async () => {
+    await copies(100, 10);
+    const { body } = await list(100);
+    const all = await api.database.sql<{ eshopOrderId: string }[]>`
+      select eshop_order_id from orders where eshop_id = ${api.eshop.eshopId} order by created_at, eshop_order_id limit 100`;
+    expect(body.data).toMatchObject(all.map(({ eshopOrderId }) => ({ eshopOrderId })));
+  });
+});

@@ -2,6 +2,7 @@
  * Reading records of any kind.
  * @module
  */
+import { assertListSize, ITEMS_THAT_FIT } from '../../domain/record-size.ts';
 import type { Sql } from '../pool.ts';
 import { selected } from './columns.ts';
 import type { Kind } from './kind.ts';
@@ -36,7 +37,13 @@ export interface Listed<Rec> {
   readonly totalCount: number;
 }
 
-/** A page of the records that pass the filter, oldest first. */
+/** Rows read at once: of the largest records, no more than one answer may have. */
+const SLICE = ITEMS_THAT_FIT;
+
+/**
+ * A page of the records that pass the filter, oldest first.
+ * @throws Problem 400 when the records are too large for one answer; what would be beyond that is not read
+ */
 export async function listRecords<Rec extends object>(
   sql: Sql,
   family: Kind<Rec>,
@@ -52,11 +59,24 @@ export async function listRecords<Rec extends object>(
       ? sql`${all} and t.${sql(name)} = ${value}`
       : sql`${all} and t.${sql(since)} >= ${value}`;
   }, sql`where t.eshop_id = ${eshopId}`);
-  const [records, counted] = await Promise.all([
-    sql<Rec[]>`
-      select ${selected(sql, family)} from ${table} t ${where}
-      order by t.created_at, t.${sql(family.entry.idField)} limit ${limit} offset ${offset}`,
+  const slice = (from: number) => sql<Rec[]>`
+    select ${selected(sql, family)} from ${table} t ${where}
+    order by t.created_at, t.${sql(family.entry.idField)} limit ${Math.min(SLICE, limit - from)} offset ${offset + from}`;
+  const [first, counted] = await Promise.all([
+    slice(0),
     sql<{ total: string }[]>`select count(*) as total from ${table} t ${where}`,
   ]);
+  const records: Rec[] = [...first];
+  for (let bytes = 0, next: readonly Rec[] = first; next.length === SLICE && records.length < limit; ) {
+    bytes += bytesOf(next);
+    next = await slice(records.length);
+    records.push(...next);
+    assertListSize(bytes + bytesOf(next));
+  }
   return { records, totalCount: Number(counted[0]?.total ?? 0) };
+}
+
+/** As JSON, roughly. One after the other: the text of all at once would be large itself. */
+function bytesOf(records: readonly object[]): number {
+  return records.reduce((sum, record) => sum + Buffer.byteLength(JSON.stringify(record)), 0);
 }
