@@ -1,5 +1,6 @@
 /**
- * What a claim costs among five million deliveries: fills an empty, migrated database and shows the plan of a claim.
+ * What a claim costs among five million deliveries of five weeks, in as many partitions: fills an empty, migrated database and
+ * shows the plan of a claim.
  *
  *     DATABASE_URL=postgres://… node --import tsx bench/claims.ts [stored deliveries] [waiting deliveries]
  *
@@ -8,9 +9,13 @@
  */
 import postgres from 'postgres';
 import { claimDeliveries, UNBOUNDED } from '../src/db/outbox/claim-deliveries.ts';
+import { listPartitions, partitionedTables } from '../src/db/retention/partitions.ts';
+import { idAt, WEEK_MS, weekOf } from '../src/domain/weeks.ts';
+import { makeAhead } from '../src/retention/retain.ts';
 
 const ESHOPS = 200;
 const WEBHOOKS_OF_EACH = 5;
+const WEEKS = 5;
 /** Rows per statement. */
 const CHUNK = 250_000;
 
@@ -20,9 +25,26 @@ const sql = postgres(process.env.DATABASE_URL ?? '', {
   max: 1,
   transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
   onnotice: ({ message }) => void plans.push(message ?? ''),
+  // As the program's own pool.
+  connection: { plan_cache_mode: 'force_generic_plan', enable_seqscan: false },
 });
 
+/** The partitions as they are after some weeks. */
+async function makeWeeks(): Promise<void> {
+  const ago = (weeks: number) => new Date(Date.now() - weeks * WEEK_MS);
+  for (const { table, week } of await listPartitions(sql)) {
+    if (/\d/.test(week)) await sql`drop table ${sql(`${table}_${week}`)}`;
+  }
+  for (const table of partitionedTables) {
+    await sql.unsafe(`
+      alter table ${table} detach partition ${table}_first;
+      alter table ${table} attach partition ${table}_first for values from (minvalue) to ('${idAt(weekOf(ago(WEEKS)))}')`);
+  }
+  for (let weeks = WEEKS; weeks >= 0; weeks -= 1) await makeAhead(sql, { now: ago(weeks) });
+}
+
 async function fill(): Promise<void> {
+  await makeWeeks();
   await sql`
     insert into eshops (name, email, api_key_hash)
     select 'shop ' || n, 'shop@example.test', decode(md5(n::text), 'hex') from generate_series(1, ${ESHOPS}::int) n`;
@@ -35,11 +57,11 @@ async function fill(): Promise<void> {
     await sql`
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, attempts_made, created_at,
         dispatched_at, window_started_at, last_attempt_at, finished_at)
-      select lpad(to_hex(n), 32, '0')::uuid, md5(n::text)::uuid, w.eshop_id, w.id, 'CREATE_ORDER', n::text,
+      select (lpad(to_hex((extract(epoch from t) * 1000)::bigint), 12, '0') || lpad(to_hex(n), 20, '0'))::uuid, md5(n::text)::uuid, w.eshop_id, w.id, 'CREATE_ORDER', n::text,
         case when old then 'delivered' else 'pending' end, case when old then 1 else 0 end, t,
         case when old then t end, case when old then t end, case when old then t end, case when old then t end
       from generate_series(${from}::int, ${Math.min(from + CHUNK, stored + waiting) - 1}::int) n
-      cross join lateral (select n < ${stored}::int as old, now() - make_interval(secs => (${stored + waiting}::int - n) / 10.0) as t) x
+      cross join lateral (select n < ${stored}::int as old, now() - make_interval(weeks => ${WEEKS}) * ((${stored + waiting}::int - n)::float8 / ${stored + waiting}::int) as t) x
       join webhooks w on w.id = (select min(id) from webhooks) +
         case when n >= ${stored}::int and n % 10 > 0 then 0 else n % ${ESHOPS * WEBHOOKS_OF_EACH}::int end`;
   }

@@ -10,6 +10,7 @@ import { limitDefects } from './defects/limits.ts';
 import { orderDefects } from './defects/orders.ts';
 import { recordDefects } from './defects/records.ts';
 import { relayDefects } from './defects/relay.ts';
+import { retentionDefects } from './defects/retention.ts';
 import { wireDefects } from './defects/wire.ts';
 
 export const defects: readonly Defect[] = [
@@ -21,4 +22,5 @@ export const defects: readonly Defect[] = [
   ...orderDefects,
   ...limitDefects,
   ...engineDefects,
+  ...retentionDefects,
 ];

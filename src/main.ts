@@ -17,6 +17,7 @@ import { startEmbedded } from './embedded/index.ts';
 import { instanceEndpoints } from './instance-endpoints.ts';
 import { createMailer } from './mail/mailer.ts';
 import { masterKeys } from './master-key.ts';
+import { makeAhead } from './retention/retain.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './shutdown.ts';
 import { temporalTarget } from './temporal/target.ts';
 import { shownError } from './user-error.ts';
@@ -50,6 +51,10 @@ async function main(): Promise<void> {
   for (const name of applied) say(`Database: applied ${name}`);
   const sql = createPool(embedded.databaseUrl, POOL_SIZE);
   await shutdown.add(() => sql.end({ timeout: 5 }));
+  // After weeks without a worker the present week may have no partitions; without them nothing is lost either.
+  await makeAhead(sql).catch((error: unknown) =>
+    log.warn({ err: error }, 'partitions could not be made ahead'),
+  );
   const keys = await masterKeys(sql, settings, embedded.dataDir);
   const demonstration = config.unconfigured ? await demonstrationEshop(sql, embedded.dataDir) : null;
   await shutdown.add(() => notifierOf(sql).close());
@@ -72,6 +77,7 @@ async function main(): Promise<void> {
     });
     const temporal = await temporalTarget(settings, embedded.temporalAddress);
     const starting = startWorker({
+      retention: { periodMs: settings.RETENTION, scheduled: true },
       sql,
       temporal,
       policy: config.retryPolicy,

@@ -26,6 +26,7 @@ import { createDispatcher } from './temporal/dispatcher.ts';
 import { routeTemporalLogs } from './temporal/logs.ts';
 import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
 import { runTogether } from './temporal/run-together.ts';
+import { scheduleRetention } from './temporal/schedule-retention.ts';
 import { createBatchStarter } from './temporal/start-batch.ts';
 import { connectionOptions, type TemporalTarget } from './temporal/target.ts';
 import { loadWorkflowBundle } from './temporal/workflow-bundle.ts';
@@ -40,6 +41,12 @@ export interface WorkerOptions {
   readonly sender: Sender;
   readonly mailer: Mailer;
   readonly log: Logger;
+  readonly retention: {
+    /** How long events and deliveries are kept at least, in milliseconds. */
+    readonly periodMs: number;
+    /** Whether it runs by itself. */
+    readonly scheduled: boolean;
+  };
   /** Tests shorten these. */
   readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
   /** Attempts under way at once, and the bounds within; tests choose theirs. */
@@ -122,14 +129,15 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     onReady: () => void,
     onSetBack: (why: string) => void,
   ): Promise<void> {
-    const { temporal } = options;
+    const { temporal, retention } = options;
     const connection = await NativeConnection.connect(connectionOptions(temporal));
+    const client = new Client({ connection, namespace: temporal.namespace });
     const workers: Worker[] = [];
     let relay: Relay | undefined;
     let reconciler: Reconciler | undefined;
     try {
       await registerSearchAttributes(connection, temporal.namespace, log);
-      const client = new Client({ connection, namespace: temporal.namespace });
+      if (retention.scheduled) await scheduleRetention(client, temporal.taskQueue, log);
       const dispatcher = createDispatcher(client, temporal.taskQueue, options.policy);
       const starter = createBatchStarter(client, {
         taskQueue: temporal.taskQueue,
@@ -140,6 +148,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         sender: options.sender,
         keys: options.keys,
         mailer: options.mailer,
+        retentionMs: retention.periodMs,
         rooms,
         log,
         slots,

@@ -2,3 +2,4 @@
 export { deliverBatch } from './deliver-batch.ts';
 export { deliverEvent } from './deliver-event.ts';
 export { releasePreOrder } from './release-pre-order.ts';
+export { retention } from './retention.ts';

@@ -33,9 +33,9 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: 'batch-gives-away-what-its-successor-has',
-    file: ATTEMPTS,
-    text: '}::uuid[]) and exists (select from held_by_us)`',
-    replacement: '}::uuid[])`',
+    file: 'src/db/webhooks/attempts.ts',
+    text: `\${anyOf(sql, sql\`d.id\`, ids)} and exists (select from held_by_us)\``,
+    replacement: `\${anyOf(sql, sql\`d.id\`, ids)}\``,
     noticed: 'A worker that comes to again takes away what another one has under way: it is sent twice.',
     caughtBy: records(
       'an execution that another one has followed hands nothing back, and puts nothing back: the other one has it under way',

@@ -179,8 +179,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'changes-forget-how-far-they-are',
     file: 'src/db/outbox/claim-changes.ts',
-    text: '::uuid is null or id > $',
-    replacement: '::uuid is null or id <> $',
+    text: 'and id > $',
+    replacement: 'and id <> $',
     noticed: 'A change of a webhook with many open deliveries never ends.',
     caughtBy: fanOut(
       'a relay that is killed half-way leaves the rest to the next, and no more than the rest',

@@ -12,6 +12,7 @@ import { eshopCommand } from './eshop-command.ts';
 import { keysCommand } from './keys-command.ts';
 import { policyTable } from './policy-table.ts';
 import { reconcileCommand } from './reconcile.ts';
+import { retentionCommand } from './retention.ts';
 import { userCommand } from './user-command.ts';
 
 /**
@@ -27,6 +28,7 @@ export function waybillCommand(context: CommandContext): Command {
   command.addCommand(keysCommand(context));
   command.addCommand(demoCommand(context));
   command.addCommand(reconcileCommand(context));
+  command.addCommand(retentionCommand(context));
   command
     .command('policy')
     .description('the waits between the attempts of a delivery, with the configured values')

@@ -21,6 +21,19 @@ export const duration = v.pipe(
   v.maxValue(LONGEST_MS, 'must be at most 596h'),
 );
 
+const LONG_UNITS = { d: 24 * UNITS.h, ...UNITS } as const;
+
+/** How long something is kept: `30d`, `720h` → milliseconds. No timer waits for it, so it may be long. */
+export const period = v.pipe(
+  v.string(),
+  v.regex(/^\d+(\.\d+)?(s|m|h|d)$/, 'must be a period such as 30d or 36h'),
+  v.transform((text) =>
+    Math.round(Number.parseFloat(text) * LONG_UNITS[text.slice(-1) as 's' | 'm' | 'h' | 'd']),
+  ),
+  v.minValue(UNITS.h, 'must be at least 1h'),
+  v.maxValue(3_650 * LONG_UNITS.d, 'must be at most 3650d'),
+);
+
 /** An unsigned number. @param what for the message: "an integer from 1 to 9" */
 export function number(check: (value: number) => boolean, what: string) {
   return v.pipe(

@@ -13,6 +13,7 @@ import {
   keyList,
   nameServers,
   number,
+  period,
   text,
   url,
 } from './values.ts';
@@ -90,6 +91,11 @@ export const variables = v.object({
   ),
   RETRY_MAX: withDefault(integer(0, 1_000), 'retries after the first attempt', '20'),
   RETRY_WINDOW: withDefault(duration, 'how long after the first attempt further ones may start', '48h'),
+  RETENTION: withDefault(
+    period,
+    'how long events and deliveries are kept at least, such as `30d` or `36h`; they go by the week, and what is open stays',
+    '30d',
+  ),
   DELIVERY_ALLOW_CIDRS: withDefault(
     cidrs,
     'address ranges exempt from the guard against private destinations; with nothing configured `127.0.0.0/8,::1/128`',

@@ -15,6 +15,12 @@
  *     drop index concurrently if exists deliveries_by_entity;
  *     create index concurrently deliveries_by_entity on deliveries (eshop_id, entity_id);
  *
+ * Events, deliveries and attempts are partitioned, and their indexes are built partition by partition: behind the line
+ *
+ *     -- on every partition of deliveries
+ *
+ * a statement is sent once for each, with `{partition}` for its name (CONTRIBUTING.md shows a whole file).
+ *
  * A statement may take as long as it takes, but it does not wait for a lock for long: who waits for a table lets
  * nobody pass who comes later. It is tried again until it gets the lock.
  * @module
@@ -28,9 +34,10 @@ import { reportLockHolders } from './lock-holders.ts';
 import { createPool, type Pool } from './pool.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
+const ON_PARTITIONS = /^\s*-- on every partition of (\w+)\s*\n/;
 const OUTSIDE = /^-- outside a transaction\s*\n/;
-/** Any fixed number: it names this lock among the advisory locks of the database. */
-const LOCK = 715_021;
+/** The advisory lock of whoever changes tables. Any fixed number, which names it among those of the database. */
+export const SCHEMA_LOCK = 715_021;
 /** How long a migration stands in line for a lock, and how long it then lets others pass, in milliseconds. */
 const LOCK_TIMEOUT_MS = 3_000;
 const LET_PASS_MS = 1_000;
@@ -100,9 +107,9 @@ export async function migrate(
  */
 async function takeTurn(sql: Pool, say: (text: string) => void): Promise<void> {
   for (let said = false; ; said = true) {
-    const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as mine`;
+    const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${SCHEMA_LOCK}) as mine`;
     if (turn?.mine === true) return;
-    if (!said) say('Database: waiting for another process to finish its migrations.');
+    if (!said) say('Database: waiting for another process to finish changing tables.');
     await sleep(TURN_INTERVAL_MS);
   }
 }
@@ -130,8 +137,23 @@ async function apply(sql: Pool, name: string, text: string): Promise<void> {
   // What runs concurrently stands in nobody's way, and waits for others as a part of its work.
   await sql`select set_config('lock_timeout', '0', false)`;
   for (const statement of text.replace(OUTSIDE, '').split(/;\s*(?:\n|$)/)) {
-    if (statement.trim() !== '') await sql.unsafe(statement);
+    const table = ON_PARTITIONS.exec(statement)?.[1];
+    if (table !== undefined) await onPartitions(sql, table, statement);
+    else if (statement.trim() !== '') await sql.unsafe(statement);
   }
   await sql`insert into migrations (name) values (${name})`;
   await sql`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, false)`;
+}
+
+/** Sends a statement for each partition of a table. Indexes that an earlier try has not finished go first. */
+async function onPartitions(sql: Pool, table: string, statement: string): Promise<void> {
+  const partitions = await sql<{ name: string; unfinished: string[] }[]>`
+    select c.oid::regclass::text as name, array(
+      select x.indexrelid::regclass::text from pg_index x where x.indrelid = c.oid and not x.indisvalid) as unfinished
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = ${table}::regclass order by 1`;
+  for (const { name, unfinished } of partitions) {
+    for (const index of unfinished) await sql.unsafe(`drop index concurrently ${index}`);
+    await sql.unsafe(statement.replaceAll('{partition}', name));
+  }
 }

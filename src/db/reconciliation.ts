@@ -3,6 +3,7 @@
  * the database's clock.
  * @module
  */
+import { anyOf } from './ids.ts';
 import type { ClaimedDelivery } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
 
@@ -116,7 +117,7 @@ export async function owedAmong(sql: Sql, ids: readonly string[]): Promise<OwedD
   return await sql<OwedDelivery[]>`
     select ${deliveryColumns(sql)}
     from deliveries d join webhooks w on w.id = d.webhook_id
-    where ${owed(sql)} and d.id = any(${[...ids]}::uuid[])`;
+    where ${owed(sql)} and ${anyOf(sql, sql`d.id`, ids)}`;
 }
 
 /** Those of the given deliveries that are no longer open, and owe no mail. */
@@ -124,7 +125,7 @@ export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<Clo
   if (ids.length === 0) return [];
   return await sql<ClosedDelivery[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made from deliveries d
-    where d.id = any(${[...ids]}::uuid[]) and d.state not in ('pending', 'retrying')
+    where ${anyOf(sql, sql`d.id`, ids)} and d.state not in ('pending', 'retrying')
       and not exists (select from deactivations x where x.delivery_id = d.id and ${unmailed(sql)})`;
 }
 

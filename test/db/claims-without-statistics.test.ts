@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { beginAttempts, openInBatch, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { countBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
@@ -21,14 +22,14 @@ test('claims and attempts without statistics read a few rows for each that they 
 }) => {
   const { sql, drop } = await createTestDatabase();
   onTestFinished(drop);
-  await sql`alter table deliveries set (autovacuum_enabled = false)`;
+  await withoutStatistics(sql);
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) {
     const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
     await sql`
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
-      select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
-      from generate_series(1, ${OF_EACH}::int) n`;
+      select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
+      from unnest(${Array.from({ length: OF_EACH }, () => uuidv7())}::uuid[]) with ordinality as new (id, n)`;
   }
   const { result, read } = await counting(sql, (tx) => claimDeliveries(tx, { limit: 500 }));
   expect(result.deliveries).toHaveLength(500);
@@ -56,13 +57,13 @@ test('a claim looks at what batches have under way, and at nothing that they hav
 }) => {
   const { sql, drop } = await createTestDatabase();
   onTestFinished(drop);
-  await sql`alter table deliveries set (autovacuum_enabled = false)`;
+  await withoutStatistics(sql);
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
   const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   await sql`
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
-    select gen_random_uuid(), gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
-    from generate_series(1, ${OF_EACH}::int) n`;
+    select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
+    from unnest(${Array.from({ length: OF_EACH }, () => uuidv7())}::uuid[]) with ordinality as new (id, n)`;
   const batchId = uuidv7();
   const { deliveries } = await claimDeliveries(sql, { limit: OF_EACH, batchId });
   const batch = await takeBatch(sql, batchId);
@@ -85,16 +86,22 @@ test('a claim looks at what batches have under way, and at nothing that they hav
   expect(entries).toBeLessThan(OF_EACH);
 });
 
+async function withoutStatistics(sql: Pool): Promise<void> {
+  for (const { table, week } of await listPartitions(sql)) {
+    await sql.unsafe(`alter table ${table}_${week} set (autovacuum_enabled = false)`);
+  }
+}
+
 /** What a step reads of `deliveries`: rows, of these by an index, and entries of the indexes of what is under way. */
 async function counting<T>(sql: Pool, step: (tx: Transaction) => Promise<T>) {
   return await transaction(sql, async (tx) => {
     // Of this connection, and not yet reported: earlier transactions may be in it.
     const count = async () => {
       const [counted] = await tx<{ read: number; fetched: number; entries: number }[]>`
-        select (seq_tup_read + idx_tup_fetch)::int as read, idx_tup_fetch::int as fetched,
-          (pg_stat_get_xact_tuples_returned('deliveries_handed_over'::regclass)
-            + pg_stat_get_xact_tuples_returned('deliveries_of_batch'::regclass))::int as entries
-        from pg_stat_xact_user_tables where relname = 'deliveries'`;
+        select sum(seq_tup_read + idx_tup_fetch)::int as read, sum(idx_tup_fetch)::int as fetched,
+          (select sum(pg_stat_get_xact_tuples_returned(inhrelid)) from pg_inherits
+           where inhparent in ('deliveries_handed_over'::regclass, 'deliveries_of_batch'::regclass))::int as entries
+        from pg_stat_xact_user_tables where relname like 'deliveries%'`;
       return counted ?? { read: Number.NaN, fetched: Number.NaN, entries: Number.NaN };
     };
     const before = await count();

@@ -1,5 +1,5 @@
 /** Migrations of a database that others are using. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -111,4 +111,24 @@ test('of several processes that start at once one applies, and no one blocks ano
   const applied = await Promise.all([1, 2, 3].map(() => migrate(database.url, { directory })));
 
   expect(applied.flat().sort()).toEqual(['0001-table.sql', '0002-index.sql']);
+});
+
+test('an index of a partitioned table is built on every partition, also after a try that was interrupted', async () => {
+  const { sql } = database;
+  const example = await readFile(new URL('../../CONTRIBUTING.md', import.meta.url), 'utf8');
+  const [, text = ''] = /```sql\n(-- outside[\s\S]*?)```/.exec(example) ?? [];
+  // Somebody died while the second partition's was built.
+  await sql`create index deliveries_first_by_entity on deliveries_first (eshop_id, entity_id)`;
+  await sql`create index deliveries_default_by_entity on deliveries_default (eshop_id, entity_id)`;
+  await sql`update pg_index set indisvalid = false where indexrelid = 'deliveries_default_by_entity'::regclass`;
+  await write('0001-index.sql', text);
+
+  expect(await migrate(database.url, { directory })).toEqual(['0001-index.sql']);
+
+  const [index] = await sql`
+    select indisvalid, (select count(*)::int from pg_inherits where inhparent = indexrelid) as parts
+    from pg_index where indexrelid = 'deliveries_by_entity'::regclass`;
+  const [partitions] = await sql`
+    select count(*)::int as parts from pg_inherits where inhparent = 'deliveries'::regclass`;
+  expect(index).toEqual({ indisvalid: true, parts: partitions?.parts });
 });

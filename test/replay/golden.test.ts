@@ -17,6 +17,7 @@ import {
   ownStepOptions,
 } from '../../workflows/delivery-options.ts';
 import { type AttemptInput, type DeliverEventInput, stepsQueue } from '../../workflows/delivery-types.ts';
+import { retentionOptions } from '../../workflows/retention-types.ts';
 
 const folder = new URL('./histories/', import.meta.url);
 const HOUR = 3_600_000;
@@ -150,6 +151,7 @@ function flat(options: ActivityOptions): Record<string, unknown> {
 function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): ActivityOptions {
   if (type === 'mailDeactivation') return mailOptions;
   if (type === 'attemptBatch') return batchOptions({ policy: delivery.policy, claimed: 1 });
+  if (type === 'retain') return retentionOptions;
   if (type !== 'attemptDelivery') return ownStepOptions;
   const { attemptsBefore, lastChance } = input as AttemptInput;
   return lastChance

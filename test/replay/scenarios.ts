@@ -11,6 +11,7 @@ import type { Mailer } from '../../src/mail/mail.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
+import { retentionId } from '../../workflows/retention-types.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { insertPreOrder } from '../support/lost-workflows.ts';
 import type { Receiver } from '../support/receiver.ts';
@@ -63,6 +64,16 @@ async function releaseClosed(stack: DeliveryStack, eshopOrderId: string): Promis
   const workflowId = releaseWorkflowId(stack.eshopId, eshopOrderId);
   await stack.client.workflow.getHandle(workflowId).result();
   return workflowId;
+}
+
+/** The first run of the retention, which its schedule begins at once. */
+async function retentionRun(stack: DeliveryStack) {
+  const { action } = await stack.until('the first run', async () => {
+    const { info } = await stack.client.schedule.getHandle(retentionId(stack.taskQueue)).describe();
+    return info.recentActions[0];
+  });
+  const { workflowId } = action.workflow;
+  return { workflowId, result: stack.client.workflow.getHandle(workflowId).result() };
 }
 
 /** Refuses the first mails, as a mail server does that is away. */
@@ -403,6 +414,16 @@ export const scenarios: readonly Scenario[] = [
       await stack.sql`update orders set status = 'preReceived', release_at = null where eshop_order_id = ${eshopOrderId}`;
       await changeRelease(stack, eshopOrderId);
       return await releaseClosed(stack, eshopOrderId);
+    },
+  },
+  {
+    name: 'retention-scheduled',
+    closes: 'completed',
+    options: { retentionMs: 30 * 24 * 3_600_000 },
+    async run(stack) {
+      const { result, workflowId } = await retentionRun(stack);
+      await result;
+      return workflowId;
     },
   },
 ];

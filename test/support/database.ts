@@ -21,7 +21,8 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const base = inject('postgresUrl');
   const name = `t_${randomBytes(6).toString('hex')}`;
-  const admin = createPool(`${base}/postgres`, 1);
+  // A copy takes as long as it takes: on a busy machine longer than any statement of the program.
+  const admin = createPool(`${base}/postgres`, 1, { statementMs: null, silenceMs: null });
   await admin.unsafe(`create database ${name} template template_waybill`);
   const url = `${base}/${name}`;
   const sql = createPool(url, 10);

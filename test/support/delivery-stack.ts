@@ -85,6 +85,8 @@ export interface StackOptions {
   readonly worker?: boolean;
   /** Default: `FIRST_ATTEMPTS` of the run, or each, since a busy machine looks like a rush. */
   readonly firstAttempts?: FirstAttempts;
+  /** How long events and deliveries are kept; default: the retention does not run. */
+  readonly retentionMs?: number;
   /** Attempts of the worker under way at once, and the bounds within. */
   readonly attemptsAtOnce?: number;
   readonly rooms?: Rooms;
@@ -175,6 +177,10 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         sender,
         mailer,
         log,
+        retention: {
+          periodMs: options.retentionMs ?? 30 * 24 * 3_600_000,
+          scheduled: options.retentionMs !== undefined,
+        },
         ...(options.attemptsAtOnce === undefined ? {} : { attemptsAtOnce: options.attemptsAtOnce }),
         ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
         ...(options.batchRooms === undefined ? {} : { batchRooms: options.batchRooms }),

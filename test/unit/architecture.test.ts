@@ -32,7 +32,7 @@ function roomOf(file: string): string {
  * what is drawn here is what is there.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  activities: ['src/attempt', 'src/db', 'src/mail', 'workflows'],
+  activities: ['src/attempt', 'src/db', 'src/mail', 'src/retention', 'workflows'],
   bench: [
     'src/attempt',
     'src/db',
@@ -42,6 +42,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/embedded',
     'src/keys.ts',
     'src/relay',
+    'src/retention',
     'src/shutdown.ts',
     'src/temporal',
     'src/worker-role.ts',
@@ -95,6 +96,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/embedded',
     'src/key-rotation.ts',
     'src/reconciler',
+    'src/retention',
     'src/temporal',
     'src/user-error.ts',
     'src/version.ts',
@@ -122,6 +124,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/instance-endpoints.ts',
     'src/mail',
     'src/master-key.ts',
+    'src/retention',
     'src/shutdown.ts',
     'src/temporal',
     'src/user-error.ts',
@@ -131,6 +134,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/master-key.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts'],
   'src/reconciler': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal', 'workflows'],
   'src/relay': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal'],
+  'src/retention': ['src/db', 'src/domain'],
   'src/temporal': ['src/config', 'src/db', 'src/domain', 'workflows'],
   'src/worker-role.ts': [
     'activities',

@@ -3,6 +3,7 @@
  * row says how far it is: a relay that dies leaves the rest to the next, and webhooks take turns.
  * @module
  */
+import { MAX, NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
 import { LEASE_SECONDS } from './outbox.ts';
 
@@ -53,7 +54,7 @@ export async function nextToTell(sql: Sql, change: WebhookChange, limit: number)
     select id from deliveries
     where webhook_id = ${webhookId} and state in ('pending', 'retrying')
       and (dispatched_at is not null or claimed_until is not null) and batch_id is null
-      and (${toldId}::uuid is null or id > ${toldId}::uuid) and (${untilId}::uuid is null or id <= ${untilId}::uuid)
+      and id > ${toldId ?? NIL}::uuid and id <= ${untilId ?? MAX}::uuid
     order by id limit ${limit}`;
   return rows.map((row) => row.id);
 }

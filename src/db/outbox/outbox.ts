@@ -3,6 +3,7 @@
  * @module
  */
 import type { EventType } from '../../domain/event-types.ts';
+import { anyOf } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 
 /**
@@ -31,14 +32,14 @@ export interface QueuedDelivery extends ClaimedDelivery {
 /** Records that Temporal has these deliveries: the lasting guard against a second start. */
 export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update deliveries set dispatched_at = now(), claimed_until = null where id = any(${[...ids]}::uuid[])`;
+  await sql`update deliveries set dispatched_at = now(), claimed_until = null where ${anyOf(sql, sql`id`, ids)}`;
 }
 
 /** Renews the claim on those of them that are still claimed. */
 export async function renewDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
     update deliveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where id = any(${[...ids]}::uuid[]) and dispatched_at is null and claimed_until is not null`;
+    where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and claimed_until is not null`;
 }
 
 /** Leaves deliveries alone that Temporal refused to start: they are tried again, and stop nobody until then. */
@@ -46,11 +47,11 @@ export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Prom
   if (ids.length === 0) return;
   await sql`
     update deliveries set claimed_until = now() + make_interval(secs => ${REFUSED_SECONDS})
-    where id = any(${[...ids]}::uuid[]) and dispatched_at is null`;
+    where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null`;
 }
 
 /** Gives claimed deliveries back at once, where their start failed. */
 export async function releaseDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update deliveries set claimed_until = null where id = any(${[...ids]}::uuid[]) and dispatched_at is null`;
+  await sql`update deliveries set claimed_until = null where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null`;
 }

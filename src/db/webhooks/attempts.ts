@@ -5,6 +5,7 @@
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
+import { anyOf, within } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 
 /** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
@@ -99,7 +100,7 @@ export async function loadOfBatch(
   if (ids.length === 0) return [];
   return await sql<DeliveryForAttempt[]>`
     ${forAttempt(sql)}
-    where d.id = any(${[...ids]}::uuid[]) and d.batch_id = ${batchId} and d.state in ('pending', 'retrying')`;
+    where ${anyOf(sql, sql`d.id`, ids)} and d.batch_id = ${batchId} and d.state in ('pending', 'retrying')`;
 }
 
 /** An attempt that is to begin. */
@@ -130,17 +131,19 @@ export async function beginAttempts(
 ): Promise<Map<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
   const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid`;
+  const ids = attempts.map(({ deliveryId }) => deliveryId);
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
       insert into attempts (delivery_id, number, generation, started_at)
       select d.id, asked.number, asked.generation, clock_timestamp()
       from unnest(
-        ${attempts.map(({ deliveryId }) => deliveryId)}::uuid[], ${attempts.map(({ number }) => number)}::int[],
+        ${ids}::uuid[], ${attempts.map(({ number }) => number)}::int[],
         ${attempts.map(({ generation }) => generation)}::int[]) as asked (delivery_id, number, generation)
       -- One by one: the planner would try every delivery with every webhook, as it expects few of each.
       cross join lateral (
         select id, webhook_id from deliveries d
-        where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and ${held} limit 1) d
+        where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and ${held} and ${within(sql, sql`d.id`, ids)}
+        limit 1) d
       cross join lateral (
         select from webhooks w
         where w.id = d.webhook_id and w.active and w.deleted_at is null and w.generation = asked.generation limit 1) w
@@ -152,7 +155,7 @@ export async function beginAttempts(
       returning delivery_id, started_at)
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at),
       dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null
-    from begun where d.id = begun.delivery_id and ${held}
+    from begun where d.id = begun.delivery_id and ${held} and ${anyOf(sql, sql`d.id`, ids)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
@@ -189,6 +192,7 @@ export async function recordAttempts(
   batch: BatchRun | null,
 ): Promise<Map<string, StoredState>> {
   if (records.length === 0) return new Map();
+  const ids = records.map(({ deliveryId }) => deliveryId);
   const rows = await sql<{ id: string; state: StoredState }[]>`
     with ${batch === null ? sql`` : sql`${heldBy(sql, batch)},`}
     finished as (
@@ -197,7 +201,7 @@ export async function recordAttempts(
       from json_to_recordset(${JSON.stringify(records)}::text::json) as r (
         "deliveryId" uuid, number int, generation int, outcome text, "finishedAt" timestamptz, "durationMs" int,
         status int, error text, "responseExcerpt" text, "nextAttemptAt" timestamptz, "lateMs" bigint, "windowLost" boolean)
-      where a.delivery_id = r."deliveryId" and a.number = r.number
+      where a.delivery_id = r."deliveryId" and a.number = r.number and ${anyOf(sql, sql`a.delivery_id`, ids)}
         and (a.finished_at is null or r.outcome = 'success' and a.outcome <> 'success')
         ${batch === null ? sql`` : sql`and (r.outcome = 'success' or exists (select from held_by_us))`}
       returning r.*),
@@ -212,7 +216,7 @@ export async function recordAttempts(
           when f.outcome = 'success' then coalesce(d.dispatched_at, now())
           when d.batch_id is distinct from ${batch?.id ?? null}::uuid or d.batch_id is null then d.dispatched_at end
         ${batch === null ? sql`` : handingBack(sql, batch, sql`f.outcome <> 'success'`)}
-      from finished f where d.id = f."deliveryId" and d.state in ('pending', 'retrying')
+      from finished f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
       returning d.id, d.state, d.handed_back_at)
     ${batch === null ? sql`` : countedIn(sql, batch)}
     select id, state from changed`;
@@ -252,7 +256,7 @@ export async function handBack(sql: Sql, batch: BatchRun, ids: readonly string[]
   if (ids.length === 0) return;
   await sql`
     with ${heldBy(sql, batch)},
-    ${handedBack(sql, batch, sql`d.id = any(${[...ids]}::uuid[]) and exists (select from held_by_us)`)}
+    ${handedBack(sql, batch, sql`${anyOf(sql, sql`d.id`, ids)} and exists (select from held_by_us)`)}
     select id from changed`;
 }
 
@@ -297,7 +301,7 @@ export async function putBack(sql: Sql, batch: BatchRun, ids: readonly string[])
     changed as (
       update deliveries set batch_id = null, dispatched_at = null,
         claimed_until = now() + make_interval(secs => ${NO_ROOM_SECONDS})
-      where batch_id = ${batch.id} and state in ('pending', 'retrying') and id = any(${[...ids]}::uuid[])
+      where batch_id = ${batch.id} and state in ('pending', 'retrying') and ${anyOf(sql, sql`id`, ids)}
         and exists (select from held_by_us)
       returning id)
     update batches set put_back = put_back + (select count(*) from changed) where id = ${batch.id}`;

@@ -1,0 +1,140 @@
+/**
+ * Retention: what may go, what must not, and what partitions must not cost.
+ * @module
+ */
+import type { Defect } from '../defect.ts';
+
+const retention = (...tests: string[]) => [{ file: 'test/db/retention.test.ts', tests }];
+const lookUps = (...tests: string[]) => [{ file: 'test/db/partition-lookups.test.ts', tests }];
+const PARTITIONS = 'src/db/retention/partitions.ts';
+const RETAIN = 'src/retention/retain.ts';
+
+export const retentionDefects: readonly Defect[] = [
+  {
+    name: 'retention-drops-what-is-open',
+    file: PARTITIONS,
+    text: `o.state in ('pending', 'retrying')`,
+    replacement: `o.state = 'pending'`,
+    noticed: 'Deliveries under retry are gone with their week.',
+    caughtBy: retention(
+      'kept an open delivery keeps its partitions; what is finished beside it goes, and when it ends the rest',
+    ),
+  },
+  {
+    name: 'retention-drops-what-came-meanwhile',
+    file: PARTITIONS,
+    text: 'if ((await countNeeded(tx, partition)) > 0) return false;',
+    replacement: '',
+    noticed: 'A delivery that is written as its week is dropped is gone.',
+    caughtBy: retention(
+      'beside traffic a delivery that is being written as its week is dropped is not lost, and nobody waits for the drop',
+    ),
+  },
+  {
+    name: 'retention-forgets-mails',
+    file: PARTITIONS,
+    text: 'where x.delivery_id is not null and',
+    replacement: 'where x.delivery_id is null and',
+    noticed: 'The mail about a deactivation is never sent, since its delivery is gone.',
+    caughtBy: retention(
+      'kept the delivery whose deactivation is not mailed yet stays, with its event, until it is',
+    ),
+  },
+  {
+    name: 'retention-takes-the-event-of-a-younger-delivery',
+    file: PARTITIONS,
+    text: `from (\${needed(sql)}) d\n`,
+    replacement: `from (\${needed(sql, week)}) d\n`,
+    noticed: 'A redelivery of an old event has nothing to send.',
+    caughtBy: retention('kept an event stays as long as a delivery of it is open, however young that one is'),
+  },
+  {
+    name: 'retention-a-period-early',
+    file: 'src/retention/plan.ts',
+    text: 'now.getTime() - retentionMs',
+    replacement: 'now.getTime()',
+    noticed: 'Deliveries go when their week ends.',
+    caughtBy: retention(
+      'dropped a week goes when all of it is older than the retention, and no sooner; what is younger stays',
+    ),
+  },
+  {
+    name: 'retention-dry-run-drops',
+    file: RETAIN,
+    text: '(dryRun || (await dropPartition(sql, partition)))',
+    replacement: '(await dropPartition(sql, partition))',
+    noticed: 'Whoever only asks loses what is old.',
+    caughtBy: retention('dropped a dry run says what would go and changes nothing'),
+  },
+  {
+    name: 'retention-leaves-the-default-partition',
+    file: RETAIN,
+    text: '    await clear(table, week, cutoff);\n',
+    replacement: '',
+    noticed: 'What a wrong clock has dated stays for ever.',
+    caughtBy: retention(
+      'the default partition what no week will ever take goes when it was written long enough ago, unless it is open',
+    ),
+  },
+  {
+    name: 'retention-loses-what-a-week-takes-over',
+    file: PARTITIONS,
+    text: 'select * from strays`',
+    replacement: 'select * from strays where false`',
+    noticed: 'Deliveries dated by a clock that was ahead are gone when their week is made.',
+    caughtBy: retention(
+      'the default partition takes rows of a clock that is weeks ahead, and gives them back when their week is made',
+    ),
+  },
+  {
+    name: 'retention-makes-nothing-ahead',
+    file: 'src/retention/plan.ts',
+    text: '(WEEKS_AHEAD + 1) * WEEK_MS',
+    replacement: '0 * WEEK_MS',
+    noticed: 'Everything lands in the default partition as soon as the workers are away for a week.',
+    caughtBy: retention(
+      'made ahead four weeks are ready beside the present one, for each table, and making them again makes none',
+    ),
+  },
+  {
+    name: 'partitions-all-read-for-an-id',
+    file: 'src/db/ids.ts',
+    text: ` and \${within(sql, column, ids)}\`;`,
+    replacement: '`;',
+    noticed: 'Every step of a delivery reads all weeks.',
+    caughtBy: lookUps('one partition is read by markDispatched', 'one partition is read by closedAmong'),
+  },
+  {
+    name: 'partitions-planned-each-time',
+    file: 'src/db/pool.ts',
+    text: `plan_cache_mode: 'force_generic_plan', `,
+    replacement: '',
+    noticed: 'A claim costs two to three times as much.',
+    caughtBy: lookUps(
+      'a statement is planned once per connection, and not again for the partition of each id',
+    ),
+  },
+  {
+    name: 'partitions-read-whole-while-small',
+    file: 'src/db/pool.ts',
+    text: `, enable_seqscan: 'off'`,
+    replacement: '',
+    noticed: 'Right after the first import each attempt reads all of what came with it.',
+    caughtBy: lookUps('one partition is read by loadForAttempt', 'one partition is read by loadOfBatch'),
+  },
+  {
+    name: 'list-without-a-limit',
+    file: 'src/domain/record-size.ts',
+    text: 'if (bytes <= MAX_LIST_BYTES) return;',
+    replacement: 'if (bytes > 0) return;',
+    noticed: 'Six lists of large records at once take all memory.',
+    caughtBy: [
+      {
+        file: 'test/api/large-bodies.test.ts',
+        tests: [
+          'a list whose records are too large for one answer is refused, naming what always fits; that fits',
+        ],
+      },
+    ],
+  },
+];

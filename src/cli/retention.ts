@@ -1,0 +1,33 @@
+/**
+ * `waybill retention`: one run of what the schedule does every hour.
+ * @module
+ */
+import { Command } from 'commander';
+import * as v from 'valibot';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { readSettings } from '../config/config.ts';
+import { retain } from '../retention/retain.ts';
+import { sentence } from '../retention/sentence.ts';
+import { withDatabase } from './open-database.ts';
+
+const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
+
+/** The subcommand. */
+export function retentionCommand({ env, print }: CommandContext): Command {
+  return new Command('retention')
+    .description('make the partitions of the coming weeks, drop what is older than RETENTION')
+    .option('--dry-run', 'only say what would be done')
+    .addOption(json())
+    .action(async (given: unknown) => {
+      const options = checked(optionsSchema, given);
+      const dryRun = options.dryRun ?? false;
+      const settings = readSettings(env);
+      const done = await withDatabase(settings, (sql) =>
+        retain(sql, { retentionMs: settings.RETENTION, dryRun }),
+      );
+      if (options.json) return print(JSON.stringify({ dryRun, ...done }));
+      print(
+        `retention: ${sentence(done) ?? 'nothing to do.'}${dryRun ? ' Nothing was changed (dry run).' : ''}`,
+      );
+    });
+}

@@ -1,0 +1,91 @@
+/**
+ * Old rows of a partition that cannot be dropped as a whole: what nobody needs any more goes in small batches, so that no
+ * lock is held and no transaction is open for long.
+ * @module
+ */
+import { NIL } from 'uuid';
+import { idAt } from '../../domain/weeks.ts';
+import type { Pool } from '../pool.ts';
+import { needed } from './partitions.ts';
+
+/** Rows looked at by one statement. */
+const BATCH = 1_000;
+
+/** What is removed from which partition. */
+export interface OldRows {
+  /** What the names of the partitions end with. */
+  readonly week: string;
+  /** Only what was written before this time, by the database's clock; null: everything. */
+  readonly writtenBefore: Date | null;
+  /** Ends it early. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Removes finished deliveries with their attempts.
+ * @returns how many deliveries
+ */
+export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number> {
+  const { week, writtenBefore } = old;
+  return await inBatches(old, async (after) => {
+    const [row] = await sql<BatchRow[]>`
+      with needed as materialized (${needed(sql, week)}),
+      found as materialized (
+        select d.id, d.id not in (select id from needed) and (${writtenBefore}::timestamptz is null or d.created_at < ${writtenBefore}) as done
+        from ${sql(`deliveries_${week}`)} d
+        where d.id > ${after}::uuid order by d.id limit ${BATCH}),
+      removed as (
+        delete from ${sql(`deliveries_${week}`)} d using found
+        where d.id = found.id and found.done and d.state not in ('pending', 'retrying') returning d.id),
+      with_them as (delete from ${sql(`attempts_${week}`)} a using removed where a.delivery_id = removed.id)
+      select (select count(*)::int from removed) as removed,
+             (select id from found order by id desc limit 1) as last`;
+    return row;
+  });
+}
+
+/**
+ * Removes events that no delivery needs. Which ones are needed is read once, since that takes the longer the more is open;
+ * no delivery of an old event is made meanwhile.
+ * @returns how many
+ */
+export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {
+  const events = sql(`events_${old.week}`);
+  const rows = await sql<{ id: string }[]>`
+    select e.id from (${needed(sql)}) d join ${events} e on e.id = d.event_id`;
+  const kept = new Set(rows.map(({ id }) => id));
+  return await inBatches(old, async (after) => {
+    const found = await sql<{ id: string }[]>`
+      select id from ${events} where id > ${after}::uuid and created_at < coalesce(${old.writtenBefore}::timestamptz, 'infinity')
+      order by id limit ${BATCH}`;
+    const done = found.map(({ id }) => id).filter((id) => !kept.has(id));
+    const { count } = await sql`delete from ${events} where id = any(${done}::uuid[])`;
+    return { removed: count, last: found.at(-1)?.id ?? null };
+  });
+}
+
+/** Removes what is left of batches that began before a time and hold nothing any more. */
+export async function removeBatches(sql: Pool, before: Date): Promise<void> {
+  await sql`
+    delete from batches b where b.id < ${idAt(before)}
+      and not exists (select from deliveries d where d.batch_id = b.id and d.state in ('pending', 'retrying'))`;
+}
+
+interface BatchRow {
+  readonly removed: number;
+  /** null: nothing is left to look at. */
+  readonly last: string | null;
+}
+
+async function inBatches(
+  { signal }: OldRows,
+  remove: (after: string) => Promise<BatchRow | undefined>,
+): Promise<number> {
+  let removed = 0;
+  for (let after: string | null = NIL; after !== null && signal?.aborted !== true; ) {
+    const row: BatchRow | undefined = await remove(after);
+    removed += row?.removed ?? 0;
+    after = row?.last ?? null;
+  }
+  return removed;
+}

@@ -1,0 +1,150 @@
+/**
+ * The partitions of events, deliveries and attempts: one per week and table, by the time in the id of the event or the
+ * delivery, so that whoever knows an id reads one partition. A default partition takes ids of a clock that is far off.
+ * @module
+ */
+import { idAt, timeOf, WEEK_MS, weekName } from '../../domain/weeks.ts';
+import type { Pool } from '../pool.ts';
+import type { Transaction } from '../transaction.ts';
+import { schemaStep } from './schema-step.ts';
+
+/** The partitioned tables, with the column that says where a row belongs; in the order in which a week is dropped. */
+const KEYS = { deliveries: 'id', attempts: 'delivery_id', events: 'id' } as const;
+/** A partitioned table. */
+export type PartitionedTable = keyof typeof KEYS;
+/** All of them, in the order in which a week is dropped: a delivery is gone before what belongs to it. */
+export const partitionedTables = Object.keys(KEYS) as PartitionedTable[];
+
+/** What the name of a partition ends with. */
+export const DEFAULT = 'default';
+
+/** One partition of a table. */
+export interface Partition {
+  /** What its name ends with, after that of the table: its first day, `first` or `default`. */
+  readonly week: string;
+  readonly table: PartitionedTable;
+  /** Ids are from that of this time on; null without such a bound. */
+  readonly from: Date | null;
+  /** Ids are below that of this time; null for the default partition. */
+  readonly until: Date | null;
+  /** An estimate. */
+  readonly rows: number;
+}
+
+/** Behind every week. */
+const NEVER = new Date(8.64e15);
+
+/** All partitions, the oldest first, the default partitions last; those of a week in the order in which it is dropped. */
+export async function listPartitions(sql: Pool): Promise<Partition[]> {
+  const rows = await sql<{ parent: PartitionedTable; name: string; bound: string; rows: number }[]>`
+    select p.relname as parent, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound,
+           greatest(c.reltuples, 0)::float8 as rows
+    from pg_inherits i join pg_class p on p.oid = i.inhparent join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = any(${partitionedTables}::regclass[])`;
+  return rows
+    .map(({ parent, name, bound, rows }) => {
+      const bounds = (word: string) => new RegExp(`${word} \\('([0-9a-f-]{36})'\\)`).exec(bound)?.[1];
+      const [from, until] = [bounds('FROM'), bounds('TO')];
+      return {
+        week: name.slice(parent.length + 1),
+        table: parent,
+        from: from === undefined ? null : timeOf(from),
+        until: until === undefined ? null : timeOf(until),
+        rows,
+      };
+    })
+    .sort(
+      (a, b) =>
+        (a.until ?? NEVER).getTime() - (b.until ?? NEVER).getTime() ||
+        partitionedTables.indexOf(a.table) - partitionedTables.indexOf(b.table),
+    );
+}
+
+/**
+ * Makes the partitions of a week, unless they are there. Rows of that week that have come into the default partition
+ * are moved.
+ * @returns how many rows were moved
+ */
+export async function makeWeek(sql: Pool, week: Date): Promise<number> {
+  return await schemaStep(sql, async (tx) => {
+    let moved = 0;
+    for (const table of partitionedTables) moved += await makePartition(tx, table, week);
+    return moved;
+  });
+}
+
+async function makePartition(tx: Transaction, table: PartitionedTable, week: Date): Promise<number> {
+  const name = `${table}_${weekName(week)}`;
+  const [found] = await tx`select to_regclass(${name}) is not null as there`;
+  if (found?.there === true) return 0;
+  const [from, to] = [idAt(week), idAt(new Date(week.getTime() + WEEK_MS))];
+  // Made beside the table and attached: traffic goes on, but for who reads the default partition.
+  await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
+  await tx`lock table ${tx(`${table}_${DEFAULT}`)} in access exclusive mode`;
+  const key = tx(KEYS[table]);
+  const { count } = await tx`
+    with strays as (
+      delete from ${tx(`${table}_${DEFAULT}`)} where ${key} >= ${from}::uuid and ${key} < ${to}::uuid returning *)
+    insert into ${tx(name)} select * from strays`;
+  await tx.unsafe(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);
+  return count;
+}
+
+/** How many rows the default partitions hold. */
+export async function countAstray(sql: Pool): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select ((select count(*) from deliveries_default) + (select count(*) from attempts_default)
+      + (select count(*) from events_default))::float8 as count`;
+  return row?.count ?? 0;
+}
+
+/**
+ * Drops a partition, unless something in it is needed: nobody who writes to the table meanwhile can change that.
+ * @returns whether it was dropped
+ */
+export async function dropPartition(sql: Pool, partition: Partition): Promise<boolean> {
+  const { table, week } = partition;
+  return await schemaStep(sql, async (tx) => {
+    await tx`lock table only ${tx(table)} in access exclusive mode`;
+    if ((await countNeeded(tx, partition)) > 0) return false;
+    await tx`drop table ${tx(`${table}_${week}`)}`;
+    return true;
+  });
+}
+
+/**
+ * How many deliveries need a partition: those that are open, or whose webhook's deactivation is still to be mailed. An
+ * event is needed by its deliveries, whenever they were made; attempts by those of their own week.
+ */
+export async function countNeeded(
+  sql: Pool | Transaction,
+  { table, week, from, until }: Partition,
+): Promise<number> {
+  if (table === 'events') {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int as count from (${needed(sql)}) d
+      where (${idOf(from)}::uuid is null or d.event_id >= ${idOf(from)}::uuid)
+        and (${idOf(until)}::uuid is null or d.event_id < ${idOf(until)}::uuid)`;
+    return row?.count ?? 0;
+  }
+  const [found] = await sql`select to_regclass(${`deliveries_${week}`}) is not null as there`;
+  if (found?.there !== true) return 0;
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from (${needed(sql, week)}) d`;
+  return row?.count ?? 0;
+}
+
+/**
+ * The deliveries that are needed, and their events: found by the indexes of what is open and of what is not mailed, so that
+ * it takes no longer the more is stored.
+ * @param week of one partition; default: all
+ */
+export function needed(sql: Pool | Transaction, week?: string) {
+  const deliveries = sql(week === undefined ? 'deliveries' : `deliveries_${week}`);
+  return sql`
+    select o.id, o.event_id from ${deliveries} o where o.state in ('pending', 'retrying')
+    union
+    select m.id, m.event_id from deactivations x join ${deliveries} m on m.id = x.delivery_id
+    where x.delivery_id is not null and x.mailed_at is null and x.mail_failed_at is null`;
+}
+
+const idOf = (time: Date | null) => (time === null ? null : idAt(time));

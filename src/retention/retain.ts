@@ -1,0 +1,125 @@
+/**
+ * Retention: partitions are made ahead, and what is older than the retention goes, a week at a time. What is open stays,
+ * however old it is. Everything may be interrupted anywhere and run again, by any number of processes.
+ * @module
+ */
+import { databaseTime } from '../db/clock.ts';
+import type { Pool } from '../db/pool.ts';
+import { removeBatches, removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
+import {
+  countAstray,
+  countNeeded,
+  DEFAULT,
+  dropPartition,
+  listPartitions,
+  makeWeek,
+  type Partition,
+} from '../db/retention/partitions.ts';
+import { TablesBusy } from '../db/retention/schema-step.ts';
+import { weekName } from '../domain/weeks.ts';
+import { planOf } from './plan.ts';
+
+/** Settings of {@link retain}. */
+export interface RetainOptions {
+  /** How long events and deliveries are kept at least, in milliseconds. */
+  readonly retentionMs: number;
+  /** True: nothing is changed. Default false. */
+  readonly dryRun?: boolean;
+  /** Ends it early; the next run goes on. */
+  readonly signal?: AbortSignal;
+  /** Tests choose theirs; default: the database's. */
+  readonly now?: Date;
+}
+
+/** A partition that stays although it is past its time. */
+export interface KeptPartition {
+  readonly partition: string;
+  /** Deliveries that need it: open, or not yet mailed. */
+  readonly neededBy: number;
+}
+
+/** What a run did. */
+export interface Retained {
+  /** Weeks that have partitions now, by their first days. */
+  readonly made: readonly string[];
+  readonly dropped: readonly { readonly partition: string; readonly rows: number }[];
+  readonly kept: readonly KeptPartition[];
+  /** Rows removed from partitions that stay. */
+  readonly removed: { readonly deliveries: number; readonly events: number };
+  /** Rows of an id that belongs to no week there is: a clock is, or was, far off. */
+  readonly astray: number;
+  /** What was left to the next run, since the tables were in use. */
+  readonly postponed: readonly string[];
+}
+
+/** Makes the partitions of the coming weeks. What cannot be made now is left to the next run. */
+export async function makeAhead(
+  sql: Pool,
+  options: Omit<RetainOptions, 'retentionMs'> = {},
+): Promise<Pick<Retained, 'made' | 'postponed'>> {
+  const { now = await databaseTime(sql), dryRun = false } = options;
+  const made: string[] = [];
+  const postponed: string[] = [];
+  for (const week of planOf(await listPartitions(sql), now, 0).missing) {
+    const busy = await unlessBusy(async () => {
+      if (!dryRun) await makeWeek(sql, week);
+      made.push(weekName(week));
+    });
+    if (busy === null) continue;
+    // What stands in the way of one stands in the way of all.
+    postponed.push(`${weekName(week)}: ${busy}`);
+    break;
+  }
+  return { made, postponed };
+}
+
+/** One run. */
+export async function retain(sql: Pool, options: RetainOptions): Promise<Retained> {
+  const { now = await databaseTime(sql), retentionMs, dryRun = false, signal } = options;
+  const { made, postponed: notMade } = await makeAhead(sql, { ...options, now });
+  const partitions = await listPartitions(sql);
+  const postponed = [...notMade];
+  const dropped: { partition: string; rows: number }[] = [];
+  const kept: KeptPartition[] = [];
+  const removed = { deliveries: 0, events: 0 };
+
+  async function clear(table: Partition['table'], week: string, writtenBefore: Date | null): Promise<void> {
+    if (dryRun) return;
+    const old = { week, writtenBefore, ...(signal === undefined ? {} : { signal }) };
+    if (table === 'deliveries') removed.deliveries += await removeDeliveries(sql, old);
+    if (table === 'events') removed.events += await removeEvents(sql, old);
+  }
+
+  for (const partition of planOf(partitions, now, retentionMs).expired) {
+    if (signal?.aborted === true) break;
+    const { table, week, rows } = partition;
+    const name = `${table}_${week}`;
+    const busy = await unlessBusy(async () => {
+      const neededBy = await countNeeded(sql, partition);
+      if (neededBy === 0 && (dryRun || (await dropPartition(sql, partition)))) {
+        dropped.push({ partition: name, rows });
+        return;
+      }
+      await clear(table, week, null);
+      kept.push({ partition: name, neededBy });
+    });
+    if (busy !== null) postponed.push(`${name}: ${busy}`);
+  }
+  const cutoff = new Date(now.getTime() - retentionMs);
+  for (const { table, week } of partitions.filter(({ week }) => week === DEFAULT)) {
+    await clear(table, week, cutoff);
+  }
+  if (!dryRun) await removeBatches(sql, cutoff);
+  return { made, dropped, kept, removed, astray: await countAstray(sql), postponed };
+}
+
+/** @returns why nothing could be done, or null */
+async function unlessBusy(step: () => Promise<void>): Promise<string | null> {
+  try {
+    await step();
+    return null;
+  } catch (error) {
+    if (error instanceof TablesBusy) return error.message;
+    throw error;
+  }
+}

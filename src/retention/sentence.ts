@@ -1,0 +1,27 @@
+/**
+ * A run of the retention in words: for the log, the command line and the Temporal UI.
+ * @module
+ */
+import type { Retained } from './retain.ts';
+
+/** The sentence, or null where there was nothing to do. */
+export function sentence(done: Retained): string | null {
+  const { made, dropped, kept, removed, astray, postponed } = done;
+  const rows = dropped.reduce((sum, partition) => sum + partition.rows, 0);
+  const parts = [
+    made.length > 0 && `made ${count(made.length, 'week')} ahead (${made.join(', ')})`,
+    dropped.length > 0 &&
+      `dropped ${count(dropped.length, 'partition')} with about ${count(rows, 'row')} (${dropped.map(({ partition }) => partition).join(', ')})`,
+    kept.length > 0 &&
+      `kept ${kept.map(({ partition, neededBy }) => `${partition} (needed by ${count(neededBy, 'delivery', 'deliveries')})`).join(', ')}`,
+    removed.deliveries + removed.events > 0 &&
+      `removed ${count(removed.deliveries, 'finished delivery', 'finished deliveries')} and ${count(removed.events, 'event')} from partitions that stay`,
+    astray > 0 && `${count(astray, 'row')} with an id far from the present: check the clocks of the machines`,
+    postponed.length > 0 && `left to the next run: ${postponed.join('; ')}`,
+  ].filter((part) => part !== false);
+  return parts.length === 0 ? null : `${parts.join('; ')}.`;
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+}

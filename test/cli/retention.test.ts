@@ -1,0 +1,29 @@
+/** `waybill retention`: what the schedule does, by hand. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { runWaybill } from '../support/waybill-command.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  for (const table of ['events', 'deliveries', 'attempts']) {
+    await database.sql.unsafe(`
+      alter table ${table} detach partition ${table}_first;
+      alter table ${table} attach partition ${table}_first for values from (minvalue) to ('01900000-0000-0000-0000-000000000000')`);
+  }
+});
+afterAll(() => database.drop());
+
+const waybill = (...args: string[]) => runWaybill(['retention', ...args], { DATABASE_URL: database.url });
+
+it('says what it would do, does it, and has nothing left to do', async () => {
+  const would = await waybill('--dry-run');
+  expect(would).toMatch(
+    /^retention: .*dropped 3 partitions .*deliveries_first.*Nothing was changed \(dry run\)\.$/,
+  );
+  expect(JSON.parse(await waybill('--json'))).toMatchObject({
+    dryRun: false,
+    dropped: ['deliveries_first', 'attempts_first', 'events_first'].map((partition) => ({ partition })),
+  });
+  expect(await waybill()).toBe('retention: nothing to do.');
+});

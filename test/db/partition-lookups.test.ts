@@ -1,0 +1,158 @@
+/** Whoever knows an id reads one partition, and plans nothing for it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { markDispatched, releaseDeliveries, renewDeliveries } from '../../src/db/outbox/outbox.ts';
+import type { Sql } from '../../src/db/pool.ts';
+import { closedAmong, owedAmong } from '../../src/db/reconciliation.ts';
+import {
+  type AttemptRecord,
+  beginAttempts,
+  handBack,
+  loadForAttempt,
+  loadOfBatch,
+  putBack,
+  recordAttempts,
+} from '../../src/db/webhooks/attempts.ts';
+import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../../src/db/webhooks/deliveries.ts';
+import { findDelivery, listDeliveries } from '../../src/db/webhooks/delivery-log.ts';
+import { weekName, weekOf } from '../../src/domain/weeks.ts';
+import { makeAhead } from '../../src/retention/retain.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+import { firstWeek, insertDelivery, weeksAfter } from '../support/weeks.ts';
+
+const BATCH = '01900000-0000-7000-8000-000000000000';
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+/** The partition in the middle, and a delivery that lies there with its event. */
+let week: string;
+let id: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { sql } = database;
+  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await sql`insert into batches (id, run) values (${BATCH}, ${BATCH})`;
+  const monday = await firstWeek(sql);
+  await makeAhead(sql, { now: monday });
+  for (const weeks of [0, 1, 2, 3]) {
+    const at = new Date(weeksAfter(monday, weeks).getTime() + 1);
+    const made = await insertDelivery(sql, { eshopId, webhookId, at, state: 'retrying' });
+    if (weeks === 2) [id, week] = [made.id, weekName(weekOf(at))];
+  }
+});
+afterAll(() => database.drop());
+
+class Undone extends Error {}
+
+async function undone(work: Promise<unknown>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!(error instanceof Undone)) throw error;
+  });
+}
+
+/** How often this transaction has read each partition. */
+async function scans(tx: Sql): Promise<Map<string, number>> {
+  const rows = await tx<{ name: string; scans: number }[]>`
+    select relname as name, (seq_scan + idx_scan)::int as scans from pg_stat_xact_user_tables
+    where relname ~ '^(events|deliveries|attempts)_'`;
+  return new Map(rows.map((row) => [row.name, row.scans]));
+}
+
+/** What the names of the partitions that are read end with; everything is undone. */
+async function weeksRead(lookUp: (tx: Sql) => Promise<unknown>): Promise<string[]> {
+  const weeks = new Set<string>();
+  await undone(
+    database.sql.begin(async (tx) => {
+      // Whoever plans a statement looks into the indexes as well: that is done here.
+      await undone(
+        tx.savepoint(async (first) => {
+          await lookUp(first);
+          throw new Undone();
+        }),
+      );
+      const before = await scans(tx);
+      await lookUp(tx);
+      for (const [name, count] of await scans(tx)) {
+        if (count > (before.get(name) ?? 0)) weeks.add(name.slice(name.indexOf('_') + 1));
+      }
+      throw new Undone();
+    }),
+  );
+  return [...weeks];
+}
+
+const result = (): AttemptRecord => ({
+  deliveryId: id,
+  number: 1,
+  generation: 1,
+  outcome: 'success',
+  finishedAt: new Date(),
+  durationMs: 1,
+  status: 200,
+  error: null,
+  responseExcerpt: null,
+  nextAttemptAt: null,
+  lateMs: 0,
+  windowLost: false,
+});
+
+const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
+  loadForAttempt: (tx) => loadForAttempt(tx, id),
+  loadOfBatch: (tx) => loadOfBatch(tx, BATCH, [id]),
+  beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], null),
+  recordAttempts: (tx) => recordAttempts(tx, [result()], null),
+  'handBack of some': (tx) => handBack(tx, { id: BATCH, run: BATCH }, [id]),
+  putBack: (tx) => putBack(tx, { id: BATCH, run: BATCH }, [id]),
+  markDispatched: (tx) => markDispatched(tx, [id]),
+  renewDeliveries: (tx) => renewDeliveries(tx, [id]),
+  releaseDeliveries: (tx) => releaseDeliveries(tx, [id]),
+  owedAmong: (tx) => owedAmong(tx, [id]),
+  closedAmong: (tx) => closedAmong(tx, [id]),
+  spendRetries: (tx) => spendRetries(tx, id, 1),
+  deferAttempt: (tx) => deferAttempt(tx, id, 1, 1_000),
+  startWindow: (tx) => startWindow(tx, id),
+  closeDelivery: (tx) => closeDelivery(tx, id, 'expired'),
+  findDelivery: (tx) => findDelivery(tx, eshopId, id),
+};
+
+describe('one partition is read by', () => {
+  test.each(Object.keys(lookUps))('%s', async (name) => {
+    expect(await weeksRead(async (tx) => lookUps[name]?.(tx))).toEqual([week]);
+  });
+});
+
+test('a page of the delivery log reads no rows of other webhooks, whatever their weeks', async () => {
+  const { sql } = database;
+  const other = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state)
+    select overlay(d.id::text placing lpad(to_hex(n), 12, '0') from 25)::uuid, d.event_id, d.eshop_id, ${other}, d.event_type, n::text, 'delivered'
+    from deliveries d, generate_series(1, 500) n where d.webhook_id = ${webhookId}`;
+  let read = 0;
+  await sql.begin(async (tx) => {
+    const { rows } = await listDeliveries(tx, eshopId, webhookId, {}, { limit: 2, offset: 0 });
+    expect(rows).toHaveLength(2);
+    const [counted] = await tx<{ rows: number }[]>`
+      select sum(seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname ~ '^deliveries_'`;
+    read = counted?.rows ?? 0;
+  });
+  expect(read).toBeGreaterThan(1);
+  expect(read).toBeLessThan(200);
+});
+
+test('a statement is planned once per connection, and not again for the partition of each id', async () => {
+  const connection = await database.sql.reserve();
+  try {
+    for (let n = 0; n < 12; n += 1) await loadForAttempt(connection, id);
+    const [plans] = await connection`
+      select sum(generic_plans)::int as generic_plans, sum(custom_plans)::int as custom_plans from pg_prepared_statements
+      where statement like '%e.snapshot%' and statement not like '%pg_prepared_statements%'`;
+    expect(plans).toMatchObject({ customPlans: 0 });
+    expect(plans?.genericPlans).toBeGreaterThanOrEqual(12);
+  } finally {
+    connection.release();
+  }
+});

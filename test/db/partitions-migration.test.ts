@@ -1,0 +1,72 @@
+/** A database from before the partitions becomes partitioned, beside those who use it. */
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { listPartitions } from '../../src/db/retention/partitions.ts';
+import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
+import { makeAhead } from '../../src/retention/retain.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+import { insertDelivery, weeksAfter } from '../support/weeks.ts';
+
+const MIGRATIONS = fileURLToPath(new URL('../../src/db/migrations/', import.meta.url));
+const FIRST_OF_PARTITIONS = '0040';
+
+let database: TestDatabase;
+let before: string;
+beforeAll(async () => {
+  before = await mkdtemp(join(tmpdir(), 'waybill-before-partitions-'));
+  for (const name of await readdir(MIGRATIONS)) {
+    if (name < FIRST_OF_PARTITIONS) await cp(join(MIGRATIONS, name), join(before, name));
+  }
+  database = await createTestDatabase();
+  await database.sql.unsafe('drop schema public cascade; create schema public');
+  await migrate(database.url, { directory: before });
+});
+afterAll(async () => {
+  await database.drop();
+  await rm(before, { recursive: true, force: true });
+});
+
+test('every row stays, also of a clock that was ahead; what is written meanwhile is there; indexes and keys are those from before', async () => {
+  const { sql } = database;
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const insert = (at: Date) => insertDelivery(sql, { eshopId, webhookId, at });
+  const ids: string[] = [];
+  for (let weeks = -5; weeks <= 0; weeks += 1) ids.push((await insert(weeksAfter(new Date(), weeks))).id);
+  ids.push((await insert(weeksAfter(new Date(), 3))).id);
+  const indexes = () => sql`
+    select indexrelid::regclass::text as name,
+      regexp_replace(pg_get_indexdef(indexrelid), 'ON (ONLY )?public', 'ON public') as definition, indisunique, indisvalid
+    from pg_index join pg_class c on c.oid = indrelid
+    where c.relname in ('events', 'deliveries', 'attempts') order by 1`;
+  const indexesBefore = await indexes();
+  let writing = true;
+  const writer = (async () => {
+    while (writing) ids.push((await insert(new Date())).id);
+  })();
+
+  await migrate(database.url);
+  writing = false;
+  await writer;
+
+  expect(await indexes()).toEqual(indexesBefore);
+  for (const id of ids) {
+    expect(await findDelivery(sql, eshopId, id)).toMatchObject({ attempts: [{ number: 1 }] });
+  }
+  const [{ astray } = { astray: -1 }] = await sql<{ astray: number }[]>`
+    select count(*)::int as astray from deliveries where tableoid <> 'deliveries_first'::regclass`;
+  expect(astray).toBe(0);
+  expect(await sql`select from settings where name like 'partitions%'`).toEqual([]);
+  expect(await sql`select from pg_constraint where conname = 'ends'`).toEqual([]);
+  const [first] = await listPartitions(sql);
+  expect(first?.until?.getTime()).toBeGreaterThan(weeksAfter(new Date(), 3).getTime());
+  // A week made later is like those of the migration.
+  const { made } = await makeAhead(sql, { now: first?.until ?? new Date() });
+  expect(made).toHaveLength(4);
+});

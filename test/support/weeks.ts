@@ -1,0 +1,59 @@
+/**
+ * Deliveries of a week of one's choice, in a database whose partitions end where they end after its migrations.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import type { Pool, Sql } from '../../src/db/pool.ts';
+import { listPartitions } from '../../src/db/retention/partitions.ts';
+import { idAt, WEEK_MS } from '../../src/domain/weeks.ts';
+
+/** What a delivery made by {@link insertDelivery} differs in. */
+export interface DeliveryAt {
+  readonly eshopId: number;
+  readonly webhookId: number;
+  /** The time in its id, and in that of its event. */
+  readonly at: Date;
+  /** The time in its event's id; default: its own. */
+  readonly eventAt?: Date;
+  readonly state?: 'pending' | 'retrying' | 'delivered' | 'failed';
+  /** By the database's clock; default: the time in its id. */
+  readonly writtenAt?: Date;
+}
+
+/** An id of this time, unlike any other. */
+export function newIdAt(time: Date): string {
+  const random = randomBytes(8).toString('hex');
+  return `${idAt(time).slice(0, 13)}-7000-${random.slice(0, 4)}-${random.slice(4)}`;
+}
+
+/** Writes a delivery with one attempt and its event. */
+export async function insertDelivery(
+  sql: Sql,
+  delivery: DeliveryAt,
+): Promise<{ id: string; eventId: string }> {
+  const { eshopId, webhookId, at, eventAt = at, state = 'delivered', writtenAt = at } = delivery;
+  const [id, eventId] = [newIdAt(at), newIdAt(eventAt)];
+  const finishedAt = state === 'delivered' || state === 'failed' ? writtenAt : null;
+  await sql`
+    insert into events (id, eshop_id, type, entity_id, snapshot, created_at)
+    values (${eventId}, ${eshopId}, 'CREATE_ORDER', '1', '{}', ${writtenAt})`;
+  await sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, attempts_made, created_at,
+      dispatched_at, window_started_at, last_attempt_at, finished_at)
+    values (${id}, ${eventId}, ${eshopId}, ${webhookId}, 'CREATE_ORDER', '1', ${state}, 1, ${writtenAt}, ${writtenAt},
+      ${writtenAt}, ${writtenAt}, ${finishedAt})`;
+  await sql`
+    insert into attempts (delivery_id, number, generation, started_at, finished_at, outcome)
+    values (${id}, 1, 1, ${writtenAt}, ${writtenAt}, ${state === 'delivered' ? 'success' : 'failure'})`;
+  return { id, eventId };
+}
+
+/** The first day of the weeks that have partitions: before it lies the first partition. */
+export async function firstWeek(sql: Pool): Promise<Date> {
+  const [first] = await listPartitions(sql);
+  if (first?.until == null) throw new Error('there is no first partition');
+  return first.until;
+}
+
+/** So many weeks later. */
+export const weeksAfter = (time: Date, weeks: number) => new Date(time.getTime() + weeks * WEEK_MS);

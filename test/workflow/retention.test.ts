@@ -1,0 +1,94 @@
+/** The retention as it runs by itself: on a schedule, visible in Temporal. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listPartitions } from '../../src/db/retention/partitions.ts';
+import { retain } from '../../src/retention/retain.ts';
+import type { retention } from '../../workflows/retention.ts';
+import { retentionId } from '../../workflows/retention-types.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { firstWeek } from '../support/weeks.ts';
+
+const retentionMs = 30 * 24 * 3_600_000;
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await createReceiver();
+  stack = await startDeliveryStack('retention', {
+    retentionMs,
+    worker: false,
+    policy: { initialIntervalMs: 5_000 },
+  });
+  // As if a month had passed: what is there now is in the week before the partitions begin.
+  for (const { table, week, until } of await listPartitions(stack.sql)) {
+    if (week === 'default' || until === null) continue;
+    if (week !== 'first') await stack.sql`drop table ${stack.sql(`${table}_${week}`)}`;
+  }
+});
+afterAll(async () => {
+  await stack.stop();
+  await receiver.close();
+});
+
+const schedule = () => stack.client.schedule.getHandle(retentionId(stack.taskQueue));
+/** The runs so far, newest last. */
+const runs = async () => (await schedule().describe()).info.recentActions;
+
+async function resultOf(workflowId: string) {
+  const handle = stack.client.workflow.getHandle<typeof retention>(workflowId);
+  return { result: await handle.result(), description: await handle.describe() };
+}
+
+test('a worker makes the schedule, whose first run begins at once, makes the weeks ahead and says so', async () => {
+  await stack.startWorker();
+
+  const first = await stack.until('the first run', async () => (await runs())[0]);
+  const { workflowId } = first.action.workflow;
+  const { result, description } = await resultOf(workflowId);
+
+  expect(workflowId).toMatch(new RegExp(`^retention/${stack.taskQueue}`));
+  expect(description.status.name).toBe('COMPLETED');
+  expect(result.made.length).toBeGreaterThan(2);
+  expect(result.sentence).toMatch(/^made \d weeks ahead \(\d{8}, /);
+  expect(stack.logged.map(({ msg }) => msg)).toContainEqual(`retention: ${result.sentence}`);
+  const { spec, policies } = await schedule().describe();
+  expect(spec.intervals?.[0]?.every).toBe(3_600_000);
+  expect(policies.overlap).toBe('SKIP');
+});
+
+test('another worker leaves the schedule as an operator made it', async () => {
+  await schedule().pause('while the disk is moved');
+  await stack.stopWorker();
+  await stack.startWorker();
+
+  expect((await schedule().describe()).state).toMatchObject({
+    paused: true,
+    note: 'while the disk is moved',
+  });
+  await schedule().unpause();
+});
+
+test('what is delivered goes with its week, what is open stays and is delivered, and nothing is taken for missing', async () => {
+  const { sql } = stack;
+  await stack.createWebhook(receiver.url);
+  const delivered = await stack.fireOne('1');
+  await stack.untilState(delivered, 'delivered');
+  await stack.untilClosed(delivered);
+  receiver.respond({ status: 503 });
+  const open = await stack.fireOne('2');
+  await stack.untilState(open, 'retrying');
+
+  const later = new Date((await firstWeek(sql)).getTime() + retentionMs);
+  const { kept, removed } = await retain(sql, { retentionMs, now: later });
+
+  expect(kept).toContainEqual({ partition: 'deliveries_first', neededBy: 1 });
+  expect(removed.deliveries).toBe(1);
+  expect(await sql`select from deliveries where id = ${delivered}`).toEqual([]);
+  // A worker that starts checks everything.
+  await stack.stopWorker();
+  await stack.startWorker();
+  receiver.respond({ status: 200 });
+  await stack.untilState(open, 'delivered');
+  expect(stack.repaired()).toEqual([]);
+  expect((await stack.describe(delivered))?.status.name).toBe('COMPLETED');
+});

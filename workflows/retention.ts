@@ -1,0 +1,24 @@
+/**
+ * One run of the retention, as the schedule `retention/<task queue>` starts it every hour. What it did is its result, and
+ * stands in its details.
+ * @module
+ */
+import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { stepsQueue } from './delivery-types.ts';
+import {
+  type RetentionActivities,
+  type RetentionInput,
+  type RetentionResult,
+  retentionOptions,
+} from './retention-types.ts';
+
+/** Runs the retention once. */
+export async function retention(input: RetentionInput): Promise<RetentionResult> {
+  const { retain } = proxyActivities<RetentionActivities>({
+    ...retentionOptions,
+    taskQueue: stepsQueue(workflowInfo().taskQueue),
+  });
+  const done = await retain(input);
+  setCurrentDetails(done.sentence);
+  return done;
+}
