@@ -29,7 +29,7 @@ export interface FanOutPace {
 const LEAST_PAGE = 2;
 const FIRST_PAGE = 10;
 const GREATEST_PAGE = 100;
-/** While deliveries wait to be handed over. */
+/** While deliveries wait to be handed over, or for their attempt. */
 const MODEST_PAGE = 3;
 /** Calls that take less are prompt, and those that take more are slow, in milliseconds. */
 const PROMPT_MS = 30;
@@ -40,7 +40,7 @@ const GREATEST_WAKE_UP = 100;
 /** A webhook whose attempts take longer than this is woken a few more, in milliseconds. */
 const WAKE_UP_PATIENCE_MS = 5_000;
 
-/** @param busy whether deliveries wait to be handed over */
+/** @param busy whether deliveries wait to be handed over, or for their attempt */
 export function createFanOutPace(busy: () => boolean): FanOutPace {
   let size = FIRST_PAGE;
   return {

@@ -25,13 +25,13 @@ export interface Pace {
   observe(observation: Observation, now: number): void;
 }
 
-const FIRST_BOUND = 30;
+const FIRST_BOUND = 16;
 /** Below this a worker would wait for the relay. */
 const LEAST_BOUND = 8;
 const GREATEST_BOUND = 1_000;
 /** What begins within this is prompt, and what waits for longer is late, in milliseconds. */
 const PROMPT_MS = 250;
-const LATE_MS = 1_000;
+const LATE_MS = 500;
 /** A step down shows only after this, in milliseconds. */
 const PATIENCE_MS = 1_000;
 

@@ -56,7 +56,7 @@ export function startRelay(options: RelayOptions): Relay {
   const loop = (what: string, step: LoopOptions['step']) =>
     startLoop({ what, step, log, onFailure: () => onTemporal('down') });
   const pace = createPace();
-  const fanOutPace = createFanOutPace(() => pace.full());
+  const fanOutPace = createFanOutPace(() => pace.full() || pace.late());
   const lane = createLane(options.firstAttempts);
   const handBackPace = createHandBackPace(() => lane.rushing() || pace.late());
   const dispatchFirst = () =>

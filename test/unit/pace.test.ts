@@ -17,7 +17,7 @@ test('it rises while it keeps something back and what was handed over is begun a
 
 test('it does not rise while nothing is kept back, nor while what was handed over takes a moment', () => {
   expect(after({ ...prompt, bounded: false }, 20)).toBe(createPace().bound());
-  expect(after({ ...prompt, handOverMs: 600 }, 20)).toBe(createPace().bound());
+  expect(after({ ...prompt, handOverMs: 400 }, 20)).toBe(createPace().bound());
 });
 
 test('it falls once per second while what was handed over waits', () => {

@@ -82,13 +82,13 @@ export interface BatchedDelivery {
   readonly url: string;
 }
 
-/** What a batch holds that is open, oldest first. */
+/** What a batch holds that is open, by turns: every webhook's oldest before any webhook's second. */
 export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDelivery[]> {
   return await sql<BatchedDelivery[]>`
     select d.id, d.eshop_id, d.webhook_id, w.url
     from deliveries d join webhooks w on w.id = d.webhook_id
     where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
-    order by d.id`;
+    order by row_number() over (partition by d.webhook_id order by d.id), d.id`;
 }
 
 /** Reads those of these deliveries that a batch holds and that are open. */
