@@ -3,6 +3,7 @@
  * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -40,7 +41,6 @@ export function startChild(
   });
   const { pid } = child;
   if (pid === undefined) throw new Error(`${program} could not be started.`);
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   return {
     pid,
     ended: () => hasEnded(child),
@@ -54,15 +54,25 @@ export function startChild(
       throw new Error(`${program} did not become ready:\n${text.split('\n').slice(-20).join('\n')}`);
     },
     async stop() {
-      if (hasEnded(child)) return;
-      child.kill('SIGTERM');
-      const patience = setTimeout(() => child.kill('SIGKILL'), 20_000);
-      await ended;
-      clearTimeout(patience);
+      await endChild(child, () => child.kill('SIGTERM'));
     },
   };
 }
 
-function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+/**
+ * Asks a process to end and waits until it has: one that does not come to hear of it would outlive us, and is killed after
+ * 20 s.
+ */
+export async function endChild(child: ChildProcess, ask: () => void): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = once(child, 'exit');
+  ask();
+  const patience = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  await ended;
+  clearTimeout(patience);
+}
+
+/** Whether a process has ended. */
+export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }

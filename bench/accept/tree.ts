@@ -14,6 +14,7 @@ import { createDatabase } from '../../src/db/create-database.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import type { Shutdown } from '../../src/shutdown.ts';
+import { endChild, hasEnded } from '../children.ts';
 import { createEshop } from '../stack.ts';
 import { type Client, createClient } from './client.ts';
 
@@ -117,20 +118,14 @@ async function startApi(
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   const args = [...profiling, '--import', 'tsx', '--import', loopDelay, 'src/main.ts'];
   const api = spawn(process.execPath, args, { cwd: path, env, stdio: ['ignore', log, log, 'ipc'] });
-  const ended = new Promise((resolve) => api.once('exit', resolve));
-  await shutdown.add(async () => {
-    api.kill('SIGTERM');
-    const patience = setTimeout(() => api.kill('SIGKILL'), 20_000);
-    await ended;
-    clearTimeout(patience);
-  });
+  await shutdown.add(() => endChild(api, () => api.kill('SIGTERM')));
   const ready = () =>
     fetch(`http://127.0.0.1:${env.PORT}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     );
   for (const end = Date.now() + 60_000; Date.now() < end; await sleep(100)) {
-    if (api.exitCode !== null) break;
+    if (hasEnded(api)) break;
     if (await ready()) return api;
   }
   throw new Error(`The API of ${path} did not start.`);

@@ -2,10 +2,11 @@
  * A process that does a kind of work so often as its parent asks: one side of it here, the other in `serve.ts`.
  * @module
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import * as v from 'valibot';
+import { endChild } from '../children.ts';
 
 /** A process that works when it is asked to. */
 export interface Runner {
@@ -14,9 +15,6 @@ export interface Runner {
   run(times: number): Promise<void>;
   stop(): Promise<void>;
 }
-
-/** Before a process that does not end is killed, in milliseconds. */
-const STOP_MS = 20_000;
 
 /** What it sends: at first that it is ready, then that it is done. */
 export const answerSchema = v.picklist(['ready', 'done']);
@@ -48,15 +46,6 @@ export async function startRunner(
       child.send(times);
       await answer();
     },
-    async stop() {
-      if (hasEnded(child)) return;
-      child.disconnect();
-      // One that does not come to hear of it would outlive us.
-      const patience = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-      await ended;
-      clearTimeout(patience);
-    },
+    stop: () => endChild(child, () => child.disconnect()),
   };
 }
-
-const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;

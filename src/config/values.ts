@@ -5,33 +5,32 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 } as const;
 /** Node's timers cannot be longer, in milliseconds. */
 const LONGEST_MS = 2 ** 31 - 1;
+
+/** A number with its unit behind it, of which a pattern has made sure. */
+function milliseconds(text: string): number {
+  const unit = text.endsWith('ms') ? 'ms' : (text.slice(-1) as Exclude<keyof typeof UNITS, 'ms'>);
+  return Math.round(Number.parseFloat(text) * UNITS[unit]);
+}
 
 /** `250ms`, `15s`, `30m`, `48h` → milliseconds. */
 export const duration = v.pipe(
   v.string(),
   v.regex(/^\d+(\.\d+)?(ms|s|m|h)$/, 'must be a duration such as 250ms, 15s or 48h'),
-  v.transform((text) => {
-    const unit = text.endsWith('ms') ? 'ms' : (text.slice(-1) as 's' | 'm' | 'h');
-    return Math.round(Number.parseFloat(text) * UNITS[unit]);
-  }),
+  v.transform(milliseconds),
   v.minValue(1, 'must be at least 1ms'),
   v.maxValue(LONGEST_MS, 'must be at most 596h'),
 );
-
-const LONG_UNITS = { d: 24 * UNITS.h, ...UNITS } as const;
 
 /** How long something is kept: `30d`, `720h` → milliseconds. No timer waits for it, so it may be long. */
 export const period = v.pipe(
   v.string(),
   v.regex(/^\d+(\.\d+)?(s|m|h|d)$/, 'must be a period such as 30d or 36h'),
-  v.transform((text) =>
-    Math.round(Number.parseFloat(text) * LONG_UNITS[text.slice(-1) as 's' | 'm' | 'h' | 'd']),
-  ),
+  v.transform(milliseconds),
   v.minValue(UNITS.h, 'must be at least 1h'),
-  v.maxValue(3_650 * LONG_UNITS.d, 'must be at most 3650d'),
+  v.maxValue(3_650 * UNITS.d, 'must be at most 3650d'),
 );
 
 /** An unsigned number. @param what for the message: "an integer from 1 to 9" */

@@ -1,6 +1,6 @@
 /** What the steps of a rush read, right after the first import too: the planner has no statistics of the deliveries yet. */
 import { v7 as uuidv7 } from 'uuid';
-import { expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
 import type { Pool } from '../../src/db/pool.ts';
@@ -20,17 +20,8 @@ const PAGE = 64;
 test('claims and attempts without statistics read a few rows for each that they take, and not all that wait', async ({
   onTestFinished,
 }) => {
-  const { sql, drop } = await createTestDatabase();
-  onTestFinished(drop);
-  await withoutStatistics(sql);
-  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-  for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) {
-    const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-    await sql`
-      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
-      select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
-      from unnest(${Array.from({ length: OF_EACH }, () => uuidv7())}::uuid[]) with ordinality as new (id, n)`;
-  }
+  const { sql, eshopId } = await withoutStatistics(onTestFinished);
+  for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
   const { result, read } = await counting(sql, (tx) => claimDeliveries(tx, { limit: 500 }));
   expect(result.deliveries).toHaveLength(500);
   expect(read).toBeGreaterThan(500);
@@ -55,15 +46,8 @@ test('claims and attempts without statistics read a few rows for each that they 
 test('a claim looks at what batches have under way, and at nothing that they have delivered', async ({
   onTestFinished,
 }) => {
-  const { sql, drop } = await createTestDatabase();
-  onTestFinished(drop);
-  await withoutStatistics(sql);
-  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
-  await sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
-    select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
-    from unnest(${Array.from({ length: OF_EACH }, () => uuidv7())}::uuid[]) with ordinality as new (id, n)`;
+  const { sql, eshopId } = await withoutStatistics(onTestFinished);
+  const webhookId = await enqueue(sql, eshopId);
   const batchId = uuidv7();
   const { deliveries } = await claimDeliveries(sql, { limit: OF_EACH, batchId });
   const batch = await takeBatch(sql, batchId);
@@ -86,10 +70,25 @@ test('a claim looks at what batches have under way, and at nothing that they hav
   expect(entries).toBeLessThan(OF_EACH);
 });
 
-async function withoutStatistics(sql: Pool): Promise<void> {
+/** A database whose partitions nobody analyzes, with an e-shop. */
+async function withoutStatistics(onTestFinished: TestContext['onTestFinished']) {
+  const { sql, drop } = await createTestDatabase();
+  onTestFinished(drop);
   for (const { table, week } of await listPartitions(sql)) {
     await sql.unsafe(`alter table ${table}_${week} set (autovacuum_enabled = false)`);
   }
+  const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
+  return { sql, eshopId };
+}
+
+/** A webhook for which deliveries wait; answers its id. */
+async function enqueue(sql: Pool, eshopId: number): Promise<number> {
+  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  await sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
+    select id, gen_random_uuid(), ${eshopId}, ${webhookId}, 'CREATE_ORDER', n::text
+    from unnest(${Array.from({ length: OF_EACH }, () => uuidv7())}::uuid[]) with ordinality as new (id, n)`;
+  return webhookId;
 }
 
 /** What a step reads of `deliveries`: rows, of these by an index, and entries of the indexes of what is under way. */

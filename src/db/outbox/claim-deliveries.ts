@@ -5,6 +5,7 @@
  */
 import type { Sql } from '../pool.ts';
 import { LEASE_SECONDS, type QueuedDelivery } from './outbox.ts';
+import { waitingWebhooks } from './waiting-webhooks.ts';
 
 /** How much a claim may take. */
 export interface ClaimLimits {
@@ -111,15 +112,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     room as materialized (
       select greatest(0, least(${limit}::int, coalesce(${handedOver}::int, ${limit}::int + h.count) - h.count)) as size
       from handed_over h),
-    queues as (
-      (select d.eshop_id, d.webhook_id from deliveries d
-       where ${queued} order by d.eshop_id, d.webhook_id limit 1)
-      union all
-      select next.eshop_id, next.webhook_id
-      from queues q cross join lateral (
-        select d.eshop_id, d.webhook_id from deliveries d
-        where ${queued} and (d.eshop_id, d.webhook_id) > (q.eshop_id, q.webhook_id)
-        order by d.eshop_id, d.webhook_id limit 1) next),
+    ${waitingWebhooks(sql, queued)},
     depth as materialized (
       select greatest(${LEAST_DEPTH}, least(
                ceil(2.0 * (select size from room) / greatest(1, count(distinct eshop_id))),

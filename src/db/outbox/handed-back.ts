@@ -4,6 +4,7 @@
  */
 import type { Sql } from '../pool.ts';
 import { type ClaimedDelivery, LEASE_SECONDS } from './outbox.ts';
+import { waitingWebhooks } from './waiting-webhooks.ts';
 
 /** A delivery that a batch handed back. */
 export interface HandedBackDelivery extends ClaimedDelivery {
@@ -25,14 +26,7 @@ export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBa
   const due = sql`coalesce(d.next_attempt_at, d.handed_back_at)`;
   return await sql<HandedBackDelivery[]>`
     with recursive
-    -- One step in the index for each webhook.
-    queues as (
-      (select d.eshop_id, d.webhook_id from deliveries d where ${waiting} order by d.eshop_id, d.webhook_id limit 1)
-      union all
-      select next.* from queues q cross join lateral (
-        select d.eshop_id, d.webhook_id from deliveries d
-        where ${waiting} and (d.eshop_id, d.webhook_id) > (q.eshop_id, q.webhook_id)
-        order by d.eshop_id, d.webhook_id limit 1) next),
+    ${waitingWebhooks(sql, waiting)},
     heads as (
       select q.*, head.id, head.due, row_number() over (partition by q.webhook_id order by head.due, head.id) as turn
       from queues q cross join lateral (

@@ -67,11 +67,13 @@ export async function listRecords<Rec extends object>(
     sql<{ total: string }[]>`select count(*) as total from ${table} t ${where}`,
   ]);
   const records: Rec[] = [...first];
-  for (let bytes = 0, next: readonly Rec[] = first; next.length === SLICE && records.length < limit; ) {
-    bytes += bytesOf(next);
-    next = await slice(records.length);
-    records.push(...next);
-    assertListSize(bytes + bytesOf(next));
+  const mayBeMore = (read: readonly Rec[]) => read.length === SLICE && records.length < limit;
+  let bytes = mayBeMore(first) ? bytesOf(first) : 0;
+  for (let last: readonly Rec[] = first; mayBeMore(last); ) {
+    last = await slice(records.length);
+    records.push(...last);
+    bytes += bytesOf(last);
+    assertListSize(bytes);
   }
   return { records, totalCount: Number(counted[0]?.total ?? 0) };
 }
