@@ -3,13 +3,16 @@
  * @module
  */
 import { percentile } from '../figures.ts';
-import { firstDelivery, latenciesOf, openLine } from '../rounds.ts';
+import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
 import { feel, latenessAmongNeighbours } from '../trial.ts';
 import { type Place, type Trouble, troubles } from '../troubles.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
 const PER_SECOND = 10;
+/** Orders of the first rush. */
+const WARM_UP = 2_000;
+const WARM_UP_CLIENTS = 16;
 /** For deliveries that are under way at the end of a trial, in milliseconds. */
 const PATIENCE_MS = 120_000;
 const PREPARE_MS = 600_000;
@@ -42,6 +45,12 @@ async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<
   await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
   const line = await openLine(stack);
   await firstDelivery(line);
+  // A first rush, of a third e-shop: what a process does for the first time takes it longer.
+  await flatOutRound(stack, await openLine(stack), {
+    orders: WARM_UP,
+    clients: WARM_UP_CLIENTS,
+    patienceMs: bench.patience(PATIENCE_MS),
+  });
   const { sizes } = bench;
   const place: Place = {
     stack,

@@ -103,6 +103,17 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: fairClaims('an e-shop that has little waiting does not wait behind one that has much'),
   },
   {
+    name: 'no-places-for-who-sends-little',
+    file: 'src/db/outbox/claim-deliveries.ts',
+    text: 'greatest(r.size, least(r.for_first, (select count(*) from candidates where turn = 1)))',
+    replacement: 'r.size',
+    noticed:
+      'Before a rush is noticed, another e-shop waits until some of what was handed over is attempted.',
+    caughtBy: fairClaims(
+      'keeps a few places for e-shops that have nothing in flight, and for none of them two',
+    ),
+  },
+  {
     name: 'deletions-need-workflows',
     file: 'src/relay/changes.ts',
     text: 'if (deleted) return await cancelWithoutWorkflow(sql, webhookId);',
@@ -244,7 +255,7 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-hands-over-without-a-bound',
     file: 'src/relay/deliveries.ts',
-    text: 'handedOver: bound, ',
+    text: 'handedOver: bound,\n',
     replacement: '',
     noticed: 'In a rush some deliveries come minutes later than their neighbours.',
     caughtBy: neighbours('no more is handed over than is attempted'),

@@ -39,7 +39,7 @@ const BUSY_MS = 20;
 /** Until receivers that had as much as they take are looked at again, in milliseconds. */
 const KEPT_MS = 50;
 /** A batch that was not full waits this long for more, in milliseconds. */
-const LINGER_MS = 150;
+const LINGER_MS = 100;
 
 /**
  * Claims one batch, and starts it. Deliveries that belong to a batch already, since whoever claimed them died, start that

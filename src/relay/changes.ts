@@ -41,13 +41,21 @@ export async function dispatchChanges(deps: PassOnDeps, pace: FanOutPace): Promi
   const claimed = await claimWebhookChanges(sql, WEBHOOKS);
   if (claimed.length === 0) return (await areWebhooksChanging(sql)) ? PAGE_INTERVAL_MS : 'idle';
   const page = pace.page(claimed.length);
+  // Of what may be told quietly, each change gets its share.
+  let quietly = pace.quietly();
+  const share = Math.ceil(quietly / claimed.length);
+  const quietPage = () => {
+    const mine = Math.min(quietly, share);
+    quietly -= mine;
+    return mine;
+  };
   const left = new Set(claimed.map(({ id }) => id));
   try {
     await whileLeased(
       () => renewChanges(sql, [...left]),
       () =>
         eachLimited(claimed, WEBHOOKS, async (change) => {
-          await passOn(deps, pace, change, page);
+          await passOn(deps, pace, change, change.wakes ? page : quietPage());
           left.delete(change.id);
         }),
     );

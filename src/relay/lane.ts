@@ -12,6 +12,8 @@ export interface Waiting {
   readonly waitedMs: number;
   /** More could be claimed than was taken. */
   readonly more: boolean;
+  /** More waits than the workers begin within a second. */
+  readonly many: boolean;
   /** How long the oldest delivery has been waiting of which the receiver has as much in flight as it may, likewise. */
   readonly keptMs: number;
 }
@@ -30,7 +32,7 @@ export interface Lane {
   batched(deliveries: number, keptMs: number): void;
 }
 
-/** What waits longer than this waits because of a rush, in milliseconds. */
+/** What waits longer than this waits because of a rush, in milliseconds; so does what would have to. */
 const RUSH_MS = 1_000;
 /** What comes in while a claim lingers; fewer than this, twice in a row, and the rush is over. */
 const FEW = 8;
@@ -54,9 +56,9 @@ export function createLane(setting: FirstAttempts, clock: () => number = () => p
   return {
     now,
     rushing: () => now() === 'batch' && few < FEW_TIMES,
-    claimed({ waitedMs, more, keptMs }) {
+    claimed({ waitedMs, more, many, keptMs }) {
       // A few that waited for us, and that this claim took, are no rush.
-      const waits = waitedMs > RUSH_MS && more;
+      const waits = (waitedMs > RUSH_MS || many) && more;
       if (!waits && (keptMs <= RUSH_MS || clock() < retryAt)) return;
       rush = true;
       few = 0;

@@ -21,6 +21,8 @@ export interface Pace {
   full(): boolean;
   /** Whether what was handed over waited lately: not begun promptly. */
   late(): boolean;
+  /** How long what was handed over was last seen to wait, in milliseconds; 0 when that is a second ago. */
+  waitMs(now: number): number;
   /** @param now in milliseconds, on any clock that does not jump */
   observe(observation: Observation, now: number): void;
 }
@@ -32,8 +34,12 @@ const GREATEST_BOUND = 1_000;
 /** What begins within this is prompt, and what waits for longer is late, in milliseconds. */
 const PROMPT_MS = 250;
 const LATE_MS = 500;
+/** The workers begin so many times the bound within a second. */
+export const MOMENTS_PER_SECOND = 1000 / PROMPT_MS;
 /** A step down shows only after this, in milliseconds. */
 const PATIENCE_MS = 1_000;
+/** What was observed says something for so long, in milliseconds. */
+const FRESH_MS = 1_000;
 
 /** Makes the bound of a relay. */
 export function createPace(): Pace {
@@ -41,11 +47,14 @@ export function createPace(): Pace {
   let full = false;
   let late = false;
   let loweredAt = Number.NEGATIVE_INFINITY;
+  let waited = { ms: 0, at: Number.NEGATIVE_INFINITY };
   return {
     bound: () => Math.floor(bound),
     full: () => full,
     late: () => late,
+    waitMs: (now) => (now - waited.at < FRESH_MS ? waited.ms : 0),
     observe({ handOverMs, bounded }, now) {
+      waited = { ms: handOverMs, at: now };
       full = bounded;
       late = handOverMs > PROMPT_MS;
       if (handOverMs > LATE_MS) {

@@ -44,6 +44,9 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
+/** A delivery that waits longer for its attempt, once handed over, waits for something else, in milliseconds. */
+const FELT_MS = 60;
+
 /** Starts relaying at once. */
 export function startRelay(options: RelayOptions): Relay {
   const { sql, log, onTemporal } = options;
@@ -56,8 +59,11 @@ export function startRelay(options: RelayOptions): Relay {
   const loop = (what: string, step: LoopOptions['step']) =>
     startLoop({ what, step, log, onFailure: () => onTemporal('down') });
   const pace = createPace();
-  const fanOutPace = createFanOutPace(() => pace.full() || pace.late());
   const lane = createLane(options.firstAttempts);
+  const fanOutPace = createFanOutPace({
+    busy: () => pace.full() || pace.late(),
+    felt: () => lane.rushing() || pace.waitMs(performance.now()) > FELT_MS,
+  });
   const handBackPace = createHandBackPace(() => lane.rushing() || pace.late());
   const dispatchFirst = () =>
     lane.now() === 'batch' ? dispatchBatch(deps, lane) : dispatchDeliveries(deps, pace, lane);

@@ -138,6 +138,20 @@ describe('the bound on what is handed over', () => {
     expect(await taken(50, 10)).toHaveLength(3);
   });
 
+  test('keeps a few places for e-shops that have nothing in flight, and for none of them two', async () => {
+    await enqueue(import_, 100);
+    await markDispatched(database.sql, await taken(100, 10));
+    await enqueue(neighbour, 3);
+    const [first, ...none] = (await claim(100, 10)).deliveries;
+    expect(first?.eshopId).toBe(neighbour.eshopId);
+    expect(none).toEqual([]);
+    await markDispatched(database.sql, [first?.id ?? '']);
+    expect(await taken(100, 10)).toEqual([]);
+    for (let shop = 0; shop < 20; shop += 1) await enqueue(await createQueue(), 1);
+    await markDispatched(database.sql, await taken(100, 10));
+    expect((await claim(100, 10)).handedOver).toBe(18);
+  });
+
   test('is not filled by deliveries that are held', async () => {
     await enqueue(import_, 10);
     await handOver(10);
@@ -228,6 +242,20 @@ test('what waits for room there fills no bound on what is handed over', async ()
   await enqueue(import_, 20);
   for (const id of await handOver(10)) await deferAttempt(database.sql, id, 0, 60_000);
   expect(await taken(50, 10)).toHaveLength(10);
+});
+
+test('a claim counts what waits, as far as asked for, and not behind receivers that take no more', async () => {
+  const countTo = 50;
+  const waiting = async (inFlight: InFlightLimits = UNBOUNDED) =>
+    (await claimDeliveries(database.sql, { limit: 0, countTo, inFlight })).waiting;
+  expect(await waiting()).toBe(0);
+  await enqueue(neighbour, 7);
+  expect(await waiting()).toBe(7);
+  await enqueue(import_, 1_000);
+  expect(await waiting()).toBe(50);
+  const full = { ...UNBOUNDED, webhooks: new Map([[import_.webhookId, 0]]) };
+  expect(await waiting(full)).toBe(7);
+  expect((await claim(0)).waiting).toBe(0);
 });
 
 test('a claim tells how long the oldest waits, on either side of it', async () => {

@@ -2,17 +2,17 @@
 import { expect, test } from 'vitest';
 import { createLane } from '../../src/relay/lane.ts';
 
-const rush = { waitedMs: 1_001, more: true, keptMs: 0 };
+const rush = { waitedMs: 1_001, more: true, many: false, keptMs: 0 };
 
 test('in a calm each delivery has its own workflow', () => {
   const lane = createLane('auto');
-  lane.claimed({ waitedMs: 1_000, more: true, keptMs: 1_000 });
+  lane.claimed({ waitedMs: 1_000, more: true, many: false, keptMs: 1_000 });
   expect(lane.now()).toBe('each');
 });
 
 test('a few that have waited for us, and that one claim takes, are no rush', () => {
   const lane = createLane('auto');
-  lane.claimed({ waitedMs: 60_000, more: false, keptMs: 0 });
+  lane.claimed({ waitedMs: 60_000, more: false, many: false, keptMs: 0 });
   expect(lane.now()).toBe('each');
 });
 
@@ -26,7 +26,13 @@ test('a rush begins once something has waited for more than a second, and ends w
   expect(lane.now()).toBe('each');
 });
 
-const keptBack = { waitedMs: 0, more: false, keptMs: 1_001 };
+test('a rush begins at once where more waits than the workers begin within a second', () => {
+  const lane = createLane('auto');
+  lane.claimed({ waitedMs: 10, more: true, many: true, keptMs: 0 });
+  expect(lane.now()).toBe('batch');
+});
+
+const keptBack = { waitedMs: 0, more: false, many: false, keptMs: 1_001 };
 
 test('what waits for places at its own receiver is a rush too, as long as places become free there', () => {
   const lane = createLane('auto');

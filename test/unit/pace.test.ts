@@ -51,3 +51,11 @@ test('it rises again from where it fell to', () => {
   after(late, 1_000, pace);
   expect(after(prompt, 50, pace)).toBeGreaterThan(100);
 });
+
+test('what was handed over is known to have waited for a second', () => {
+  const pace = createPace();
+  expect(pace.waitMs(0)).toBe(0);
+  pace.observe({ handOverMs: 70, bounded: false }, 100);
+  expect(pace.waitMs(1_000)).toBe(70);
+  expect(pace.waitMs(1_200)).toBe(0);
+});

@@ -11,8 +11,13 @@ import { waitingWebhooks } from './waiting-webhooks.ts';
 export interface ClaimLimits {
   /** Deliveries of this claim. */
   readonly limit: number;
-  /** Deliveries that are handed over and not yet attempted, by all relays together; default: not bounded. */
+  /**
+   * Deliveries that are handed over and not yet attempted, by all relays together; default: not bounded. A few more for
+   * e-shops that have none in flight.
+   */
   readonly handedOver?: number;
+  /** How far what waits is counted; default 0. */
+  readonly countTo?: number;
   /** The batch that those claimed now belong to, unless they belong to one already; default: none. */
   readonly batchId?: string;
   /** Deliveries whose first attempt has no result yet, this claim included; default: not bounded. */
@@ -42,6 +47,8 @@ export interface Claim {
   readonly waitedMs: number;
   /** More could be claimed than was taken. */
   readonly more: boolean;
+  /** Deliveries that waited before this claim of webhooks that may have more in flight, counted as far as asked for. */
+  readonly waiting: number;
   /** More waits, of webhooks, hosts or e-shops that have as much in flight as they may. */
   readonly kept: boolean;
   /**
@@ -56,6 +63,9 @@ export interface Claim {
  * its own (an operator paused it), and holds nobody up.
  */
 const HAND_OVER_SECONDS = 60;
+
+/** More than the bound for those e-shops that have nothing in flight: who sends little never waits behind who sends much. */
+const RESERVED = 8;
 
 const WITHOUT_END = 2 ** 31 - 1;
 /** No bounds at all. */
@@ -87,7 +97,9 @@ interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<QueuedDelivery, 'id'>
  * depend on how much is waiting. Of two relays that claim at the same moment each may fill the bound by itself.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
-  const { limit, handedOver = null, batchId = null, inFlight = UNBOUNDED } = limits;
+  const { limit, handedOver = null, countTo = 0, batchId = null, inFlight = UNBOUNDED } = limits;
+  const roomTo = (bound: number | null) => sql`
+    greatest(0, least(${limit}::int, coalesce(${bound}::int, ${limit}::int + h.count) - h.count))`;
   const queued = sql`d.dispatched_at is null and d.handed_back_at is null`;
   const lately = sql`d.dispatched_at > now() - make_interval(secs => ${HAND_OVER_SECONDS})`;
   const claimable = sql`${queued} and (d.claimed_until is null or d.claimed_until < now())`;
@@ -110,13 +122,13 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       select count(*)::int as count, coalesce(extract(epoch from now() - min(dispatched_at)) * 1000, 0)::float8 as ms
       from in_flight where unattempted),
     room as materialized (
-      select greatest(0, least(${limit}::int, coalesce(${handedOver}::int, ${limit}::int + h.count) - h.count)) as size
+      select ${roomTo(handedOver)} as size, ${roomTo(handedOver === null ? null : handedOver + RESERVED)} as for_first
       from handed_over h),
     ${waitingWebhooks(sql, queued)},
     depth as materialized (
       select greatest(${LEAST_DEPTH}, least(
-               ceil(2.0 * (select size from room) / greatest(1, count(distinct eshop_id))),
-               greatest(${LEAST_HEADS}, ${HEADS_PER_PLACE} * (select size from room)) / greatest(1, count(*))))::int as rows
+               ceil(2.0 * (select for_first from room) / greatest(1, count(distinct eshop_id))),
+               greatest(${LEAST_HEADS}, ${HEADS_PER_PLACE} * (select for_first from room)) / greatest(1, count(*))))::int as rows
       from queues),
     of_eshops as (select eshop_id, count(*)::int as count from in_flight group by eshop_id),
     of_webhooks as (select webhook_id, count(*)::int as count from in_flight group by webhook_id),
@@ -136,6 +148,13 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       left join of_eshops e on e.eshop_id = q.eshop_id left join eshop_limits el on el.eshop_id = q.eshop_id
       left join of_webhooks o on o.webhook_id = q.webhook_id left join webhook_limits wl on wl.webhook_id = q.webhook_id
       left join of_hosts h on h.host = w.host left join host_limits hl on hl.host = w.host),
+    waiting as materialized (
+      select count(*)::int as count from (
+        select from bounds b cross join lateral (
+          select from deliveries d where d.eshop_id = b.eshop_id and d.webhook_id = b.webhook_id and ${claimable}
+          limit ${countTo}) d
+        where b.of_webhook < b.webhook_most and b.of_host < b.host_most and b.of_eshop < b.eshop_most
+        limit ${countTo}) counted),
     heads as materialized (
       select b.*, head.id, head.created_at,
              b.of_webhook + row_number() over (partition by b.webhook_id order by head.id) as turn
@@ -152,9 +171,9 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       select *, of_host + row_number() over (partition by host order by turn, lot, id) as host_turn
       from turns where turn <= eshop_most),
     candidates as materialized (
-      select id, eshop_id, webhook_id, created_at, row_number() over (order by turn, lot, id) as place from at_hosts
+      select id, eshop_id, webhook_id, created_at, turn, row_number() over (order by turn, lot, id) as place from at_hosts
       where host_turn <= host_most
-      order by place limit 1 + 2 * (select size from room)),
+      order by place limit 1 + 2 * (select for_first from room)),
     chosen as (
       select locked.id, c.place
       from (select * from candidates order by place) c
@@ -163,7 +182,8 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         select d.id from deliveries d
         where d.eshop_id = c.eshop_id and d.webhook_id = c.webhook_id and d.id = c.id and ${claimable}
         limit 1 for update skip locked) locked
-      order by c.place limit (select size from room)),
+      order by c.place limit (
+        select greatest(r.size, least(r.for_first, (select count(*) from candidates where turn = 1))) from room r)),
     claimed as (
       update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), batch_id = coalesce(d.batch_id, ${batchId}::uuid)
       from chosen where d.id = chosen.id
@@ -171,6 +191,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     select h.count as handed_over, h.ms as hand_over_ms,
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from candidates), 0)::float8 as waited_ms,
            (select count(*) from candidates) > (select count(*) from claimed) as more,
+           (select count from waiting) as waiting,
            (select count(*) from heads) > (select count(*) from at_hosts where host_turn <= host_most) as kept,
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from heads
                      where webhook_most > 0 and host_most > 0 and eshop_most > 0
@@ -188,6 +209,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     handOverMs: first?.handOverMs ?? 0,
     waitedMs: first?.waitedMs ?? 0,
     more: first?.more ?? false,
+    waiting: first?.waiting ?? 0,
     kept: first?.kept ?? false,
     keptMs: first?.keptMs ?? 0,
   };
