@@ -162,7 +162,7 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
   await stack.sql`update webhooks set active = true, generation = generation + 1 where id = ${webhook.id}`;
   await stack.sql`
     update deliveries set dispatched_at = now() - interval '1 hour', last_attempt_at = now() - interval '1 hour',
-      next_attempt_at = now() - interval '2 seconds' where id = ${id}`;
+      next_attempt_at = now() - interval '2 seconds', check_at = null where id = ${id}`;
   await untilState(id, 'delivered');
   expect(mendsOf(id)).toEqual(['woken: asleep']);
 });
