@@ -34,9 +34,15 @@ export interface Lane {
 
 /** What waits longer than this waits because of a rush, in milliseconds; so does what would have to. */
 const RUSH_MS = 1_000;
-/** What comes in while a claim lingers; fewer than this, twice in a row, and the rush is over. */
+/** What comes in while a claim lingers; fewer than this, twice in a row, and nothing much waits. */
 const FEW = 8;
 const FEW_TIMES = 2;
+/**
+ * A rush is over once fewer than this came in within so many milliseconds: workflows of their own make so few with ease. What
+ * they would not make with ease would begin the next rush, and wait for it.
+ */
+const CALM = 30;
+const CALM_MS = 2_000;
 
 /**
  * What a receiver's own bound keeps back is a rush only where batches move it: that is tried, and not again for so many
@@ -52,6 +58,10 @@ export function createLane(setting: FirstAttempts, clock: () => number = () => p
   let rush = false;
   let few = FEW_TIMES;
   let retryAt = Number.NEGATIVE_INFINITY;
+  /** Since when deliveries have waited behind each other; null where a rush is only tried for what receivers keep back. */
+  let since: number | null = null;
+  /** What batches took lately. */
+  let taken: { readonly at: number; readonly deliveries: number }[] = [];
   const now = () => (setting === 'auto' ? (rush ? 'batch' : 'each') : setting);
   return {
     now,
@@ -60,14 +70,20 @@ export function createLane(setting: FirstAttempts, clock: () => number = () => p
       // A few that waited for us, and that this claim took, are no rush.
       const waits = (waitedMs > RUSH_MS || many) && more;
       if (!waits && (keptMs <= RUSH_MS || clock() < retryAt)) return;
+      if (waits) since = clock();
       rush = true;
       few = 0;
     },
     batched(deliveries, keptMs) {
+      const at = clock();
       few = deliveries < FEW ? few + 1 : 0;
+      taken = [...taken.filter((each) => at - each.at < CALM_MS), { at, deliveries }];
       if (!rush || few < FEW_TIMES || keptMs > RUSH_MS) return;
+      const lately = taken.reduce((sum, each) => sum + each.deliveries, 0);
+      if (since !== null && (at - since < CALM_MS || lately >= CALM)) return;
       rush = false;
-      retryAt = clock() + RETRY_MS;
+      since = null;
+      retryAt = at + RETRY_MS;
     },
   };
 }

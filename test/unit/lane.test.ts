@@ -16,13 +16,29 @@ test('a few that have waited for us, and that one claim takes, are no rush', () 
   expect(lane.now()).toBe('each');
 });
 
-test('a rush begins once something has waited for more than a second, and ends when little comes in', () => {
-  const lane = createLane('auto');
+test('a rush begins once something has waited for more than a second, and ends when little has come in for two', () => {
+  let at = 0;
+  const lane = createLane('auto', () => at);
   lane.claimed(rush);
   expect(lane.now()).toBe('batch');
-  for (const deliveries of [500, 7, 8, 7]) lane.batched(deliveries, 0);
+  for (const deliveries of [500, 7, 8, 7, 0, 0]) {
+    lane.batched(deliveries, 0);
+    at += 300;
+  }
   expect(lane.now()).toBe('batch');
+  at = 2_000;
   lane.batched(0, 0);
+  expect(lane.now()).toBe('each');
+});
+
+test('it lasts while more comes in than workflows of their own make with ease, however few at a time', () => {
+  let at = 0;
+  const lane = createLane('auto', () => at);
+  lane.claimed(rush);
+  for (; at < 60_000; at += 100) lane.batched(2, 0);
+  expect(lane.now()).toBe('batch');
+  expect(lane.rushing()).toBe(false);
+  for (; at < 62_500; at += 100) lane.batched(1, 0);
   expect(lane.now()).toBe('each');
 });
 
