@@ -21,7 +21,7 @@ import { type BatchesDeps, startBatches } from './batches.ts';
 import type { Lane } from './lane.ts';
 import { BATCH, CONCURRENCY, FULL_MS } from './limits.ts';
 import type { Next } from './loop.ts';
-import { MOMENTS_PER_SECOND, type Pace } from './pace.ts';
+import { type Pace, TIMES_IN_HALF_A_SECOND } from './pace.ts';
 
 /** What passing on takes. */
 export interface PassOnDeps {
@@ -46,17 +46,22 @@ export interface DeliveriesDeps extends PassOnDeps, BatchesDeps {}
 export async function dispatchDeliveries(deps: DeliveriesDeps, pace: Pace, lane: Lane): Promise<Next> {
   const { sql, dispatcher } = deps;
   const bound = pace.bound();
-  const perSecond = bound * MOMENTS_PER_SECOND;
+  const soon = bound * TIMES_IN_HALF_A_SECOND;
   const claim = await claimDeliveries(sql, {
     limit: BATCH,
     handedOver: bound,
-    countTo: perSecond + 1,
+    countTo: soon + 1,
     inFlight: deps.limits(),
   });
   const claimed = claim.deliveries;
   const full = claim.handedOver + claimed.length >= bound;
   pace.observe({ ...claim, bounded: claim.more && full }, performance.now());
-  lane.claimed({ ...claim, many: claim.waiting > perSecond });
+  lane.claimed({
+    ...claim,
+    many: claim.waiting > soon,
+    // Few may wait for something of their own.
+    late: pace.late() && claim.handedOver * 2 >= bound,
+  });
   // Claimed for a batch by a relay that died: no other workflow may attempt them.
   await startBatches(
     deps,

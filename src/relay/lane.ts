@@ -12,8 +12,10 @@ export interface Waiting {
   readonly waitedMs: number;
   /** More could be claimed than was taken. */
   readonly more: boolean;
-  /** More waits than the workers begin within a second. */
+  /** More waits than the workers begin within half a second. */
   readonly many: boolean;
+  /** What was handed over is not begun promptly. */
+  readonly late: boolean;
   /** How long the oldest delivery has been waiting of which the receiver has as much in flight as it may, likewise. */
   readonly keptMs: number;
 }
@@ -32,7 +34,10 @@ export interface Lane {
   batched(deliveries: number, keptMs: number): void;
 }
 
-/** What waits longer than this waits because of a rush, in milliseconds; so does what would have to. */
+/**
+ * What waits longer than this waits because of a rush, in milliseconds. So would what comes when many wait already, and what is
+ * handed over while the workers have been late for as long.
+ */
 const RUSH_MS = 1_000;
 /** What comes in while a claim lingers; fewer than this, twice in a row, and nothing much waits. */
 const FEW = 8;
@@ -60,15 +65,18 @@ export function createLane(setting: FirstAttempts, clock: () => number = () => p
   let retryAt = Number.NEGATIVE_INFINITY;
   /** Since when deliveries have waited behind each other; null where a rush is only tried for what receivers keep back. */
   let since: number | null = null;
+  let lateSince: number | null = null;
   /** What batches took lately. */
   let taken: { readonly at: number; readonly deliveries: number }[] = [];
   const now = () => (setting === 'auto' ? (rush ? 'batch' : 'each') : setting);
   return {
     now,
     rushing: () => now() === 'batch' && few < FEW_TIMES,
-    claimed({ waitedMs, more, many, keptMs }) {
+    claimed({ waitedMs, more, many, late, keptMs }) {
+      lateSince = late ? (lateSince ?? clock()) : null;
+      const tooLate = lateSince !== null && clock() - lateSince > RUSH_MS;
       // A few that waited for us, and that this claim took, are no rush.
-      const waits = (waitedMs > RUSH_MS || many) && more;
+      const waits = tooLate || ((waitedMs > RUSH_MS || many) && more);
       if (!waits && (keptMs <= RUSH_MS || clock() < retryAt)) return;
       if (waits) since = clock();
       rush = true;
@@ -83,6 +91,7 @@ export function createLane(setting: FirstAttempts, clock: () => number = () => p
       if (since !== null && (at - since < CALM_MS || lately >= CALM)) return;
       rush = false;
       since = null;
+      lateSince = null;
       retryAt = at + RETRY_MS;
     },
   };

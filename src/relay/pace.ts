@@ -27,15 +27,15 @@ export interface Pace {
   observe(observation: Observation, now: number): void;
 }
 
-const FIRST_BOUND = 16;
+const FIRST_BOUND = 12;
 /** Below this a worker would wait for the relay. */
 const LEAST_BOUND = 8;
 const GREATEST_BOUND = 1_000;
 /** What begins within this is prompt, and what waits for longer is late, in milliseconds. */
 const PROMPT_MS = 250;
 const LATE_MS = 500;
-/** The workers begin so many times the bound within a second. */
-export const MOMENTS_PER_SECOND = 1000 / PROMPT_MS;
+/** What is prompt is begun so many times within half a second. */
+export const TIMES_IN_HALF_A_SECOND = 500 / PROMPT_MS;
 /** A step down shows only after this, in milliseconds. */
 const PATIENCE_MS = 1_000;
 /** What was observed says something for so long, in milliseconds. */

@@ -2,17 +2,17 @@
 import { expect, test } from 'vitest';
 import { createLane } from '../../src/relay/lane.ts';
 
-const rush = { waitedMs: 1_001, more: true, many: false, keptMs: 0 };
+const rush = { waitedMs: 1_001, more: true, many: false, late: false, keptMs: 0 };
 
 test('in a calm each delivery has its own workflow', () => {
   const lane = createLane('auto');
-  lane.claimed({ waitedMs: 1_000, more: true, many: false, keptMs: 1_000 });
+  lane.claimed({ waitedMs: 1_000, more: true, many: false, late: false, keptMs: 1_000 });
   expect(lane.now()).toBe('each');
 });
 
 test('a few that have waited for us, and that one claim takes, are no rush', () => {
   const lane = createLane('auto');
-  lane.claimed({ waitedMs: 60_000, more: false, many: false, keptMs: 0 });
+  lane.claimed({ waitedMs: 60_000, more: false, many: false, late: false, keptMs: 0 });
   expect(lane.now()).toBe('each');
 });
 
@@ -42,13 +42,29 @@ test('it lasts while more comes in than workflows of their own make with ease, h
   expect(lane.now()).toBe('each');
 });
 
-test('a rush begins at once where more waits than the workers begin within a second', () => {
+test('a rush begins at once where more waits than the workers begin within half a second', () => {
   const lane = createLane('auto');
-  lane.claimed({ waitedMs: 10, more: true, many: true, keptMs: 0 });
+  lane.claimed({ waitedMs: 10, more: true, many: true, late: false, keptMs: 0 });
   expect(lane.now()).toBe('batch');
 });
 
-const keptBack = { waitedMs: 0, more: false, many: false, keptMs: 1_001 };
+test('a rush begins where workers have been late for more than a second, though nothing is kept back', () => {
+  let at = 0;
+  const lane = createLane('auto', () => at);
+  const claim = (late: boolean) => lane.claimed({ waitedMs: 10, more: false, many: false, late, keptMs: 0 });
+  claim(true);
+  at = 900;
+  claim(false);
+  claim(true);
+  at = 1_900;
+  claim(true);
+  expect(lane.now()).toBe('each');
+  at = 1_901;
+  claim(true);
+  expect(lane.now()).toBe('batch');
+});
+
+const keptBack = { waitedMs: 0, more: false, many: false, late: false, keptMs: 1_001 };
 
 test('what waits for places at its own receiver is a rush too, as long as places become free there', () => {
   const lane = createLane('auto');

@@ -22,6 +22,7 @@ test('it does not rise while nothing is kept back, nor while what was handed ove
 
 test('it falls once per second while what was handed over waits', () => {
   const pace = createPace();
+  after(prompt, 10, pace);
   const first = pace.bound();
   pace.observe(late, 0);
   const lowered = pace.bound();
