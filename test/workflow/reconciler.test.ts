@@ -157,6 +157,11 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
   const { receiver, webhook, id } = await waitingDelivery();
   await stack.changeWebhook(webhook.id, { active: false });
   await stack.untilHeld(id);
+  // What is being told of a change is not looked at.
+  await stack.until('the change to be passed on', async () => {
+    const changes = await stack.sql`select from outbox where kind = 'webhookChanged' limit 1`;
+    return changes.length === 0;
+  });
   receiver.respond({ status: 200 });
   // Activated, and the workflow was told: only that this copy of it is from before.
   await stack.sql`update webhooks set active = true, generation = generation + 1 where id = ${webhook.id}`;
