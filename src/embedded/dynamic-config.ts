@@ -13,6 +13,9 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>>
   'system.enableActivityEagerExecution': true,
   // What waits in a task queue is taken by priority, and then from each e-shop in turn (workflows/priorities.ts).
   'matching.enableFairness': true,
+  // What waits is written into one partition of four, so that the turns are those of the whole task queue: each partition
+  // takes turns of its own. All four are still read, for what an earlier release has left in them.
+  'matching.numTaskqueueWritePartitions': 1,
   // Bytes of one search attribute, 2 KiB by default: a batch is found by the entity of each of its 500 deliveries. As much
   // as Temporal takes of all attributes together.
   'frontend.searchAttributesSizeOfValueLimit': 40_960,
