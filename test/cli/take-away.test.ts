@@ -119,7 +119,7 @@ describe('an e-shop', () => {
     expect(await waybillJson('eshop', 'list')).toContainEqual(
       expect.objectContaining({ eshopId: eshop.eshopId, disabledAt: expect.any(String) }),
     );
-    expect(await waybill('eshop', 'list')).toMatch(new RegExp(`^ +${eshop.eshopId} .* disabled$`, 'm'));
+    expect(await waybill('eshop', 'list')).toMatch(new RegExp(`^ *${eshop.eshopId} .* disabled$`, 'm'));
     expect(await waybillJson('eshop', 'enable', ...shop())).toEqual({
       eshopId: eshop.eshopId,
       disabled: false,

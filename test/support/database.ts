@@ -2,7 +2,7 @@
  * A migrated database of its own for a test file.
  * @module
  */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { inject } from 'vitest';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 
@@ -26,6 +26,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await admin.unsafe(`create database ${name} template template_waybill`);
   const url = `${base}/${name}`;
   const sql = createPool(url, 10);
+  // Workflow ids name the e-shop, and the tests share one Temporal server: no two databases may have the same e-shop.
+  await sql.unsafe(`alter table eshops alter column id restart with ${randomInt(1, 1_000_000_000)}`);
   return {
     sql,
     url,
