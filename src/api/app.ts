@@ -8,7 +8,7 @@ import { requestId } from 'hono/request-id';
 import { notFound } from '../domain/problem.ts';
 import { authenticate, requireRole } from './authenticate.ts';
 import { createBudget } from './budget/budget.ts';
-import { deliveryRoutes } from './deliveries.ts';
+import { deliveryRoutes } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler, everyAnswer } from './errors.ts';

@@ -1,0 +1,130 @@
+/**
+ * A delivery as the API names it and shows it.
+ * @module
+ */
+import * as v from 'valibot';
+import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
+import { deliveryStates } from '../../domain/delivery-state.ts';
+import { eventTypeNames } from '../../domain/event-types.ts';
+import { notFound, type Problem } from '../../domain/problem.ts';
+import { isoTimestamp } from '../../domain/timestamp.ts';
+
+/** The group of its endpoints in the documentation. */
+export const tag = 'Deliveries';
+const integer = v.pipe(v.number(), v.integer());
+const time = v.pipe(v.string(), v.isoTimestamp());
+/** The path parameter of a delivery. */
+export const deliveryId = v.pipe(v.string(), v.uuid('must be a UUID'), v.description('UUIDv7.'));
+
+/** A state, as shown and as a filter. */
+export const state = v.pipe(
+  v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
+  v.description(
+    '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive. `delivered`: the receiver responded with a 2xx. ' +
+      '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator ended the delivery.',
+  ),
+);
+
+const deliveryEntries = {
+  id: v.pipe(v.string(), v.uuid(), v.description('Also sent as `X-Service-Delivery`, with every attempt.')),
+  webhookId: integer,
+  eventId: v.pipe(v.string(), v.uuid()),
+  webhookType: v.pipe(
+    v.picklist(eventTypeNames),
+    v.description('The type of the event; the webhook may have another one by now.'),
+  ),
+  entityId: v.string(),
+  state,
+  attemptsMade: integer,
+  createdAt: time,
+  lastAttemptAt: v.nullable(time),
+  lastStatus: v.nullable(integer),
+  lastError: v.nullable(v.string()),
+  nextAttemptAt: v.pipe(
+    v.nullable(time),
+    v.description('Null if no attempt is planned: the delivery is held or has ended.'),
+  ),
+  finishedAt: v.nullable(time),
+  canceledBy: v.pipe(
+    v.nullable(v.picklist(['operator', 'deletion'])),
+    v.description(
+      'Who canceled it: the operator of the warehouse, or the deletion of the webhook. Null unless the state is `canceled`.',
+    ),
+  ),
+};
+
+/** A delivery as lists show it. */
+export const Delivery = v.pipe(v.object(deliveryEntries), v.metadata({ ref: 'Delivery' }));
+
+/** A delivery by itself. */
+export const DeliveryWithAttempts = v.pipe(
+  v.object({
+    ...deliveryEntries,
+    attempts: v.array(
+      v.pipe(
+        v.object({
+          number: v.pipe(integer, v.description('From 1 to 21.')),
+          startedAt: time,
+          durationMs: v.nullable(integer),
+          outcome: v.pipe(
+            v.nullable(v.picklist(['success', 'failure', 'gone'])),
+            v.description('Null while the attempt is in progress. `gone`: the receiver responded with 410.'),
+          ),
+          status: v.pipe(
+            v.nullable(integer),
+            v.description('The HTTP status of the response; null if there was none.'),
+          ),
+          error: v.nullable(v.string()),
+          responseExcerpt: v.pipe(
+            v.nullable(v.string()),
+            v.description('The first 1 KiB of the response body, as text.'),
+          ),
+          nextAttemptAt: v.nullable(time),
+        }),
+        v.metadata({ ref: 'Attempt' }),
+      ),
+    ),
+  }),
+  v.metadata({ ref: 'DeliveryWithAttempts' }),
+);
+
+/** The record of a delivery. */
+export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
+  return {
+    id: row.id,
+    webhookId: row.webhookId,
+    eventId: row.eventId,
+    webhookType: row.eventType,
+    entityId: row.entityId,
+    state: row.state,
+    attemptsMade: row.attemptsMade,
+    createdAt: row.createdAt.toISOString(),
+    lastAttemptAt: isoTimestamp(row.lastAttemptAt),
+    lastStatus: row.lastStatus,
+    lastError: row.lastError,
+    nextAttemptAt: isoTimestamp(row.nextAttemptAt),
+    finishedAt: isoTimestamp(row.finishedAt),
+    canceledBy: row.canceledBy,
+  };
+}
+
+/** The record of a delivery with its attempts in their order. */
+export function fullRecordOf({
+  delivery,
+  attempts,
+}: {
+  readonly delivery: DeliveryLogRow;
+  readonly attempts: readonly AttemptLogRow[];
+}): v.InferOutput<typeof DeliveryWithAttempts> {
+  const shown = attempts.map((row) => ({
+    ...row,
+    startedAt: row.startedAt.toISOString(),
+    nextAttemptAt: isoTimestamp(row.nextAttemptAt),
+  }));
+  return { ...recordOf(delivery), attempts: shown };
+}
+
+/** 404 for a delivery that this e-shop does not have. */
+export function deliveryNotFound(id: string): Problem {
+  return notFound(`Delivery ${id} does not exist.`);
+}

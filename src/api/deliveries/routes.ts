@@ -1,0 +1,89 @@
+/**
+ * The delivery log, as the e-shop sees it (docs/interface.md, L1 and L2).
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { findDelivery, listDeliveries } from '../../db/webhooks/delivery-log.ts';
+import { findWebhook } from '../../db/webhooks/webhooks.ts';
+import { timestamp } from '../../domain/timestamp.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describeOperation } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
+import { params, query } from '../validate.ts';
+import { webhookId, webhookNotFound } from '../webhooks/record.ts';
+import {
+  Delivery,
+  DeliveryWithAttempts,
+  deliveryId,
+  deliveryNotFound,
+  fullRecordOf,
+  recordOf,
+  state,
+  tag,
+} from './record.ts';
+
+function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
+}
+
+/** The endpoints of the delivery log. */
+export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+
+  app.get(
+    '/webhooks/:id/deliveries',
+    describeOperation({
+      summary: 'List the deliveries of a webhook',
+      description: 'Newest first.',
+      tag,
+      data: Delivery,
+      list: true,
+      message: 'Deliveries found.',
+      errors: { 404: 'the webhook does not exist.' },
+    }),
+    params({ id: webhookId }),
+    query({
+      ...pageQuery,
+      state: v.optional(state),
+      entityId: v.optional(
+        v.pipe(
+          v.string(),
+          v.description('The identifier of the order, product, receiving, return or stock movement.'),
+        ),
+      ),
+      since: v.optional(timestamp()),
+      until: v.optional(timestamp()),
+    }),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const { id } = c.req.valid('param');
+      const { state, entityId, since, until, ...wanted } = c.req.valid('query');
+      if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
+      const page = pageOf(wanted);
+      const filter = { state, entityId, since: dateOf(since), until: dateOf(until) };
+      const { rows, totalCount } = await listDeliveries(sql, eshopId, id, filter, page);
+      return ok(c, 'Deliveries found.', rows.map(recordOf), paginationOf(page, totalCount));
+    },
+  );
+
+  app.get(
+    '/deliveries/:id',
+    describeOperation({
+      summary: 'Read a delivery with its attempts',
+      tag,
+      data: DeliveryWithAttempts,
+      message: 'Delivery found.',
+      errors: { 404: 'the delivery does not exist.' },
+    }),
+    params({ id: deliveryId }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const found = await findDelivery(sql, c.var.session.eshopId, id);
+      if (found === null) throw deliveryNotFound(id);
+      return ok(c, 'Delivery found.', fullRecordOf(found));
+    },
+  );
+  return app;
+}
