@@ -5,6 +5,7 @@
 import type { Defect } from './defect.ts';
 import { batchDefects } from './defects/batches.ts';
 import { deliveryDefects } from './defects/deliveries.ts';
+import { deliveryLogDefects } from './defects/delivery-log.ts';
 import { engineDefects } from './defects/engine.ts';
 import { limitDefects } from './defects/limits.ts';
 import { orderDefects } from './defects/orders.ts';
@@ -23,4 +24,5 @@ export const defects: readonly Defect[] = [
   ...limitDefects,
   ...engineDefects,
   ...retentionDefects,
+  ...deliveryLogDefects,
 ];

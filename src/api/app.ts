@@ -8,6 +8,7 @@ import { requestId } from 'hono/request-id';
 import { notFound } from '../domain/problem.ts';
 import { authenticate, requireRole } from './authenticate.ts';
 import { createBudget } from './budget/budget.ts';
+import { deliveryOperationRoutes } from './deliveries/operations.ts';
 import { deliveryRoutes } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { documentationRoutes } from './documentation/routes.ts';
@@ -81,6 +82,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', webhookRoutes(deps));
   v21.route('/', webhookOperationRoutes(deps));
   v21.route('/', deliveryRoutes(deps));
+  v21.route('/', deliveryOperationRoutes(deps));
   v21.route('/', resourceRoutes(deps, orders));
   v21.route('/', resourceRoutes(deps, productResource));
   v21.route('/', resourceRoutes(deps, receivingResource));

@@ -21,6 +21,8 @@ export interface Operation {
   readonly data: v.GenericSchema;
   /** True for an array of `data` with `pagination` beside it; 'optional' where that is only there when asked for. */
   readonly list?: boolean | 'optional';
+  /** What stands beside `data` in the envelope, by name. */
+  readonly beside?: Readonly<Record<string, v.GenericSchema>>;
   /** A sentence on success, such as "Order created."; also the example of `message`. */
   readonly message: string;
   /** Further statuses and when they are returned. 400, 401, 403, 413, 415, 500 and 503 are added by themselves. */
@@ -42,6 +44,10 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
   const { schema, components } = describeSchema(operation.data, 'output');
   const list = operation.list ?? false;
   const paged = list === true ? ['pagination'] : [];
+  const beside = Object.entries(operation.beside ?? {}).map(
+    ([name, each]) => [name, describeSchema(each, 'output')] as const,
+  );
+  const besideComponents = Object.assign({}, ...beside.map(([, described]) => described.components));
   return describeRoute({
     summary: operation.summary,
     ...(operation.description === undefined ? {} : { description: operation.description }),
@@ -55,15 +61,16 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
             schema: resolved({
               schema: {
                 type: 'object',
-                required: ['statusCode', 'message', 'data', ...paged],
+                required: ['statusCode', 'message', 'data', ...paged, ...beside.map(([name]) => name)],
                 properties: {
                   statusCode: { type: 'integer', const: 200 },
                   message: { type: 'string', examples: [operation.message] },
                   data: list !== false ? { type: 'array', items: schema } : schema,
                   ...(list !== false ? { pagination: { $ref: '#/components/schemas/Pagination' } } : {}),
+                  ...Object.fromEntries(beside.map(([name, described]) => [name, described.schema])),
                 },
               },
-              components,
+              components: { ...components, ...besideComponents },
             }),
           },
         },

@@ -4,8 +4,8 @@
  */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptRequest } from '../delivery/sender.ts';
-import { packingListEventTypes } from '../domain/event-types.ts';
-import { type RenderOptions, render } from '../domain/render.ts';
+import { payloadOptions } from '../domain/payload.ts';
+import { render } from '../domain/render.ts';
 import type { Keys } from '../keys.ts';
 
 /** What opens a webhook's secrets. */
@@ -46,7 +46,7 @@ export function prepareMany(keys: SecretKeys): Prepare {
     },
   };
   const bodyOf = (delivery: DeliveryForAttempt) => {
-    const key = `${delivery.eventId} ${JSON.stringify(renderOptions(delivery))}`;
+    const key = `${delivery.eventId} ${JSON.stringify(payloadOptions(delivery))}`;
     const known = bodies.get(key) ?? payload(delivery);
     bodies.set(key, known);
     const [oldest] = bodies.keys();
@@ -57,12 +57,7 @@ export function prepareMany(keys: SecretKeys): Prepare {
 }
 
 function payload(delivery: DeliveryForAttempt): string {
-  return render(delivery.snapshot, renderOptions(delivery));
-}
-
-function renderOptions({ payloadVersion, parameters, eventType }: DeliveryForAttempt): RenderOptions {
-  const withPackingLists = parameters?.withPackingLists === true && packingListEventTypes.includes(eventType);
-  return { version: payloadVersion, withPackingLists };
+  return render(delivery.snapshot, payloadOptions(delivery));
 }
 
 /** Newest first. The end of a rotation's overlap is computed here, when signing, not by a clean-up. */

@@ -2,6 +2,7 @@
  * What goes on the wire for one attempt: address, path, headers, body.
  * @module
  */
+import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
 import { serviceSignature, standardSignature } from './signature.ts';
 
 /** One attempt as the caller knows it. */
@@ -30,46 +31,10 @@ export interface AttemptRequest {
 }
 
 /** An attempt ready to be sent. */
-export interface WireRequest {
-  /** Scheme, host and port. */
-  readonly origin: string;
-  /** Host, with the port where it is not the scheme's own: what messages may show of the URL. */
-  readonly host: string;
-  /** Path and query exactly as they stand on the request line. */
-  readonly path: string;
+export interface WireRequest extends RequestTarget {
   readonly method: 'POST' | 'GET';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-}
-
-/** Percent-encodes everything but the unreserved characters of RFC 3986. */
-export function encodeIdentifier(identifier: string): string {
-  // A lone surrogate has no UTF-8 form; encodeURIComponent would throw.
-  const encoded = encodeURIComponent(identifier.replace(/\p{Surrogate}/gu, '\ufffd'));
-  // encodeURIComponent leaves these alone, RFC 3986 reserves them.
-  return encoded.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-/**
- * Where the request goes. A GET webhook's URL gets the identifier appended to its very end (docs/interface.md, D2). It
- * is appended to path and query, not to the text of the URL: behind a URL without a path (`https://shop.example`) an
- * identifier would otherwise become part of the host name.
- * @throws TypeError when `url` is not an absolute URL
- */
-export function requestTarget(
-  url: string,
-  appended: string | null,
-): Pick<WireRequest, 'origin' | 'host' | 'path'> {
-  const target = new URL(url);
-  target.username = '';
-  target.password = '';
-  target.hash = '';
-  const path = target.href.slice(target.origin.length);
-  return {
-    origin: target.origin,
-    host: target.host,
-    path: appended === null ? path : path + encodeIdentifier(appended),
-  };
 }
 
 /**

@@ -179,6 +179,15 @@ describe.each(eventTypeNames)('%s', (type) => {
     const [request] = arrived;
     expect(request?.headers['x-service-event']).toBe(type);
     expect(request?.method).toBe(method);
+    const shown = await fetch(
+      `${program.url}/v21/deliveries/${request?.headers['x-service-delivery']}/payload`,
+      { headers: shop.headers },
+    );
+    const contentType = request?.headers['content-type'] ?? null;
+    const sent = { method, url: `${receiver.url}${request?.path}`, contentType };
+    expect(await shown.text()).toBe(
+      `{"statusCode":200,"message":"Payload found.","data":${request?.text || null},"request":${JSON.stringify(sent)}}`,
+    );
     if (method === 'GET') {
       expect(request?.text).toBe('');
       return;

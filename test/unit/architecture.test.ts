@@ -106,6 +106,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/data-files.ts': ['src/domain', 'src/user-error.ts'],
   'src/database-away.ts': ['src/user-error.ts'],
   'src/db': ['src/domain', 'src/keys.ts'],
+  'src/delivery': ['src/domain'],
   'src/demonstration.ts': ['src/accounts.ts', 'src/db', 'src/domain', 'src/embedded'],
   'src/embedded': ['src/config', 'src/db', 'src/shutdown.ts', 'src/temporal', 'src/user-error.ts'],
   'src/http-server.ts': ['src/api', 'src/user-error.ts'],

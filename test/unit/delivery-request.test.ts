@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { safeExcerpt } from '../../src/delivery/excerpt.ts';
-import { buildRequest, encodeIdentifier, requestTarget } from '../../src/delivery/request.ts';
+import { buildRequest } from '../../src/delivery/request.ts';
 import { parseRetryAfter } from '../../src/delivery/retry-after.ts';
+import { encodeIdentifier, requestTarget } from '../../src/domain/request-target.ts';
 
 describe('where a request goes', () => {
   test.each([

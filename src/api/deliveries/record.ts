@@ -124,6 +124,10 @@ export function fullRecordOf({
   return { ...recordOf(delivery), attempts: shown };
 }
 
+/** When one of its endpoints answers 404. */
+export const noSuchDelivery =
+  'the delivery does not exist, belongs to another e-shop, or its webhook was deleted.';
+
 /** 404 for a delivery that this e-shop does not have. */
 export function deliveryNotFound(id: string): Problem {
   return notFound(`Delivery ${id} does not exist.`);

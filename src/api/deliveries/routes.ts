@@ -19,6 +19,7 @@ import {
   deliveryId,
   deliveryNotFound,
   fullRecordOf,
+  noSuchDelivery,
   recordOf,
   state,
   tag,
@@ -75,7 +76,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       tag,
       data: DeliveryWithAttempts,
       message: 'Delivery found.',
-      errors: { 404: 'the delivery does not exist.' },
+      errors: { 404: noSuchDelivery },
     }),
     params({ id: deliveryId }),
     async (c) => {

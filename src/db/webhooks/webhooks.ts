@@ -9,6 +9,7 @@ import type { WebhookInput } from '../../domain/webhook.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
+import { keepForm, storedParameters } from './forms.ts';
 
 /** How long a replaced secret goes on signing beside the new one, in hours. */
 export const SECRET_OVERLAP_HOURS = 24;
@@ -100,15 +101,9 @@ export async function createWebhook(
       insert into webhooks (id, eshop_id, url, webhook_type, method, active, parameters, payload_version, description, secret)
       overriding system value
       values (${next.id}, ${eshopId}, ${input.url}, ${input.webhookType}, ${input.method}, ${input.active},
-              ${jsonOrNull(tx, input.parameters)}, ${input.payloadVersion}, ${input.description}, ${seal(next.id)})`;
+              ${storedParameters(tx, input.parameters)}, ${input.payloadVersion}, ${input.description}, ${seal(next.id)})`;
     return await readBack(tx, eshopId, next.id);
   });
-}
-
-function jsonOrNull(tx: Sql, value: WebhookInput['parameters']) {
-  if (value === null) return null;
-  const { withPackingLists } = value;
-  return tx.json(withPackingLists === undefined ? {} : { withPackingLists });
 }
 
 interface Locked {
@@ -179,9 +174,10 @@ export async function replaceWebhook(
   return await transaction(sql, async (tx) => {
     const before = await lock(tx, eshopId, id);
     if (before === null) return null;
+    await keepForm(tx, before.id, input);
     await tx`
       update webhooks
-      set webhook_type = ${input.webhookType}, method = ${input.method}, parameters = ${jsonOrNull(tx, input.parameters)},
+      set webhook_type = ${input.webhookType}, method = ${input.method}, parameters = ${storedParameters(tx, input.parameters)},
           payload_version = ${input.payloadVersion}, description = ${input.description}
       where id = ${before.id}`;
     await applyChange(tx, eshopId, before, input);

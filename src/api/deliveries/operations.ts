@@ -1,0 +1,129 @@
+/**
+ * What can be asked of one delivery beside its record: what it carries, and to be sent once more (docs/interface.md, L5
+ * and L6).
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { redeliver } from '../../db/outbox/redeliver.ts';
+import { findDelivery } from '../../db/webhooks/delivery-log.ts';
+import { findSentForm } from '../../db/webhooks/forms.ts';
+import { sampleOf } from '../../domain/catalogue.ts';
+import { payloadOf } from '../../domain/payload.ts';
+import { badRequest, conflict } from '../../domain/problem.ts';
+import { render } from '../../domain/render.ts';
+import { webhookMethods } from '../../domain/webhook.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describeOperation } from '../describe.ts';
+import { ok, okText } from '../envelope.ts';
+import { params } from '../validate.ts';
+import {
+  DeliveryWithAttempts,
+  deliveryId,
+  deliveryNotFound,
+  fullRecordOf,
+  noSuchDelivery,
+  tag,
+} from './record.ts';
+
+const example: unknown = JSON.parse(
+  render(sampleOf('CREATE_STOCK_MOVEMENT_ORDER'), { version: 'v21', withPackingLists: false }),
+);
+
+const payloadData = v.pipe(
+  v.nullable(v.looseObject({})),
+  v.metadata({ examples: [example] }),
+  v.description(
+    'The body, byte for byte: the record as the `webhooks` section of this document describes it for the type of the event. ' +
+      'Null on GET, which has no body.',
+  ),
+);
+
+const payloadRequest = v.pipe(
+  v.object({
+    method: v.picklist(webhookMethods),
+    url: v.pipe(
+      v.string(),
+      v.description('The whole URL; on GET it ends with the percent-encoded identifier of the record.'),
+      v.examples(['https://shop.example/hooks/orders']),
+    ),
+    contentType: v.pipe(
+      v.nullable(v.literal('application/json')),
+      v.description('The `Content-Type` of the body; null on GET.'),
+    ),
+  }),
+  v.description('What the body belongs to, and on GET all that is sent.'),
+  v.metadata({ ref: 'PayloadRequest' }),
+);
+
+/** The endpoints below `/deliveries/{id}`. */
+export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+
+  app.get(
+    '/deliveries/:id/payload',
+    describeOperation({
+      summary: 'Read the payload of a delivery',
+      description:
+        'The body as it is sent: the snapshot of the record at the time of the event, in the form that the webhook asks for. `data` is the body itself, byte ' +
+        'for byte what the receiver gets; `request`, beside it, says by which method, to which URL and with which content type. A GET webhook gets no body: `data` is null, and `request.url` ends ' +
+        'with the identifier that is appended. Of an open delivery this is what the next attempt sends, with the settings of the webhook as they are now; of one that has ended, ' +
+        'what its last attempt sent. The headers (the signature is made anew for each attempt) are not part of it.',
+      tag,
+      data: payloadData,
+      beside: { request: payloadRequest },
+      message: 'Payload found.',
+      errors: { 404: noSuchDelivery },
+    }),
+    params({ id: deliveryId }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const found = await findSentForm(sql, c.var.session.eshopId, id);
+      if (found === null) throw deliveryNotFound(id);
+      const { method, url, body } = payloadOf(found);
+      const contentType = body === null ? null : 'application/json';
+      return okText(c, 'Payload found.', body ?? 'null', { request: { method, url, contentType } });
+    },
+  );
+
+  app.post(
+    '/deliveries/:id/redeliver',
+    describeOperation({
+      summary: 'Redeliver',
+      description:
+        'Creates a new delivery of the same event to the same webhook, and returns it. It has an id of its own (so that a receiver that recognizes duplicates accepts it), its own retries and its own 48 hours, carries the ' +
+        'same snapshot of the record, and deactivates the webhook like any other if all its attempts fail. What was delivered may be delivered again. Asking twice creates ' +
+        'one: as long as the delivery, or an earlier redelivery of the same event to this webhook, is open, the response is a 409 that names it.',
+      tag,
+      data: DeliveryWithAttempts,
+      message: 'Delivery created.',
+      errors: {
+        400: 'the webhook is inactive; activate it first.',
+        404: noSuchDelivery,
+        409: 'the delivery, or an earlier redelivery of the same event to this webhook, is still open.',
+      },
+    }),
+    params({ id: deliveryId }),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      const { eshopId } = c.var.session;
+      const made = await redeliver(sql, eshopId, id);
+      if (made.kind === 'notFound') throw deliveryNotFound(id);
+      if (made.kind === 'inactive') {
+        throw badRequest(`Webhook ${made.webhookId} is inactive; activate it, then redeliver.`);
+      }
+      if (made.kind === 'open') {
+        throw conflict(
+          made.id === id
+            ? `Delivery ${id} is still open.`
+            : `Delivery ${made.id}, a redelivery of the same event to this webhook, is still open.`,
+        );
+      }
+      const found = await findDelivery(sql, eshopId, made.id);
+      // Its webhook was deleted just now.
+      if (found === null) throw deliveryNotFound(id);
+      return ok(c, 'Delivery created.', fullRecordOf(found));
+    },
+  );
+  return app;
+}

@@ -1,0 +1,56 @@
+/**
+ * What a webhook gets of an event (docs/interface.md, D1–D3).
+ * @module
+ */
+import type { PayloadVersion } from './decimal.ts';
+import { type EventType, packingListEventTypes } from './event-types.ts';
+import { type RenderOptions, render } from './render.ts';
+import { requestTarget } from './request-target.ts';
+
+/** How a webhook is called. */
+export interface WebhookForm {
+  readonly url: string;
+  readonly method: 'POST' | 'GET';
+  readonly payloadVersion: PayloadVersion;
+  readonly parameters: { readonly withPackingLists?: boolean } | null;
+}
+
+/** How the record is rendered for a webhook. */
+export function payloadOptions({
+  payloadVersion,
+  parameters,
+  eventType,
+}: Pick<WebhookForm, 'payloadVersion' | 'parameters'> & { readonly eventType: EventType }): RenderOptions {
+  const withPackingLists = parameters?.withPackingLists === true && packingListEventTypes.includes(eventType);
+  return { version: payloadVersion, withPackingLists };
+}
+
+/** An event as a webhook of this form gets it. */
+export interface EventForWebhook extends WebhookForm {
+  readonly eventType: EventType;
+  readonly entityId: string;
+  /** The record in its v2 form, or its JSON text. */
+  readonly snapshot: string | object;
+}
+
+/** What is said, without headers: the whole URL, and the body, which is null on GET. */
+export interface Payload {
+  readonly method: 'POST' | 'GET';
+  readonly url: string;
+  /** JSON text. */
+  readonly body: string | null;
+}
+
+/**
+ * What a webhook gets of an event, as its deliveries say it.
+ * @throws TypeError when the URL is not absolute
+ */
+export function payloadOf(event: EventForWebhook): Payload {
+  const { method, url, entityId, snapshot } = event;
+  const { origin, path } = requestTarget(url, method === 'GET' ? entityId : null);
+  return {
+    method,
+    url: `${origin}${path}`,
+    body: method === 'GET' ? null : render(snapshot, payloadOptions(event)),
+  };
+}

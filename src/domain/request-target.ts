@@ -1,0 +1,41 @@
+/**
+ * Where the requests of a webhook go (docs/interface.md, D2).
+ * @module
+ */
+
+/** Where a request goes. */
+export interface RequestTarget {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** Host, with the port where it is not the scheme's own: what messages may show of the URL. */
+  readonly host: string;
+  /** Path and query exactly as they stand on the request line. */
+  readonly path: string;
+}
+
+/** Percent-encodes everything but the unreserved characters of RFC 3986. */
+export function encodeIdentifier(identifier: string): string {
+  // A lone surrogate has no UTF-8 form; encodeURIComponent would throw.
+  const encoded = encodeURIComponent(identifier.replace(/\p{Surrogate}/gu, '\ufffd'));
+  // encodeURIComponent leaves these alone, RFC 3986 reserves them.
+  return encoded.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/**
+ * Where the request goes. A GET webhook's URL gets the identifier appended to its very end (docs/interface.md, D2). It
+ * is appended to path and query, not to the text of the URL: behind a URL without a path (`https://shop.example`) an
+ * identifier would otherwise become part of the host name.
+ * @throws TypeError when `url` is not an absolute URL
+ */
+export function requestTarget(url: string, appended: string | null): RequestTarget {
+  const target = new URL(url);
+  target.username = '';
+  target.password = '';
+  target.hash = '';
+  const path = target.href.slice(target.origin.length);
+  return {
+    origin: target.origin,
+    host: target.host,
+    path: appended === null ? path : path + encodeIdentifier(appended),
+  };
+}
