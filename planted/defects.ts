@@ -12,6 +12,7 @@ import { orderDefects } from './defects/orders.ts';
 import { recordDefects } from './defects/records.ts';
 import { relayDefects } from './defects/relay.ts';
 import { retentionDefects } from './defects/retention.ts';
+import { trialDefects } from './defects/trials.ts';
 import { wireDefects } from './defects/wire.ts';
 
 export const defects: readonly Defect[] = [
@@ -25,4 +26,5 @@ export const defects: readonly Defect[] = [
   ...engineDefects,
   ...retentionDefects,
   ...deliveryLogDefects,
+  ...trialDefects,
 ];

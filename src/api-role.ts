@@ -4,6 +4,7 @@
  */
 import type { Logger } from 'pino';
 import { createApp } from './api/app.ts';
+import { createTrial } from './attempt/trial.ts';
 import type { Config } from './config/config.ts';
 import { MOST_CONNECTIONS } from './config/variables.ts';
 import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
@@ -11,6 +12,7 @@ import { createPool, type Pool } from './db/pool.ts';
 import { createAddressGuard } from './delivery/address-guard.ts';
 import { destinationProblem } from './delivery/destination.ts';
 import type { OwnEndpoints } from './delivery/own-endpoints.ts';
+import type { Sender } from './delivery/sender.ts';
 import { listen } from './http-server.ts';
 import type { Keys } from './keys.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -24,6 +26,8 @@ export interface ApiOptions {
   readonly keys: Keys;
   /** Never a destination of webhooks; the API's own port is added. */
   readonly own: OwnEndpoints;
+  /** For tests of webhooks. */
+  readonly sender: Sender;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
   readonly log: Logger;
 }
@@ -35,7 +39,7 @@ export interface ApiOptions {
  * @returns the address: `http://host:port`
  */
 export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise<string> {
-  const { config, sql, keys, own, log, temporalState } = options;
+  const { config, sql, keys, own, sender, log, temporalState } = options;
   const { settings } = config;
   const guard = createAddressGuard(config.deliveryAllowCidrs, own);
   const healthSql = createPool(options.databaseUrl, 1);
@@ -49,6 +53,7 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
     temporalState,
     loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
     trustProxy: settings.TRUST_PROXY,
+    trial: createTrial({ sender, keys, version }),
     destinationProblem: (url) => destinationProblem(guard, url),
     budget: {
       requests: settings.ESHOP_REQUESTS,

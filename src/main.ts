@@ -60,16 +60,16 @@ async function main(): Promise<void> {
   await shutdown.add(() => notifierOf(sql).close());
 
   const own = instanceEndpoints(config, embedded);
+  const sender = createSender({
+    timeoutMs: config.retryPolicy.attemptTimeoutMs,
+    allowCidrs: config.deliveryAllowCidrs,
+    own,
+    dnsServers: settings.DNS_SERVERS,
+    version,
+  });
+  await shutdown.add(() => sender.close());
   let worker: RunningWorker | undefined;
   if (settings.ROLE !== 'api') {
-    const sender = createSender({
-      timeoutMs: config.retryPolicy.attemptTimeoutMs,
-      allowCidrs: config.deliveryAllowCidrs,
-      own,
-      dnsServers: settings.DNS_SERVERS,
-      version,
-    });
-    await shutdown.add(() => sender.close());
     const mailer = createMailer({
       from: settings.MAIL_FROM,
       directory: embedded.dataDir.join('mail'),
@@ -94,7 +94,7 @@ async function main(): Promise<void> {
   if (settings.ROLE !== 'worker') {
     const { databaseUrl } = embedded;
     const temporalState = () => worker?.temporalState() ?? 'unknown';
-    apiUrl = await startApi({ config, databaseUrl, sql, keys, own, temporalState, log }, shutdown);
+    apiUrl = await startApi({ config, databaseUrl, sql, keys, own, sender, temporalState, log }, shutdown);
   }
   await embedded.announce(apiUrl);
   say(

@@ -28,6 +28,7 @@ import { shipperServiceRoutes } from './shipper-services.ts';
 import { systemRoutes } from './system.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
+import { TEST_PATH, webhookTestRoutes } from './webhooks/trial.ts';
 import { needsLength, wholeBody } from './whole-body.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
@@ -67,20 +68,21 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
 
   app.route('/', systemRoutes(deps));
   app.route('/', documentationRoutes(app, deps.version));
-  const { admit, inTurn } = createBudget(deps.budget);
+  const { admit, inTurn, turn } = createBudget(deps.budget);
   app.use('/v21/users/login', needsLength, wholeBody(MAX_LOGIN_BYTES), inTurn);
   app.route('/v21', loginRoutes(deps));
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
-  // An import may last an hour, so it takes no turn as a whole: its lines do.
-  const received = except(IMPORT_PATH, wholeBody(MAX_BODY_BYTES), inTurn);
+  // An import may last an hour, so it takes no turn as a whole: its lines do. A test waits for a receiver.
+  const received = except(IMPORT_PATH, wholeBody(MAX_BODY_BYTES), except(TEST_PATH, inTurn));
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received);
 
   const orders = orderResource(deps.marketplaces);
   const v21 = new Hono<ApiEnv>();
   v21.route('/', webhookRoutes(deps));
   v21.route('/', webhookOperationRoutes(deps));
+  v21.route('/', webhookTestRoutes(deps, turn));
   v21.route('/', deliveryRoutes(deps));
   v21.route('/', deliveryOperationRoutes(deps));
   v21.route('/', resourceRoutes(deps, orders));

@@ -8,6 +8,7 @@ import type { Clock } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { Role } from '../domain/role.ts';
+import type { Trial } from '../domain/trial.ts';
 import type { Keys } from '../keys.ts';
 import type { Allowance, BudgetLimits } from './budget/allowance.ts';
 
@@ -26,6 +27,8 @@ export interface ApiDeps {
   readonly trustProxy: boolean;
   /** Why the URL of a webhook can never be called, as "must not lead to …"; null when it may be. */
   readonly destinationProblem: (url: string) => string | null;
+  /** Makes one request to a webhook, with a sample. */
+  readonly trial: Trial;
   /** What one e-shop may take of this process. */
   readonly budget: BudgetLimits;
   /** How often an import asks whether it may go on, in milliseconds (default 2000). */

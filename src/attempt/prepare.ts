@@ -60,8 +60,14 @@ function payload(delivery: DeliveryForAttempt): string {
   return render(delivery.snapshot, payloadOptions(delivery));
 }
 
+/** The sealed secrets of a webhook, whose it is, and when that was read. */
+type SealedFor = Pick<
+  DeliveryForAttempt,
+  'eshopId' | 'webhookId' | 'secret' | 'previousSecret' | 'previousSecretUntil' | 'now'
+>;
+
 /** Newest first. The end of a rotation's overlap is computed here, when signing, not by a clean-up. */
-function signingSecrets(keys: SecretKeys, delivery: DeliveryForAttempt): string[] {
+export function signingSecrets(keys: SecretKeys, delivery: SealedFor): string[] {
   const { previousSecret, previousSecretUntil, now } = delivery;
   const secrets = [keys.decryptSecret(delivery.secret, delivery)];
   if (previousSecret !== null && previousSecretUntil !== null && previousSecretUntil > now) {

@@ -17,6 +17,7 @@ import {
 } from './failure-sentence.ts';
 import { STALL_MS } from './fault.ts';
 import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
+import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
 /** What came of an attempt. */
@@ -37,6 +38,8 @@ export interface AttemptResult {
   readonly responseExcerpt: string | null;
   /** What a 429 or 503 asked for with `Retry-After`, in milliseconds from the answer on; else null. */
   readonly retryAfterMs: number | null;
+  /** Of the answer to a trial: its useful headers. */
+  readonly responseHeaders?: Readonly<Record<string, string>>;
 }
 
 /** As much of a body is read; when it is longer, the connection is closed rather than drained. */
@@ -138,6 +141,7 @@ export function exchange(
           answer = createAnswer({
             status,
             retryAfter: headers['retry-after'],
+            shown: request.test === true ? usefulHeaders(headers) : undefined,
             host,
             startedAt,
             durationMs: elapsed(),
@@ -175,13 +179,15 @@ interface Answer {
 interface AnswerHead {
   readonly status: number;
   readonly retryAfter: string | string[] | undefined;
+  /** Headers that are part of the result. */
+  readonly shown: Readonly<Record<string, string>> | undefined;
   readonly host: string;
   readonly startedAt: Date;
   readonly durationMs: number;
 }
 
 /** An answer whose status line and headers have arrived: its result is settled but for the excerpt. */
-function createAnswer({ status, retryAfter, host, startedAt, durationMs }: AnswerHead): Answer {
+function createAnswer({ status, retryAfter, shown, host, startedAt, durationMs }: AnswerHead): Answer {
   const success = status >= 200 && status < 300;
   const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
   const retryAfterMs =
@@ -203,6 +209,7 @@ function createAnswer({ status, retryAfter, host, startedAt, durationMs }: Answe
       durationMs,
       responseExcerpt: safeExcerpt(Buffer.concat(kept)),
       retryAfterMs,
+      ...(shown === undefined ? {} : { responseHeaders: shown }),
     }),
   };
 }

@@ -10,10 +10,12 @@ import { vi } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps, ApiEnv } from '../../src/api/deps.ts';
 import { signToken } from '../../src/api/token.ts';
+import { createTrial } from '../../src/attempt/trial.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { createUser } from '../../src/db/users.ts';
+import { createSender } from '../../src/delivery/sender.ts';
 import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
 import type { Role } from '../../src/domain/role.ts';
@@ -111,6 +113,11 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
   const healthSql = createPool(database.url, 1);
   const keys = overrides.keys ?? createKeys(randomBytes(32));
   const notified = vi.spyOn(notifierOf(database.sql), 'notify');
+  const sender = createSender({
+    timeoutMs: 1_000,
+    allowCidrs: ['127.0.0.0/8', '::1/128'],
+    version: '0.0.0-test',
+  });
   const deps: ApiDeps = {
     sql: database.sql,
     healthSql,
@@ -121,6 +128,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     loginLimits: { perAddress: 300 },
     trustProxy: false,
     destinationProblem: () => null,
+    trial: createTrial({ sender, keys, version: '0.0.0-test' }),
     version: '0.0.0-test',
     shipperCatalogue: shippedCatalogue,
     marketplaces: shippedMarketplaces,
@@ -162,6 +170,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     newEshop,
     notified: () => notified.mock.calls.length,
     async drop() {
+      await sender.close();
       await healthSql.end();
       await database.drop();
     },

@@ -74,6 +74,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/api': ['src/db', 'src/domain', 'src/keys.ts', 'src/passwords.ts'],
   'src/api-role.ts': [
     'src/api',
+    'src/attempt',
     'src/config',
     'src/data-files.ts',
     'src/db',

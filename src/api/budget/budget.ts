@@ -10,7 +10,7 @@ import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
 import { type Allowance, type BudgetLimits, WINDOW_SECONDS } from './allowance.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /** The key of requests without a login. E-shops are numbered from 1. */
 const ANYBODY = 0;
@@ -21,6 +21,8 @@ export interface Budget {
   readonly admit: MiddlewareHandler<ApiEnv>;
   /** Waits for the e-shop's turn once the body has arrived, so that a slow sender occupies no connection. */
   readonly inTurn: MiddlewareHandler<ApiEnv>;
+  /** The same for a part of a request. */
+  readonly turn: Turns['run'];
 }
 
 /** Calls back once the answer has left or its connection is closed; perhaps more than once. */
@@ -116,5 +118,6 @@ export function createBudget(limits: BudgetLimits): Budget {
       }
     },
     inTurn: (c, next) => turns.run(c.var.session?.eshopId ?? ANYBODY, next),
+    turn: turns.run,
   };
 }

@@ -65,6 +65,7 @@ export const receiving = `## What a receiver gets
 
 - **POST**: the record as its read endpoint returns it (\`data\` without the envelope), \`content-type: application/json\`, in the webhook's \`payloadVersion\`. **GET**: no body; the percent-encoded identifier is appended to the URL.
 - Both have \`X-Service-Signature\`, \`X-Service-Event\` (the type), \`X-Service-Delivery\` (the delivery's id, the same on every attempt), \`X-Service-Attempt\` (1–${attempts}), \`User-Agent: Waybill/<version>\`, and \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` of Standard Webhooks.
+- Try your receiver first: \`POST /v21/webhooks/{id}/test\` sends it a sample, marked \`X-Service-Test: true\`, and returns what was sent, what came back and what is wrong, even while the webhook is inactive.
 - Deliveries are **at least once**: recognize duplicates by the delivery's id. The order of deliveries is not guaranteed.
 - Success is any 2xx, once the status line and the headers have arrived. Up to 16 KiB of the response body is read; the first 1 KiB is kept in the delivery log, as text. Respond within 15 s (5 s to connect). Redirects count as failures.
 - A failure is retried up to ${defaultRetryPolicy.maxRetries} times within ${hours} hours of the first attempt, at exponentially increasing intervals. \`429\` and \`503\` with \`Retry-After\` postpone the next attempt accordingly, within these ${hours} hours.

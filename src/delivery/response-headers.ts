@@ -1,0 +1,34 @@
+/**
+ * Headers of a receiver's answer, as far as they help to find out what is wrong with it.
+ * @module
+ */
+import { safeText } from './excerpt.ts';
+
+/** Where a redirect leads, what is allowed instead, who answered: nothing that is confidential by its nature. */
+const USEFUL = [
+  'allow',
+  'content-length',
+  'content-type',
+  'date',
+  'location',
+  'retry-after',
+  'server',
+  'via',
+  'www-authenticate',
+  'x-request-id',
+];
+/** Of one value, in UTF-16 units. */
+const LONGEST = 500;
+
+/** The useful ones of an answer, by name in lower case, as text that can be shown. */
+export function usefulHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): Record<string, string> {
+  const found = USEFUL.flatMap((name) => {
+    const value = headers[name];
+    if (value === undefined) return [];
+    const text = safeText(typeof value === 'string' ? value : value.join(', '));
+    return [[name, text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text]];
+  });
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,233 @@
+/**
+ * Webhooks tried out with a sample (docs/interface.md, W13), over HTTP to a real receiver.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTrial } from '../../src/attempt/trial.ts';
+import { findTriedWebhook } from '../../src/db/webhooks/tried.ts';
+import { createSender } from '../../src/delivery/sender.ts';
+import { serviceSignature } from '../../src/delivery/signature.ts';
+import { entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
+import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-types.ts';
+import { render } from '../../src/domain/render.ts';
+import { createKeys } from '../../src/keys.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { freePort } from '../support/ports.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { createWebhook, webhookRow } from '../support/webhooks.ts';
+
+let api: TestApi;
+let receiver: Receiver;
+let eshop: TestEshop;
+let request: TestEshop['shop']['request'];
+
+beforeAll(async () => {
+  api = await createTestApi();
+  receiver = await createReceiver();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  request = eshop.shop.request;
+});
+afterEach(() => {
+  receiver.clear();
+  receiver.respond({});
+});
+afterAll(async () => {
+  await receiver.close();
+  await api.drop();
+});
+
+const create = (fields: object = {}) =>
+  createWebhook(request, { url: `${receiver.url}/hook?id=`, ...fields });
+const tryOut = (id: number) => request('POST', `/v21/webhooks/${id}/test`);
+
+test.each(eventTypeNames)(
+  '%s: a sample of the type in each version, and its identifier by GET',
+  async (webhookType) => {
+    const sample = sampleOf(webhookType);
+    const withPackingLists = packingListEventTypes.includes(webhookType);
+    const parameters = withPackingLists ? { withPackingLists } : null;
+    for (const version of ['v2', 'v21'] as const) {
+      const { id, secret } = await create({ webhookType, payloadVersion: version, parameters });
+      const { data } = await tryOut(id);
+      const received = receiver.requests.at(-1);
+      expect(received?.text).toBe(render(sample, { version, withPackingLists }));
+      expect(received?.headers).toMatchObject({
+        ...data.request.headers,
+        'content-type': 'application/json',
+        'x-service-event': webhookType,
+        'x-service-test': 'true',
+        'x-service-attempt': '1',
+      });
+      expect(data).toMatchObject({
+        request: { method: 'POST', url: `${receiver.url}/hook?id=`, body: received?.text },
+        response: { status: 200, excerpt: null },
+        outcome: 'success',
+        error: null,
+      });
+      const signature = String(received?.headers['x-service-signature']);
+      const timestamp = Number(/^t=(\d+),/.exec(signature)?.[1]);
+      expect(signature).toBe(
+        serviceSignature({ secrets: [secret], timestamp, content: received?.text ?? '' }),
+      );
+    }
+    const { id } = await create({ webhookType, method: 'GET' });
+    const { data } = await tryOut(id);
+    const received = receiver.requests.at(-1);
+    const path = `/hook?id=${encodeURIComponent(idOf(entryOf(webhookType), sample))}`;
+    expect(received).toMatchObject({ method: 'GET', path, text: '' });
+    expect(data.request).toMatchObject({ method: 'GET', url: `${receiver.url}${path}`, body: null });
+  },
+);
+
+test('a test says what was sent and what came back, and nothing follows from it', async () => {
+  const { id } = await create();
+  const before = await webhookRow(api.sql, id);
+  const woken = api.notified();
+  receiver.respond({
+    status: 503,
+    body: `out of order ${'x'.repeat(2_000)}`,
+    headers: { 'content-type': 'text/plain', 'retry-after': '120', 'set-cookie': 'session=secret' },
+  });
+  const answer = await tryOut(id);
+  expect(answer.body).toMatchObject({ statusCode: 200, message: 'Webhook tested.' });
+  expect(answer.data).toMatchObject({
+    outcome: 'failure',
+    error: expect.stringMatching(/^HTTP 503 from 127\.0\.0\.1:\d+ after \d+ ms$/),
+    durationMs: expect.any(Number),
+    response: { status: 503, headers: { 'content-type': 'text/plain', 'retry-after': '120' } },
+  });
+  expect(answer.data.response.headers).not.toHaveProperty('set-cookie');
+  expect(answer.data.response.excerpt).toMatch(/^out of order x+$/);
+  expect(answer.data.response.excerpt).toHaveLength(1_024);
+  receiver.respond({ status: 410 });
+  expect((await tryOut(id)).data).toMatchObject({ outcome: 'gone', response: { status: 410 } });
+  expect(receiver.requests.map(({ headers }) => headers['x-service-test'])).toEqual(['true', 'true']);
+  expect(await webhookRow(api.sql, id)).toEqual(before);
+  expect((await request('GET', `/v21/webhooks/${id}/deliveries`)).data).toEqual([]);
+  expect(await api.sql`select from outbox where webhook_id = ${id}`).toHaveLength(0);
+  expect(api.notified()).toBe(woken);
+});
+
+test('an inactive webhook can be tested, with both secrets while one is replaced', async () => {
+  const { id } = await create({ active: false });
+  await request('PUT', `/v21/webhooks/${id}/regenerate-secret`);
+  expect((await tryOut(id)).data).toMatchObject({ outcome: 'success' });
+  expect(receiver.requests[0]?.headers['x-service-signature']).toMatch(
+    /^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/,
+  );
+  expect((await request('GET', `/v21/webhooks/${id}`)).data.active).toBe(false);
+});
+
+describe('what is wrong is said in a sentence', () => {
+  const outcome = async (url: string) => (await tryOut((await create({ url })).id)).data;
+
+  test('nobody listens', async () => {
+    const port = await freePort();
+    expect(await outcome(`http://127.0.0.1:${port}/`)).toMatchObject({
+      response: null,
+      outcome: 'failure',
+      error: `127.0.0.1:${port} refused the connection`,
+    });
+  });
+  test('a private address', async () => {
+    expect(await outcome('http://10.0.0.5/')).toMatchObject({
+      response: null,
+      outcome: 'failure',
+      error: 'destination 10.0.0.5 is in a private range',
+    });
+  });
+  test('a name that does not exist', async () => {
+    expect(await outcome('http://shop.invalid/')).toMatchObject({
+      response: null,
+      error: 'shop.invalid has no address (DNS: ENOTFOUND)',
+    });
+  });
+  test('no answer in time', async () => {
+    receiver.respond({ hang: 'headers' });
+    expect(await outcome(receiver.url)).toMatchObject({
+      response: null,
+      outcome: 'failure',
+      error: expect.stringMatching(/^no answer from 127\.0\.0\.1:\d+ within 1 s$/),
+    });
+  });
+  test('a redirect, which is not followed', async () => {
+    receiver.respond({ status: 302, headers: { location: 'https://shop.example/elsewhere' } });
+    expect(await outcome(receiver.url)).toMatchObject({
+      response: { status: 302, headers: { location: 'https://shop.example/elsewhere' } },
+      outcome: 'failure',
+      error: expect.stringContaining('redirects are not followed'),
+    });
+  });
+});
+
+test('a failure of the service itself says nothing about the receiver', async () => {
+  const { id } = await create();
+  const sender = {
+    send: async () => ({
+      outcome: 'ours' as const,
+      status: null,
+      error: 'our resolver is not responding (DNS: ETIMEOUT), so shop.example could not be looked up',
+      startedAt: new Date(),
+      durationMs: 5,
+      responseExcerpt: null,
+      retryAfterMs: null,
+    }),
+    close: async () => {},
+  };
+  const trial = createTrial({ sender, keys: api.keys, version: '1' });
+  const webhook = await findTriedWebhook(api.sql, eshop.eshopId, id);
+  if (webhook === null) throw new Error('the webhook is not there');
+  expect(await trial(webhook)).toMatchObject({ outcome: 'inconclusive', response: null });
+});
+
+test("another e-shop's webhook, a deleted one and one that never was do not exist", async () => {
+  const { id } = await create();
+  const other = await api.newEshop();
+  const path = `/v21/webhooks/${id}/test`;
+  expect((await other.shop.request('POST', path)).body).toEqual({
+    statusCode: 404,
+    error: 'Not Found',
+    message: `Webhook ${id} does not exist.`,
+  });
+  await request('DELETE', `/v21/webhooks/${id}`);
+  for (const wrong of [id, 999_999, -1]) expect((await tryOut(wrong)).status).toBe(404);
+  expect((await request('POST', '/v21/webhooks/x/test')).status).toBe(400);
+  expect((await api.anonymous('POST', path)).status).toBe(401);
+  expect(receiver.requests).toHaveLength(0);
+});
+
+test('tests that hang leave the API alone, are bounded per e-shop, and leave room to another', async () => {
+  const keys = createKeys(randomBytes(32));
+  const sender = createSender({ timeoutMs: 60_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
+  const patient = await createTestApi({ keys, trial: createTrial({ sender, keys, version: '1' }) });
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  try {
+    receiver.respond(async () => {
+      await released;
+      return {};
+    });
+    const hanging = async ({ shop }: TestEshop, path: string, count: number) => {
+      const { id } = await createWebhook(shop.request, { url: `${receiver.url}${path}` });
+      return Array.from({ length: count }, () => shop.request('POST', `/v21/webhooks/${id}/test`));
+    };
+    const mine = await hanging(patient.eshop, '/mine', 12);
+    await receiver.waitFor(8);
+    expect((await patient.shop('GET', '/v21/webhooks')).status).toBe(200);
+    const theirs = await hanging(await patient.newEshop(), '/theirs', 1);
+    await receiver.waitFor(({ path }) => path === '/theirs');
+    expect((await patient.shop('GET', '/v21/webhooks')).status).toBe(200);
+    expect(receiver.requests.filter(({ path }) => path === '/mine')).toHaveLength(8);
+    release();
+    const answers = await Promise.all([...mine, ...theirs]);
+    expect(answers.map(({ data }) => data.outcome)).toEqual(Array.from({ length: 13 }, () => 'success'));
+  } finally {
+    release();
+    await sender.close();
+    await patient.drop();
+  }
+});
