@@ -8,6 +8,7 @@ import { deliveryDefects } from './defects/deliveries.ts';
 import { deliveryLogDefects } from './defects/delivery-log.ts';
 import { engineDefects } from './defects/engine.ts';
 import { limitDefects } from './defects/limits.ts';
+import { listDefects } from './defects/lists.ts';
 import { orderDefects } from './defects/orders.ts';
 import { recordDefects } from './defects/records.ts';
 import { relayDefects } from './defects/relay.ts';
@@ -21,6 +22,7 @@ export const defects: readonly Defect[] = [
   ...wireDefects,
   ...deliveryDefects,
   ...recordDefects,
+  ...listDefects,
   ...orderDefects,
   ...limitDefects,
   ...engineDefects,

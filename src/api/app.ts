@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import { except } from 'hono/combine';
 import { requestId } from 'hono/request-id';
 import { notFound } from '../domain/problem.ts';
+import { allDeliveriesRoutes } from './all-deliveries.ts';
 import { authenticate, requireRole } from './authenticate.ts';
 import { createBudget } from './budget/budget.ts';
 import { deliveryOperationRoutes } from './deliveries/operations.ts';
@@ -13,6 +14,7 @@ import { deliveryRoutes } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler, everyAnswer } from './errors.ts';
+import { eventRoutes } from './events.ts';
 import { IMPORT_PATH } from './import/path.ts';
 import { importRoutes } from './import/routes.ts';
 import { knownPaths } from './known-paths.ts';
@@ -85,6 +87,8 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', webhookTestRoutes(deps, turn));
   v21.route('/', deliveryRoutes(deps));
   v21.route('/', deliveryOperationRoutes(deps));
+  v21.route('/', allDeliveriesRoutes(deps));
+  v21.route('/', eventRoutes(deps, 'v21'));
   v21.route('/', resourceRoutes(deps, orders));
   v21.route('/', resourceRoutes(deps, productResource));
   v21.route('/', resourceRoutes(deps, receivingResource));
@@ -94,6 +98,8 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.route('/v21', v21);
 
   const v2 = new Hono<ApiEnv>();
+  v2.route('/', allDeliveriesRoutes(deps));
+  v2.route('/', eventRoutes(deps, 'v2'));
   v2.route('/', recordReads(deps, 'v2', orders));
   v2.route('/', recordReads(deps, 'v2', productResource));
   v2.route('/', recordReads(deps, 'v2', receivingResource));

@@ -13,15 +13,20 @@ import type { Pagination } from './pagination.ts';
  * @example return ok(c, 'Order created.', record);
  */
 export function ok(c: Context<ApiEnv>, message: string, data: unknown, pagination?: Pagination): Response {
-  return answer(
-    c,
-    JSON.stringify({
-      statusCode: 200,
-      message,
-      data,
-      ...(pagination === undefined ? {} : { pagination }),
-    }),
-  );
+  return okWith(c, message, data, { pagination });
+}
+
+/**
+ * The same with more beside `data` than the pagination.
+ * @param beside what is undefined is left out
+ */
+export function okWith(
+  c: Context<ApiEnv>,
+  message: string,
+  data: unknown,
+  beside: Readonly<Record<string, unknown>>,
+): Response {
+  return answer(c, JSON.stringify({ statusCode: 200, message, data, ...beside }));
 }
 
 /**

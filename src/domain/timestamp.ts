@@ -34,8 +34,11 @@ export function parseTimestamp(text: string): Date | null {
   return result.getUTCFullYear() >= 1 && result.getUTCFullYear() <= 9999 ? result : null;
 }
 
-/** A timestamp in a request; becomes the text in which records carry it. */
-export function timestamp() {
+/**
+ * A timestamp in a request; becomes the text in which records carry it.
+ * @param description for the documentation
+ */
+export function timestamp(description = 'Any ISO 8601 date-time with an offset.') {
   return v.pipe(
     v.string('must be an ISO 8601 date-time with an offset'),
     // Before the transformation: what follows it is no longer the request's side.
@@ -44,7 +47,7 @@ export function timestamp() {
       jsonSchema: {
         type: 'string',
         format: 'date-time',
-        description: 'Any ISO 8601 date-time with an offset.',
+        description,
       },
     }),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -59,4 +62,9 @@ export function timestamp() {
 /** A column's time as records carry it; null stays null. */
 export function isoTimestamp(time: Date | null): string | null {
   return time === null ? null : time.toISOString();
+}
+
+/** The time of a timestamp that may have been left out. */
+export function dateOf(text: string | undefined): Date | undefined {
+  return text === undefined ? undefined : new Date(text);
 }

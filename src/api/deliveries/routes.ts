@@ -6,7 +6,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { findDelivery, listDeliveries } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
-import { timestamp } from '../../domain/timestamp.ts';
+import { dateOf, timestamp } from '../../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
@@ -24,10 +24,6 @@ import {
   state,
   tag,
 } from './record.ts';
-
-function dateOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text);
-}
 
 /** The endpoints of the delivery log. */
 export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {

@@ -15,7 +15,7 @@ export const conventions = `## Conventions
 
 - JSON in UTF-8, camelCase. Responses have timestamps as ISO 8601 in UTC with milliseconds (\`2026-11-20T19:33:00.000Z\`); requests may use any ISO 8601 date-time with an offset. An optional field that a request leaves out is \`null\` in the record.
 - Success is always HTTP 200, creation included, in the envelope \`{"statusCode": 200, "message": "Webhook created.", "data": …}\`.
-- Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. The list of webhooks returns everything if neither is sent.
+- Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. Events and all deliveries can also be read from a cursor on (\`after\`). The list of webhooks returns everything if neither is sent.
 - Unknown fields in a body are rejected (400, naming them), and so are unknown query parameters of an operation that has any. The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record can be sent back as it was read.
 - The e-shop chooses the identifiers (\`eshop…Id\`, \`sku\`; 1–64 characters), unique per e-shop and kind of record; creating a second record with the same one returns 409. Percent-encode them in paths.
 - Every list in a request has a maximum length (\`maxItems\`). A record may be at most ${MAX_RECORD_BYTES / 1024} KiB as JSON, packing lists and history included; a write that would make it larger is rejected (400).
@@ -49,7 +49,7 @@ API keys are stored as hashes, passwords with argon2id, webhook secrets encrypte
 /** Payload versions and decimals. */
 export const versions = `## Versions and decimals
 
-\`v21\` writes numbers as JSON numbers; \`v2\` writes money and counts as decimal strings (\`"1249.90"\`, \`"3"\`): \`quantity\`, \`received\`, \`unitsAmount\`, \`count\`, \`balance\`, \`unitPrice\`, \`price\`, \`cashOnDelivery\`, \`vatRate\` and everything in \`stock\`. Identifiers, enumerations, dimensions and weights are numbers in both. Every read of a record exists under \`/v21\` and, in the v2 form, under \`/v2\`; everything else only under \`/v21\`.
+\`v21\` writes numbers as JSON numbers; \`v2\` writes money and counts as decimal strings (\`"1249.90"\`, \`"3"\`): \`quantity\`, \`received\`, \`unitsAmount\`, \`count\`, \`balance\`, \`unitPrice\`, \`price\`, \`cashOnDelivery\`, \`vatRate\` and everything in \`stock\`. Identifiers, enumerations, dimensions and weights are numbers in both. Every read of a record or an event, and the list of all deliveries, exists under \`/v21\` and, in the v2 form, under \`/v2\`; everything else only under \`/v21\`.
 
 Decimal strings are canonical: money has two to four decimals, counts no trailing zeros. A request may send a JSON number or a decimal string, of at most 15 significant digits. Amounts of money are in the \`currency\` (ISO 4217) of the record.`;
 
@@ -85,6 +85,10 @@ export const tags = [
   { name: 'Authentication', description: 'Log in with a user name and password to get a token.' },
   { name: 'Webhooks', description: 'Subscriptions: which events are delivered where, and how.' },
   { name: 'Deliveries', description: 'The delivery log: what was delivered, what failed, and why.' },
+  {
+    name: 'Events',
+    description: 'Every event, what became of it at every webhook, and why something did not arrive.',
+  },
   { name: 'Orders', description: 'Orders of the e-shop.' },
   { name: 'Products', description: 'Products of the e-shop.' },
   { name: 'Receivings', description: 'Inbound goods: announced, arrived, counted and stocked.' },

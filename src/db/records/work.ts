@@ -7,6 +7,7 @@
 import { type EventText, recordEvents } from '../outbox/events.ts';
 import type { Transaction } from '../transaction.ts';
 import { StagedList } from './staged.ts';
+import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
 
 /** What a unit of work holds of one kind: records of a family, stock. */
 export interface Part {
@@ -26,6 +27,7 @@ export class Work {
   readonly tx: Transaction;
   readonly eshopId: number;
   readonly #events = new StagedList<StagedEvent>();
+  readonly #unchanged = new StagedList<UnchangedWrite>();
   readonly #parts: Part[] = [];
   #eventBytes = 0;
   #now: Date | undefined;
@@ -61,6 +63,11 @@ export class Work {
     this.#events.push(event);
   }
 
+  /** Remembers a write that changed nothing. */
+  unchanged(write: UnchangedWrite): void {
+    this.#unchanged.push(write);
+  }
+
   add(part: Part): void {
     this.#parts.push(part);
   }
@@ -69,10 +76,10 @@ export class Work {
   async attempt<T>(change: () => Promise<T>): Promise<T> {
     try {
       const result = await change();
-      for (const each of [this.#events, ...this.#parts]) each.keep();
+      for (const each of [this.#events, this.#unchanged, ...this.#parts]) each.keep();
       return result;
     } catch (error) {
-      for (const each of [this.#events, ...this.#parts]) each.drop();
+      for (const each of [this.#events, this.#unchanged, ...this.#parts]) each.drop();
       throw error;
     }
   }
@@ -80,6 +87,7 @@ export class Work {
   /** Writes everything, the events last: they carry what the writing has added to a record. */
   async write(): Promise<void> {
     await Promise.all(this.#parts.map((part) => part.write()));
+    await noteUnchanged(this.tx, this.eshopId, this.#unchanged.kept);
     await recordEvents(
       this.tx,
       this.eshopId,

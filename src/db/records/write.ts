@@ -96,7 +96,10 @@ export async function stageChange<Rec extends object>(
   if (before === null) throw recordNotFound(entry.noun, id);
   const { now } = work;
   const changed = change(before, now);
-  if (unchangedRecord(before, changed)) return before;
+  if (unchangedRecord(before, changed)) {
+    work.unchanged({ kind: entry.kind, entityId: id, at: now });
+    return before;
+  }
   const after = 'updatedAt' in changed ? { ...changed, updatedAt: now.toISOString() } : changed;
   records.set(id, after, now);
   // Effects first, so that the event is the last word.

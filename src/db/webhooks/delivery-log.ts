@@ -49,11 +49,13 @@ export interface DeliveryFilter {
   readonly until?: Date | undefined;
 }
 
-function shownState(sql: Sql) {
+/** The state as shown of a delivery `d` of a webhook `w`, as SQL. */
+export function shownState(sql: Sql) {
   return sql`case when d.state in ('pending', 'retrying') and not w.active then 'held' else d.state end`;
 }
 
-function selectDeliveries(sql: Sql) {
+/** All columns of {@link DeliveryLogRow}, of deliveries `d` and their webhooks `w`, as SQL. */
+export function selectDeliveries(sql: Sql) {
   return sql`
     select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, ${shownState(sql)} as state, d.attempts_made,
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,

@@ -1,0 +1,98 @@
+/**
+ * Lists that can be read in two ways: by pages, the newest first, or from a cursor on, the oldest first, so that a reader
+ * who goes on where it stopped has read everything (docs/interface.md, L7).
+ * @module
+ */
+import * as v from 'valibot';
+import { MOST_COUNTED, type Part } from '../db/id-range.ts';
+import type { Sql } from '../db/pool.ts';
+import { settledBefore } from '../db/settled.ts';
+import { invalid } from '../domain/problem.ts';
+import { type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
+
+/** Before every identifier: a cursor from the beginning on. */
+const BEGINNING = '00000000-0000-0000-0000-000000000000';
+
+/** The query parameters of such a list, to be spread into the entries given to `query()`. */
+export const cursorQuery = {
+  ...pageQuery,
+  after: v.optional(
+    v.pipe(
+      v.string(),
+      v.uuid('must be a UUID'),
+      v.metadata({
+        jsonSchema: {
+          type: 'string',
+          format: 'uuid',
+          description: `Only what follows this identifier, the oldest first. \`${BEGINNING}\` begins with the oldest. Not together with \`page\`.`,
+          examples: [BEGINNING],
+        },
+      }),
+    ),
+  ),
+};
+
+/** What stands beside `data` when a list is read from a cursor on. */
+export const Cursor = v.pipe(
+  v.object({
+    after: v.pipe(
+      v.string(),
+      v.uuid(),
+      v.description(
+        'The last identifier in `data`, or the one that was sent if there is none: the next `after`.',
+      ),
+    ),
+    more: v.pipe(v.boolean(), v.description('True if more can be read at once.')),
+  }),
+  v.description('Instead of `pagination` if `after` was sent.'),
+  v.metadata({ ref: 'Cursor' }),
+);
+
+/** How such a list is read, in Markdown. */
+export const readTwice = `By pages, newest first; \`totalCount\` counts ${MOST_COUNTED.toLocaleString('en-US')} at most, and pages end there. Or from a cursor on, oldest first: \`after\` is the identifier up to which you have read, and \`cursor\` stands beside \`data\` instead of \`pagination\`. Whoever goes on with \`cursor.after\` misses nothing: what is still being written is held back, together with everything younger, until it is there, which takes a second or two as a rule.`;
+
+/** What was asked for. */
+interface Asked {
+  readonly page?: number | undefined;
+  readonly items?: number | undefined;
+  readonly after?: string | undefined;
+}
+
+/** What a list has to know of its rows. */
+interface Source<Row> {
+  list(part: Part): Promise<readonly Row[]>;
+  count(): Promise<number>;
+}
+
+/** Rows, and what is to stand beside them. */
+export interface Read<Row> {
+  readonly rows: readonly Row[];
+  readonly pagination?: Pagination;
+  readonly cursor?: v.InferOutput<typeof Cursor>;
+}
+
+/**
+ * Reads a list in the way that was asked for.
+ * @throws Problem 400 for a page behind the last that is counted, and for a page together with a cursor
+ */
+export async function readList<Row extends { readonly id: string }>(
+  sql: Sql,
+  asked: Asked,
+  { list, count }: Source<Row>,
+): Promise<Read<Row>> {
+  const page = pageOf(asked);
+  const { after } = asked;
+  if (after !== undefined) {
+    if (asked.page !== undefined)
+      throw invalid([{ path: 'page', message: 'cannot be combined with after, which has no pages' }]);
+    const rows = await list({ limit: page.limit + 1, after, before: await settledBefore(sql) });
+    const shown = rows.slice(0, page.limit);
+    return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: rows.length > shown.length } };
+  }
+  if (page.offset + page.limit > MOST_COUNTED) {
+    const message = `must not reach beyond the first ${MOST_COUNTED.toLocaleString('en-US')}; use until or after`;
+    throw invalid([{ path: 'page', message }]);
+  }
+  const [rows, totalCount] = await Promise.all([list(page), count()]);
+  return { rows, pagination: paginationOf(page, totalCount) };
+}

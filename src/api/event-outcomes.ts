@@ -1,0 +1,119 @@
+/**
+ * What became of events at every webhook, and why something did not.
+ * @module
+ */
+import type * as v from 'valibot';
+import {
+  type DeliveryOfEvent,
+  deliveriesOf,
+  type EventFilter,
+  type EventRow,
+  versionsOf,
+} from '../db/event-log.ts';
+import type { Sql } from '../db/pool.ts';
+import { kindsWith } from '../db/records/known.ts';
+import { findUnchanged } from '../db/records/unchanged.ts';
+import { absenceAt, absenceOf, type WebhookAbsence, type WebhookVersion } from '../domain/absence.ts';
+import { catalogue } from '../domain/catalogue.ts';
+import { type EventType, eventTypes } from '../domain/event-types.ts';
+import { timeOf } from '../domain/id-time.ts';
+import { capital } from '../domain/words.ts';
+import type { Event, MissingEvent } from './event-schemas.ts';
+
+type Shown = v.InferOutput<typeof Event>;
+
+/** The events as they are shown. */
+export async function withOutcomes(sql: Sql, eshopId: number, events: readonly EventRow[]): Promise<Shown[]> {
+  if (events.length === 0) return [];
+  const types = [...new Set(events.map(({ type }) => type))];
+  const [deliveries, versions] = await Promise.all([
+    deliveriesOf(
+      sql,
+      events.map(({ id }) => id),
+    ),
+    versionsOf(sql, eshopId, types),
+  ]);
+  const ofEvent = grouped(deliveries, ({ eventId }) => eventId);
+  const ofWebhook = grouped(versions, ({ webhookId }) => webhookId);
+  return events.map((event) => shown(event, ofEvent.get(event.id) ?? [], ofWebhook));
+}
+
+function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, Row[]> {
+  const groups = new Map<Key, Row[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group === undefined) groups.set(keyOf(row), [row]);
+    else group.push(row);
+  }
+  return groups;
+}
+
+function shown(
+  { id, type, entityId }: EventRow,
+  deliveries: readonly DeliveryOfEvent[],
+  webhooks: ReadonlyMap<number, readonly WebhookVersion[]>,
+): Shown {
+  const at = timeOf(id);
+  const reached = new Set(deliveries.map(({ webhookId }) => webhookId));
+  const absences = [...webhooks].flatMap(([webhookId, versions]) => {
+    const concerned = !reached.has(webhookId) && versions.some(({ webhookType }) => webhookType === type);
+    return (concerned ? absenceAt({ type, at }, versions) : null) ?? [];
+  });
+  const absence = deliveries.length === 0 ? absenceOf({ type, at }, absences) : null;
+  return {
+    id,
+    webhookType: type,
+    entityId,
+    createdAt: at.toISOString(),
+    webhooks: [...deliveries.map(delivered), ...absences.map(absent)],
+    cause: absence?.cause ?? null,
+    reason: absence?.reason ?? null,
+  };
+}
+
+function delivered({ id, webhookId, state, attemptsMade, lastError }: DeliveryOfEvent) {
+  return { webhookId, deliveryId: id, state, attemptsMade, lastError, cause: null, reason: null };
+}
+
+function absent({ webhookId, cause, reason }: WebhookAbsence) {
+  return { webhookId, deliveryId: null, state: null, attemptsMade: null, lastError: null, cause, reason };
+}
+
+/** The kinds of record that a type, or any, is about. */
+function kindsOf(type: EventType | undefined) {
+  const types = type === undefined ? Object.values(eventTypes) : [eventTypes[type]];
+  return [...new Set(types.map(({ entity }) => entity))];
+}
+
+/**
+ * Why there may be no event where one was expected.
+ * @param found how many there are on the first page
+ * @returns undefined unless one record was asked for
+ */
+export async function missingEvents(
+  sql: Sql,
+  eshopId: number,
+  { entityId, webhookType, since, until }: EventFilter,
+  found: number,
+): Promise<v.InferOutput<typeof MissingEvent>[] | undefined> {
+  if (entityId === undefined) return undefined;
+  const kinds = kindsOf(webhookType);
+  const unchanged = (await findUnchanged(sql, eshopId, kinds, entityId)).filter(
+    ({ at }) => (since === undefined || at >= since) && (until === undefined || at < until),
+  );
+  const fired = unchanged.map(({ kind, at }) => ({
+    cause: 'unchanged' as const,
+    at: at.toISOString(),
+    reason: `The write of ${catalogue[kind].noun} ${entityId} at ${at.toISOString()} changed nothing, so nothing fired.`,
+  }));
+  if (found > 0 || fired.length > 0) return fired;
+  const there = (await kindsWith(sql, eshopId, entityId)).filter((kind) => kinds.includes(kind));
+  const [kind] = there;
+  if (kind === undefined) {
+    const nouns = kinds.map((each) => catalogue[each].noun).join(', ');
+    return [{ cause: 'unknownRecord', at: null, reason: `There is no record ${entityId} (${nouns}).` }];
+  }
+  if (webhookType !== undefined || since !== undefined || until !== undefined) return [];
+  const reason = `${capital(catalogue[kind].noun)} ${entityId} is there, but its events are no longer kept.`;
+  return [{ cause: 'notKept', at: null, reason }];
+}

@@ -1,0 +1,93 @@
+/**
+ * Events as they are shown.
+ * @module
+ */
+import * as v from 'valibot';
+import { eventCauses, webhookCauses } from '../domain/absence.ts';
+import { eventTypeNames } from '../domain/event-types.ts';
+import { state } from './deliveries/record.ts';
+
+const time = v.pipe(v.string(), v.isoTimestamp());
+
+/** The names of causes; what each of them says is for the documentation. */
+function cause<const Causes extends Readonly<Record<string, string>>>(causes: Causes) {
+  const names = Object.keys(causes) as [keyof Causes & string, ...(keyof Causes & string)[]];
+  const listed = names.map((name) => `- \`${name}\`: ${causes[name]}`).join('\n');
+  return v.pipe(v.picklist(names), v.description(`Why, for programs.\n\n${listed}`));
+}
+
+const Outcome = v.pipe(
+  v.object({
+    webhookId: v.pipe(v.number(), v.integer()),
+    deliveryId: v.pipe(
+      v.nullable(v.pipe(v.string(), v.uuid())),
+      v.description('Null if there is no delivery.'),
+    ),
+    state: v.nullable(state),
+    attemptsMade: v.nullable(v.pipe(v.number(), v.integer())),
+    lastError: v.nullable(v.string()),
+    cause: v.nullable(cause(webhookCauses)),
+    reason: v.pipe(
+      v.nullable(v.string()),
+      v.description('Why there is no delivery, in a sentence; null if there is one.'),
+      v.examples(['Webhook 7 was inactive: it had been deactivated at 2026-11-20T10:00:00.000Z on request.']),
+    ),
+  }),
+  v.metadata({ ref: 'Outcome' }),
+);
+
+const eventEntries = {
+  id: v.pipe(v.string(), v.uuid(), v.description('UUIDv7; the `eventId` of its deliveries.')),
+  webhookType: v.pipe(v.picklist(eventTypeNames), v.description('The type of the event.')),
+  entityId: v.string(),
+  createdAt: v.pipe(time, v.description('The time of the event.')),
+  webhooks: v.pipe(
+    v.array(Outcome),
+    v.description(
+      'One entry for each delivery, also those that were made again, and one for each webhook of this type, as it is now or once was, that got none.',
+    ),
+  ),
+  cause: v.nullable(cause(eventCauses)),
+  reason: v.pipe(
+    v.nullable(v.string()),
+    v.description('Why the event has no delivery at all; null if it has one.'),
+    v.examples(['There has been no webhook of the type CREATE_ORDER.']),
+  ),
+};
+
+/** An event, with what became of it. */
+export const Event = v.pipe(v.object(eventEntries), v.metadata({ ref: 'Event' }));
+
+/** An event with its snapshot. */
+export const EventWithRecord = v.pipe(
+  v.object({
+    ...eventEntries,
+    record: v.pipe(
+      v.looseObject({}),
+      v.description(
+        'The order, product, receiving, return or stock movement right after the write, as its read endpoint under this path shows it, with packing lists.',
+      ),
+    ),
+  }),
+  v.metadata({ ref: 'EventWithRecord' }),
+);
+
+/** Why a record has no event. */
+export const recordCauses = {
+  unchanged: 'its last write, or one before it, changed nothing, and so fired nothing',
+  unknownRecord: 'there is no such record',
+  notKept: 'the record is there, but its events are no longer kept',
+} as const;
+
+/** Why there is no event where one may have been expected. */
+export const MissingEvent = v.pipe(
+  v.object({
+    cause: cause(recordCauses),
+    at: v.pipe(v.nullable(time), v.description('The time of the write that fired nothing.')),
+    reason: v.pipe(
+      v.string(),
+      v.examples(['The write of order 10001 at 2026-11-20T10:00:00.000Z changed nothing, so nothing fired.']),
+    ),
+  }),
+  v.metadata({ ref: 'MissingEvent' }),
+);

@@ -1,0 +1,81 @@
+/**
+ * The events of an e-shop, with what became of them at every webhook, and why something did not (docs/interface.md, L8
+ * and L9).
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { countEvents, findEvent, listEvents } from '../db/event-log.ts';
+import type { PayloadVersion } from '../domain/decimal.ts';
+import { notFound } from '../domain/problem.ts';
+import { renderValue } from '../domain/render.ts';
+import { dateOf } from '../domain/timestamp.ts';
+import { eventFilter } from './all-deliveries.ts';
+import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
+import { deliveryId as eventId } from './deliveries/record.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { describeOperation } from './describe.ts';
+import { ok, okWith } from './envelope.ts';
+import { missingEvents, withOutcomes } from './event-outcomes.ts';
+import { Event, EventWithRecord, MissingEvent } from './event-schemas.ts';
+import { params, query } from './validate.ts';
+
+const tag = 'Events';
+
+/** The endpoints of events. @param version the form of an event's record */
+export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+
+  app.get(
+    '/events',
+    describeOperation({
+      summary: 'List events',
+      description: `Every event, whether a webhook got it or not, with its deliveries and with the reason wherever there is none: \`?entityId=10001\` shows where order 10001 went. ${readTwice} If the first page is asked for with \`entityId\`, \`missing\` says why there may be no event where you expected one.`,
+      tag,
+      data: Event,
+      list: 'optional',
+      beside: { cursor: Cursor, missing: v.array(MissingEvent) },
+      message: 'Events found.',
+    }),
+    query({ ...cursorQuery, ...eventFilter }),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const { page, items, after, since, until, ...asked } = c.req.valid('query');
+      const filter = { ...asked, since: dateOf(since), until: dateOf(until) };
+      const { rows, ...beside } = await readList(
+        sql,
+        { page, items, after },
+        {
+          list: (part) => listEvents(sql, eshopId, filter, part),
+          count: () => countEvents(sql, eshopId, filter),
+        },
+      );
+      const first = after === undefined && (page ?? 1) === 1;
+      const missing = first ? await missingEvents(sql, eshopId, filter, rows.length) : undefined;
+      return okWith(c, 'Events found.', await withOutcomes(sql, eshopId, rows), { ...beside, missing });
+    },
+  );
+
+  app.get(
+    '/events/:id',
+    describeOperation({
+      summary: 'Read an event',
+      description: 'With the record as it was right after the write, and what became of it at every webhook.',
+      tag,
+      data: EventWithRecord,
+      message: 'Event found.',
+      errors: { 404: 'the event does not exist.' },
+    }),
+    params({ id: eventId }),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const { id } = c.req.valid('param');
+      const event = await findEvent(sql, eshopId, id);
+      if (event === null) throw notFound(`Event ${id} does not exist.`);
+      const [shown] = await withOutcomes(sql, eshopId, [event]);
+      const record = renderValue(event.snapshot, { version, withPackingLists: true });
+      return ok(c, 'Event found.', { ...shown, record });
+    },
+  );
+  return app;
+}

@@ -1,0 +1,146 @@
+/**
+ * The events of an e-shop, and what became of each at every webhook.
+ * @module
+ */
+import type { WebhookVersion } from '../domain/absence.ts';
+import type { DeliveryState } from '../domain/delivery-state.ts';
+import { type EventType, eventTypeNames } from '../domain/event-types.ts';
+import {
+  behind,
+  cut,
+  directionOf,
+  MOST_COUNTED,
+  type Part,
+  reachOf,
+  type Times,
+  within,
+} from './id-range.ts';
+import type { Sql } from './pool.ts';
+import { madeAgain, madeWith } from './webhooks/deliveries-of-events.ts';
+import { shownState } from './webhooks/delivery-log.ts';
+
+/** An event without its snapshot. The time is in its id. */
+export interface EventRow {
+  readonly id: string;
+  readonly type: EventType;
+  readonly entityId: string;
+}
+
+/** Which events of an e-shop. */
+export interface EventFilter extends Times {
+  readonly webhookType?: EventType | undefined;
+  readonly entityId?: string | undefined;
+}
+
+/** Where the wanted events are found, in the order of the part and as many as it reaches, as SQL. */
+function found(sql: Sql, eshopId: number, filter: EventFilter, part: Part) {
+  const { webhookType, entityId } = filter;
+  const limits = sql`
+    ${within(sql, sql`e.id`, filter)} ${behind(sql, sql`e.id`, part)}
+    order by e.id ${directionOf(sql, part)} limit ${reachOf(part)}`;
+  if (entityId !== undefined) {
+    return sql`
+      select e.id from events e where e.eshop_id = ${eshopId} and e.entity_id = ${entityId}
+        ${webhookType === undefined ? sql`` : sql`and e.type = ${webhookType}`} ${limits}`;
+  }
+  // Each type's are found by the index and merged.
+  const types = webhookType === undefined ? eventTypeNames : [webhookType];
+  return sql`
+    select x.id from unnest(${types}::text[]) as t (type) cross join lateral (
+      select e.id from events e where e.eshop_id = ${eshopId} and e.type = t.type ${limits}) x`;
+}
+
+/** A part of the events of an e-shop. */
+export async function listEvents(...asked: Parameters<typeof selectEvents>): Promise<EventRow[]> {
+  return await selectEvents(...asked);
+}
+
+/** The query of {@link listEvents}, not sent yet. */
+export function selectEvents(sql: Sql, eshopId: number, filter: EventFilter, part: Part) {
+  const order = directionOf(sql, part);
+  return sql<EventRow[]>`
+    with found as materialized (
+      select id from (${found(sql, eshopId, filter, part)}) f order by id ${order} ${cut(sql, part)})
+    select e.id, e.type, e.entity_id from events e where e.id in (select id from found) order by e.id ${order}`;
+}
+
+/** How many there are, up to {@link MOST_COUNTED}. */
+export async function countEvents(sql: Sql, eshopId: number, filter: EventFilter): Promise<number> {
+  const [row] = await selectCountOfEvents(sql, eshopId, filter);
+  return row?.count ?? 0;
+}
+
+/** The query of {@link countEvents}, not sent yet. */
+export function selectCountOfEvents(sql: Sql, eshopId: number, filter: EventFilter) {
+  return sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from (${found(sql, eshopId, filter, { limit: MOST_COUNTED, offset: 0 })}) f limit ${MOST_COUNTED}) counted`;
+}
+
+/** An event with the JSON text of its snapshot, in the v2 form; null where there is none. */
+export async function findEvent(
+  sql: Sql,
+  eshopId: number,
+  id: string,
+): Promise<(EventRow & { readonly snapshot: string }) | null> {
+  const [row] = await sql<(EventRow & { snapshot: string })[]>`
+    select id, type, entity_id, snapshot from events where id = ${id} and eshop_id = ${eshopId}`;
+  return row ?? null;
+}
+
+/** A delivery of an event. */
+export interface DeliveryOfEvent {
+  readonly eventId: string;
+  readonly id: string;
+  readonly webhookId: number;
+  readonly state: DeliveryState;
+  readonly attemptsMade: number;
+  readonly lastError: string | null;
+}
+
+/** The deliveries of these events, in the order in which they were made; those of deleted webhooks do not exist here. */
+export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promise<DeliveryOfEvent[]> {
+  return eventIds.length === 0 ? [] : await selectDeliveriesOf(sql, eventIds);
+}
+
+/** The query of {@link deliveriesOf}, not sent yet. */
+export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
+  const columns = sql`
+    d.event_id, d.id, d.webhook_id, d.eshop_id, d.state, d.attempts_made, d.last_error from deliveries d`;
+  return sql<DeliveryOfEvent[]>`
+    select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error
+    from unnest(${[...eventIds]}::uuid[]) as e (id) cross join lateral (
+      select ${columns} where ${madeWith(sql, sql`e.id`)}
+      union all
+      select ${columns} where d.event_id = e.id and d.id > e.id and ${madeAgain(sql)}) d
+    join webhooks w on w.id = d.webhook_id
+    where w.deleted_at is null order by d.id`;
+}
+
+/** The most deleted webhooks that are remembered here. */
+const MOST_DELETED = 10;
+
+/**
+ * What the webhooks of an e-shop were that are or once were of one of these types, in the order of webhooks and times.
+ * Of the deleted ones, those that were deleted last.
+ */
+export async function versionsOf(
+  sql: Sql,
+  eshopId: number,
+  types: readonly EventType[],
+): Promise<WebhookVersion[]> {
+  const ofTypes = sql`w.eshop_id = ${eshopId} and exists (
+    select from webhook_versions v
+    where v.eshop_id = ${eshopId} and v.webhook_type = any(${[...types]}::text[]) and v.webhook_id = w.id)`;
+  return await sql<WebhookVersion[]>`
+    select v.webhook_id, v.at, v.webhook_type, v.active, v.deleted, x.reason, x.delivery_id, x.last_error
+    from webhook_versions v
+    left join deactivations x on x.webhook_id = v.webhook_id and x.generation = v.generation
+      and v.active = false and not v.deleted
+    where v.webhook_id in (
+      (select w.id from webhooks w where ${ofTypes} and w.deleted_at is null)
+      union all
+      (select w.id from webhooks w where ${ofTypes} and w.deleted_at is not null
+       order by w.deleted_at desc limit ${MOST_DELETED}))
+    order by v.webhook_id, v.at, v.number`;
+}

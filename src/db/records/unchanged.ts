@@ -1,0 +1,41 @@
+/**
+ * Writes that changed nothing, and so fired nothing: remembered for each record, so that it can be said why there is no
+ * event.
+ * @module
+ */
+import type { EntityKind } from '../../domain/event-types.ts';
+import type { Sql } from '../pool.ts';
+
+/** A write that changed nothing. */
+export interface UnchangedWrite {
+  readonly kind: EntityKind;
+  readonly entityId: string;
+  readonly at: Date;
+}
+
+/** Remembers writes that changed nothing; their records are locked. */
+export async function noteUnchanged(
+  sql: Sql,
+  eshopId: number,
+  writes: readonly UnchangedWrite[],
+): Promise<void> {
+  if (writes.length === 0) return;
+  await sql`
+    insert into unchanged_writes as u (eshop_id, kind, entity_id, at, writes)
+    select ${eshopId}::int, w.kind, w."entityId", max(w.at), count(*)
+    from json_to_recordset(${JSON.stringify(writes)}::text::json) as w (kind text, "entityId" text, at timestamptz)
+    group by w.kind, w."entityId" order by w.kind, w."entityId"
+    on conflict (eshop_id, kind, entity_id) do update set at = excluded.at, writes = u.writes + excluded.writes`;
+}
+
+/** The last write of each record of this identifier that changed nothing, of these kinds. */
+export async function findUnchanged(
+  sql: Sql,
+  eshopId: number,
+  kinds: readonly EntityKind[],
+  entityId: string,
+): Promise<UnchangedWrite[]> {
+  return await sql<UnchangedWrite[]>`
+    select kind, entity_id, at from unchanged_writes
+    where eshop_id = ${eshopId} and kind = any(${[...kinds]}::text[]) and entity_id = ${entityId} order by at desc`;
+}

@@ -1,0 +1,127 @@
+/**
+ * The deliveries of an e-shop across its webhooks. Each webhook's newest are found by an index and merged, so that a page costs
+ * the same whatever is stored, no index but those of each webhook is needed, and what is inactive or deleted is known
+ * before a delivery is looked at.
+ * @module
+ */
+import type { DeliveryState } from '../../domain/delivery-state.ts';
+import { idAt } from '../../domain/id-time.ts';
+import {
+  behind,
+  cut,
+  directionOf,
+  MOST_COUNTED,
+  type Part,
+  reachOf,
+  type Times,
+  within,
+} from '../id-range.ts';
+import type { Sql } from '../pool.ts';
+import { leastOf, madeAgain, madeWith } from './deliveries-of-events.ts';
+import { type DeliveryFilter, type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
+
+/** Which deliveries of an e-shop; the times are those of the events. */
+export interface AllDeliveriesFilter extends Omit<DeliveryFilter, keyof Times>, Times {
+  readonly webhookId?: number | undefined;
+  readonly webhookType?: string | undefined;
+}
+
+/** The webhooks whose deliveries may be among those wanted, as SQL. */
+function webhooks(sql: Sql, eshopId: number, { webhookId, webhookType, state }: AllDeliveriesFilter) {
+  const open = state === 'pending' || state === 'retrying';
+  return sql`
+    select w.id from webhooks w
+    where w.eshop_id = ${eshopId} and w.deleted_at is null
+      ${webhookId === undefined ? sql`` : sql`and w.id = ${webhookId}::bigint`}
+      ${open ? sql`and w.active` : state === 'held' ? sql`and not w.active` : sql``}
+      ${
+        webhookType === undefined
+          ? sql``
+          : sql`and exists (
+        select from webhook_versions v
+        where v.eshop_id = ${eshopId} and v.webhook_type = ${webhookType} and v.webhook_id = w.id)`
+      }`;
+}
+
+/** Literally, so that the planner sees which partial index has them. */
+function inState(sql: Sql, state: DeliveryState) {
+  const conditions: Record<DeliveryState, () => ReturnType<Sql>> = {
+    pending: () => sql`d.state = 'pending'`,
+    retrying: () => sql`d.state = 'retrying'`,
+    held: () => sql`d.state in ('pending', 'retrying')`,
+    delivered: () => sql`d.state = 'delivered'`,
+    failed: () => sql`d.state = 'failed'`,
+    expired: () => sql`d.state = 'expired'`,
+    canceled: () => sql`d.state = 'canceled'`,
+  };
+  return conditions[state]();
+}
+
+/** Where the wanted deliveries are found, in the order of the part and as many as it reaches, as SQL. */
+function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Part) {
+  const { entityId, state, webhookType, until } = filter;
+  const order = directionOf(sql, part);
+  const most = reachOf(part);
+  const wanted = sql`
+    ${within(sql, sql`d.event_id`, filter)} ${behind(sql, sql`d.id`, part)}
+    ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
+    ${state === undefined ? sql`` : sql`and ${inState(sql, state)}`}
+    ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}`;
+  const ofWebhooks = (which: ReturnType<Sql>) => sql`
+    select x.id from wanted w cross join lateral (
+      select d.id from deliveries d where d.webhook_id = w.id and ${which} ${wanted}
+      order by d.id ${order} limit ${most}) x`;
+  if (entityId === undefined) {
+    // An event before `until` may have been delivered again later.
+    if (until === undefined) return ofWebhooks(sql`true`);
+    const end = sql`${idAt(until)}::uuid`;
+    return sql`(${ofWebhooks(sql`d.id < ${end}`)}) union all (${ofWebhooks(sql`d.id >= ${end} and ${madeAgain(sql)}`)})`;
+  }
+  return sql`
+    (select x.id from events e cross join lateral (
+       select d.id from deliveries d where ${madeWith(sql, sql`e.id`)} ${wanted}
+         and d.webhook_id in (select id from wanted)) x
+     where e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${within(sql, sql`e.id`, filter)}
+       ${'after' in part ? sql`and e.id >= ${leastOf(sql, sql`${part.after}`)} and e.id < ${part.before}::uuid` : sql``}
+     order by e.id ${order}, x.id ${order} limit ${most})
+    union all
+    (select d.id from deliveries d
+     where d.eshop_id = ${eshopId} and d.entity_id = ${entityId} and ${madeAgain(sql)} ${wanted}
+       and d.webhook_id in (select id from wanted)
+     order by d.id ${order} limit ${most})`;
+}
+
+/** A part of the deliveries of an e-shop. Those of deleted webhooks do not exist here. */
+export async function listAllDeliveries(
+  ...asked: Parameters<typeof selectAllDeliveries>
+): Promise<DeliveryLogRow[]> {
+  return await selectAllDeliveries(...asked);
+}
+
+/** The query of {@link listAllDeliveries}, not sent yet. */
+export function selectAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Part) {
+  return sql<DeliveryLogRow[]>`
+    with wanted as materialized (${webhooks(sql, eshopId, filter)}),
+    found as materialized (
+      select id from (${found(sql, eshopId, filter, part)}) f order by id ${directionOf(sql, part)} ${cut(sql, part)})
+    ${selectDeliveries(sql)}
+    where d.id in (select id from found) order by d.id ${directionOf(sql, part)}`;
+}
+
+/** How many there are, up to {@link MOST_COUNTED}. */
+export async function countAllDeliveries(
+  sql: Sql,
+  eshopId: number,
+  filter: AllDeliveriesFilter,
+): Promise<number> {
+  const [row] = await selectCountOfAll(sql, eshopId, filter);
+  return row?.count ?? 0;
+}
+
+/** The query of {@link countAllDeliveries}, not sent yet. */
+export function selectCountOfAll(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
+  return sql<{ count: number }[]>`
+    with wanted as materialized (${webhooks(sql, eshopId, filter)})
+    select count(*)::int as count from (
+      select from (${found(sql, eshopId, filter, { limit: MOST_COUNTED, offset: 0 })}) f limit ${MOST_COUNTED}) counted`;
+}

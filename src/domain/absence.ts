@@ -1,0 +1,160 @@
+/**
+ * Why an event has no delivery to a webhook (docs/interface.md, L9): found by what the webhook was when it happened.
+ * @module
+ */
+import type { EventType } from './event-types.ts';
+
+/** What a webhook was from a time on. */
+export interface WebhookVersion {
+  readonly webhookId: number;
+  readonly at: Date;
+  readonly webhookType: EventType;
+  /** Null where it is not known. */
+  readonly active: boolean | null;
+  readonly deleted: boolean;
+  /** Why it is inactive, if it was deactivated with this version. */
+  readonly reason: 'user' | 'retriesExhausted' | 'gone' | null;
+  readonly deliveryId: string | null;
+  readonly lastError: string | null;
+}
+
+/** Why there is no delivery: to one webhook. */
+export const webhookCauses = {
+  createdLater: 'the webhook was created after the event',
+  createdInactive: 'it was created inactive and had not been activated yet',
+  deactivatedByUser: 'it had been deactivated on request',
+  retriesExhausted: 'it had been deactivated because all retries of a delivery had failed',
+  gone: 'it had been deactivated because its receiver had responded with 410',
+  inactive: 'it was inactive; since when and why is not known',
+  otherType: 'it was of another type at that time',
+  deletedBefore: 'it had been deleted before',
+  deletedSince: 'it has been deleted since, with its deliveries',
+  changedMeanwhile: 'it was changed while the event was being recorded',
+  notKept: 'the delivery is no longer kept',
+} as const;
+/** Why there is no delivery to a webhook. */
+export type WebhookCause = keyof typeof webhookCauses;
+
+/** Why there is no delivery: to none at all. */
+export const eventCauses = {
+  noWebhook: 'there has never been a webhook of this type',
+  noActiveWebhook: 'no webhook of this type was active',
+  noLongerThere: 'its deliveries were to webhooks that have been deleted since, or are no longer kept',
+} as const;
+/** Why an event has no delivery at all. */
+export type EventCause = keyof typeof eventCauses;
+
+/** A cause, with the sentence that says it. */
+export interface Absence<Cause extends string> {
+  readonly cause: Cause;
+  readonly reason: string;
+}
+
+/** The absence at one webhook. */
+export interface WebhookAbsence extends Absence<WebhookCause> {
+  readonly webhookId: number;
+}
+
+/** What an absence is found by. */
+export interface AbsentEvent {
+  readonly type: EventType;
+  readonly at: Date;
+}
+
+/** A statement takes no longer than this: what changes beside it may be seen by it or not, in milliseconds. */
+const MEANWHILE_MS = 10_000;
+
+/**
+ * Why an event has no delivery to a webhook.
+ * @param versions of one webhook that has none, in the order of their times
+ * @returns null where nobody would expect one: the webhook was not there yet, and is no longer
+ */
+export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[]): WebhookAbsence | null {
+  const [first] = versions;
+  const last = versions.at(-1);
+  if (first === undefined || last === undefined) return null;
+  const { webhookId } = first;
+  const said = (cause: WebhookCause, text: string) => ({
+    webhookId,
+    cause,
+    reason: `Webhook ${webhookId} ${text}`,
+  });
+  const index = versions.findLastIndex(({ at }) => at <= event.at);
+  const then = versions[index];
+  if (then === undefined)
+    return last.deleted ? null : said('createdLater', `was created later, at ${iso(first.at)}.`);
+  if (then.deleted) return said('deletedBefore', `had been deleted at ${iso(then.at)}.`);
+  if (then.webhookType !== event.type)
+    return said('otherType', `was of the type ${then.webhookType} at that time.`);
+  if (then.active !== true) return inactive(said, versions.slice(0, index + 1));
+  if (last.deleted)
+    return said('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);
+  const near = versions.find(({ at }) => Math.abs(at.getTime() - event.at.getTime()) <= MEANWHILE_MS);
+  if (near !== undefined) {
+    return said('changedMeanwhile', `was changed at ${iso(near.at)}, while the event was being recorded.`);
+  }
+  return said('notKept', 'was active; its delivery is no longer kept.');
+}
+
+/** @param versions up to the one that is inactive */
+function inactive(
+  said: (cause: WebhookCause, text: string) => WebhookAbsence,
+  versions: readonly WebhookVersion[],
+) {
+  const begin = versions.findLastIndex(({ active }) => active === true) + 1;
+  const since = versions[begin];
+  const at = since === undefined ? '' : iso(since.at);
+  const delivery = `delivery ${since?.deliveryId}`;
+  const error = since?.lastError == null ? '' : ` (${since.lastError})`;
+  if (since?.reason === 'user')
+    return said('deactivatedByUser', `was inactive: it had been deactivated at ${at} on request.`);
+  if (since?.reason === 'retriesExhausted') {
+    const why = `because all retries of ${delivery} had failed${error}`;
+    return said('retriesExhausted', `was inactive: it had been deactivated at ${at} ${why}.`);
+  }
+  if (since?.reason === 'gone') {
+    const why = `because its receiver had responded to ${delivery} with 410 Gone`;
+    return said('gone', `was inactive: it had been deactivated at ${at} ${why}.`);
+  }
+  if (begin === 0 && since?.active === false) {
+    return said(
+      'createdInactive',
+      `was inactive: it had been created so at ${at}, and not been activated yet.`,
+    );
+  }
+  return said('inactive', 'was inactive; since when and why is not known.');
+}
+
+/**
+ * Why an event has no delivery at all.
+ * @param absences at the webhooks of its type
+ */
+export function absenceOf(
+  { type, at }: AbsentEvent,
+  absences: readonly WebhookAbsence[],
+): Absence<EventCause> {
+  if (absences.length === 0)
+    return { cause: 'noWebhook', reason: `There has been no webhook of the type ${type}.` };
+  const lost = absences.filter(({ cause }) => cause === 'deletedSince' || cause === 'notKept');
+  if (lost.length > 0) {
+    return {
+      cause: 'noLongerThere',
+      reason: lost
+        .map(({ reason }) => reason)
+        .slice(0, MOST_SAID)
+        .join(' '),
+    };
+  }
+  const why = absences.map(({ reason }) => reason).slice(0, MOST_SAID);
+  const more =
+    absences.length > why.length ? [`${absences.length - why.length} more are listed in \`webhooks\`.`] : [];
+  const none = `No webhook of the type ${type} was active at ${iso(at)}.`;
+  return { cause: 'noActiveWebhook', reason: [none, ...why, ...more].join(' ') };
+}
+
+/** Sentences in one reason. */
+const MOST_SAID = 3;
+
+function iso(at: Date): string {
+  return at.toISOString();
+}

@@ -1,0 +1,16 @@
+/**
+ * The time in a UUIDv7: identifiers of events and deliveries begin with the millisecond they were made in, so a time is
+ * a place among them.
+ * @module
+ */
+
+/** The least identifier of a time; before 1970 the least of all. */
+export function idAt(time: Date): string {
+  const digits = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}
+
+/** The time at which an identifier was made. */
+export function timeOf(id: string): Date {
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+}
