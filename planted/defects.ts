@@ -11,6 +11,7 @@ import { limitDefects } from './defects/limits.ts';
 import { listDefects } from './defects/lists.ts';
 import { orderDefects } from './defects/orders.ts';
 import { recordDefects } from './defects/records.ts';
+import { recoveryDefects } from './defects/recoveries.ts';
 import { relayDefects } from './defects/relay.ts';
 import { retentionDefects } from './defects/retention.ts';
 import { trialDefects } from './defects/trials.ts';
@@ -29,4 +30,5 @@ export const defects: readonly Defect[] = [
   ...retentionDefects,
   ...deliveryLogDefects,
   ...trialDefects,
+  ...recoveryDefects,
 ];

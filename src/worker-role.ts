@@ -28,6 +28,7 @@ import { registerSearchAttributes } from './temporal/register-search-attributes.
 import { runTogether } from './temporal/run-together.ts';
 import { scheduleRetention } from './temporal/schedule-retention.ts';
 import { createBatchStarter } from './temporal/start-batch.ts';
+import { createRecoveryStarter } from './temporal/start-recovery.ts';
 import { connectionOptions, type TemporalTarget } from './temporal/target.ts';
 import { loadWorkflowBundle } from './temporal/workflow-bundle.ts';
 
@@ -143,6 +144,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         taskQueue: temporal.taskQueue,
         policy: options.policy,
       });
+      const recoveries = createRecoveryStarter(client, temporal.taskQueue);
       const activities = createActivities({
         sql: options.sql,
         sender: options.sender,
@@ -182,7 +184,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       const checking = startReconciler({
         sql: options.sql,
         executions: createExecutions(client, temporal.taskQueue),
-        restarter: { ...dispatcher, ...starter },
+        restarter: { ...dispatcher, ...starter, ...recoveries },
         log,
         counts: repaired,
         onSetBack,
@@ -196,6 +198,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         sql: options.sql,
         dispatcher,
         handedBack: dispatcher,
+        recovered: dispatcher,
+        recoveries,
         starter,
         checkBatch: (batchId) => checking.check([batchWorkflowId(batchId)]),
         slots,

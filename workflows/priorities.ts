@@ -9,7 +9,10 @@ import type { Priority } from '@temporalio/common';
 /** Temporal's own default, for what says nothing, is 3; smaller goes first. */
 const KEYS = { fresh: 2, retry: 3, recovery: 4 } as const;
 
-/** What a workflow is started for: a first attempt, further attempts, or to replace one that Temporal has lost. */
+/**
+ * What a workflow is started for: a first attempt, further attempts, or to recover: what a receiver did not get, or a workflow
+ * that Temporal has lost.
+ */
 export type Urgency = keyof typeof KEYS;
 
 /** For the start of a workflow that is one e-shop's; its activities inherit it. */
@@ -18,7 +21,9 @@ export function priorityOf(urgency: Urgency, eshopId: number): Required<Omit<Pri
 }
 
 /** For a batch of first attempts: the relay has taken them from the e-shops by turns. */
-export const batchPriority: Priority = { priorityKey: KEYS.fresh };
+export function batchPriority(urgency: Urgency): Priority {
+  return { priorityKey: KEYS[urgency] };
+}
 
 /**
  * For the activity that makes the attempts. Temporal repeats an activity with the priority that it was scheduled with, so the retries

@@ -29,6 +29,7 @@ import { stockMovementResource, stockMovementRoutes } from './records/stock-move
 import { shipperServiceRoutes } from './shipper-services.ts';
 import { systemRoutes } from './system.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
+import { recoveryRoutes } from './webhooks/recoveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { TEST_PATH, webhookTestRoutes } from './webhooks/trial.ts';
 import { needsLength, wholeBody } from './whole-body.ts';
@@ -85,6 +86,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', webhookRoutes(deps));
   v21.route('/', webhookOperationRoutes(deps));
   v21.route('/', webhookTestRoutes(deps, turn));
+  v21.route('/', recoveryRoutes(deps));
   v21.route('/', deliveryRoutes(deps));
   v21.route('/', deliveryOperationRoutes(deps));
   v21.route('/', allDeliveriesRoutes(deps));
@@ -106,6 +108,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v2.route('/', recordReads(deps, 'v2', returnResource));
   v2.route('/', recordReads(deps, 'v2', stockMovementResource));
   v2.route('/', shipperServiceRoutes(deps));
+  v2.route('/', recoveryRoutes(deps));
   app.route('/v2', v2);
   return app;
 }

@@ -15,6 +15,7 @@ import { createPasses, type PassResult } from '../reconciler/passes.ts';
 import type { Repair } from '../reconciler/repair.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
 import { createBatchStarter } from '../temporal/start-batch.ts';
+import { createRecoveryStarter } from '../temporal/start-recovery.ts';
 import { connectionOptions, temporalTarget } from '../temporal/target.ts';
 import { UserError } from '../user-error.ts';
 import { instanceOf, withDatabase } from './open-database.ts';
@@ -62,6 +63,7 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
         restarter: {
           ...createDispatcher(client, taskQueue, policy),
           ...createBatchStarter(client, { taskQueue, policy }),
+          ...createRecoveryStarter(client, taskQueue),
         },
         log,
         graceMs: GRACE_MS,

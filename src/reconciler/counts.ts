@@ -37,6 +37,7 @@ const kinds: Record<Kind, readonly [one: string, many: string]> = {
   batch: ['batch', 'batches'],
   mail: ['deactivation mail', 'deactivation mails'],
   release: ['pre-order', 'pre-orders'],
+  recovery: ['recovery', 'recoveries'],
 };
 /** What a repair is called. */
 export const actions: Record<Action, string> = {

@@ -7,6 +7,7 @@ import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { recoveryChangedSignal } from '../../workflows/recovery-types.ts';
 import { releaseChangedSignal } from '../../workflows/release-types.ts';
 import type { Found } from './verdict.ts';
 
@@ -24,9 +25,9 @@ export interface Executions {
    * which was set back, and takes what is new for what it has seen.
    */
   isDeaf(workflowId: string): Promise<boolean>;
-  /** Workflows of deliveries and batches that were terminated or canceled since a time, as far as the list knows. */
+  /** Workflows of deliveries, batches and recoveries that were terminated or canceled since a time, as far as the list knows. */
   endedExternally(since: Date): AsyncIterable<{ readonly workflowId: string; readonly closedAt: Date }>;
-  /** The running workflows of deliveries and batches, as far as the list knows. */
+  /** The running workflows of deliveries, batches and recoveries, as far as the list knows. */
   running(): AsyncIterable<{ readonly workflowId: string }>;
 }
 
@@ -38,6 +39,8 @@ const LATEST_EVENTS = 20;
 const PAGE = 1_000;
 /** A step of a workflow that is tried for this time has failed from its whole history, and not from what a worker remembered. */
 const FAILING_ATTEMPTS = 3;
+/** What a workflow is told of a change with. */
+const CHANGES: readonly string[] = [webhookChangedSignal, releaseChangedSignal, recoveryChangedSignal];
 /** Who the server says it is where it ends a workflow by itself, e.g. at a history's maximum length. */
 const SERVER_IDENTITIES = ['history-service', 'history-resetter', 'worker-service'];
 
@@ -48,9 +51,9 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
   const queue = taskQueue.replaceAll("'", "''");
   const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 
-  /** The delivery workflows for which a condition holds. */
+  /** The workflows for which a condition holds. */
   async function* list(condition: string) {
-    const query = `WorkflowType IN ('deliverEvent', 'deliverBatch') AND TaskQueue = '${queue}' AND ${condition}`;
+    const query = `WorkflowType IN ('deliverEvent', 'deliverBatch', 'recoverWebhook') AND TaskQueue = '${queue}' AND ${condition}`;
     let nextPageToken: Uint8Array = new Uint8Array();
     do {
       const page = await within(() =>
@@ -121,7 +124,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
         if (event.activityTaskScheduledEventAttributes || event.activityTaskCancelRequestedEventAttributes)
           return false;
         const signal = event.workflowExecutionSignaledEventAttributes?.signalName;
-        if (signal === webhookChangedSignal || signal === releaseChangedSignal) return true;
+        if (signal !== null && signal !== undefined && CHANGES.includes(signal)) return true;
       }
       return false;
     },

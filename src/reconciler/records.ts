@@ -5,10 +5,14 @@
 import { validate as isUuid } from 'uuid';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { latenessMs } from '../attempt/lateness.ts';
+import { recoveriesAmong } from '../db/outbox/recovery-changes.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
+import * as recoveries from '../db/recoveries/reconciliation.ts';
+import { controlRecovery } from '../db/recoveries/recoveries.ts';
 import { handBackAll } from '../db/webhooks/attempts.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
@@ -39,7 +43,7 @@ export interface Records {
   late(): Promise<OwedRecord[]>;
   /** All of them, page by page. */
   all(): AsyncIterable<OwedRecord[]>;
-  /** Deliveries and batches with these workflow ids, as far as they are open. */
+  /** Deliveries, batches and recoveries with these workflow ids, as far as they are open. */
   withWorkflows(workflowIds: readonly string[]): Promise<OwedRecord[]>;
   /** The closed deliveries among them: a workflow that still waits need only be told. */
   closedOf(workflowIds: readonly string[]): Promise<OwedRecord[]>;
@@ -135,6 +139,28 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
     };
   }
 
+  function recovery({ id, late }: recoveries.OwedRecovery): OwedRecord {
+    return {
+      ...nothing,
+      kind: 'recovery',
+      workflowId: recoveryWorkflowId(id),
+      name: { recoveryId: id },
+      late,
+      stillOwed: async () => (await recoveriesAmong(sql, [id])).length > 0,
+      async restart(former) {
+        const [now] = await recoveriesAmong(sql, [id]);
+        if (now === undefined) return false;
+        if (former === 'running') await restarter.replaceRecovery(now);
+        else await restarter.signalRecoveryChanged(now);
+        return true;
+      },
+      close: () => controlRecovery(sql, id, 'cancel', { by: 'operator' }),
+      async wake() {
+        for (const now of await recoveriesAmong(sql, [id])) await restarter.signalRecoveryChanged(now);
+      },
+    };
+  }
+
   async function nextLateReleases(): Promise<db.OwedRelease[]> {
     const options = { graceMs, lateOnly: true, limit: PAGE };
     const page = await db.owedReleases(sql, { ...options, after: lateReleases });
@@ -144,12 +170,18 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
 
   return {
     async late() {
-      const [deliveries, mails, releases] = await Promise.all([
+      const [deliveries, mails, releases, late] = await Promise.all([
         db.claimLateDeliveries(sql, graceMs, PAGE),
         db.claimLateMails(sql, graceMs, PAGE),
         nextLateReleases(),
+        recoveries.claimLateRecoveries(sql, graceMs, PAGE),
       ]);
-      return once([...deliveries.map(delivery), ...mails.map(mail), ...releases.map(release)]);
+      return once([
+        ...deliveries.map(delivery),
+        ...mails.map(mail),
+        ...releases.map(release),
+        ...late.map(recovery),
+      ]);
     },
 
     async *all() {
@@ -161,12 +193,21 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       yield* pages((after: db.DeactivationCursor | null) => db.owedMails(sql, { after, limit: PAGE }), mail);
       const waiting = { graceMs, lateOnly: false, limit: PAGE };
       yield* pages((after: db.ReleaseCursor | null) => db.owedReleases(sql, { ...waiting, after }), release);
+      yield* pages(
+        (after: recoveries.OwedRecovery | null) => recoveries.owedRecoveries(sql, { after, limit: PAGE }),
+        recovery,
+      );
     },
 
     async withWorkflows(workflowIds) {
       const batches = await db.owedBatches(sql, idsBehind(batchWorkflowId(''), workflowIds));
       const deliveries = await db.owedAmong(sql, idsBehind(deliveryWorkflowId(''), workflowIds));
-      return once([...batches.map(batch), ...deliveries.map(delivery)]);
+      const found = await recoveriesAmong(sql, idsBehind(recoveryWorkflowId(''), workflowIds));
+      return once([
+        ...batches.map(batch),
+        ...deliveries.map(delivery),
+        ...found.map(({ id }) => recovery({ id, late: true })),
+      ]);
     },
 
     closedOf: async (workflowIds) =>

@@ -6,9 +6,9 @@
 
 /**
  * What should have a running workflow: an open delivery, a batch of first attempts, the mail of a deactivation, the release
- * of a pre-order.
+ * of a pre-order, a recovery.
  */
-export type Kind = 'delivery' | 'batch' | 'mail' | 'release';
+export type Kind = 'delivery' | 'batch' | 'mail' | 'release' | 'recovery';
 
 /** A record's workflow as Temporal describes it. */
 export type Found =
@@ -62,4 +62,5 @@ const AFTER_OPERATOR = {
   batch: 'handedBack',
   mail: 'startedAgain',
   release: 'startedAgain',
+  recovery: 'closed',
 } as const satisfies Record<Kind, Action>;

@@ -12,7 +12,7 @@ import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import { handBackAll } from '../db/webhooks/attempts.ts';
 import { isRefusal } from '../temporal/refusal.ts';
-import type { BatchStarter } from '../temporal/start-batch.ts';
+import type { BatchStarter, BatchUrgency } from '../temporal/start-batch.ts';
 import type { Lane } from './lane.ts';
 import type { Next } from './loop.ts';
 
@@ -35,7 +35,7 @@ const BATCH_SIZE = 500;
 /** With fewer free slots than this a batch would be a small one. */
 const LEAST_SLOTS = 64;
 /** Before slots are looked at again, in milliseconds. */
-const BUSY_MS = 20;
+export const BUSY_MS = 20;
 /** Until receivers that had as much as they take are looked at again, in milliseconds. */
 const KEPT_MS = 50;
 /** A batch that was not full waits this long for more, in milliseconds. */
@@ -54,7 +54,7 @@ export async function dispatchBatch(deps: BatchesDeps, lane: Lane): Promise<Next
   const inFlight = deps.batchLimits();
   const { deliveries, kept, keptMs } = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
   lane.batched(deliveries.length, keptMs);
-  await startBatches(deps, deliveries);
+  await startBatches(deps, deliveries, 'fresh');
   if (deliveries.length === limit) return 'more';
   // More will be possible before long.
   if (kept) return deliveries.length > 0 ? KEPT_MS : 'soon';
@@ -65,13 +65,14 @@ export async function dispatchBatch(deps: BatchesDeps, lane: Lane): Promise<Next
 export async function startBatches(
   { sql, log, starter, checkBatch, slots, onTaken }: BatchesDeps,
   deliveries: readonly QueuedDelivery[],
+  urgency: BatchUrgency,
 ): Promise<void> {
   const batchIds = new Set(deliveries.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
   for (const batchId of batchIds) {
     const claimed = deliveries.filter((delivery) => delivery.batchId === batchId);
     slots.promise(batchId, claimed.length);
     try {
-      if (!(await starter.startBatch(batchId, claimed))) await checkBatch(batchId);
+      if (!(await starter.startBatch(batchId, claimed, urgency))) await checkBatch(batchId);
     } catch (error) {
       if (isRefusal(error)) {
         log.error(

@@ -66,6 +66,7 @@ export async function dispatchDeliveries(deps: DeliveriesDeps, pace: Pace, lane:
   await startBatches(
     deps,
     claimed.filter(({ batchId }) => batchId !== null),
+    'fresh',
   );
   await startAll(
     deps,

@@ -6,16 +6,19 @@ import type { Logger } from 'pino';
 import type { InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Dispatcher, HandedBackStarter } from '../temporal/dispatcher.ts';
-import { type BatchesDeps, dispatchBatch } from './batches.ts';
+import type { Dispatcher, HandedBackStarter, RecoveredStarter } from '../temporal/dispatcher.ts';
+import { type BatchesDeps, BUSY_MS, dispatchBatch } from './batches.ts';
 import { dispatchChanges } from './changes.ts';
 import { dispatchDeliveries } from './deliveries.ts';
 import { createFanOutPace } from './fan-out-pace.ts';
 import { createHandBackPace } from './hand-back-pace.ts';
 import { dispatchHandedBack } from './handed-back.ts';
 import { createLane, type FirstAttempts } from './lane.ts';
-import { type LoopOptions, startLoop } from './loop.ts';
+import { FULL_MS } from './limits.ts';
+import { type LoopOptions, type Next, startLoop } from './loop.ts';
 import { createPace } from './pace.ts';
+import { createPrecedence } from './precedence.ts';
+import { dispatchRecovered, dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
 import { dispatchReleases } from './releases.ts';
 
 /** What the relay receives. */
@@ -23,6 +26,8 @@ export interface RelayOptions {
   readonly sql: Pool;
   readonly dispatcher: Dispatcher;
   readonly handedBack: HandedBackStarter;
+  readonly recovered: RecoveredStarter;
+  readonly recoveries: RecoveriesDeps['recoveries'];
   readonly starter: BatchesDeps['starter'];
   readonly checkBatch: BatchesDeps['checkBatch'];
   readonly slots: BatchesDeps['slots'];
@@ -65,13 +70,20 @@ export function startRelay(options: RelayOptions): Relay {
     felt: () => lane.rushing() || pace.waitMs(performance.now()) > FELT_MS,
   });
   const handBackPace = createHandBackPace(() => lane.rushing() || pace.late());
-  const dispatchFirst = () =>
-    lane.now() === 'batch' ? dispatchBatch(deps, lane) : dispatchDeliveries(deps, pace, lane);
+  const precedence = createPrecedence();
+  async function dispatchFirst(): Promise<Next> {
+    const batched = lane.now() === 'batch';
+    const next = await (batched ? dispatchBatch(deps, lane) : dispatchDeliveries(deps, pace, lane));
+    precedence.claimed(next === 'more' || next === BUSY_MS || next === FULL_MS);
+    return next;
+  }
   const loops = [
     loop('deliveries', () => dispatchFirst()),
     loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
     loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
     loop('changes of releases', () => dispatchReleases(deps)),
+    loop('recoveries', () => dispatchRecoveries(deps)),
+    loop('deliveries of recoveries', () => dispatchRecovered(deps, precedence)),
   ];
 
   const listening = sql

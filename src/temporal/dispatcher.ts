@@ -33,6 +33,7 @@ import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import type { BatchStarter } from './start-batch.ts';
+import type { RecoveryStarter } from './start-recovery.ts';
 
 /** Deadline of a call made for the operator's view alone, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
@@ -54,6 +55,12 @@ export interface HandedBackStarter {
   startHandedBack(delivery: HandedBackDelivery): Promise<void>;
 }
 
+/** Temporal as it is told of what recoveries create. */
+export interface RecoveredStarter {
+  /** Starts the delivery's own workflow, behind everything that is fresh. */
+  startRecovered(delivery: ClaimedDelivery): Promise<void>;
+}
+
 /** A delivery whose workflow is gone. */
 export interface LostDelivery extends ClaimedDelivery {
   /** Attempts recorded: the workflow waits what is still due, and goes on behind them. */
@@ -63,7 +70,8 @@ export interface LostDelivery extends ClaimedDelivery {
 /** Temporal as the reconciler uses it. */
 export interface Restarter
   extends Pick<Dispatcher, 'signalWebhookChanged' | 'signalReleaseChanged'>,
-    BatchStarter {
+    BatchStarter,
+    RecoveryStarter {
   /**
    * Starts a delivery's workflow again, with the retry policy that is configured now.
    * @returns false where another worker was first
@@ -81,7 +89,10 @@ export function createDispatcher(
   client: Client,
   taskQueue: string,
   policy: RetryPolicy,
-): Dispatcher & Omit<Restarter, keyof BatchStarter> & HandedBackStarter {
+): Dispatcher &
+  Omit<Restarter, keyof BatchStarter | keyof RecoveryStarter> &
+  HandedBackStarter &
+  RecoveredStarter {
   async function signal(
     deliveryId: string,
     deadlineMs: number,
@@ -169,6 +180,13 @@ export function createDispatcher(
         delivery.attemptsMade === 0 ? 'fresh' : 'retry',
         { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE, requestEagerStart: false },
       );
+    },
+    async startRecovered(delivery) {
+      await start({ ...delivery, attemptsMade: 0 }, 'recovery', {
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        // An eager start would pass over what waits in front of it.
+        requestEagerStart: false,
+      });
     },
     async restart(delivery, former) {
       // Any worker may take it: a whole system that is started again would choke the one that asks.

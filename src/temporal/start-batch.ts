@@ -7,21 +7,29 @@ import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common
 import { batchWorkflowId, type DeliverBatchInput } from '../../workflows/batch-types.ts';
 import { batchDetails, batchTitle } from '../../workflows/batch-view.ts';
 import type { deliverBatch } from '../../workflows/deliver-batch.ts';
-import { batchPriority } from '../../workflows/priorities.ts';
+import { batchPriority, type Urgency } from '../../workflows/priorities.ts';
 import { entityIdsKey } from '../../workflows/search-attributes.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
 
+/** Whether a batch makes first attempts of what has just happened, or of what is delivered again. */
+export type BatchUrgency = Extract<Urgency, 'fresh' | 'recovery'>;
+
 /** Starts batches. */
 export interface BatchStarter {
   /**
    * Starts a batch.
    * @param deliveries those known to belong to it, for the operator's view; the database knows all
+   * @param urgency of what recoveries created: behind everything that is fresh
    * @returns false where it was started before, also where it has ended since
    */
-  startBatch(batchId: string, deliveries: readonly ClaimedDelivery[]): Promise<boolean>;
+  startBatch(
+    batchId: string,
+    deliveries: readonly ClaimedDelivery[],
+    urgency: BatchUrgency,
+  ): Promise<boolean>;
   /**
    * Starts a batch again that has ended by itself: it holds something all the same.
    * @returns false where it runs already
@@ -51,6 +59,7 @@ export function createBatchStarter(
     batchId: string,
     deliveries: readonly ClaimedDelivery[],
     workflowIdReusePolicy: WorkflowIdReusePolicy,
+    urgency: BatchUrgency,
   ): Promise<boolean> {
     const input = batchInput(batchId, policy, deliveries);
     const startWith = (attributes: SearchAttributes) =>
@@ -60,9 +69,10 @@ export function createBatchStarter(
           workflowIdReusePolicy,
           taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-          requestEagerStart: true,
+          // An eager start would pass over what waits in front of it.
+          requestEagerStart: urgency === 'fresh',
           args: [input],
-          priority: batchPriority,
+          priority: batchPriority(urgency),
           staticSummary: batchTitle(input),
           staticDetails: batchDetails(input),
           ...attributes,
@@ -85,8 +95,10 @@ export function createBatchStarter(
   }
 
   return {
-    startBatch: (batchId, deliveries) => start(batchId, deliveries, WorkflowIdReusePolicy.REJECT_DUPLICATE),
-    restartBatch: (batchId, deliveries) => start(batchId, deliveries, WorkflowIdReusePolicy.ALLOW_DUPLICATE),
+    startBatch: (batchId, deliveries, urgency) =>
+      start(batchId, deliveries, WorkflowIdReusePolicy.REJECT_DUPLICATE, urgency),
+    restartBatch: (batchId, deliveries) =>
+      start(batchId, deliveries, WorkflowIdReusePolicy.ALLOW_DUPLICATE, 'fresh'),
   };
 }
 

@@ -4,17 +4,20 @@
  */
 
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
+import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId, webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { insertPreOrder } from '../support/lost-workflows.ts';
 import type { Receiver } from '../support/receiver.ts';
+import { loseMany } from '../support/recoveries.ts';
 
 /** How the workflow's history must end. */
 export type CloseEvent = 'completed' | 'failed' | 'canceled';
@@ -74,6 +77,32 @@ async function retentionRun(stack: DeliveryStack) {
   });
   const { workflowId } = action.workflow;
   return { workflowId, result: stack.client.workflow.getHandle(workflowId).result() };
+}
+
+/** A recovery of so many events whose deliveries failed, with a running workflow. */
+async function recovery(stack: DeliveryStack, receiver: Receiver, events: number) {
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  await loseMany({ sql: stack.sql, eshopId: stack.eshopId, webhookId }, events);
+  const { recoveryId } = await beginRecovery(stack.sql, {
+    eshopId: stack.eshopId,
+    webhookId,
+    webhookType: 'CREATE_ORDER',
+    since: new Date(Date.now() - 3_600_000),
+    until: null,
+    include: ['failed'],
+  });
+  const handle = stack.client.workflow.getHandle(recoveryWorkflowId(recoveryId));
+  await stack.until('its first step', async () => {
+    const [row] = await stack.sql<{ created: number }[]>`select created from recoveries`;
+    return (row?.created ?? 0) > 0;
+  });
+  return { recoveryId, webhookId, handle };
+}
+
+async function recoveryClosed(stack: DeliveryStack, recoveryId: string): Promise<string> {
+  const workflowId = recoveryWorkflowId(recoveryId);
+  await stack.untilEnded(workflowId);
+  return workflowId;
 }
 
 /** Refuses the first mails, as a mail server does that is away. */
@@ -424,6 +453,55 @@ export const scenarios: readonly Scenario[] = [
       const { result, workflowId } = await retentionRun(stack);
       await result;
       return workflowId;
+    },
+  },
+  {
+    name: 'recovery-completed',
+    closes: 'completed',
+    async run(stack, receiver) {
+      receiver.respond(({ count }) => ({ status: count === 2 ? 503 : 200 }));
+      return await recoveryClosed(stack, (await recovery(stack, receiver, 30)).recoveryId);
+    },
+  },
+  {
+    name: 'recovery-paused-and-canceled-by-updates',
+    closes: 'completed',
+    async run(stack, receiver) {
+      receiver.respond({ hang: 'headers' });
+      const { recoveryId, handle } = await recovery(stack, receiver, 60);
+      await handle.executeUpdate('pause', { args: [{ reason: 'stock-taking' }] });
+      await handle.executeUpdate('resume');
+      await handle.executeUpdate('cancel', { args: [{ reason: 'of no use' }] });
+      return await recoveryClosed(stack, recoveryId);
+    },
+  },
+  {
+    name: 'recovery-canceled-in-temporal',
+    closes: 'canceled',
+    async run(stack, receiver) {
+      receiver.respond({ hang: 'headers' });
+      const { recoveryId, handle } = await recovery(stack, receiver, 60);
+      await handle.cancel();
+      return await recoveryClosed(stack, recoveryId);
+    },
+  },
+  {
+    name: 'recovery-held-and-deleted-with-its-webhook',
+    closes: 'completed',
+    async run(stack, receiver) {
+      receiver.respond({ hang: 'headers' });
+      const { recoveryId, webhookId, handle } = await recovery(stack, receiver, 60);
+      const shown = (state: string) =>
+        stack.until(`the workflow to say ${state}`, async () => {
+          const progress = await handle.query<RecoveryProgress | null>('progress');
+          return progress?.state === state;
+        });
+      for (const active of [false, true, false]) {
+        await stack.changeWebhook(webhookId, { active });
+        await shown(active ? 'running' : 'paused');
+      }
+      await stack.changeWebhook(webhookId, { deleted: true });
+      return await recoveryClosed(stack, recoveryId);
     },
   },
 ];

@@ -44,6 +44,8 @@ export function relayTo(
     sql: stack.sql,
     dispatcher,
     handedBack: { startHandedBack: (delivery) => dispatcher.startDelivery(delivery) },
+    recovered: { startRecovered: (delivery) => dispatcher.startDelivery(delivery) },
+    recoveries: { async signalRecoveryChanged() {} },
     starter: { startBatch: () => Promise.reject(new Error('no batch is expected')) },
     checkBatch: () => Promise.reject(new Error('no batch is expected')),
     slots: createSlots(1),

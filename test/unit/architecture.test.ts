@@ -32,7 +32,7 @@ function roomOf(file: string): string {
  * what is drawn here is what is there.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  activities: ['src/attempt', 'src/db', 'src/mail', 'src/retention', 'workflows'],
+  activities: ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/retention', 'workflows'],
   bench: [
     'src/attempt',
     'src/db',

@@ -28,6 +28,12 @@ test.each<[Kind, Found, boolean, string | null]>([
   ['release', asleep, true, 'woken'],
   ['release', { as: 'missing' }, false, 'startedAgain'],
   ['release', { as: 'terminated', ...operator }, true, 'startedAgain'],
+  ['recovery', asleep, true, 'woken'],
+  ['recovery', failing, true, 'startedAgain'],
+  ['recovery', { as: 'missing' }, false, 'startedAgain'],
+  ['recovery', { as: 'ended' }, false, 'startedAgain'],
+  ['recovery', { as: 'terminated', ...operator }, false, 'closed'],
+  ['recovery', { as: 'canceled', ...operator }, true, 'closed'],
 ])('%s, %o, late: %s → %s', (kind, found, late, action) => {
   expect(verdictOn(kind, found, late)?.action ?? null).toBe(action);
   if (action !== null) {

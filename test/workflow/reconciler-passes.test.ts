@@ -15,6 +15,7 @@ import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes } from '../../src/reconciler/passes.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
+import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -37,6 +38,7 @@ function restarterOf({ client, taskQueue, policy }: DeliveryStack): Restarter {
   return {
     ...createDispatcher(client, taskQueue, policy),
     ...createBatchStarter(client, { taskQueue, policy }),
+    ...createRecoveryStarter(client, taskQueue),
   };
 }
 

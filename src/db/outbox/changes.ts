@@ -3,10 +3,11 @@
  * @module
  */
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { enqueueRecoveriesOf } from './recovery-changes.ts';
 
 /**
- * A webhook was activated, deactivated, deleted, or has another URL: its open deliveries must look at it. A change that
- * is still being passed on takes this one with it: it goes on where it is, and then once round.
+ * A webhook was activated, deactivated, deleted, or has another URL: its open deliveries and its recoveries must look at it.
+ * A change that is still being passed on takes this one with it: it goes on where it is, and then once round.
  * @param tx holds the lock on the webhook's row
  */
 export async function enqueueWebhookChange(
@@ -15,6 +16,7 @@ export async function enqueueWebhookChange(
   webhookId: number,
 ): Promise<void> {
   wakeRelayAfter(tx);
+  await enqueueRecoveriesOf(tx, webhookId);
   const joined = await tx`
     update outbox set version = version + 1, until_id = null, again_until_id = told_id, told = 0, due_at = now()
     where kind = 'webhookChanged' and webhook_id = ${webhookId}`;

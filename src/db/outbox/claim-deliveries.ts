@@ -20,6 +20,8 @@ export interface ClaimLimits {
   readonly countTo?: number;
   /** The batch that those claimed now belong to, unless they belong to one already; default: none. */
   readonly batchId?: string;
+  /** True: of what recoveries created, unless they are paused; default: of everything else. */
+  readonly recovered?: boolean;
   /** Deliveries whose first attempt has no result yet, this claim included; default: not bounded. */
   readonly inFlight?: InFlightLimits;
 }
@@ -100,9 +102,12 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
   const { limit, handedOver = null, countTo = 0, batchId = null, inFlight = UNBOUNDED } = limits;
   const roomTo = (bound: number | null) => sql`
     greatest(0, least(${limit}::int, coalesce(${bound}::int, ${limit}::int + h.count) - h.count))`;
-  const queued = sql`d.dispatched_at is null and d.handed_back_at is null`;
+  // Of what is recovered few wait at a time: they are in the index of what is fresh too, and passed over.
+  const queued = sql`
+    d.dispatched_at is null and d.handed_back_at is null and d.recovery_id is ${limits.recovered ? sql`not null` : sql`null`}`;
   const lately = sql`d.dispatched_at > now() - make_interval(secs => ${HAND_OVER_SECONDS})`;
-  const claimable = sql`${queued} and (d.claimed_until is null or d.claimed_until < now())`;
+  const claimable = sql`${queued} and (d.claimed_until is null or d.claimed_until < now())
+    ${limits.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
   const rows = await sql<ClaimRow[]>`
     with recursive
     -- A step in the index for each batch that has not ended, whatever the planner thinks of their number.

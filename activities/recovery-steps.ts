@@ -1,0 +1,67 @@
+/**
+ * The steps of a recovery on our own database.
+ * @module
+ */
+import type { Pool } from '../src/db/pool.ts';
+import { controlRecovery, type RecoveryRow, readRecovery } from '../src/db/recoveries/recoveries.ts';
+import { type RecoveryStep, stepRecovery } from '../src/db/recoveries/step.ts';
+import { recoveryProgress } from '../src/domain/recovery-progress.ts';
+import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery-types.ts';
+
+/**
+ * How long one execution looks for something to deliver, in milliseconds: where little was lost of very much, most pages
+ * hold nothing.
+ */
+const LOOKING_MS = 5_000;
+
+/** Makes the activities of `recoverWebhook`. */
+export function createRecoveryActivities({ sql }: { readonly sql: Pool }): RecoveryActivities {
+  async function progressOf(recoveryId: string): Promise<RecoveryProgress> {
+    return shown(await readRecovery(sql, recoveryId));
+  }
+  return {
+    async advanceRecovery(recoveryId) {
+      const until = performance.now() + LOOKING_MS;
+      for (;;) {
+        const step = await stepRecovery(sql, recoveryId);
+        if (step === null || !goesOn(step) || performance.now() > until) {
+          return shown(step?.recovery ?? null);
+        }
+      }
+    },
+    async controlRecovery({ recoveryId, action, reason }) {
+      await controlRecovery(sql, recoveryId, action, {
+        by: 'operator',
+        words: reason === '' ? null : reason,
+      });
+      return await progressOf(recoveryId);
+    },
+  };
+}
+
+/** Whether the next step can be taken at once: it has found nothing yet, or only its end is left. */
+function goesOn({ recovery, more }: RecoveryStep): boolean {
+  const { state, exhausted, pending, retrying, webhookInactive } = recovery;
+  return more || (state === 'running' && !webhookInactive && exhausted && pending + retrying === 0);
+}
+
+/** A recovery of which the database knows nothing was restored away: it is over. */
+function shown(row: RecoveryRow | null): RecoveryProgress {
+  if (row !== null) {
+    const progress = recoveryProgress(row);
+    const { estimatedEndAt } = progress;
+    return { ...progress, estimatedEndAt: estimatedEndAt?.toISOString() ?? null };
+  }
+  return {
+    state: 'canceled',
+    reason: 'The database does not know it.',
+    created: 0,
+    done: 0,
+    failed: 0,
+    open: 0,
+    left: 0,
+    rate: null,
+    estimatedEndAt: null,
+    exhausted: true,
+  };
+}

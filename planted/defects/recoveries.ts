@@ -1,0 +1,67 @@
+/**
+ * Recoveries: nothing missing, nothing twice, and nobody's turn taken.
+ * @module
+ */
+import type { Defect } from '../defect.ts';
+
+const api = (...tests: string[]) => [{ file: 'test/api/recoveries.test.ts', tests }];
+const workflow = (...tests: string[]) => [{ file: 'test/workflow/recovery.test.ts', tests }];
+const LOST = 'src/db/recoveries/lost-events.ts';
+const STORED = 'src/db/recoveries/recoveries.ts';
+
+export const recoveryDefects: readonly Defect[] = [
+  {
+    name: 'recovery-forgets-what-was-delivered-since',
+    file: LOST,
+    text: 'and not settled and became',
+    replacement: 'and became',
+    noticed: 'A receiver gets again what it has accepted in the meantime.',
+    caughtBy: api(
+      'what is found by all that became of the event here: what was delivered again, or is being delivered, is not lost',
+    ),
+  },
+  {
+    name: 'recovery-pages-past-what-it-found',
+    file: LOST,
+    text: '  if (events.length === limit) return { events, lookedAtId: events.at(-1)?.id ?? after, last: false };\n',
+    replacement: '',
+    noticed: 'Of many lost events a recovery delivers the first few.',
+    caughtBy: api('a recovery lets only a bounded number wait, and goes on as they are taken'),
+  },
+  {
+    name: 'recovery-begun-twice',
+    file: STORED,
+    text: '    if (known !== undefined) {',
+    replacement: '    if (known !== undefined && known.exhausted) {',
+    noticed: 'Whoever asks twice is told of a conflict with the recovery that was asked for.',
+    caughtBy: api('a recovery asked for at the same moment by many, is one'),
+  },
+  {
+    name: 'recovery-goes-on-although-paused',
+    file: 'src/db/recoveries/step.ts',
+    text: "if (state === 'paused' || webhookInactive) {",
+    replacement: 'if (webhookInactive) {',
+    noticed: 'A paused recovery goes on.',
+    caughtBy: api(
+      'its control paused it creates nothing, resumed it goes on, canceled it ends; each twice is as good as once',
+    ),
+  },
+  {
+    name: 'recovery-takes-the-turn-of-what-is-fresh',
+    file: 'src/relay/recoveries.ts',
+    text: '  if (!precedence.isOver()) return YIELD_MS;\n',
+    replacement: '',
+    noticed: 'New events wait behind those of a recovery.',
+    caughtBy: workflow('a relay hands over nothing that is recovered while something fresh waits'),
+  },
+  {
+    name: 'recovery-is-not-told-of-its-webhook',
+    file: 'src/db/outbox/changes.ts',
+    text: '  await enqueueRecoveriesOf(tx, webhookId);\n',
+    replacement: '',
+    noticed: 'A recovery whose webhook was inactive never goes on.',
+    caughtBy: workflow(
+      'its webhook deactivated: it waits, and goes on by itself after the activation; deleted: it ends',
+    ),
+  },
+];

@@ -1,0 +1,203 @@
+/**
+ * Recoveries of a webhook: asked for, read, paused, resumed and canceled (docs/interface.md, L8–L10).
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import type { Found } from '../../db/recoveries/lost-events.ts';
+import {
+  beginRecovery,
+  controlRecovery,
+  findRecovery,
+  measuredPace,
+  previewRecovery,
+  type RecoveryRow,
+} from '../../db/recoveries/recoveries.ts';
+import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
+import { badRequest, conflict, invalid, notFound, type Problem } from '../../domain/problem.ts';
+import { estimatedDurationMs, type RecoveryAction } from '../../domain/recovery.ts';
+import { isoTimestamp } from '../../domain/timestamp.ts';
+import type { ApiDeps, ApiEnv } from '../deps.ts';
+import { describeOperation } from '../describe.ts';
+import { ok } from '../envelope.ts';
+import { body, params } from '../validate.ts';
+import { noSuchWebhook, webhookId, webhookNotFound } from './record.ts';
+import { includedIn, recoverAnswer, recoverInput, recoveryOf, recoveryRecord } from './recovery-record.ts';
+
+const tag = 'Recoveries';
+const noSuchRecovery = 'the webhook or the recovery does not exist, or belongs to another e-shop.';
+const recoveryId = v.pipe(
+  v.string(),
+  v.uuid('must be a UUID'),
+  v.description('UUIDv7, as `recover` returned it.'),
+);
+
+const controls: readonly {
+  readonly action: RecoveryAction;
+  readonly summary: string;
+  readonly description: string;
+  readonly message: string;
+}[] = [
+  {
+    action: 'pause',
+    summary: 'Pause a recovery',
+    description:
+      'Nothing further is begun; what is with the receiver already goes on. Pausing a paused recovery changes nothing.',
+    message: 'Recovery paused.',
+  },
+  {
+    action: 'resume',
+    summary: 'Resume a recovery',
+    description:
+      'It goes on where it was paused. Resuming a running recovery changes nothing. One that waits for its webhook is resumed by activating that.',
+    message: 'Recovery resumed.',
+  },
+  {
+    action: 'cancel',
+    summary: 'Cancel a recovery',
+    description:
+      'Nothing further is begun, and it cannot be resumed; the deliveries that exist already are still made. Canceling a canceled recovery changes nothing.',
+    message: 'Recovery canceled.',
+  },
+];
+
+function inactive(id: number): Problem {
+  return badRequest(`Webhook ${id} is inactive. Activate it first.`);
+}
+
+/** The endpoints of recoveries. */
+export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+
+  async function foundWebhook(eshopId: number, id: number): Promise<WebhookRow> {
+    const webhook = await findWebhook(sql, eshopId, id);
+    if (webhook === null) throw webhookNotFound(id);
+    return webhook;
+  }
+
+  async function foundRecovery(eshopId: number, id: number, recoveryId: string): Promise<RecoveryRow> {
+    await foundWebhook(eshopId, id);
+    const row = await findRecovery(sql, { eshopId, webhookId: id, recoveryId });
+    if (row === null) throw notFound(`Recovery ${recoveryId} does not exist.`);
+    return row;
+  }
+
+  const shown = async (row: RecoveryRow) => recoveryOf(row, await measuredPace(sql, row.webhookId));
+
+  app.post(
+    '/webhooks/:id/recover',
+    describeOperation({
+      summary: 'Recover what a webhook did not get',
+      description:
+        'Delivers again, to this webhook, what happened in a period and did not reach it: `failed`, `expired` and `canceled` deliveries, and, if asked for, ' +
+        'events that it `missed` because it was inactive or did not exist. Try it with `dryRun` first.\n\n' +
+        'Each event becomes a new delivery, with its own identifier, retries and 48 hours. A recovery runs on its own, however many events there are: it ' +
+        'goes on as the receiver takes them, and gives way to new events. Asked for the same again while it is under way, it is the same recovery. ' +
+        'What was delivered in the meantime is not delivered again.',
+      tag,
+      data: recoverAnswer,
+      message: 'Recovery started.',
+      errors: {
+        400: 'the webhook is inactive, or the body is invalid.',
+        404: noSuchWebhook,
+        409: 'another recovery of the webhook is still looking for its events.',
+      },
+    }),
+    params({ id: webhookId }),
+    body(recoverInput),
+    async (c) => {
+      const { eshopId } = c.var.session;
+      const { id } = c.req.valid('param');
+      const asked = c.req.valid('json');
+      const webhook = await foundWebhook(eshopId, id);
+      if (!asked.dryRun && !webhook.active) throw inactive(id);
+      const since = new Date(asked.since);
+      if (since > c.var.clock.now()) throw invalid([{ path: 'since', message: 'must not be in the future' }]);
+      const include = includedIn(asked);
+      const until = asked.until === null ? null : new Date(asked.until);
+      const input = {
+        eshopId,
+        webhookId: id,
+        webhookType: webhook.webhookType,
+        since,
+        until,
+        include,
+      };
+      const answer = async (recoveryId: string | null, found: Found, ends: Date) => ({
+        recoveryId,
+        webhookId: id,
+        since: since.toISOString(),
+        until: ends.toISOString(),
+        include,
+        count: found.count,
+        first: isoTimestamp(found.firstAt),
+        last: isoTimestamp(found.lastAt),
+        estimatedDurationMs: estimatedDurationMs(found.count, await measuredPace(sql, id)),
+      });
+      if (asked.dryRun) {
+        const found = await previewRecovery(sql, input);
+        return ok(c, 'Nothing was recovered: a dry run.', await answer(null, found, found.until));
+      }
+      const begun = await beginRecovery(sql, input);
+      if (begun.kind === 'busy') {
+        throw conflict(
+          `Recovery ${begun.recoveryId} of this webhook is still looking for its events. Wait for it, or cancel it.`,
+        );
+      }
+      const message = begun.kind === 'begun' ? 'Recovery started.' : 'This recovery is under way.';
+      return ok(c, message, await answer(begun.recoveryId, begun.found, begun.until));
+    },
+  );
+
+  app.get(
+    '/webhooks/:id/recoveries/:recoveryId',
+    describeOperation({
+      summary: 'Read a recovery',
+      description: 'How far it has come, and when it is expected to end.',
+      tag,
+      data: recoveryRecord,
+      message: 'Recovery found.',
+      errors: { 404: noSuchRecovery },
+    }),
+    params({ id: webhookId, recoveryId }),
+    async (c) => {
+      const { id, recoveryId } = c.req.valid('param');
+      return ok(
+        c,
+        'Recovery found.',
+        await shown(await foundRecovery(c.var.session.eshopId, id, recoveryId)),
+      );
+    },
+  );
+
+  for (const { action, summary, description, message } of controls) {
+    app.post(
+      `/webhooks/:id/recoveries/:recoveryId/${action}`,
+      describeOperation({
+        summary,
+        description,
+        tag,
+        data: recoveryRecord,
+        message,
+        errors: {
+          ...(action === 'resume' ? { 400: 'the webhook is inactive, or a parameter is invalid.' } : {}),
+          404: noSuchRecovery,
+          409: 'the recovery has ended.',
+        },
+      }),
+      params({ id: webhookId, recoveryId }),
+      async (c) => {
+        const { eshopId } = c.var.session;
+        const { id, recoveryId } = c.req.valid('param');
+        const before = await foundRecovery(eshopId, id, recoveryId);
+        if (action === 'resume' && before.webhookInactive) throw inactive(id);
+        if (!(await controlRecovery(sql, recoveryId, action, { by: 'user' }))) {
+          const { state } = await foundRecovery(eshopId, id, recoveryId);
+          throw conflict(`Recovery ${recoveryId} is ${state}: there is nothing to ${action}.`);
+        }
+        return ok(c, message, await shown(await foundRecovery(eshopId, id, recoveryId)));
+      },
+    );
+  }
+  return app;
+}

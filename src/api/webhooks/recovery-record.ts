@@ -1,0 +1,177 @@
+/**
+ * A recovery as the API is asked for it and shows it (docs/interface.md, L8–L10).
+ * @module
+ */
+import * as v from 'valibot';
+import type { RecoveryRow } from '../../db/recoveries/recoveries.ts';
+import { list } from '../../domain/list.ts';
+import {
+  estimatedDurationMs,
+  type MeasuredPace,
+  type Recoverable,
+  recoverable,
+  recoveryStates,
+} from '../../domain/recovery.ts';
+import { recoveryProgress } from '../../domain/recovery-progress.ts';
+import { isoTimestamp, timestamp } from '../../domain/timestamp.ts';
+
+const integer = v.pipe(v.number(), v.integer());
+const time = v.pipe(v.string(), v.isoTimestamp());
+
+/** What is recovered unless the request says otherwise. */
+const DEFAULT_INCLUDE: readonly Recoverable[] = ['failed', 'expired'];
+
+function kinds<const Names extends readonly Recoverable[]>(names: Names, description: string) {
+  return v.pipe(
+    list(v.picklist(names, `must be one of ${names.join(', ')}`), names.length),
+    v.minLength(1, 'must name at least one'),
+    v.description(description),
+  );
+}
+
+const include = kinds(
+  recoverable,
+  'What became of an event at this webhook, by its latest delivery there. `missed`: it has none, since the webhook was inactive or did not exist when ' +
+    'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed` and `expired`.',
+);
+
+/** The body of `recover`. */
+export const recoverInput = v.pipe(
+  v.strictObject({
+    since: v.pipe(timestamp(), v.description('Events that happened at this time or later.')),
+    until: v.nullish(
+      v.pipe(timestamp(), v.description('Events that happened before this time. Default, and at most: now.')),
+      null,
+    ),
+    include: v.optional(include),
+    states: v.optional(
+      kinds(['failed', 'expired', 'canceled'], 'An older name of `include`. Only one of them may be given.'),
+    ),
+    dryRun: v.optional(
+      v.pipe(
+        v.boolean('must be true or false'),
+        v.description('True: counts and estimates, and recovers nothing. Also for an inactive webhook.'),
+      ),
+      false,
+    ),
+  }),
+  v.metadata({
+    ref: 'RecoverInput',
+    jsonSchema: {
+      examples: [{ since: '2026-11-20T08:00:00Z', include: ['failed', 'expired', 'missed'], dryRun: true }],
+    },
+  }),
+  v.forward(
+    v.partialCheck(
+      [['include'], ['states']],
+      ({ include, states }) => include === undefined || states === undefined,
+      'is an older name of include: only one of them may be given',
+    ),
+    ['states'],
+  ),
+  v.forward(
+    v.partialCheck(
+      [['since'], ['until']],
+      ({ since, until }) => until === null || since < until,
+      'must be later than since',
+    ),
+    ['until'],
+  ),
+);
+
+/** What a request includes. */
+export function includedIn({
+  include,
+  states,
+}: Pick<v.InferOutput<typeof recoverInput>, 'include' | 'states'>): readonly Recoverable[] {
+  const named = new Set<Recoverable>(include ?? states ?? DEFAULT_INCLUDE);
+  return recoverable.filter((name) => named.has(name));
+}
+
+const shared = {
+  webhookId: integer,
+  since: time,
+  until: time,
+  include: v.array(v.picklist(recoverable)),
+  count: v.pipe(integer, v.description('Events to be recovered, when it was asked for.'), v.examples([1840])),
+  first: v.pipe(v.nullable(time), v.description('When the first of them happened; null if there are none.')),
+  last: v.pipe(v.nullable(time), v.description('When the last of them happened.')),
+};
+const recoveryId = v.pipe(v.string(), v.uuid());
+
+/** What `recover` answers. */
+export const recoverAnswer = v.pipe(
+  v.object({
+    recoveryId: v.pipe(v.nullable(recoveryId), v.description('Null for a dry run.')),
+    ...shared,
+    estimatedDurationMs: v.pipe(
+      integer,
+      v.description('How long it is expected to take, by what was measured of the receiver lately.'),
+      v.examples([21_400]),
+    ),
+  }),
+  v.metadata({ ref: 'RecoverAnswer' }),
+);
+
+/** The record of a recovery. */
+export const recoveryRecord = v.pipe(
+  v.object({
+    recoveryId,
+    ...shared,
+    state: v.pipe(
+      v.picklist(recoveryStates),
+      v.description(
+        '`running`; `paused`, on request or while the webhook is inactive; `completed`: every delivery of it has ended; `canceled`.',
+      ),
+    ),
+    reason: v.pipe(
+      v.nullable(v.string()),
+      v.description('Why it is paused or was canceled, as a sentence; else null.'),
+      v.examples(['The webhook is inactive: the recovery continues when it is activated.']),
+    ),
+    done: v.pipe(integer, v.description('Delivered.'), v.examples([1212])),
+    failed: v.pipe(
+      integer,
+      v.description('Failed, expired or canceled once more: a later recovery finds them again.'),
+      v.examples([3]),
+    ),
+    left: v.pipe(
+      integer,
+      v.description('Not delivered yet: being delivered or retried, or still to be begun.'),
+      v.examples([625]),
+    ),
+    createdAt: time,
+    estimatedEndAt: v.pipe(
+      v.nullable(time),
+      v.description(
+        'By the pace at which the receiver has been taking them; if only retries are left, the last one planned. Null unless it is running.',
+      ),
+    ),
+    finishedAt: v.nullable(time),
+  }),
+  v.metadata({ ref: 'Recovery' }),
+);
+
+/** The record of a stored recovery. */
+export function recoveryOf(row: RecoveryRow, measured: MeasuredPace): v.InferOutput<typeof recoveryRecord> {
+  const { state, reason, done, failed, left, estimatedEndAt } = recoveryProgress(row);
+  const supposed = new Date(row.now.getTime() + estimatedDurationMs(left, measured));
+  return {
+    recoveryId: row.id,
+    webhookId: row.webhookId,
+    since: row.since.toISOString(),
+    until: row.until.toISOString(),
+    include: [...row.include],
+    count: row.found,
+    first: isoTimestamp(row.firstAt),
+    last: isoTimestamp(row.lastAt),
+    state,
+    reason,
+    done,
+    failed,
+    left,
+    createdAt: row.createdAt.toISOString(),
+    estimatedEndAt: state === 'running' ? (estimatedEndAt ?? supposed).toISOString() : null,
+    finishedAt: isoTimestamp(row.finishedAt),
+  };
+}

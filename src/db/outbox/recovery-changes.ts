@@ -1,0 +1,73 @@
+/**
+ * Recoveries whose workflow has to be started, or told that something changed: their own rows say so.
+ * @module
+ */
+import type { EventType } from '../../domain/event-types.ts';
+import type { Recoverable } from '../../domain/recovery.ts';
+import type { Sql } from '../pool.ts';
+import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { LEASE_SECONDS } from './outbox.ts';
+
+/** A recovery of which Temporal has to be told. */
+export interface UntoldRecovery {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly webhookType: EventType;
+  readonly since: Date;
+  readonly until: Date;
+  readonly include: readonly Recoverable[];
+  readonly found: number;
+  readonly version: number;
+}
+
+/** The columns of an `UntoldRecovery`, of `recoveries r` joined with `webhooks w`. */
+const columns = (sql: Sql) => sql`
+  r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.found, r.version`;
+
+/** Those of these recoveries that are under way, as Temporal is told of them. */
+export async function recoveriesAmong(sql: Sql, ids: readonly string[]): Promise<UntoldRecovery[]> {
+  if (ids.length === 0) return [];
+  return await sql<UntoldRecovery[]>`
+    select ${columns(sql)} from recoveries r join webhooks w on w.id = r.webhook_id
+    where r.id = any(${[...ids]}::uuid[]) and r.state in ('running', 'paused')`;
+}
+
+/** The recoveries of a webhook that are under way must look at it: it was changed. */
+export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): Promise<void> {
+  const told = await tx`
+    update recoveries set version = version + 1
+    where webhook_id = ${webhookId} and state in ('running', 'paused')`;
+  if (told.count > 0) wakeRelayAfter(tx);
+}
+
+/** Claims up to `limit` of them, oldest first. */
+export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<UntoldRecovery[]> {
+  return await sql<UntoldRecovery[]>`
+    update recoveries r set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    from webhooks w
+    where w.id = r.webhook_id and r.id in (
+      select id from recoveries
+      where told_version < version and (claimed_until is null or claimed_until < now())
+      order by id limit ${limit} for update skip locked)
+    returning ${columns(sql)}`;
+}
+
+/** Notes that a workflow has been told of a recovery as it was claimed. */
+export async function noteRecoveryTold(sql: Sql, { id, version }: UntoldRecovery): Promise<void> {
+  await sql`
+    update recoveries set told_version = greatest(told_version, ${version}), claimed_until = null where id = ${id}`;
+}
+
+/** Renews the claim on those of them that are still to be told. */
+export async function renewRecoveryChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`
+    update recoveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = any(${[...ids]}::uuid[]) and claimed_until is not null`;
+}
+
+/** Gives claimed ones back at once. */
+export async function releaseRecoveryChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update recoveries set claimed_until = null where id = any(${[...ids]}::uuid[])`;
+}

@@ -1,0 +1,132 @@
+/**
+ * Which events a webhook did not get. They are found by one keyset, the ids of events, and each is judged by all that became
+ * of it at the webhook: what was delivered in the end, or is still under way, is not lost.
+ * @module
+ */
+import type { EventType } from '../../domain/event-types.ts';
+import type { Recoverable } from '../../domain/recovery.ts';
+import type { Sql } from '../pool.ts';
+
+/** What is looked for. */
+export interface Search {
+  readonly eshopId: number;
+  readonly webhookId: number;
+  /** Of what was missed, only events of this type: the webhook's own, now. */
+  readonly webhookType: EventType;
+  /** Of the event: from here on, and before this. */
+  readonly since: Date;
+  readonly until: Date;
+  readonly include: readonly Recoverable[];
+}
+
+/**
+ * How far the time in an event's id may be from the database's, in milliseconds. Ids are made by the machine that wrote
+ * the event; the time that decides is the database's.
+ */
+const CLOCKS_APART_MS = 24 * 3_600_000;
+
+/** The lowest UUIDv7 of a time. */
+function lowestId(ms: number): string {
+  const hex = Math.max(0, ms).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
+}
+
+/** The events that may be lost, in the order of their ids: few, unless what was missed is looked for. */
+function suspects(sql: Sql, search: Search, after: string | null, limit: number | null) {
+  const { eshopId, webhookId, webhookType, since, until, include } = search;
+  const from = after ?? lowestId(since.getTime() - CLOCKS_APART_MS);
+  const to = lowestId(until.getTime() + CLOCKS_APART_MS);
+  const atMost = limit === null ? sql`` : sql`order by id limit ${limit}`;
+  return sql`
+    select id from (
+      (select distinct d.event_id as id from deliveries d
+       where d.webhook_id = ${webhookId} and d.state in ('failed', 'expired', 'canceled')
+         and d.event_id > ${from}::uuid and d.event_id < ${to}::uuid ${atMost})
+      ${
+        include.includes('missed')
+          ? sql`
+      union
+      (select e.id from events e
+       where e.eshop_id = ${eshopId} and e.type = ${webhookType} and e.id > ${from}::uuid and e.id < ${to}::uuid ${atMost})`
+          : sql``
+      }) suspect ${atMost}`;
+}
+
+/** Those of the events `suspect` that are lost, as `e`. */
+function lost(sql: Sql, { eshopId, webhookId, since, until, include }: Search) {
+  return sql`
+    from suspect join events e on e.id = suspect.id
+    cross join lateral (
+      select coalesce(bool_or(d.state in ('pending', 'retrying', 'delivered')), false) as settled,
+             coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became
+      from deliveries d where d.event_id = e.id and d.webhook_id = ${webhookId}) at_webhook
+    where e.eshop_id = ${eshopId} and e.created_at >= ${since} and e.created_at < ${until}
+      and not settled and became = any(${[...include]}::text[])`;
+}
+
+/** What a search finds. */
+export interface Found {
+  readonly count: number;
+  /** When the first and the last of the events happened; null where there are none. */
+  readonly firstAt: Date | null;
+  readonly lastAt: Date | null;
+}
+
+/** Counts the lost events. */
+export async function countLostEvents(sql: Sql, search: Search): Promise<Found> {
+  const [row] = await sql<Found[]>`
+    with suspect as materialized (${suspects(sql, search, null, null)})
+    select count(*)::int as count, min(e.created_at) as first_at, max(e.created_at) as last_at ${lost(sql, search)}`;
+  return row ?? { count: 0, firstAt: null, lastAt: null };
+}
+
+/** An event that a webhook did not get. */
+export interface LostEvent {
+  readonly id: string;
+  readonly type: EventType;
+  readonly entityId: string;
+}
+
+/** A page of lost events. */
+export interface LostPage {
+  readonly events: readonly LostEvent[];
+  /** Up to here everything was looked at. */
+  readonly lookedAtId: string | null;
+  /** There is nothing behind it. */
+  readonly last: boolean;
+}
+
+/** Events that one page looks at. */
+const LOOKED_AT = 2_000;
+
+/**
+ * The lost events behind a place, in their order.
+ * @param after null: from the beginning
+ * @param limit at least 1
+ */
+export async function nextLostEvents(
+  sql: Sql,
+  search: Search,
+  after: string | null,
+  limit: number,
+): Promise<LostPage> {
+  const rows = await sql<
+    (Omit<LostEvent, 'id'> & { id: string | null; lookedAt: number; lookedAtId: string })[]
+  >`
+    with suspect as materialized (${suspects(sql, search, after, LOOKED_AT)}),
+    found as (select e.id, e.type, e.entity_id ${lost(sql, search)} order by e.id limit ${limit})
+    select looked.*, found.* from (
+      select (select count(*) from suspect)::int as looked_at,
+             (select id from suspect order by id desc limit 1) as looked_at_id) looked
+    left join found on true
+    order by found.id`;
+  const [first] = rows;
+  const events = rows.flatMap(({ id, type, entityId }) => (id === null ? [] : [{ id, type, entityId }]));
+  // With a full page, what was looked at behind its last event is looked at again.
+  if (events.length === limit) return { events, lookedAtId: events.at(-1)?.id ?? after, last: false };
+  return {
+    events,
+    lookedAtId: first?.lookedAtId ?? after,
+    last: (first?.lookedAt ?? 0) < LOOKED_AT,
+  };
+}

@@ -1,0 +1,195 @@
+/**
+ * Recoveries as they are asked for, read, paused, resumed and canceled. Whatever matters to a recovery's workflow raises the
+ * version of its row, and the relay passes that on.
+ * @module
+ */
+import { v7 as uuidv7 } from 'uuid';
+import type { EventType } from '../../domain/event-types.ts';
+import {
+  isUnderWay,
+  type MeasuredPace,
+  type Recoverable,
+  type RecoveryAction,
+  type RecoveryActor,
+  type RecoveryState,
+} from '../../domain/recovery.ts';
+import type { Pool, Sql } from '../pool.ts';
+import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
+import { countLostEvents, type Found, type Search } from './lost-events.ts';
+
+/** A recovery as stored, with how far it has come. */
+export interface RecoveryRow {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly webhookType: EventType;
+  readonly since: Date;
+  readonly until: Date;
+  readonly include: readonly Recoverable[];
+  readonly state: RecoveryState;
+  readonly by: RecoveryActor | null;
+  readonly words: string | null;
+  readonly webhookInactive: boolean;
+  readonly webhookDeleted: boolean;
+  readonly found: number;
+  readonly firstAt: Date | null;
+  readonly lastAt: Date | null;
+  readonly exhausted: boolean;
+  readonly created: number;
+  /** Of its deliveries: not attempted yet; to be attempted again; failed, expired or canceled. The others were delivered. */
+  readonly pending: number;
+  readonly retrying: number;
+  readonly failed: number;
+  /** When the last of those that are to be attempted again is; null where none is planned. */
+  readonly lastRetryAt: Date | null;
+  readonly rate: number | null;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+  readonly now: Date;
+}
+
+/** The columns of a {@link RecoveryRow}; the deliveries that are not delivered are few, and counted. */
+function selectRecoveries(sql: Sql) {
+  return sql`
+    select r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.state, r.by, r.words,
+           not w.active as webhook_inactive, w.deleted_at is not null as webhook_deleted,
+           r.found, r.first_at, r.last_at, r.exhausted, r.created, d.pending, d.retrying, d.failed, d.last_retry_at, r.rate,
+           r.created_at, r.finished_at, clock_timestamp() as now
+    from recoveries r join webhooks w on w.id = r.webhook_id
+    cross join lateral (
+      select count(*) filter (where d.state = 'pending')::int as pending,
+             count(*) filter (where d.state = 'retrying')::int as retrying,
+             count(*) filter (where d.state not in ('pending', 'retrying'))::int as failed,
+             max(d.next_attempt_at) filter (where d.state = 'retrying') as last_retry_at
+      from deliveries d where d.recovery_id = r.id and d.state <> 'delivered') d`;
+}
+
+/** A recovery of a webhook, or null. */
+export async function findRecovery(
+  sql: Sql,
+  key: { readonly eshopId: number; readonly webhookId: number; readonly recoveryId: string },
+): Promise<RecoveryRow | null> {
+  const [row] = await sql<RecoveryRow[]>`
+    ${selectRecoveries(sql)}
+    where r.id = ${key.recoveryId} and r.webhook_id = ${key.webhookId}::bigint and r.eshop_id = ${key.eshopId}
+      and w.deleted_at is null`;
+  return row ?? null;
+}
+
+/** A recovery whosever it is, or null. */
+export async function readRecovery(sql: Sql, recoveryId: string): Promise<RecoveryRow | null> {
+  const [row] = await sql<RecoveryRow[]>`${selectRecoveries(sql)} where r.id = ${recoveryId}`;
+  return row ?? null;
+}
+
+/** What a recovery is asked for with. */
+export interface RecoveryInput extends Omit<Search, 'until'> {
+  /** null: until now. */
+  readonly until: Date | null;
+}
+
+/** What follows from asking for a recovery: it, or the one that is in its way. */
+export type Asked =
+  | {
+      readonly kind: 'begun' | 'known';
+      readonly recoveryId: string;
+      readonly found: Found;
+      readonly until: Date;
+    }
+  | { readonly kind: 'busy'; readonly recoveryId: string };
+
+/** The search that an input stands for now: what has not happened yet is not lost. */
+async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
+  const [row] = await sql<{ until: Date }[]>`select least(${input.until}::timestamptz, now()) as until`;
+  if (row === undefined) throw new Error('The database returned no time.');
+  return { ...input, until: row.until };
+}
+
+/** What a recovery would find. */
+export async function previewRecovery(sql: Pool, input: RecoveryInput): Promise<Found & { until: Date }> {
+  const search = await searchOf(sql, input);
+  return { ...(await countLostEvents(sql, search)), until: search.until };
+}
+
+/**
+ * Begins a recovery. Asked again for the same while it is under way, it is the same one; asked for something else while one
+ * still looks for what is lost, that one is in its way.
+ */
+export async function beginRecovery(sql: Pool, input: RecoveryInput): Promise<Asked> {
+  const { eshopId, webhookId, since, include } = input;
+  return await transaction(sql, async (tx) => {
+    // Those who ask for recoveries of one webhook wait for each other.
+    await tx`select 1 from webhooks where id = ${webhookId} for no key update`;
+    const open = await tx<(Found & { id: string; until: Date; same: boolean; exhausted: boolean })[]>`
+      select id, until, exhausted, found as count, first_at, last_at,
+             since = ${since} and asked_until is not distinct from ${input.until}
+               and include @> ${[...include]}::text[] and include <@ ${[...include]}::text[] as same
+      from recoveries where webhook_id = ${webhookId} and state in ('running', 'paused') order by id desc`;
+    const known = open.find(({ same }) => same);
+    if (known !== undefined) {
+      const { id: recoveryId, until, count, firstAt, lastAt } = known;
+      return { kind: 'known', recoveryId, until, found: { count, firstAt, lastAt } };
+    }
+    const busy = open.find(({ exhausted }) => !exhausted);
+    if (busy !== undefined) return { kind: 'busy', recoveryId: busy.id };
+    const search = await searchOf(tx, input);
+    const found = await countLostEvents(tx, search);
+    const recoveryId = uuidv7();
+    await tx`
+      insert into recoveries (id, eshop_id, webhook_id, since, until, asked_until, include, found, first_at, last_at)
+      values (${recoveryId}, ${eshopId}, ${webhookId}, ${since}, ${search.until}, ${input.until}, ${[...include]}::text[],
+              ${found.count}, ${found.firstAt}, ${found.lastAt})`;
+    wakeRelayAfter(tx);
+    return { kind: 'begun', recoveryId, until: search.until, found };
+  });
+}
+
+const STATE_AFTER = { pause: 'paused', resume: 'running', cancel: 'canceled' } as const;
+
+/** Where a recovery stands under its lock; null where there is none. */
+async function locked(tx: Transaction, recoveryId: string): Promise<RecoveryState | null> {
+  const [row] = await tx<{ state: RecoveryState }[]>`
+    select state from recoveries where id = ${recoveryId} for update`;
+  return row?.state ?? null;
+}
+
+/**
+ * Pauses, resumes or cancels a recovery. What is so already stays as it is.
+ * @returns false where it has ended in another way, or there is none
+ */
+export async function controlRecovery(
+  sql: Pool,
+  recoveryId: string,
+  action: RecoveryAction,
+  { by, words = null }: { readonly by: RecoveryActor; readonly words?: string | null },
+): Promise<boolean> {
+  return await transaction(sql, async (tx) => {
+    const before = await locked(tx, recoveryId);
+    const state = STATE_AFTER[action];
+    if (before === null) return false;
+    if (before === state) return true;
+    if (!isUnderWay(before)) return false;
+    await tx`
+      update recoveries set state = ${state}, version = version + 1, check_at = now(),
+        by = ${action === 'resume' ? null : by}, words = ${action === 'resume' ? null : words},
+        finished_at = ${action === 'cancel' ? tx`now()` : null}
+      where id = ${recoveryId}`;
+    wakeRelayAfter(tx);
+    return true;
+  });
+}
+
+/** Attempts by which a receiver is measured. */
+const MEASURED = 100;
+
+/** What was measured of a webhook's receiver lately. */
+export async function measuredPace(sql: Sql, webhookId: number): Promise<MeasuredPace> {
+  const [row] = await sql<MeasuredPace[]>`
+    select (select rate from recoveries where webhook_id = ${webhookId} and rate > 0 order by id desc limit 1) as rate,
+           (select avg(a.duration_ms)::float8 from (
+              select id, attempts_made from deliveries
+              where webhook_id = ${webhookId} order by id desc limit ${MEASURED}) d
+            join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
+            where a.outcome = 'success') as mean_ms`;
+  return row ?? { rate: null, meanMs: null };
+}

@@ -1,0 +1,67 @@
+/**
+ * One step of a recovery: it creates as many deliveries as its pace allows, in one transaction with the place that it has
+ * come to. A step that is repeated goes on behind it.
+ * @module
+ */
+import { endedOf, nextPace, type RecoveryPace, roomFor } from '../../domain/recovery-pace.ts';
+import { createRecoveredDeliveries } from '../outbox/recovered-deliveries.ts';
+import type { Pool } from '../pool.ts';
+import { type Transaction, transaction } from '../transaction.ts';
+import { nextLostEvents } from './lost-events.ts';
+import { type RecoveryRow, readRecovery } from './recoveries.ts';
+
+/** What a step did. */
+export interface RecoveryStep {
+  readonly recovery: RecoveryRow;
+  /** Nothing was found where it looked, and there is more to look at. */
+  readonly more: boolean;
+}
+
+interface Place extends RecoveryPace {
+  readonly lookedAtId: string | null;
+  /** Since the last step, in seconds; null before the first. */
+  readonly elapsedS: number | null;
+}
+
+/** @returns null where there is no such recovery */
+export async function stepRecovery(sql: Pool, recoveryId: string): Promise<RecoveryStep | null> {
+  return await transaction(sql, async (tx) => {
+    const [place] = await tx<Place[]>`
+      select looked_at_id, bound, ended, rate, extract(epoch from clock_timestamp() - stepped_at)::float8 as elapsed_s
+      from recoveries where id = ${recoveryId} for update`;
+    if (place === undefined) return null;
+    const recovery = await readRecovery(tx, recoveryId);
+    if (recovery === null) return null;
+    const more = await goOn(tx, recovery, place);
+    return { recovery: (await readRecovery(tx, recoveryId)) ?? recovery, more };
+  });
+}
+
+async function goOn(tx: Transaction, recovery: RecoveryRow, place: Place): Promise<boolean> {
+  const { id, state, webhookDeleted, webhookInactive } = recovery;
+  if (state !== 'running' && state !== 'paused') return false;
+  if (webhookDeleted) {
+    await tx`update recoveries set state = 'canceled', by = 'deletion', words = null, finished_at = now() where id = ${id}`;
+    return false;
+  }
+  if (state === 'paused' || webhookInactive) {
+    // What passes until it goes on says nothing about the receiver.
+    await tx`update recoveries set stepped_at = null, ended = ${endedOf(recovery)} where id = ${id}`;
+    return false;
+  }
+  if (recovery.exhausted && recovery.pending + recovery.retrying === 0) {
+    await tx`update recoveries set state = 'completed', finished_at = now() where id = ${id}`;
+    return false;
+  }
+  const pace = nextPace(place, recovery, place.elapsedS);
+  const room = recovery.exhausted ? 0 : roomFor(pace.bound, recovery, place);
+  const page = room === 0 ? null : await nextLostEvents(tx, recovery, place.lookedAtId, room);
+  const created =
+    page === null ? 0 : await createRecoveredDeliveries(tx, { recoveryId: id, ...recovery }, page.events);
+  await tx`
+    update recoveries set bound = ${pace.bound}, ended = ${pace.ended}, rate = ${pace.rate}, stepped_at = clock_timestamp(),
+      created = created + ${created}, looked_at_id = ${page?.lookedAtId ?? place.lookedAtId},
+      exhausted = ${recovery.exhausted || page?.last === true}
+    where id = ${id}`;
+  return page !== null && page.events.length === 0 && !page.last;
+}

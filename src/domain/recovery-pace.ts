@@ -1,0 +1,78 @@
+/**
+ * The pace of a recovery: it creates deliveries as its receiver takes them, so that what waits is bounded and what fails
+ * is noticed before much has failed. Pure.
+ * @module
+ */
+
+/** How far a recovery has come. */
+export interface RecoveryCounts {
+  readonly created: number;
+  /** Not attempted yet. */
+  readonly pending: number;
+  /** Attempted without success, and to be attempted again. */
+  readonly retrying: number;
+  /** Failed, expired or canceled. */
+  readonly failed: number;
+}
+
+/** What the last step left behind. */
+export interface RecoveryPace {
+  /** Deliveries that may wait for their first attempt. */
+  readonly bound: number;
+  /** Deliveries that had ended. */
+  readonly ended: number;
+  /** How many end per second: a moving mean; null before any was measured. */
+  readonly rate: number | null;
+}
+
+/** Deliveries that wait for their first attempt: at the beginning and at least, and at most. */
+export const FEWEST_WAITING = 20;
+export const MOST_WAITING = 500;
+/** With so many to be attempted again nothing more is created. */
+const MOST_RETRYING = 1_000;
+/** So many that failed, while none succeeds, are enough to know: one more per step tries whether that has changed. */
+const ENOUGH_FAILED = 20;
+/** A step that comes after longer than this says nothing about the receiver, in seconds. */
+const LONGEST_STEP_S = 10;
+/** The time that the moving mean looks back, in seconds. */
+const LOOK_BACK_S = 15;
+
+/** Delivered or over. */
+export function endedOf({ created, pending, retrying }: RecoveryCounts): number {
+  return created - pending - retrying;
+}
+
+/**
+ * The pace after a look.
+ * @param elapsedS since the last step, in seconds; null where this is the first
+ */
+export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, elapsedS: number | null): RecoveryPace {
+  const ended = endedOf(counts);
+  const taken = ended - pace.ended;
+  return { bound: nextBound(pace.bound, counts, taken), ended, rate: nextRate(pace.rate, taken, elapsedS) };
+}
+
+/** Twice what was taken since the last step, if the receiver keeps up; less where much still waits. */
+function nextBound(bound: number, { pending }: RecoveryCounts, taken: number): number {
+  if (pending > bound / 2) return Math.max(FEWEST_WAITING, Math.floor(bound * 0.7));
+  return Math.min(MOST_WAITING, Math.max(bound, 2 * taken));
+}
+
+function nextRate(rate: number | null, taken: number, elapsedS: number | null): number | null {
+  if (elapsedS === null || elapsedS <= 0 || elapsedS > LONGEST_STEP_S || (rate === null && taken === 0)) {
+    return rate;
+  }
+  const now = taken / elapsedS;
+  return rate === null ? now : rate + (now - rate) * (1 - Math.exp(-elapsedS / LOOK_BACK_S));
+}
+
+/**
+ * How many deliveries may be created now.
+ * @param before the pace before this look
+ */
+export function roomFor(bound: number, counts: RecoveryCounts, before: RecoveryPace): number {
+  if (counts.retrying >= MOST_RETRYING) return 0;
+  const room = Math.max(0, bound - counts.pending);
+  const delivered = endedOf(counts) > before.ended;
+  return counts.retrying >= ENOUGH_FAILED && !delivered ? Math.min(1, room) : room;
+}

@@ -1,0 +1,73 @@
+/**
+ * How far a recovery has come, from what is stored of it. Pure.
+ * @module
+ */
+import {
+  isUnderWay,
+  type RecoveryStanding,
+  type RecoveryState,
+  recoveryReason,
+  shownRecoveryState,
+} from './recovery.ts';
+import type { RecoveryCounts } from './recovery-pace.ts';
+
+/** What is stored of a recovery. */
+export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
+  /** Events found when it was asked for. */
+  readonly found: number;
+  /** All events were looked at. */
+  readonly exhausted: boolean;
+  /** When the last of its deliveries that are being retried is attempted again; null where none is planned. */
+  readonly lastRetryAt: Date | null;
+  /** Deliveries that ended per second, lately. */
+  readonly rate: number | null;
+  readonly now: Date;
+}
+
+/** How far it has come. */
+export interface Progress {
+  readonly state: RecoveryState;
+  readonly reason: string | null;
+  readonly created: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly open: number;
+  readonly left: number;
+  readonly rate: number | null;
+  /** null where it is not known: paused, over, or nothing measured yet. */
+  readonly estimatedEndAt: Date | null;
+  readonly exhausted: boolean;
+}
+
+/** Counts what is done and what is left. */
+export function recoveryProgress(recovery: StoredRecovery): Progress {
+  const { found, exhausted, created, pending, retrying, failed, rate } = recovery;
+  const state = shownRecoveryState(recovery);
+  const open = pending + retrying;
+  const done = created - open - failed;
+  const goesOn = isUnderWay(state) && !exhausted;
+  const left = goesOn ? Math.max(open, found - done - failed) : open;
+  return {
+    state,
+    reason: recoveryReason(recovery),
+    created,
+    done,
+    failed,
+    open,
+    left,
+    rate,
+    estimatedEndAt: state === 'running' ? estimatedEnd(recovery, left) : null,
+    exhausted,
+  };
+}
+
+/** By the pace measured; what alone is left to be attempted again ends with its last planned attempt, or later. */
+function estimatedEnd(recovery: StoredRecovery, left: number): Date | null {
+  const { exhausted, pending, retrying, rate, lastRetryAt, now } = recovery;
+  if (left === 0) return now;
+  if (exhausted && pending === 0 && retrying > 0) {
+    return lastRetryAt === null || lastRetryAt < now ? now : lastRetryAt;
+  }
+  if (rate === null || rate <= 0) return null;
+  return new Date(now.getTime() + Math.round((left / rate) * 1_000));
+}

@@ -1,0 +1,129 @@
+/**
+ * Recoveries: their workflows are started and told of changes, and what they create is handed over when nothing fresh waits.
+ * @module
+ */
+import { v7 as uuidv7 } from 'uuid';
+import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
+import { whileLeased } from '../db/outbox/lease.ts';
+import { areRecoveredQueued } from '../db/outbox/recovered-deliveries.ts';
+import {
+  claimRecoveryChanges,
+  noteRecoveryTold,
+  releaseRecoveryChanges,
+  renewRecoveryChanges,
+  type UntoldRecovery,
+} from '../db/outbox/recovery-changes.ts';
+import { eachLimited } from '../each-limited.ts';
+import type { RecoveredStarter } from '../temporal/dispatcher.ts';
+import { isRefusal } from '../temporal/refusal.ts';
+import type { RecoveryStarter } from '../temporal/start-recovery.ts';
+import { startBatches } from './batches.ts';
+import { type DeliveriesDeps, startAll } from './deliveries.ts';
+import type { FirstAttempts } from './lane.ts';
+import { BATCH, CONCURRENCY } from './limits.ts';
+import type { Next } from './loop.ts';
+import type { Precedence } from './precedence.ts';
+
+/** What recoveries take. */
+export interface RecoveriesDeps extends DeliveriesDeps {
+  readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
+  readonly recovered: RecoveredStarter;
+  readonly firstAttempts: FirstAttempts;
+}
+
+/**
+ * Passes on one page of changes.
+ * @throws what Temporal or the database threw when it is away; what is left is released
+ */
+export async function dispatchRecoveries(deps: RecoveriesDeps): Promise<Next> {
+  const { sql, log, recoveries, stopping } = deps;
+  const claimed = await claimRecoveryChanges(sql, BATCH);
+  if (claimed.length === 0) return 'idle';
+  const left = new Set(claimed.map(({ id }) => id));
+  let failed = false;
+  async function tell(recovery: UntoldRecovery): Promise<void> {
+    // Once Temporal has not answered, the rest need not wait for its deadline as well.
+    if (failed || stopping.aborted) return;
+    try {
+      await recoveries.signalRecoveryChanged(recovery);
+    } catch (error) {
+      if (!isRefusal(error)) {
+        failed = true;
+        throw error;
+      }
+      log.error({ recoveryId: recovery.id, err: error }, 'Temporal refused to start a recovery');
+      return;
+    }
+    await noteRecoveryTold(sql, recovery);
+    left.delete(recovery.id);
+  }
+  try {
+    await whileLeased(
+      () => renewRecoveryChanges(sql, [...left]),
+      () => eachLimited(claimed, CONCURRENCY, tell),
+    );
+  } finally {
+    await releaseRecoveryChanges(sql, [...left]);
+  }
+  return claimed.length === BATCH ? 'more' : 'idle';
+}
+
+/** Deliveries of a claim that get a batch, and of one whose deliveries get their own workflows. */
+const BATCH_SIZE = 100;
+const FEW = 20;
+/** With fewer free slots than this a batch waits. */
+const LEAST_SLOTS = 64;
+/** Between two claims, in milliseconds: what is fresh in between finds a free processor. */
+const PAUSE_MS = 100;
+/** Before it is asked again whether something fresh waits, in milliseconds. */
+const YIELD_MS = 50;
+/** Before it is asked again whether anything is to be recovered, in milliseconds, whatever fresh wakes the relay. */
+const NOTHING_MS = 500;
+
+/**
+ * Hands over some of what recoveries created, if nothing fresh waits.
+ * @throws what Temporal or the database threw when it is away; what was claimed is released
+ */
+export async function dispatchRecovered(deps: RecoveriesDeps, precedence: Precedence): Promise<Next> {
+  const { sql, slots, recovered } = deps;
+  if (!(await areRecoveredQueued(sql))) return NOTHING_MS;
+  if (!precedence.isOver()) return YIELD_MS;
+  const batched = deps.firstAttempts !== 'each';
+  if (batched && slots.unclaimed() < LEAST_SLOTS) return YIELD_MS;
+  const limit = batched ? BATCH_SIZE : FEW;
+  const { deliveries, kept } = await claimDeliveries(sql, {
+    limit,
+    recovered: true,
+    inFlight: halved(batched ? deps.batchLimits() : deps.limits()),
+    ...(batched ? { batchId: uuidv7() } : { handedOver: limit }),
+  });
+  if (deliveries.length > 0) precedence.yielded();
+  // Claimed for a batch by a relay that died, or since the setting was changed: no other workflow may attempt them.
+  await startBatches(
+    deps,
+    deliveries.filter(({ batchId }) => batchId !== null),
+    'recovery',
+  );
+  await startAll(
+    deps,
+    deliveries.filter(({ batchId }) => batchId === null),
+    { concurrency: CONCURRENCY, startOne: (delivery) => recovered.startRecovered(delivery) },
+  );
+  if (deliveries.length > 0) return PAUSE_MS;
+  return kept ? YIELD_MS : NOTHING_MS;
+}
+
+/** Half of the places at a receiver are left to what is fresh. */
+function halved(limits: InFlightLimits): InFlightLimits {
+  const half = (most: number) => Math.ceil(most / 2);
+  const halves = <K>(known: ReadonlyMap<K, number>) =>
+    new Map([...known].map(([key, most]) => [key, half(most)]));
+  return {
+    webhook: half(limits.webhook),
+    host: half(limits.host),
+    eshop: half(limits.eshop),
+    eshops: halves(limits.eshops),
+    webhooks: halves(limits.webhooks),
+    hosts: halves(limits.hosts),
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Starts the workflows of recoveries, and tells them of changes.
+ * @module
+ */
+import type { Client } from '@temporalio/client';
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { priorityOf } from '../../workflows/priorities.ts';
+import type { recoverWebhook } from '../../workflows/recover-webhook.ts';
+import {
+  type RecoverWebhookInput,
+  recoveryChangedSignal,
+  recoveryWorkflowId,
+} from '../../workflows/recovery-types.ts';
+import { recoveryDetails, recoveryTitle } from '../../workflows/recovery-view.ts';
+import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
+import type { UntoldRecovery } from '../db/outbox/recovery-changes.ts';
+import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
+
+/** Starts recoveries. */
+export interface RecoveryStarter {
+  /** Starts the workflow of a recovery, or tells the running one of a change. */
+  signalRecoveryChanged(recovery: UntoldRecovery): Promise<void>;
+  /** Starts the workflow of a recovery again in the place of the one that runs. */
+  replaceRecovery(recovery: UntoldRecovery): Promise<void>;
+}
+
+export function createRecoveryStarter(client: Client, taskQueue: string): RecoveryStarter {
+  function options(recovery: UntoldRecovery) {
+    const { id, eshopId, webhookId, webhookType, since, until, include, found } = recovery;
+    const input: RecoverWebhookInput = {
+      recoveryId: id,
+      eshopId,
+      webhookId,
+      since: since.toISOString(),
+      until: until.toISOString(),
+      include,
+      found,
+    };
+    const args: [RecoverWebhookInput] = [input];
+    return {
+      workflowId: recoveryWorkflowId(id),
+      taskQueue,
+      workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+      args,
+      priority: priorityOf('recovery', eshopId),
+      staticSummary: recoveryTitle(input),
+      staticDetails: recoveryDetails(input),
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: eshopIdKey, value: eshopId },
+        { key: webhookIdKey, value: webhookId },
+        { key: webhookTypeKey, value: webhookType },
+      ]),
+    };
+  }
+
+  return {
+    async signalRecoveryChanged(recovery) {
+      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.signalWithStart<typeof recoverWebhook>('recoverWebhook', {
+          ...options(recovery),
+          signal: recoveryChangedSignal,
+        }),
+      );
+    },
+    async replaceRecovery(recovery) {
+      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.start<typeof recoverWebhook>('recoverWebhook', {
+          ...options(recovery),
+          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+          workflowIdConflictPolicy: WorkflowIdConflictPolicy.TERMINATE_EXISTING,
+        }),
+      );
+    },
+  };
+}

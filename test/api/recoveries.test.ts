@@ -1,0 +1,430 @@
+/** Recoveries over HTTP, without a worker: what is asked for, found, refused and shown. */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { stepRecovery } from '../../src/db/recoveries/step.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { endDeliveries, fireEvent, type Lost, loseEvents, recoveredBy } from '../support/recoveries.ts';
+
+let api: TestApi;
+let eshop: TestEshop;
+let request: TestEshop['shop']['request'];
+let webhookId: number;
+let lost: Lost;
+
+beforeAll(async () => {
+  api = await createTestApi();
+});
+beforeEach(async () => {
+  eshop = await api.newEshop();
+  request = eshop.shop.request;
+  webhookId = await newWebhook();
+  lost = { sql: api.sql, eshopId: eshop.eshopId, webhookId };
+});
+afterAll(() => api.drop());
+
+async function newWebhook(change: object = {}): Promise<number> {
+  const answer = await request('POST', '/v21/webhooks', {
+    url: 'https://shop.example',
+    webhookType: 'CREATE_ORDER',
+    active: true,
+    method: 'POST',
+    ...change,
+  });
+  return answer.data.id;
+}
+
+const path = (more = '', version = 'v21') => `/${version}/webhooks/${webhookId}/${more}`;
+const hourAgo = () => new Date(Date.now() - 3_600_000).toISOString();
+const recover = (body: object = {}) => request('POST', path('recover'), { since: hourAgo(), ...body });
+const preview = async (body: object = {}) => (await recover({ dryRun: true, ...body })).data;
+const read = (recoveryId: string) => request('GET', path(`recoveries/${recoveryId}`));
+const control = (recoveryId: string, action: string) =>
+  request('POST', path(`recoveries/${recoveryId}/${action}`));
+
+/** Steps until nothing further is created. */
+async function runOn(recoveryId: string): Promise<void> {
+  for (;;) {
+    const step = await stepRecovery(api.sql, recoveryId);
+    if (step === null) return;
+    const { exhausted, state, webhookInactive } = step.recovery;
+    if (exhausted || state !== 'running' || webhookInactive) return;
+  }
+}
+
+describe('what is found', () => {
+  test('unless asked for otherwise, what failed and what expired', async () => {
+    for (const state of ['failed', 'expired', 'canceled', 'missed', 'delivered', 'pending'] as const) {
+      await loseEvents(lost, state, [state]);
+    }
+    expect(await preview()).toMatchObject({ recoveryId: null, count: 2, include: ['failed', 'expired'] });
+    for (const state of ['failed', 'expired', 'canceled', 'missed'] as const) {
+      expect(await preview({ include: [state] }), state).toMatchObject({ count: 1 });
+    }
+    expect(await preview({ include: ['missed', 'failed', 'canceled'] })).toMatchObject({ count: 3 });
+    expect(await preview({ states: ['canceled'] })).toMatchObject({ count: 1, include: ['canceled'] });
+  });
+
+  test('what happened before the webhook existed, was active or had this type counts as missed; other types do not', async () => {
+    await fireEvent(lost, 'of another type', 'UPDATE_ORDER');
+    await request('PUT', path('deactivate'));
+    await fireEvent(lost, 'while inactive');
+    await request('PUT', path('activate'));
+    expect(await preview({ include: ['missed'] })).toMatchObject({ count: 1 });
+    webhookId = await newWebhook();
+    expect(await preview({ include: ['missed'] })).toMatchObject({ count: 1 });
+    webhookId = await newWebhook({ webhookType: 'UPDATE_ORDER' });
+    expect(await preview({ include: ['missed'] })).toMatchObject({ count: 1 });
+    webhookId = await newWebhook({ webhookType: 'CREATE_RETURN' });
+    expect(await preview({ include: ['missed'] })).toMatchObject({ count: 0, first: null, last: null });
+  });
+
+  test('by the time of the event: from `since` on and before `until`', async () => {
+    const times = ['2026-11-20T10:00:00.000Z', '2026-11-20T11:00:00.000Z', '2026-11-20T12:00:00.000Z'];
+    for (const [index, time] of times.entries()) {
+      const [id = ''] = await loseEvents(lost, 'failed', [`order ${index}`]);
+      await api.sql`update events set created_at = ${time}, id = ${uuidOf(time, index)} where id = ${id}`;
+      await api.sql`update deliveries set event_id = ${uuidOf(time, index)} where event_id = ${id}`;
+    }
+    const [first, second, third] = times;
+    const found = async (since: string | undefined, until?: string) =>
+      await preview({ since, ...(until === undefined ? {} : { until }) });
+    expect(await found(first)).toMatchObject({ count: 3, first, last: third });
+    expect(await found(second)).toMatchObject({ count: 2, first: second });
+    expect(await found('2026-11-20T10:00:00.001Z', third)).toMatchObject({ count: 1, last: second });
+    expect(await found('2026-11-20T13:00:00+02:00', '2026-11-20T13:00:00+01:00')).toMatchObject({
+      count: 1,
+      first: second,
+    });
+  });
+
+  test('by all that became of the event here: what was delivered again, or is being delivered, is not lost', async () => {
+    const [, again = '', open = '', twice = ''] = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
+    for (const [id, state] of [
+      [again, 'delivered'],
+      [open, 'retrying'],
+      [twice, 'canceled'],
+    ] as const) {
+      await api.sql`
+        insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state)
+        select ${randomUUID().replace(/^......../, 'ffffffff')}, event_id, eshop_id, webhook_id, event_type, entity_id, ${state}
+        from deliveries where event_id = ${id}`;
+    }
+    expect(await preview()).toMatchObject({ count: 1 });
+    expect(await preview({ include: ['canceled'] })).toMatchObject({ count: 1 });
+  });
+
+  test('of this webhook alone', async () => {
+    await loseEvents(lost, 'failed', ['1', '2']);
+    webhookId = await newWebhook();
+    expect(await preview()).toMatchObject({ count: 0, estimatedDurationMs: 0 });
+  });
+
+  test('nothing is done by a dry run, which an inactive webhook may have too', async () => {
+    await loseEvents(lost, 'failed', ['1']);
+    await request('PUT', path('deactivate'));
+    const answer = await recover({ dryRun: true });
+    expect(answer.body.message).toBe('Nothing was recovered: a dry run.');
+    expect(answer.data).toMatchObject({ recoveryId: null, count: 1 });
+    expect(await api.sql`select from recoveries where webhook_id = ${webhookId}`).toHaveLength(0);
+  });
+
+  test('the duration is estimated by what was measured of the receiver', async () => {
+    const ids = await loseEvents(lost, 'delivered', ['1', '2']);
+    await loseEvents(lost, 'failed', ['3', '4', '5']);
+    await api.sql`update deliveries set attempts_made = 1 where event_id = any(${ids}::uuid[])`;
+    await api.sql`
+      insert into attempts (delivery_id, number, generation, started_at, outcome, duration_ms)
+      select id, 1, 1, now(), 'success', 10_000 from deliveries where event_id = any(${ids}::uuid[])`;
+    // Ten at once, ten seconds each: one per second, and two seconds around them.
+    expect((await preview()).estimatedDurationMs).toBe(5_000);
+    await api.sql`
+      insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, state, rate)
+      values (${randomUUID()}, ${eshop.eshopId}, ${webhookId}, now(), now(), '{failed}', 1, 'completed', 0.5)`;
+    expect((await preview()).estimatedDurationMs).toBe(8_000);
+  });
+});
+
+/** A UUIDv7 of a time. */
+function uuidOf(time: string, index: number): string {
+  const hex = Date.parse(time).toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${String(index + webhookId * 10).padStart(12, '0')}`;
+}
+
+describe('a recovery', () => {
+  test('creates a new delivery of each event, and tells how far it has come', async () => {
+    const events = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
+    const before = api.notified();
+    const asked = await recover();
+    expect(asked.status).toBe(200);
+    expect(asked.body.message).toBe('Recovery started.');
+    const { recoveryId, count } = asked.data;
+    expect(count).toBe(4);
+    expect(api.notified()).toBe(before + 1);
+    expect((await read(recoveryId)).data).toMatchObject({
+      state: 'running',
+      done: 0,
+      failed: 0,
+      left: 4,
+      estimatedEndAt: expect.any(String),
+      finishedAt: null,
+    });
+    await runOn(recoveryId);
+    const created = await recoveredBy(api.sql, recoveryId);
+    expect(created.map(({ eventId }) => eventId).sort()).toEqual([...events].sort());
+    for (const [index, state] of (['delivered', 'delivered', 'failed'] as const).entries()) {
+      await api.sql`update deliveries set state = ${state} where id = ${created[index]?.id ?? ''}`;
+    }
+    expect((await read(recoveryId)).data).toMatchObject({ state: 'running', done: 2, failed: 1, left: 1 });
+    await api.sql`update deliveries set state = 'delivered' where id = ${created[3]?.id ?? ''}`;
+    await stepRecovery(api.sql, recoveryId);
+    expect((await read(recoveryId)).body).toEqual({
+      statusCode: 200,
+      message: 'Recovery found.',
+      data: {
+        recoveryId,
+        webhookId,
+        since: asked.data.since,
+        until: asked.data.until,
+        include: ['failed', 'expired'],
+        count: 4,
+        first: asked.data.first,
+        last: asked.data.last,
+        state: 'completed',
+        reason: null,
+        done: 3,
+        failed: 1,
+        left: 0,
+        createdAt: expect.any(String),
+        estimatedEndAt: null,
+        finishedAt: expect.any(String),
+      },
+    });
+  });
+
+  test('asked for again, is the same one while it is under way, and finds only what failed again afterwards', async () => {
+    await loseEvents(lost, 'failed', ['1', '2']);
+    const body = { since: hourAgo(), include: ['failed', 'expired'] };
+    const first = await recover(body);
+    const again = await recover({ ...body, include: ['expired', 'failed', 'failed'] });
+    expect(again.body).toMatchObject({
+      message: 'This recovery is under way.',
+      data: { ...first.data, estimatedDurationMs: expect.any(Number) },
+    });
+    const { recoveryId } = first.data;
+    await runOn(recoveryId);
+    expect((await recover(body)).data.recoveryId).toBe(recoveryId);
+    const [one, other] = await recoveredBy(api.sql, recoveryId);
+    await api.sql`update deliveries set state = 'delivered' where id = ${one?.id ?? ''}`;
+    await api.sql`update deliveries set state = 'failed' where id = ${other?.id ?? ''}`;
+    await stepRecovery(api.sql, recoveryId);
+    const later = (await recover(body)).data;
+    expect(later).toMatchObject({ count: 1 });
+    expect(later.recoveryId).not.toBe(recoveryId);
+  });
+
+  test('asked for at the same moment by many, is one', async () => {
+    await loseEvents(lost, 'failed', ['1', '2', '3']);
+    const since = hourAgo();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => recover({ since })));
+    expect(new Set(answers.map(({ data }) => data.recoveryId)).size).toBe(1);
+    const { recoveryId } = answers[0]?.data ?? {};
+    await Promise.all(Array.from({ length: 8 }, () => stepRecovery(api.sql, recoveryId)));
+    expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(3);
+  });
+
+  test('is in the way of another one while it looks for its events, and no longer', async () => {
+    await loseEvents(lost, 'failed', ['1']);
+    const { recoveryId } = (await recover()).data;
+    const other = await recover({ include: ['canceled'] });
+    expect(other.status).toBe(409);
+    expect(other.body.message).toContain(recoveryId);
+    await runOn(recoveryId);
+    expect((await recover({ include: ['canceled'] })).status).toBe(200);
+  });
+
+  test('creates nothing of what was delivered in the meantime', async () => {
+    const [, second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
+    const { recoveryId } = (await recover()).data;
+    await endDeliveries(lost, 'delivered', [second]);
+    await runOn(recoveryId);
+    expect((await recoveredBy(api.sql, recoveryId)).map(({ entityId }) => entityId)).toEqual(['1']);
+    expect((await read(recoveryId)).data).toMatchObject({ count: 2, left: 1 });
+  });
+
+  test('lets only a bounded number wait, and goes on as they are taken', async () => {
+    const entityIds = Array.from({ length: 130 }, (_, index) => `order ${index}`);
+    const events = await loseEvents(lost, 'failed', entityIds);
+    const { recoveryId } = (await recover()).data;
+    for (let step = 0; step < 3; step += 1) await stepRecovery(api.sql, recoveryId);
+    expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(20);
+    const take = () =>
+      api.sql`update deliveries set state = 'delivered' where recovery_id = ${recoveryId} and state = 'pending'`;
+    const sizes: number[] = [];
+    for (let step = 0; step < 4; step += 1) {
+      await take();
+      await stepRecovery(api.sql, recoveryId);
+      sizes.push((await recoveredBy(api.sql, recoveryId)).length);
+    }
+    expect(sizes).toEqual([60, 130, 130, 130]);
+    const created = await recoveredBy(api.sql, recoveryId);
+    expect(created.map(({ eventId }) => eventId)).toEqual([...events].sort());
+    expect((await read(recoveryId)).data).toMatchObject({ state: 'completed', done: 130, left: 0 });
+  });
+
+  test('of what nobody takes, only tries whether that has changed', async () => {
+    await loseEvents(
+      lost,
+      'failed',
+      Array.from({ length: 60 }, (_, index) => `order ${index}`),
+    );
+    const { recoveryId } = (await recover()).data;
+    const sizes: number[] = [];
+    for (let step = 0; step < 4; step += 1) {
+      await stepRecovery(api.sql, recoveryId);
+      await api.sql`update deliveries set state = 'retrying' where recovery_id = ${recoveryId}`;
+      sizes.push((await recoveredBy(api.sql, recoveryId)).length);
+    }
+    expect(sizes).toEqual([20, 21, 22, 23]);
+  });
+});
+
+describe('its control', () => {
+  test('paused it creates nothing, resumed it goes on, canceled it ends; each twice is as good as once', async () => {
+    await loseEvents(lost, 'failed', ['1', '2']);
+    const { recoveryId } = (await recover()).data;
+    for (const message of ['Recovery paused.', 'Recovery paused.']) {
+      const paused = await control(recoveryId, 'pause');
+      expect(paused.body.message).toBe(message);
+      expect(paused.data).toMatchObject({ state: 'paused', reason: 'Paused on request.', left: 2 });
+      expect(paused.data.estimatedEndAt).toBeNull();
+    }
+    await runOn(recoveryId);
+    expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(0);
+    for (let times = 0; times < 2; times += 1) {
+      expect((await control(recoveryId, 'resume')).data).toMatchObject({ state: 'running', reason: null });
+    }
+    await control(recoveryId, 'pause');
+    for (let times = 0; times < 2; times += 1) {
+      expect((await control(recoveryId, 'cancel')).data).toMatchObject({
+        state: 'canceled',
+        reason: 'Canceled on request.',
+        left: 0,
+        finishedAt: expect.any(String),
+      });
+    }
+    await runOn(recoveryId);
+    expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(0);
+    for (const action of ['pause', 'resume']) {
+      const refused = await control(recoveryId, action);
+      expect(refused.status).toBe(409);
+      expect(refused.body.message).toBe(`Recovery ${recoveryId} is canceled: there is nothing to ${action}.`);
+    }
+  });
+
+  test('one that is completed cannot be canceled', async () => {
+    const { recoveryId, count } = (await recover()).data;
+    expect(count).toBe(0);
+    await runOn(recoveryId);
+    await stepRecovery(api.sql, recoveryId);
+    expect((await read(recoveryId)).data).toMatchObject({ state: 'completed' });
+    expect((await control(recoveryId, 'cancel')).status).toBe(409);
+  });
+
+  test('an inactive webhook: none begins, and one under way waits until it is active', async () => {
+    await loseEvents(lost, 'failed', ['1']);
+    const { recoveryId } = (await recover()).data;
+    await request('PUT', path('deactivate'));
+    const refused = await recover();
+    expect(refused.status).toBe(400);
+    expect(refused.body.message).toBe(`Webhook ${webhookId} is inactive. Activate it first.`);
+    await runOn(recoveryId);
+    expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(0);
+    expect((await read(recoveryId)).data).toMatchObject({
+      state: 'paused',
+      reason: 'The webhook is inactive: the recovery continues when it is activated.',
+    });
+    expect((await control(recoveryId, 'resume')).status).toBe(400);
+    await request('PUT', path('activate'));
+    await runOn(recoveryId);
+    expect(await recoveredBy(api.sql, recoveryId)).toHaveLength(1);
+  });
+
+  test('each change is for the relay to pass on', async () => {
+    await loseEvents(lost, 'failed', ['1']);
+    const { recoveryId } = (await recover()).data;
+    const version = async () => {
+      const [row] = await api.sql<
+        { version: number }[]
+      >`select version from recoveries where id = ${recoveryId}`;
+      return row?.version;
+    };
+    expect(await version()).toBe(1);
+    await control(recoveryId, 'pause');
+    await control(recoveryId, 'pause');
+    expect(await version()).toBe(2);
+    await request('PUT', path('deactivate'));
+    await request('PUT', path('activate'));
+    expect(await version()).toBe(4);
+    await request('DELETE', path('').slice(0, -1));
+    expect(await version()).toBe(5);
+  });
+
+  test('with its webhook deleted it ends, and does not exist any more', async () => {
+    await loseEvents(lost, 'failed', ['1']);
+    const { recoveryId } = (await recover()).data;
+    await request('DELETE', path('').slice(0, -1));
+    await stepRecovery(api.sql, recoveryId);
+    const [row] = await api.sql`select state, by, finished_at from recoveries where id = ${recoveryId}`;
+    expect(row).toMatchObject({ state: 'canceled', by: 'deletion', finishedAt: expect.any(Date) });
+    expect((await read(recoveryId)).status).toBe(404);
+    expect((await recover()).status).toBe(404);
+  });
+});
+
+describe('what is refused', () => {
+  test.each([
+    [{ since: undefined }, 'since: is required'],
+    [{ since: 'yesterday' }, 'since: must be an ISO 8601 date-time with an offset'],
+    [{ since: '2999-01-01T00:00:00Z' }, 'since: must not be in the future'],
+    [{ until: '2020-01-01T00:00:00Z' }, 'until: must be later than since'],
+    [{ include: [] }, 'include: must name at least one'],
+    [{ include: ['pending'] }, 'include.0: must be one of failed, expired, canceled, missed'],
+    [{ include: ['failed'], states: ['failed'] }, 'states: is an older name of include'],
+    [{ states: ['missed'] }, 'states.0: must be one of failed, expired, canceled'],
+    [{ dryRun: 'yes' }, 'dryRun: must be true or false'],
+    [{ from: 1 }, 'from: unknown field'],
+  ])('%o', async (body, message) => {
+    const answer = await recover(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain(message);
+  });
+
+  test("another e-shop's webhook and recovery, another webhook's recovery, and what never was", async () => {
+    await loseEvents(lost, 'failed', ['1']);
+    const { recoveryId } = (await recover()).data;
+    const stranger = (await api.newEshop()).shop.request;
+    const other = await newWebhook();
+    for (const [who, where] of [
+      [stranger, path(`recoveries/${recoveryId}`)],
+      [request, `/v21/webhooks/${other}/recoveries/${recoveryId}`],
+      [request, path(`recoveries/${randomUUID()}`)],
+    ] as const) {
+      expect((await who('GET', where)).status).toBe(404);
+      for (const action of ['pause', 'resume', 'cancel']) {
+        expect((await who('POST', `${where}/${action}`)).status).toBe(404);
+      }
+    }
+    expect((await stranger('POST', path('recover'), { since: hourAgo() })).status).toBe(404);
+    expect((await request('GET', path('recoveries/7'))).status).toBe(400);
+    expect((await read(recoveryId)).data).toMatchObject({ state: 'running' });
+  });
+});
+
+test('all of it is there under /v2 too', async () => {
+  await loseEvents(lost, 'failed', ['1']);
+  const asked = await request('POST', path('recover', 'v2'), { since: hourAgo() });
+  const { recoveryId } = asked.data;
+  const where = path(`recoveries/${recoveryId}`, 'v2');
+  expect((await request('GET', where)).data).toMatchObject({ recoveryId, count: 1 });
+  expect((await request('POST', `${where}/cancel`)).data).toMatchObject({ state: 'canceled' });
+});

@@ -1,0 +1,134 @@
+/** How fast a recovery goes, and what is said of it. */
+import { describe, expect, test } from 'vitest';
+import { estimatedDurationMs, recoveryReason } from '../../../src/domain/recovery.ts';
+import { nextPace, type RecoveryCounts, roomFor } from '../../../src/domain/recovery-pace.ts';
+import { recoveryProgress, type StoredRecovery } from '../../../src/domain/recovery-progress.ts';
+
+const fresh = { bound: 20, ended: 0, rate: null };
+const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
+  created: 0,
+  pending: 0,
+  retrying: 0,
+  failed: 0,
+  ...change,
+});
+
+describe('the pace', () => {
+  test('doubles with what is taken, up to 500', () => {
+    let pace: Parameters<typeof nextPace>[0] = fresh;
+    const bounds: number[] = [];
+    for (let created = 0, step = 0; step < 7; step += 1) {
+      pace = nextPace(pace, counts({ created }), 1);
+      bounds.push(pace.bound);
+      created += roomFor(pace.bound, counts({ created }), pace);
+    }
+    expect(bounds).toEqual([20, 40, 80, 160, 320, 500, 500]);
+  });
+
+  test('falls while much waits, to 20 at least', () => {
+    let pace = { ...fresh, bound: 100 };
+    for (const expected of [70, 49, 34, 23, 20, 20]) {
+      pace = { ...pace, ...nextPace(pace, counts({ created: 60, pending: 60 }), 1), rate: null };
+      expect(pace.bound).toBe(expected);
+    }
+  });
+
+  test('leaves room for what is not waiting', () => {
+    expect(roomFor(40, counts({ created: 25, pending: 25 }), fresh)).toBe(15);
+    expect(roomFor(20, counts({ created: 25, pending: 25 }), fresh)).toBe(0);
+  });
+
+  test('with failures alone only tries, and with a success goes on', () => {
+    const failing = counts({ created: 30, retrying: 30 });
+    expect(roomFor(20, failing, fresh)).toBe(1);
+    expect(roomFor(20, { ...failing, created: 31 }, fresh)).toBe(20);
+    expect(roomFor(20, counts({ created: 19, retrying: 19 }), fresh)).toBe(20);
+    expect(roomFor(20, counts({ created: 2_000, retrying: 1_000 }), fresh)).toBe(0);
+  });
+
+  test('is measured by what ends, and not across a pause', () => {
+    const first = nextPace(fresh, counts({ created: 20 }), 2);
+    expect(first).toMatchObject({ ended: 20, rate: 10 });
+    expect(nextPace(first, counts({ created: 20 }), 60).rate).toBe(10);
+    expect(nextPace(fresh, counts({ created: 20, pending: 20 }), 2).rate).toBeNull();
+    let pace = first;
+    for (let step = 1; step <= 60; step += 1) pace = nextPace(pace, counts({ created: 20 + 40 * step }), 1);
+    expect(pace.rate).toBeGreaterThan(39);
+  });
+});
+
+describe('the duration', () => {
+  test.each([
+    [0, null, null, 0],
+    [100, 50, 10_000, 4_000],
+    [100, null, 100, 3_000],
+    // Faster than a recovery is.
+    [1_000, null, 1, 6_000],
+    [100, null, null, 4_000],
+    [100, 0, null, 4_000],
+  ])('of %i, at %s per second, attempts of %s ms: %i ms', (deliveries, rate, meanMs, ms) => {
+    expect(estimatedDurationMs(deliveries, { rate, meanMs })).toBe(ms);
+  });
+});
+
+const now = new Date('2026-11-20T10:00:00Z');
+const stored: StoredRecovery = {
+  state: 'running',
+  by: null,
+  words: null,
+  webhookInactive: false,
+  found: 100,
+  exhausted: false,
+  created: 40,
+  pending: 5,
+  retrying: 3,
+  failed: 2,
+  lastRetryAt: new Date('2026-11-20T10:05:00Z'),
+  rate: 7,
+  now,
+};
+
+describe('its progress', () => {
+  test('what is done, failed and left adds up to what was found', () => {
+    expect(recoveryProgress(stored)).toMatchObject({
+      state: 'running',
+      done: 30,
+      failed: 2,
+      open: 8,
+      left: 68,
+    });
+  });
+
+  test('once everything was looked at, only what is open is left', () => {
+    expect(recoveryProgress({ ...stored, exhausted: true })).toMatchObject({ left: 8 });
+    expect(recoveryProgress({ ...stored, state: 'canceled' })).toMatchObject({ left: 8 });
+  });
+
+  test('it ends when what is left has been taken at its pace; if only retries are left, with the last of them', () => {
+    expect(recoveryProgress({ ...stored, rate: 6.8 }).estimatedEndAt).toEqual(
+      new Date('2026-11-20T10:00:10Z'),
+    );
+    expect(recoveryProgress({ ...stored, rate: null }).estimatedEndAt).toBeNull();
+    expect(recoveryProgress({ ...stored, webhookInactive: true }).estimatedEndAt).toBeNull();
+    const tail = { ...stored, exhausted: true, pending: 0 };
+    expect(recoveryProgress(tail).estimatedEndAt).toEqual(stored.lastRetryAt);
+    expect(recoveryProgress({ ...tail, lastRetryAt: null }).estimatedEndAt).toEqual(now);
+  });
+});
+
+describe('its reason', () => {
+  test.each([
+    [{}, null],
+    [{ state: 'completed' }, null],
+    [{ webhookInactive: true }, 'The webhook is inactive: the recovery continues when it is activated.'],
+    [{ state: 'paused', by: 'user', webhookInactive: true }, 'Paused on request.'],
+    [
+      { state: 'paused', by: 'operator', words: 'stock-taking' },
+      'Paused by the operator of the warehouse: stock-taking',
+    ],
+    [{ state: 'canceled', by: 'operator' }, 'Canceled by the operator of the warehouse.'],
+    [{ state: 'canceled', by: 'deletion' }, 'Canceled with its webhook, which was deleted.'],
+  ] as const)('%o', (change, reason) => {
+    expect(recoveryReason({ ...stored, ...change })).toBe(reason);
+  });
+});

@@ -1,0 +1,70 @@
+/** Recoveries whose workflow is gone go on all the same, and those that an operator ended stay ended. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { loseWorkflow } from '../support/lost-workflows.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { loseMany } from '../support/recoveries.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+const PATIENCE_MS = 120_000;
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** A worker that looks often, and a paused recovery with a running workflow that waits. */
+async function pausedRecovery(name: string) {
+  const stack = await startDeliveryStack(name, { reconciling: { intervalMs: 300, graceMs: 500 } });
+  cleanups.push(() => stack.stop());
+  const receiver = await createReceiver();
+  cleanups.push(() => receiver.close());
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  await loseMany({ sql: stack.sql, eshopId: stack.eshopId, webhookId }, 5);
+  const begun = await beginRecovery(stack.sql, {
+    eshopId: stack.eshopId,
+    webhookId,
+    webhookType: 'CREATE_ORDER',
+    since: new Date(Date.now() - 3_600_000),
+    until: null,
+    include: ['failed'],
+  });
+  const { recoveryId } = begun;
+  await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
+  await stack.until(
+    'the workflow to be told of the pause',
+    async () => {
+      const [row] = await stack.sql<{ told: boolean }[]>`
+        select told_version = version as told from recoveries where id = ${recoveryId}`;
+      return row?.told === true;
+    },
+    PATIENCE_MS,
+  );
+  return { stack, receiver, recoveryId };
+}
+
+test('its workflow lost: started again, and everything is delivered', async () => {
+  const { stack, receiver, recoveryId } = await pausedRecovery('recovery-lost');
+  await loseWorkflow(stack.client, recoveryWorkflowId(recoveryId));
+  // As one that was not paused, of which the relay has nothing left to tell.
+  await stack.sql`update recoveries set state = 'running', by = null where id = ${recoveryId}`;
+  await stack.until(
+    'the recovery',
+    async () => (await readRecovery(stack.sql, recoveryId))?.state === 'completed',
+    PATIENCE_MS,
+  );
+  expect(receiver.requests).toHaveLength(5);
+  expect(stack.repaired()).toMatchObject([{ kind: 'recovery', action: 'startedAgain', reason: 'missing' }]);
+});
+
+test('terminated in Temporal: canceled by the operator', async () => {
+  const { stack, recoveryId } = await pausedRecovery('recovery-terminated');
+  await stack.client.workflow.getHandle(recoveryWorkflowId(recoveryId)).terminate();
+  await stack.until(
+    'the recovery',
+    async () => (await readRecovery(stack.sql, recoveryId))?.state === 'canceled',
+    PATIENCE_MS,
+  );
+  expect(await readRecovery(stack.sql, recoveryId)).toMatchObject({ by: 'operator' });
+});

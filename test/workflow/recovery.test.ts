@@ -1,0 +1,210 @@
+/** Recoveries on a real Temporal server: what a webhook did not get is delivered, once, whoever steers it from where. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { stepRecovery } from '../../src/db/recoveries/step.ts';
+import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
+import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { type Lost, loseEvents, loseMany, recoveredBy } from '../support/recoveries.ts';
+import { fireMany, relayTo } from '../support/relay.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+const PATIENCE_MS = 120_000;
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function started(name: string, options: StackOptions = {}) {
+  const stack = await startDeliveryStack(name, options);
+  cleanups.push(() => stack.stop());
+  const receiver = await createReceiver();
+  cleanups.push(() => receiver.close());
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  const lost: Lost = { sql: stack.sql, eshopId: stack.eshopId, webhookId };
+  return { stack, receiver, lost };
+}
+
+/** Begins one, as the API does. */
+async function begin({ sql, eshopId, webhookId }: Lost, include = ['failed'] as const): Promise<string> {
+  const begun = await beginRecovery(sql, {
+    eshopId,
+    webhookId,
+    webhookType: 'CREATE_ORDER',
+    since: new Date(Date.now() - 3_600_000),
+    until: null,
+    include,
+  });
+  if (begun.kind !== 'begun') throw new Error('expected a new recovery');
+  return begun.recoveryId;
+}
+
+const workflowOf = (stack: DeliveryStack, recoveryId: string) =>
+  stack.client.workflow.getHandle(recoveryWorkflowId(recoveryId));
+
+const untilState = (stack: DeliveryStack, recoveryId: string, state: string) =>
+  stack.until(
+    `the recovery to be ${state}`,
+    async () => {
+      const row = await readRecovery(stack.sql, recoveryId);
+      return row?.state === state && row;
+    },
+    PATIENCE_MS,
+  );
+
+const created = async (stack: DeliveryStack, recoveryId: string) =>
+  (await recoveredBy(stack.sql, recoveryId)).length;
+
+/** The workflow has looked, and says this of it. */
+const untilShown = (stack: DeliveryStack, recoveryId: string, state: string) =>
+  stack.until(
+    `the workflow to say ${state}`,
+    async () => {
+      const progress = await workflowOf(stack, recoveryId)
+        .query<RecoveryProgress | null>('progress')
+        .catch(() => null);
+      return progress?.state === state && progress;
+    },
+    PATIENCE_MS,
+  );
+
+test.each(['each', 'auto'] as const)(
+  'FIRST_ATTEMPTS=%s: everything lost is delivered once, and the operator reads how far it is',
+  async (firstAttempts) => {
+    const { stack, receiver, lost } = await started(`recovery-${firstAttempts}`, { firstAttempts });
+    await loseMany(lost, 45);
+    const recoveryId = await begin(lost);
+    await untilState(stack, recoveryId, 'completed');
+    const entities = receiver.requests.map(({ text }) => JSON.parse(text).eshopOrderId);
+    expect(entities.sort()).toEqual(Array.from({ length: 45 }, (_, index) => `lost ${index}`).sort());
+    expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
+
+    const handle = workflowOf(stack, recoveryId);
+    const description = await handle.describe();
+    expect(await description.staticSummary()).toBe(`recovery of 45 events → webhook ${lost.webhookId}`);
+    expect(await description.staticDetails()).toContain('that are failed at the webhook');
+    expect(description.priority).toMatchObject({ priorityKey: 4, fairnessKey: String(stack.eshopId) });
+    const attributes = description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]);
+    expect(Object.fromEntries(attributes)).toMatchObject({
+      EshopId: stack.eshopId,
+      WebhookId: lost.webhookId,
+      WebhookType: 'CREATE_ORDER',
+    });
+    const progress = { state: 'completed', created: 45, done: 45, failed: 0, left: 0 };
+    expect(await handle.query('progress')).toMatchObject(progress);
+    expect(await handle.result()).toMatchObject(progress);
+  },
+);
+
+test('what was missed while the webhook was inactive is delivered too', async () => {
+  const { stack, receiver, lost } = await started('recovery-missed');
+  await stack.changeWebhook(lost.webhookId, { active: false });
+  for (const entity of ['1', '2', '3']) expect(await stack.fire(entity)).toEqual([]);
+  await stack.changeWebhook(lost.webhookId, { active: true });
+  const recoveryId = await begin(lost, ['missed']);
+  expect(await untilState(stack, recoveryId, 'completed')).toMatchObject({ created: 3, failed: 0 });
+  expect(receiver.requests.map(({ text }) => JSON.parse(text).eshopOrderId).sort()).toEqual(['1', '2', '3']);
+});
+
+test('paused, resumed and canceled by the e-shop: the workflow follows', async () => {
+  const { stack, receiver, lost } = await started('recovery-control');
+  // Who answers nothing takes no more than the first few.
+  receiver.respond({ hang: 'headers' });
+  await loseMany(lost, 60);
+  const recoveryId = await begin(lost);
+  await stack.until('the first', async () => (await created(stack, recoveryId)) === 20, PATIENCE_MS);
+  await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
+  await untilShown(stack, recoveryId, 'paused');
+  receiver.respond({ status: 200 });
+  await controlRecovery(stack.sql, recoveryId, 'resume', { by: 'user' });
+  await stack.until('more', async () => (await created(stack, recoveryId)) > 20, PATIENCE_MS);
+  await controlRecovery(stack.sql, recoveryId, 'cancel', { by: 'user' });
+  expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
+  expect(await workflowOf(stack, recoveryId).result()).toMatchObject({
+    state: 'canceled',
+    reason: 'Canceled on request.',
+  });
+});
+
+test("an operator's updates: with a reason that the e-shop reads, and refused where they make no sense", async () => {
+  const { stack, receiver, lost } = await started('recovery-updates');
+  receiver.respond({ hang: 'headers' });
+  await loseMany(lost, 60);
+  const recoveryId = await begin(lost);
+  await untilShown(stack, recoveryId, 'running');
+  const handle = workflowOf(stack, recoveryId);
+  const update = (name: string, ...args: unknown[]) => handle.executeUpdate(name, { args });
+  for (const wrong of [{ why: 'a typing error' }, { reason: 7 }, 'a text', { reason: 'x'.repeat(501) }]) {
+    await expect(update('pause', wrong)).rejects.toThrow();
+  }
+  expect(await update('pause', { reason: 'stock-taking' })).toMatchObject({
+    state: 'paused',
+    reason: 'Paused by the operator of the warehouse: stock-taking',
+  });
+  expect(await readRecovery(stack.sql, recoveryId)).toMatchObject({ state: 'paused', by: 'operator' });
+  expect(await update('resume')).toMatchObject({ state: 'running', reason: null });
+  expect(await update('cancel', { reason: 'of no use' })).toMatchObject({ state: 'canceled' });
+  expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
+});
+
+test("canceled with Temporal's own button: it is canceled for the e-shop too", async () => {
+  const { stack, receiver, lost } = await started('recovery-canceled');
+  receiver.respond({ hang: 'headers' });
+  await loseMany(lost, 60);
+  const recoveryId = await begin(lost);
+  await untilShown(stack, recoveryId, 'running');
+  await workflowOf(stack, recoveryId).cancel();
+  expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('CANCELLED');
+  expect(await readRecovery(stack.sql, recoveryId)).toMatchObject({ state: 'canceled', by: 'operator' });
+});
+
+test('its webhook deactivated: it waits, and goes on by itself after the activation; deleted: it ends', async () => {
+  const { stack, receiver, lost } = await started('recovery-webhook');
+  receiver.respond({ hang: 'headers' });
+  await loseMany(lost, 60);
+  const recoveryId = await begin(lost);
+  await stack.until('the first', async () => (await created(stack, recoveryId)) > 0, PATIENCE_MS);
+  await stack.changeWebhook(lost.webhookId, { active: false });
+  expect((await untilShown(stack, recoveryId, 'paused')).reason).toContain('The webhook is inactive');
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(lost.webhookId, { active: true });
+  await stack.until('more', async () => (await created(stack, recoveryId)) > 20, PATIENCE_MS);
+  await stack.changeWebhook(lost.webhookId, { active: false });
+  await untilShown(stack, recoveryId, 'paused');
+  await stack.changeWebhook(lost.webhookId, { deleted: true });
+  expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
+  expect(await workflowOf(stack, recoveryId).result()).toMatchObject({
+    state: 'canceled',
+    reason: 'Canceled with its webhook, which was deleted.',
+  });
+});
+
+test('a relay hands over nothing that is recovered while something fresh waits', async () => {
+  const { stack, lost } = await started('recovery-behind', { worker: false });
+  await loseMany(lost, 20);
+  const recoveryId = await begin(lost);
+  await stepRecovery(stack.sql, recoveryId);
+  const recovered = (await recoveredBy(stack.sql, recoveryId)).map(({ id }) => id);
+  expect(recovered).toHaveLength(20);
+  await fireMany(stack, 250);
+  const { relay, started: handedOver } = relayTo(stack);
+  cleanups.push(() => relay.stop());
+  await stack.until('everything', async () => handedOver.length === 270, PATIENCE_MS);
+  expect(new Set(handedOver.slice(250))).toEqual(new Set(recovered));
+});
+
+test('what was created before a pause waits as well, and what was created before a cancellation is still made', async () => {
+  const { stack, lost } = await started('recovery-queue', { worker: false });
+  await loseEvents(lost, 'failed', ['1', '2']);
+  const recoveryId = await begin(lost);
+  await stepRecovery(stack.sql, recoveryId);
+  await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
+  const { relay, started: handedOver } = relayTo(stack);
+  cleanups.push(() => relay.stop());
+  await fireMany(stack, 1);
+  await stack.until('the fresh one', async () => handedOver.length > 0, PATIENCE_MS);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(handedOver).toHaveLength(1);
+  await controlRecovery(stack.sql, recoveryId, 'cancel', { by: 'user' });
+  await stack.until('the rest', async () => handedOver.length === 3, PATIENCE_MS);
+});

@@ -1,0 +1,142 @@
+/**
+ * One recovery: what a webhook did not get is delivered again (docs/interface.md, L8). Where it stands is in the database; this
+ * workflow takes one step after the other, whatever process dies in between.
+ *
+ * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * @module
+ */
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineQuery,
+  defineSignal,
+  defineUpdate,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { type RecoveryAction, recoveryActions } from '../src/domain/recovery.ts';
+import { ownStepOptions } from './delivery-options.ts';
+import { stepsQueue } from './delivery-types.ts';
+import {
+  type RecoverWebhookInput,
+  type RecoveryActivities,
+  type RecoveryOrder,
+  type RecoveryProgress,
+  recoveryChangedSignal,
+} from './recovery-types.ts';
+import { recoveryProgressDetails } from './recovery-view.ts';
+
+const recoveryChanged = defineSignal(recoveryChangedSignal);
+const progressQuery = defineQuery<RecoveryProgress | null>('progress');
+
+/** Between two steps, in milliseconds: what was created in one is with the receiver by the next. */
+const STEP_MS = 1_000;
+/** While only what is being retried is left, looks come after these times, in milliseconds. */
+const LONGEST_LOOK_MS = 60_000;
+/** The longest reason, in characters. */
+const LONGEST_REASON = 500;
+
+const DESCRIPTIONS: Readonly<Record<RecoveryAction, string>> = {
+  pause: 'Creates no further deliveries until it is resumed. Takes {"reason": "…"}, which the e-shop sees.',
+  resume: 'Continues where it was paused.',
+  cancel:
+    'Ends it: deliveries that were created are still made, the others are not. Takes {"reason": "…"}, which the e-shop sees.',
+};
+
+/** Recovers until everything has been delivered or has failed, or until it is canceled. */
+export async function recoverWebhook(input: RecoverWebhookInput): Promise<RecoveryProgress> {
+  const { recoveryId } = input;
+  const { advanceRecovery, controlRecovery } = proxyActivities<RecoveryActivities>({
+    ...ownStepOptions,
+    taskQueue: stepsQueue(workflowInfo().taskQueue),
+  });
+  let changes = 0;
+  let latest: RecoveryProgress | null = null;
+  const show = (progress: RecoveryProgress) => {
+    latest = progress;
+    setCurrentDetails(recoveryProgressDetails(input, progress));
+    return progress;
+  };
+
+  setHandler(
+    recoveryChanged,
+    () => {
+      changes += 1;
+    },
+    { description: 'The recovery or its webhook changed: it looks at once. Carries no command.' },
+  );
+  setHandler(progressQuery, () => latest, { description: 'How far the recovery has come.' });
+  for (const action of recoveryActions) {
+    setHandler(
+      defineUpdate<RecoveryProgress, [RecoveryOrder | undefined]>(action),
+      async (order) => {
+        const reason = order?.reason ?? '';
+        const progress = show(await controlRecovery({ recoveryId, action, reason }));
+        changes += 1;
+        return progress;
+      },
+      { description: DESCRIPTIONS[action], validator: (order) => validate(action, order, latest) },
+    );
+  }
+
+  try {
+    return await run();
+  } catch (error) {
+    if (!isCancellation(error)) throw error;
+    await CancellationScope.nonCancellable(async () => {
+      show(await controlRecovery({ recoveryId, action: 'cancel', reason: '' }));
+    });
+    throw error;
+  }
+
+  async function run(): Promise<RecoveryProgress> {
+    let look = STEP_MS;
+    for (;;) {
+      const seen = changes;
+      const progress = show(await advanceRecovery(recoveryId));
+      const { state, exhausted } = progress;
+      if (state === 'completed' || state === 'canceled') {
+        await condition(allHandlersFinished);
+        return progress;
+      }
+      if (workflowInfo().continueAsNewSuggested) {
+        await condition(allHandlersFinished);
+        await continueAsNew<typeof recoverWebhook>(input);
+      }
+      if (state === 'paused') {
+        await condition(() => changes > seen);
+        look = STEP_MS;
+        continue;
+      }
+      look = exhausted ? Math.min(LONGEST_LOOK_MS, look * 1.5) : STEP_MS;
+      await condition(() => changes > seen, look, { summary: 'until the receiver has taken more' });
+    }
+  }
+}
+
+/** @throws ApplicationFailure, which is what the operator reads */
+function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgress | null): void {
+  const refuse = (why: string) => {
+    throw ApplicationFailure.nonRetryable(why, 'Refused');
+  };
+  const reason = reasonIn(order);
+  if (reason === undefined) refuse('Takes nothing, or {"reason": "a text"}.');
+  else if (reason.length > LONGEST_REASON) refuse(`The reason may have ${LONGEST_REASON} characters.`);
+  if (latest?.state === 'completed' || latest?.state === 'canceled') {
+    refuse(`The recovery is ${latest.state}: there is nothing to ${action}.`);
+  }
+}
+
+/** What was sent is what an operator has typed. */
+function reasonIn(order: unknown): string | undefined {
+  if (order === undefined || order === null) return '';
+  if (typeof order !== 'object' || Array.isArray(order)) return undefined;
+  const { reason = '', ...others } = Object.fromEntries(Object.entries(order));
+  return typeof reason === 'string' && Object.keys(others).length === 0 ? reason : undefined;
+}

@@ -1,0 +1,64 @@
+/**
+ * What the workflow of a recovery and its activities say to each other: identifiers, times and counts.
+ * @module
+ */
+import type { Recoverable, RecoveryAction, RecoveryState } from '../src/domain/recovery.ts';
+
+/** Input of `recoverWebhook`. Which deliveries it is about is in the database. */
+export interface RecoverWebhookInput {
+  readonly recoveryId: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  /** Of the events, ISO 8601 in UTC: from here on, and before this. */
+  readonly since: string;
+  readonly until: string;
+  readonly include: readonly Recoverable[];
+  /** Events found when it was asked for. */
+  readonly found: number;
+}
+
+/** How far a recovery has come. */
+export interface RecoveryProgress {
+  readonly state: RecoveryState;
+  /** Why it is paused or was canceled, as a sentence. */
+  readonly reason: string | null;
+  /** Deliveries created so far, and what became of them: delivered; failed, expired or canceled; the others are open. */
+  readonly created: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly open: number;
+  /** Not done and not failed: the open ones, and those still to be created. */
+  readonly left: number;
+  /** Deliveries that ended per second, lately; null before any was measured. */
+  readonly rate: number | null;
+  /** ISO 8601 in UTC; null where it is not known. */
+  readonly estimatedEndAt: string | null;
+  /** Nothing is left to be created. */
+  readonly exhausted: boolean;
+}
+
+/** Activities of a recovery; made by `createRecoveryActivities`. */
+export interface RecoveryActivities {
+  /** Creates as many deliveries as the receiver takes. */
+  advanceRecovery(recoveryId: string): Promise<RecoveryProgress>;
+  /** What an operator asks for in Temporal. What is so already stays as it is. */
+  controlRecovery(input: {
+    readonly recoveryId: string;
+    readonly action: RecoveryAction;
+    readonly reason: string;
+  }): Promise<RecoveryProgress>;
+}
+
+/** What an operator says with `pause`, `resume` and `cancel`. */
+export interface RecoveryOrder {
+  /** For the e-shop to read. */
+  readonly reason?: string;
+}
+
+/** Signal: the recovery or its webhook changed. Carries no command. */
+export const recoveryChangedSignal = 'recoveryChanged';
+
+/** `recovery/<recovery id>` */
+export function recoveryWorkflowId(recoveryId: string): string {
+  return `recovery/${recoveryId}`;
+}

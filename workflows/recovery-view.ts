@@ -1,0 +1,42 @@
+/**
+ * The operator's view of a recovery in the Temporal UI.
+ * @module
+ */
+import { counted } from '../src/domain/words.ts';
+import { literal } from './markdown.ts';
+import type { RecoverWebhookInput, RecoveryProgress } from './recovery-types.ts';
+
+/** "recovery of 20000 events → webhook 7": a recovery in one line. */
+export function recoveryTitle({
+  found,
+  webhookId,
+}: Pick<RecoverWebhookInput, 'found' | 'webhookId'>): string {
+  return `recovery of ${counted(found, 'event')} → webhook ${webhookId}`;
+}
+
+/** What is recovered, and what can be done, as Markdown. */
+export function recoveryDetails(input: RecoverWebhookInput): string {
+  return [
+    `**${recoveryTitle(input)}**`,
+    '',
+    `Events from ${input.since} until ${input.until} that are ${input.include.join(', ')} at the webhook and were not delivered since.`,
+    '',
+    'Each becomes a new delivery, with its own retries and its own workflow or batch. They are created as the receiver takes them, and go behind fresh events.',
+    '',
+    'Updates: `pause`, `resume` and `cancel`, each with a `reason`. Query: `progress`.',
+  ].join('\n');
+}
+
+/** How far it has come, as Markdown. */
+export function recoveryProgressDetails(input: RecoverWebhookInput, progress: RecoveryProgress): string {
+  const { state, reason, done, failed, open, left, rate, estimatedEndAt } = progress;
+  return [
+    `**${recoveryTitle(input)}**`,
+    '',
+    `${state}${reason === null ? '' : `: ${literal(reason)}`}`,
+    '',
+    '| delivered | failed | open | left | per second | estimated end |',
+    '|--:|--:|--:|--:|--:|---|',
+    `| ${done} | ${failed} | ${open} | ${left} | ${rate === null ? '' : rate.toFixed(1)} | ${estimatedEndAt ?? ''} |`,
+  ].join('\n');
+}
