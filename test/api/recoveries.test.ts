@@ -251,6 +251,25 @@ describe('a recovery', () => {
     expect((await read(recoveryId)).data).toMatchObject({ count: 2, left: 1 });
   });
 
+  test('and whoever asks for a single delivery again do not do the same twice', async () => {
+    const [first = '', second = ''] = await loseEvents(lost, 'failed', ['1', '2']);
+    const deliveryOf = async (eventId: string) => {
+      const [row] = await api.sql<{ id: string }[]>`
+        select id from deliveries where event_id = ${eventId} and recovery_id is null order by id limit 1`;
+      return row?.id ?? '';
+    };
+    const redeliver = async (eventId: string) =>
+      await request('POST', `/v21/deliveries/${await deliveryOf(eventId)}/redeliver`);
+    const { recoveryId } = (await recover()).data;
+    expect((await redeliver(first)).status).toBe(200);
+    await runOn(recoveryId);
+    const created = await recoveredBy(api.sql, recoveryId);
+    expect(created.map(({ eventId }) => eventId)).toEqual([second]);
+    const refused = await redeliver(second);
+    expect(refused.status).toBe(409);
+    expect(refused.body.message).toContain(created[0]?.id);
+  });
+
   test('lets only a bounded number wait, and goes on as they are taken', async () => {
     const entityIds = Array.from({ length: 130 }, (_, index) => `order ${index}`);
     const events = await loseEvents(lost, 'failed', entityIds);

@@ -54,7 +54,7 @@ test('its workflow lost: started again, and everything is delivered', async () =
     async () => (await readRecovery(stack.sql, recoveryId))?.state === 'completed',
     PATIENCE_MS,
   );
-  expect(receiver.requests).toHaveLength(5);
+  expect(new Set(receiver.requests.map(({ text }) => text)).size).toBe(5);
   expect(stack.repaired()).toMatchObject([{ kind: 'recovery', action: 'startedAgain', reason: 'missing' }]);
 });
 

@@ -2,6 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
+import type { Recoverable } from '../../src/domain/recovery.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -26,7 +27,7 @@ async function started(name: string, options: StackOptions = {}) {
 }
 
 /** Begins one, as the API does. */
-async function begin({ sql, eshopId, webhookId }: Lost, include = ['failed'] as const): Promise<string> {
+async function begin({ sql, eshopId, webhookId }: Lost, include: readonly Recoverable[] = ['failed']): Promise<string> {
   const begun = await beginRecovery(sql, {
     eshopId,
     webhookId,
@@ -103,7 +104,9 @@ test('what was missed while the webhook was inactive is delivered too', async ()
   await stack.changeWebhook(lost.webhookId, { active: true });
   const recoveryId = await begin(lost, ['missed']);
   expect(await untilState(stack, recoveryId, 'completed')).toMatchObject({ created: 3, failed: 0 });
-  expect(receiver.requests.map(({ text }) => JSON.parse(text).eshopOrderId).sort()).toEqual(['1', '2', '3']);
+  expect(new Set(receiver.requests.map(({ text }) => JSON.parse(text).eshopOrderId))).toEqual(
+    new Set(['1', '2', '3']),
+  );
 });
 
 test('paused, resumed and canceled by the e-shop: the workflow follows', async () => {
@@ -133,7 +136,10 @@ test("an operator's updates: with a reason that the e-shop reads, and refused wh
   const recoveryId = await begin(lost);
   await untilShown(stack, recoveryId, 'running');
   const handle = workflowOf(stack, recoveryId);
-  const update = (name: string, ...args: unknown[]) => handle.executeUpdate(name, { args });
+  const update = (name: string, order?: unknown) =>
+    order === undefined
+      ? handle.executeUpdate<RecoveryProgress, []>(name)
+      : handle.executeUpdate<RecoveryProgress, [unknown]>(name, { args: [order] });
   for (const wrong of [{ why: 'a typing error' }, { reason: 7 }, 'a text', { reason: 'x'.repeat(501) }]) {
     await expect(update('pause', wrong)).rejects.toThrow();
   }

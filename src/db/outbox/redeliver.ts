@@ -18,7 +18,7 @@ interface Asked {
   readonly webhookId: number;
   readonly state: StoredState;
   readonly active: boolean;
-  /** A redelivery that has not ended. */
+  /** A redelivery, or a delivery of a recovery, that has not ended. */
   readonly openId: string | null;
 }
 
@@ -26,8 +26,8 @@ interface Asked {
 async function read(tx: Transaction, eshopId: number, deliveryId: string): Promise<Asked | undefined> {
   const [row] = await tx<Asked[]>`
     select d.webhook_id, d.state, w.active, (
-      select o.id from redeliveries r join deliveries o on o.id = r.delivery_id
-      where r.event_id = d.event_id and r.webhook_id = d.webhook_id and o.state in ('pending', 'retrying')
+      select o.id from deliveries o
+      where o.event_id = d.event_id and o.webhook_id = d.webhook_id and o.id <> d.id and o.state in ('pending', 'retrying')
       limit 1) as open_id
     from deliveries d join webhooks w on w.id = d.webhook_id
     where d.id = ${deliveryId} and d.eshop_id = ${eshopId} and w.deleted_at is null`;
