@@ -37,7 +37,7 @@ const progressQuery = defineQuery<RecoveryProgress | null>('progress');
 
 /** Between two steps, in milliseconds: what was created in one is with the receiver by the next. */
 const STEP_MS = 1_000;
-/** While only what is being retried is left, looks come after these times, in milliseconds. */
+/** While nothing is left to be created and nothing ends, looks become ever more seldom, up to this, in milliseconds. */
 const LONGEST_LOOK_MS = 60_000;
 /** The longest reason, in characters. */
 const LONGEST_REASON = 500;
@@ -97,6 +97,7 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
 
   async function run(): Promise<RecoveryProgress> {
     let look = STEP_MS;
+    let open = 0;
     for (;;) {
       const seen = changes;
       const progress = show(await advanceRecovery(recoveryId));
@@ -114,7 +115,8 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
         look = STEP_MS;
         continue;
       }
-      look = exhausted ? Math.min(LONGEST_LOOK_MS, look * 1.5) : STEP_MS;
+      look = exhausted && progress.open === open ? Math.min(LONGEST_LOOK_MS, look * 1.5) : STEP_MS;
+      open = progress.open;
       await condition(() => changes > seen, look, { summary: 'until the receiver has taken more' });
     }
   }

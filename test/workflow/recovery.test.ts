@@ -27,7 +27,10 @@ async function started(name: string, options: StackOptions = {}) {
 }
 
 /** Begins one, as the API does. */
-async function begin({ sql, eshopId, webhookId }: Lost, include: readonly Recoverable[] = ['failed']): Promise<string> {
+async function begin(
+  { sql, eshopId, webhookId }: Lost,
+  include: readonly Recoverable[] = ['failed'],
+): Promise<string> {
   const begun = await beginRecovery(sql, {
     eshopId,
     webhookId,

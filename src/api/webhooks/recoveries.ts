@@ -90,7 +90,8 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       summary: 'Recover what a webhook did not get',
       description:
         'Delivers again, to this webhook, what happened in a period and did not reach it: `failed`, `expired` and `canceled` deliveries, and, if asked for, ' +
-        'events that it `missed` because it was inactive or did not exist. Try it with `dryRun` first.\n\n' +
+        'events that it `missed` because it was inactive or did not exist. The period is that of the events: from `since` on, and before `until`, which is now unless it ' +
+        'is earlier. Try it with `dryRun` first.\n\n' +
         'Each event becomes a new delivery, with its own identifier, retries and 48 hours. A recovery runs on its own, however many events there are: it ' +
         'goes on as the receiver takes them, and gives way to new events. Asked for the same again while it is under way, it is the same recovery. ' +
         'What was delivered in the meantime is not delivered again.',

@@ -38,11 +38,8 @@ const include = kinds(
 /** The body of `recover`. */
 export const recoverInput = v.pipe(
   v.strictObject({
-    since: v.pipe(timestamp(), v.description('Events that happened at this time or later.')),
-    until: v.nullish(
-      v.pipe(timestamp(), v.description('Events that happened before this time. Default, and at most: now.')),
-      null,
-    ),
+    since: timestamp(),
+    until: v.nullish(timestamp(), null),
     include: v.optional(include),
     states: v.optional(
       kinds(['failed', 'expired', 'canceled'], 'An older name of `include`. Only one of them may be given.'),
@@ -55,12 +52,8 @@ export const recoverInput = v.pipe(
       false,
     ),
   }),
-  v.metadata({
-    ref: 'RecoverInput',
-    jsonSchema: {
-      examples: [{ since: '2026-11-20T08:00:00Z', include: ['failed', 'expired', 'missed'], dryRun: true }],
-    },
-  }),
+  v.examples([{ since: '2026-11-20T08:00:00Z', include: ['failed', 'expired', 'missed'], dryRun: true }]),
+  v.metadata({ ref: 'RecoverInput' }),
   v.forward(
     v.partialCheck(
       [['include'], ['states']],
