@@ -1,5 +1,5 @@
 /**
- * One recovery: what a webhook did not get is delivered again (docs/interface.md, L8). Where it stands is in the database; this
+ * One recovery: what a webhook did not get is delivered again (docs/interface.md, L10). Where it stands is in the database; this
  * workflow takes one step after the other, whatever process dies in between.
  *
  * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.

@@ -1,5 +1,5 @@
 /**
- * Recoveries: what a webhook did not get, delivered again (docs/interface.md, L8).
+ * Recoveries: what a webhook did not get, delivered again (docs/interface.md, L10).
  * @module
  */
 

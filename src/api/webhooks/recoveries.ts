@@ -1,5 +1,5 @@
 /**
- * Recoveries of a webhook: asked for, read, paused, resumed and canceled (docs/interface.md, L8–L10).
+ * Recoveries of a webhook: asked for, read, paused, resumed and canceled (docs/interface.md, L10–L12).
  * @module
  */
 import { Hono } from 'hono';

@@ -1,5 +1,5 @@
 /**
- * A recovery as the API is asked for it and shows it (docs/interface.md, L8–L10).
+ * A recovery as the API is asked for it and shows it (docs/interface.md, L10–L12).
  * @module
  */
 import * as v from 'valibot';
