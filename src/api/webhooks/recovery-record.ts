@@ -52,7 +52,14 @@ export const recoverInput = v.pipe(
       false,
     ),
   }),
-  v.examples([{ since: '2026-11-20T08:00:00Z', include: ['failed', 'expired', 'missed'], dryRun: true }]),
+  v.examples([
+    {
+      since: '2026-11-20T18:00:00Z',
+      until: '2026-11-21T06:00:00Z',
+      include: ['failed', 'expired', 'missed'],
+      dryRun: true,
+    },
+  ]),
   v.metadata({ ref: 'RecoverInput' }),
   v.forward(
     v.partialCheck(
