@@ -72,7 +72,7 @@ export async function seedLists(sql: Pool, events: number): Promise<Seeded> {
           || '7' || substr(md5('a' || n), 1, 3) || '8' || substr(md5('a' || n), 4, 15))::uuid from typed where n % 100 = 7)
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, created_at, dispatched_at)
       select delivery_id, id, ${eshopId}, (${webhooks}::int[])[place], type, entity_id,
-        case n * 7919 % 500 when 1 then 'failed' when 2 then 'expired' when 3 then 'canceled'
+        case n::bigint * 7919 % 500 when 1 then 'failed' when 2 then 'expired' when 3 then 'canceled'
           when 4 then 'retrying' when 5 then 'pending' else 'delivered' end, at, at
       from sent`;
   }
