@@ -49,7 +49,8 @@ export function endedOf({ created, pending, retrying }: RecoveryCounts): number 
 export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, elapsedS: number | null): RecoveryPace {
   const ended = endedOf(counts);
   const taken = ended - pace.ended;
-  return { bound: nextBound(pace.bound, counts, taken), ended, rate: nextRate(pace.rate, taken, elapsedS) };
+  const bound = nextBound(pace.bound, counts, taken);
+  return { bound, ended, rate: nextRate(pace.rate, taken, elapsedS, bound > pace.bound) };
 }
 
 /** Twice what was taken since the last step, if the receiver keeps up; less where much still waits. */
@@ -58,12 +59,19 @@ function nextBound(bound: number, { pending }: RecoveryCounts, taken: number): n
   return Math.min(MOST_WAITING, Math.max(bound, 2 * taken));
 }
 
-function nextRate(rate: number | null, taken: number, elapsedS: number | null): number | null {
+/** While it gathers speed, what was slower before says nothing about what follows. */
+function nextRate(
+  rate: number | null,
+  taken: number,
+  elapsedS: number | null,
+  faster: boolean,
+): number | null {
   if (elapsedS === null || elapsedS <= 0 || elapsedS > LONGEST_STEP_S || (rate === null && taken === 0)) {
     return rate;
   }
   const now = taken / elapsedS;
-  return rate === null ? now : rate + (now - rate) * (1 - Math.exp(-elapsedS / LOOK_BACK_S));
+  if (rate === null || (faster && now > rate)) return now;
+  return rate + (now - rate) * (1 - Math.exp(-elapsedS / LOOK_BACK_S));
 }
 
 /**

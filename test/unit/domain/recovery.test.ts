@@ -51,7 +51,9 @@ describe('the pace', () => {
     expect(first).toMatchObject({ ended: 20, rate: 10 });
     expect(nextPace(first, counts({ created: 20 }), 60).rate).toBe(10);
     expect(nextPace(fresh, counts({ created: 20, pending: 20 }), 2).rate).toBeNull();
-    let pace = first;
+    const faster = nextPace(first, counts({ created: 120 }), 1);
+    expect(faster).toMatchObject({ bound: 200, rate: 100 });
+    let pace = nextPace(fresh, counts({ created: 20 }), 2);
     for (let step = 1; step <= 60; step += 1) pace = nextPace(pace, counts({ created: 20 + 40 * step }), 1);
     expect(pace.rate).toBeGreaterThan(39);
   });
