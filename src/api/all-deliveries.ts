@@ -45,7 +45,7 @@ export function allDeliveriesRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       tag,
       data: Delivery,
       list: 'optional',
-      beside: { cursor: Cursor },
+      beside: { cursor: v.optional(Cursor) },
       message: 'Deliveries found.',
     }),
     query({ ...cursorQuery, webhookId: v.optional(webhookId), state: v.optional(state), ...eventFilter }),

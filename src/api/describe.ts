@@ -21,7 +21,7 @@ export interface Operation {
   readonly data: v.GenericSchema;
   /** True for an array of `data` with `pagination` beside it; 'optional' where that is only there when asked for. */
   readonly list?: boolean | 'optional';
-  /** What stands beside `data` in the envelope, by name. */
+  /** What stands beside `data` in the envelope, by name; what is optional may be missing. */
   readonly beside?: Readonly<Record<string, v.GenericSchema>>;
   /** A sentence on success, such as "Order created."; also the example of `message`. */
   readonly message: string;
@@ -47,6 +47,9 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
   const beside = Object.entries(operation.beside ?? {}).map(
     ([name, each]) => [name, describeSchema(each, 'output')] as const,
   );
+  const required = Object.entries(operation.beside ?? {}).flatMap(([name, { type }]) =>
+    type === 'optional' ? [] : [name],
+  );
   const besideComponents = Object.assign({}, ...beside.map(([, described]) => described.components));
   return describeRoute({
     summary: operation.summary,
@@ -61,7 +64,7 @@ export function describeOperation(operation: Operation): MiddlewareHandler {
             schema: resolved({
               schema: {
                 type: 'object',
-                required: ['statusCode', 'message', 'data', ...paged, ...beside.map(([name]) => name)],
+                required: ['statusCode', 'message', 'data', ...paged, ...required],
                 properties: {
                   statusCode: { type: 'integer', const: 200 },
                   message: { type: 'string', examples: [operation.message] },

@@ -34,7 +34,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
       tag,
       data: Event,
       list: 'optional',
-      beside: { cursor: Cursor, missing: v.array(MissingEvent) },
+      beside: { cursor: v.optional(Cursor), missing: v.optional(v.array(MissingEvent)) },
       message: 'Events found.',
     }),
     query({ ...cursorQuery, ...eventFilter }),

@@ -75,7 +75,13 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Par
     // An event before `until` may have been delivered again later.
     if (until === undefined) return ofWebhooks(sql`true`);
     const end = sql`${idAt(until)}::uuid`;
-    return sql`(${ofWebhooks(sql`d.id < ${end}`)}) union all (${ofWebhooks(sql`d.id >= ${end} and ${madeAgain(sql)}`)})`;
+    // Fenced in: else the planner, which takes most deliveries for such ones, looks for the first among all.
+    const again = sql`
+      select x.id from wanted w cross join lateral (
+        select d.id from deliveries d
+        where d.webhook_id = w.id and d.id >= ${end} and ${madeAgain(sql)} ${wanted} offset 0) x
+      order by x.id ${order} limit ${most}`;
+    return sql`(${ofWebhooks(sql`d.id < ${end}`)}) union all (${again})`;
   }
   return sql`
     (select x.id from events e cross join lateral (
