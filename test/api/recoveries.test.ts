@@ -99,7 +99,10 @@ describe('what is found', () => {
 
   test('by all that became of the event here: what was delivered again, or is being delivered, is not lost', async () => {
     const [, again = '', open = '', twice = ''] = await loseEvents(lost, 'failed', ['1', '2', '3', '4']);
+    const [accepted = ''] = await loseEvents(lost, 'delivered', ['5']);
     for (const [id, state] of [
+      // Asked for once more after it had been accepted.
+      [accepted, 'failed'],
       [again, 'delivered'],
       [open, 'retrying'],
       [twice, 'canceled'],
