@@ -59,9 +59,7 @@ export const recoveryDefects: readonly Defect[] = [
     file: 'src/db/outbox/changes.ts',
     text: '  await enqueueRecoveriesOf(tx, webhookId);\n',
     replacement: '',
-    noticed: 'A recovery whose webhook was inactive never goes on.',
-    caughtBy: workflow(
-      'its webhook deactivated: it waits, and goes on by itself after the activation; deleted: it ends',
-    ),
+    noticed: 'A recovery whose webhook was inactive goes on only when the reconciler finds that it is late.',
+    caughtBy: api('its control each change is for the relay to pass on'),
   },
 ];
