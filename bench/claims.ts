@@ -10,7 +10,8 @@
 import postgres from 'postgres';
 import { claimDeliveries, UNBOUNDED } from '../src/db/outbox/claim-deliveries.ts';
 import { listPartitions, partitionedTables } from '../src/db/retention/partitions.ts';
-import { idAt, WEEK_MS, weekOf } from '../src/domain/weeks.ts';
+import { idAt } from '../src/domain/id-time.ts';
+import { WEEK_MS, weekOf } from '../src/domain/weeks.ts';
 import { makeAhead } from '../src/retention/retain.ts';
 
 const ESHOPS = 200;

@@ -69,7 +69,11 @@ export async function seedLists(sql: Pool, events: number): Promise<Seeded> {
         select *, (left(id::text, 26) || substr(md5('d' || n), 1, 10))::uuid as delivery_id from typed
         union all
         select *, (lpad(to_hex((extract(epoch from at) * 1000)::bigint + 3600000), 12, '0')
-          || '7' || substr(md5('a' || n), 1, 3) || '8' || substr(md5('a' || n), 4, 15))::uuid from typed where n % 100 = 7)
+          || '7' || substr(md5('a' || n), 1, 3) || '8' || substr(md5('a' || n), 4, 15))::uuid from typed where n % 100 = 7),
+      again as (
+        insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id)
+        select delivery_id, id, ${eshopId}, (${webhooks}::int[])[place], entity_id from sent
+        where left(delivery_id::text, 26) <> left(id::text, 26))
       insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, created_at, dispatched_at)
       select delivery_id, id, ${eshopId}, (${webhooks}::int[])[place], type, entity_id,
         case n::bigint * 7919 % 500 when 1 then 'failed' when 2 then 'expired' when 3 then 'canceled'

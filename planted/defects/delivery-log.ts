@@ -40,8 +40,8 @@ export const deliveryLogDefects: readonly Defect[] = [
   {
     name: 'redelivery-beside-another',
     file: 'src/db/outbox/redeliver.ts',
-    text: '    if (openId !== null) return',
-    replacement: '    if (openId === deliveryId) return',
+    text: '  if (openId !== null) return',
+    replacement: '  if (openId === deliveryId) return',
     noticed: 'Whoever asks twice for a redelivery gets the event twice.',
     caughtBy: [
       {

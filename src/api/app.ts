@@ -108,7 +108,6 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v2.route('/', recordReads(deps, 'v2', returnResource));
   v2.route('/', recordReads(deps, 'v2', stockMovementResource));
   v2.route('/', shipperServiceRoutes(deps));
-  v2.route('/', recoveryRoutes(deps));
   app.route('/v2', v2);
   return app;
 }

@@ -16,7 +16,7 @@ import {
   within,
 } from './id-range.ts';
 import type { Sql } from './pool.ts';
-import { madeAgain, madeWith } from './webhooks/deliveries-of-events.ts';
+import { deliveriesOfEvent } from './webhooks/deliveries-of-events.ts';
 import { shownState } from './webhooks/delivery-log.ts';
 
 /** An event without its snapshot. The time is in its id. */
@@ -105,14 +105,11 @@ export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promi
 
 /** The query of {@link deliveriesOf}, not sent yet. */
 export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
-  const columns = sql`
-    d.event_id, d.id, d.webhook_id, d.eshop_id, d.state, d.attempts_made, d.last_error from deliveries d`;
+  const columns: ReturnType<Sql> = sql`d.event_id, d.id, d.webhook_id, d.state, d.attempts_made, d.last_error`;
   return sql<DeliveryOfEvent[]>`
     select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error
     from unnest(${[...eventIds]}::uuid[]) as e (id) cross join lateral (
-      select ${columns} where ${madeWith(sql, sql`e.id`)}
-      union all
-      select ${columns} where d.event_id = e.id and d.id > e.id and ${madeAgain(sql)}) d
+      ${deliveriesOfEvent(sql, sql`e.id`, columns)}) d
     join webhooks w on w.id = d.webhook_id
     where w.deleted_at is null order by d.id`;
 }

@@ -1,5 +1,5 @@
 /**
- * Rows by their ids, in partitioned tables.
+ * The ids of events and deliveries, and rows by them in partitioned tables.
  * @module
  */
 import type { Sql } from './pool.ts';
@@ -18,4 +18,20 @@ export function anyOf(sql: Sql, column: ReturnType<Sql>, ids: readonly string[])
 export function within(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
   const [least = null, ...others] = ids.map((id) => id.toLowerCase()).toSorted();
   return sql`${column} between ${least}::uuid and ${others.at(-1) ?? least}::uuid`;
+}
+
+/**
+ * A new id, as SQL: UUIDv7 by the database's clock, with the fraction of the millisecond behind it (RFC 9562, 6.2,
+ * method 3). Made in the transaction, by the clock that says when transactions began, an id is never older than its
+ * transaction: what the reads of `src/db/settled.ts` rely on.
+ * @param ticks the time as {@link ticks} counts it; with a number added that differs by row, ids rise with it
+ */
+export function newId(sql: Sql, ticks: ReturnType<Sql>) {
+  return sql`(lpad(to_hex((${ticks}) >> 12), 12, '0') || '7' || lpad(to_hex((${ticks}) & 4095), 3, '0')
+    || right(gen_random_uuid()::text, 17))::uuid`;
+}
+
+/** The present time by the database's clock in 4096ths of a millisecond, as SQL. */
+export function ticks(sql: Sql): ReturnType<Sql> {
+  return sql`(extract(epoch from clock_timestamp()) * 4096000)::bigint`;
 }

@@ -4,13 +4,16 @@
  * @module
  */
 
-/** The least identifier of a time; before 1970 the least of all. */
+/**
+ * The least identifier of a time; before 1970 the least of all.
+ * @example idAt(new Date('2026-11-23')) // '01a205b3-d000-0000-0000-000000000000'
+ */
 export function idAt(time: Date): string {
   const digits = Math.max(0, time.getTime()).toString(16).padStart(12, '0');
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The time at which an identifier was made. */
+/** The time at which an identifier was made, by the clock of whoever made it. */
 export function timeOf(id: string): Date {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
 }

@@ -9,17 +9,6 @@ export const WEEK_MS = 7 * 24 * 3_600_000;
 /** 1970-01-05 was a Monday. */
 const FIRST_MONDAY_MS = 4 * 24 * 3_600_000;
 
-/** The least identifier of a time. @example idAt(new Date('2026-11-23')) // '01a205b3-d000-0000-0000-000000000000' */
-export function idAt(time: Date): string {
-  const digits = time.getTime().toString(16).padStart(12, '0');
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
-}
-
-/** The time at which an identifier was made, by the clock of whoever made it. */
-export function timeOf(id: string): Date {
-  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
-}
-
 /** The Monday, 00:00 UTC, at or before a time. */
 export function weekOf(time: Date): Date {
   const weeks = Math.floor((time.getTime() - FIRST_MONDAY_MS) / WEEK_MS);

@@ -5,7 +5,7 @@
  */
 import { databaseTime } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
-import { removeBatches, removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
+import { removeBatches, removeBelongings, removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
 import {
   countAstray,
   countNeeded,
@@ -16,7 +16,7 @@ import {
   type Partition,
 } from '../db/retention/partitions.ts';
 import { TablesBusy } from '../db/retention/schema-step.ts';
-import { weekName } from '../domain/weeks.ts';
+import { WEEK_MS, weekName } from '../domain/weeks.ts';
 import { planOf } from './plan.ts';
 
 /** Settings of {@link retain}. */
@@ -109,7 +109,11 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
   for (const { table, week } of partitions.filter(({ week }) => week === DEFAULT)) {
     await clear(table, week, cutoff);
   }
-  if (!dryRun) await removeBatches(sql, cutoff);
+  if (!dryRun) {
+    await removeBatches(sql, cutoff);
+    // A delivery is kept until its week is over.
+    await removeBelongings(sql, new Date(cutoff.getTime() - WEEK_MS));
+  }
   return { made, dropped, kept, removed, astray: await countAstray(sql), postponed };
 }
 

@@ -226,6 +226,17 @@ describe('a redelivery', () => {
     expect((await redeliver(id)).status).toBe(200);
   });
 
+  test('needs its event: one that is no longer kept is a 409', async () => {
+    const { id } = await newDelivery();
+    await deliver(id);
+    await api.sql`delete from events where id = (select event_id from deliveries where id = ${id})`;
+    expect((await redeliver(id)).body).toEqual({
+      statusCode: 409,
+      error: 'Conflict',
+      message: `The event of delivery ${id} is no longer kept; there is nothing left to send.`,
+    });
+  });
+
   test('asked for ten times at once is created once', async () => {
     const { id, webhookId } = await newDelivery();
     await deliver(id);

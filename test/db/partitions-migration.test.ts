@@ -14,22 +14,29 @@ import { insertWebhook } from '../support/events.ts';
 import { insertDelivery, weeksAfter } from '../support/weeks.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../src/db/migrations/', import.meta.url));
-const FIRST_OF_PARTITIONS = '0040';
+
+/** A folder with the migrations before a number. */
+async function migrationsBefore(number: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-migrations-'));
+  for (const name of await readdir(MIGRATIONS)) {
+    if (name < number) await cp(join(MIGRATIONS, name), join(folder, name));
+  }
+  return folder;
+}
 
 let database: TestDatabase;
 let before: string;
+let withPartitions: string;
 beforeAll(async () => {
-  before = await mkdtemp(join(tmpdir(), 'waybill-before-partitions-'));
-  for (const name of await readdir(MIGRATIONS)) {
-    if (name < FIRST_OF_PARTITIONS) await cp(join(MIGRATIONS, name), join(before, name));
-  }
+  before = await migrationsBefore('0040');
+  withPartitions = await migrationsBefore('0043');
   database = await createTestDatabase();
   await database.sql.unsafe('drop schema public cascade; create schema public');
   await migrate(database.url, { directory: before });
 });
 afterAll(async () => {
   await database.drop();
-  await rm(before, { recursive: true, force: true });
+  for (const folder of [before, withPartitions]) await rm(folder, { recursive: true, force: true });
 });
 
 test('every row stays, also of a clock that was ahead; what is written meanwhile is there; indexes and keys are those from before', async () => {
@@ -51,7 +58,7 @@ test('every row stays, also of a clock that was ahead; what is written meanwhile
     while (writing) ids.push((await insert(new Date())).id);
   })();
 
-  await migrate(database.url);
+  await migrate(database.url, { directory: withPartitions });
   writing = false;
   await writer;
 

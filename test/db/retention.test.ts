@@ -1,7 +1,11 @@
 /** What is old goes, a week at a time; what is needed stays; the coming weeks are made ahead. */
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
+import { removeEvents } from '../../src/db/retention/old-rows.ts';
 import { listPartitions, partitionedTables } from '../../src/db/retention/partitions.ts';
+import { transaction } from '../../src/db/transaction.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { readDeactivation, recordMailed } from '../../src/db/webhooks/deactivations.ts';
 import { findDelivery, listDeliveries } from '../../src/db/webhooks/delivery-log.ts';
@@ -206,6 +210,55 @@ describe('kept', () => {
     expect(removed).toEqual({ deliveries: 0, events: 1 });
     expect(await weekWith('events', again.eventId)).toBe('first');
     expect(await weekWith('events', other.eventId)).toBeUndefined();
+  });
+
+  test('an old event that somebody has delivered once more while events are removed stays', async () => {
+    const { sql } = database;
+    const { id, eventId } = await insert(daysBefore(monday));
+    const other = await insert(daysBefore(monday));
+    let removing: Promise<number> | undefined;
+
+    const asked = await transaction(sql, async (tx) => {
+      const again = await redeliverWithin(tx, eshopId, id);
+      removing = removeEvents(sql, { week: 'first', writtenBefore: null });
+      await until('the removal to wait', async () => {
+        const waiting = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`;
+        return waiting.length > 0;
+      });
+      return again;
+    });
+
+    expect(asked).toMatchObject({ kind: 'created' });
+    expect(await removing).toBe(1);
+    expect(await weekWith('events', eventId)).toBe('first');
+    expect(await weekWith('events', other.eventId)).toBeUndefined();
+  });
+
+  test('what belongs to deliveries goes behind them: recoveries, former settings of webhooks, which event was delivered again', async () => {
+    const { sql } = database;
+    const week = daysBefore(monday, 8);
+    await insert(daysBefore(monday), { eventAt: week });
+    const open = await insert(daysBefore(monday), { eventAt: week, state: 'pending' });
+    for (const state of ['completed', 'running']) {
+      await sql`
+        insert into recoveries (id, eshop_id, webhook_id, since, until, include, found, state, finished_at)
+        values (${randomUUID()}, ${eshopId}, ${webhookId}, ${week}, ${week}, '{failed}', 1, ${state},
+          ${state === 'completed' ? week : null})`;
+    }
+    for (const at of [week, monday]) {
+      await sql`
+        insert into webhook_forms (webhook_id, until, url, method, payload_version)
+        values (${webhookId}, ${at}, 'https://shop.example', 'POST', 'v2')`;
+    }
+    await run(later);
+    expect(await sql`select from redeliveries`).toHaveLength(2);
+
+    await run(weeksAfter(later, 1));
+
+    expect(await sql`select delivery_id from redeliveries`).toEqual([{ deliveryId: open.id }]);
+    expect(await sql`select state from recoveries`).toEqual([{ state: 'running' }]);
+    expect(await sql`select until from webhook_forms`).toEqual([{ until: monday }]);
   });
 
   test('in batches: thousands that are finished go, those that are open stay', async () => {

@@ -43,5 +43,10 @@ export async function insertDeliveryOf(
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, created_at)
     select ${id}, id, eshop_id, ${webhookId}, type, entity_id, ${state}, ${again ?? sql`created_at`}
     from events where id = ${eventId}`;
+  if (again !== undefined) {
+    await sql`
+      insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id)
+      select id, event_id, eshop_id, webhook_id, entity_id from deliveries where id = ${id}`;
+  }
   return id;
 }

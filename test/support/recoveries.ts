@@ -46,11 +46,10 @@ export async function loseEvents(
 
 /** As many lost events at once; their entities are `lost 0`, `lost 1` and so on. */
 export async function loseMany({ sql, eshopId, webhookId }: Lost, count: number): Promise<void> {
-  const rows = Array.from({ length: count }, (_, index) => ({
-    id: uuidv7(),
-    delivery: uuidv7(),
-    entity: `lost ${index}`,
-  }));
+  const rows = Array.from({ length: count }, (_, index) => {
+    const id = uuidv7();
+    return { id, delivery: `${id.slice(0, 26)}${id.slice(-10)}`, entity: `lost ${index}` };
+  });
   await sql`
     with lost as materialized (
       select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as l (id uuid, delivery uuid, entity text)),

@@ -5,7 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool, Sql } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
-import { idAt, WEEK_MS } from '../../src/domain/weeks.ts';
+import { idAt } from '../../src/domain/id-time.ts';
+import { WEEK_MS } from '../../src/domain/weeks.ts';
 
 /** What a delivery made by {@link insertDelivery} differs in. */
 export interface DeliveryAt {
@@ -13,7 +14,7 @@ export interface DeliveryAt {
   readonly webhookId: number;
   /** The time in its id, and in that of its event. */
   readonly at: Date;
-  /** The time in its event's id; default: its own. */
+  /** The time in its event's id, which it was made later than; default: it was made with its event. */
   readonly eventAt?: Date;
   readonly state?: 'pending' | 'retrying' | 'delivered' | 'failed';
   /** By the database's clock; default: the time in its id. */
@@ -31,8 +32,9 @@ export async function insertDelivery(
   sql: Sql,
   delivery: DeliveryAt,
 ): Promise<{ id: string; eventId: string }> {
-  const { eshopId, webhookId, at, eventAt = at, state = 'delivered', writtenAt = at } = delivery;
-  const [id, eventId] = [newIdAt(at), newIdAt(eventAt)];
+  const { eshopId, webhookId, at, eventAt, state = 'delivered', writtenAt = at } = delivery;
+  const eventId = newIdAt(eventAt ?? at);
+  const id = eventAt === undefined ? eventId.slice(0, 26) + randomBytes(5).toString('hex') : newIdAt(at);
   const finishedAt = state === 'delivered' || state === 'failed' ? writtenAt : null;
   await sql`
     insert into events (id, eshop_id, type, entity_id, snapshot, created_at)
@@ -42,6 +44,11 @@ export async function insertDelivery(
       dispatched_at, window_started_at, last_attempt_at, finished_at)
     values (${id}, ${eventId}, ${eshopId}, ${webhookId}, 'CREATE_ORDER', '1', ${state}, 1, ${writtenAt}, ${writtenAt},
       ${writtenAt}, ${writtenAt}, ${finishedAt})`;
+  if (eventAt !== undefined) {
+    await sql`
+      insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id)
+      values (${id}, ${eventId}, ${eshopId}, ${webhookId}, '1')`;
+  }
   await sql`
     insert into attempts (delivery_id, number, generation, started_at, finished_at, outcome)
     values (${id}, 1, 1, ${writtenAt}, ${writtenAt}, ${state === 'delivered' ? 'success' : 'failure'})`;

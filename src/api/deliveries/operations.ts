@@ -100,7 +100,7 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       errors: {
         400: 'the webhook is inactive; activate it first.',
         404: noSuchDelivery,
-        409: 'the delivery, or an earlier redelivery of the same event to this webhook, is still open.',
+        409: 'the delivery, or an earlier redelivery of the same event to this webhook, is still open; or its event is no longer kept.',
       },
     }),
     params({ id: deliveryId }),
@@ -118,6 +118,9 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
             ? `Delivery ${id} is still open.`
             : `Delivery ${made.id}, a redelivery of the same event to this webhook, is still open.`,
         );
+      }
+      if (made.kind === 'forgotten') {
+        throw conflict(`The event of delivery ${id} is no longer kept; there is nothing left to send.`);
       }
       const found = await findDelivery(sql, eshopId, made.id);
       // Its webhook was deleted just now.

@@ -49,7 +49,7 @@ API keys are stored as hashes, passwords with argon2id, webhook secrets encrypte
 /** Payload versions and decimals. */
 export const versions = `## Versions and decimals
 
-\`v21\` writes numbers as JSON numbers; \`v2\` writes money and counts as decimal strings (\`"1249.90"\`, \`"3"\`): \`quantity\`, \`received\`, \`unitsAmount\`, \`count\`, \`balance\`, \`unitPrice\`, \`price\`, \`cashOnDelivery\`, \`vatRate\` and everything in \`stock\`. Identifiers, enumerations, dimensions and weights are numbers in both. Every read of a record or an event, and the list of all deliveries, exists under \`/v21\` and, in the v2 form, under \`/v2\`; recoveries are the same under both; everything else exists only under \`/v21\`.
+\`v21\` writes numbers as JSON numbers; \`v2\` writes money and counts as decimal strings (\`"1249.90"\`, \`"3"\`): \`quantity\`, \`received\`, \`unitsAmount\`, \`count\`, \`balance\`, \`unitPrice\`, \`price\`, \`cashOnDelivery\`, \`vatRate\` and everything in \`stock\`. Identifiers, enumerations, dimensions and weights are numbers in both. Every read of a record or an event, and the list of all deliveries, exists under \`/v21\` and, in the v2 form, under \`/v2\`; everything else exists only under \`/v21\`.
 
 Decimal strings are canonical: money has two to four decimals, counts no trailing zeros. A request may send a JSON number or a decimal string, of at most 15 significant digits. Amounts of money are in the \`currency\` (ISO 4217) of the record.`;
 

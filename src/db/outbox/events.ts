@@ -4,6 +4,7 @@
  * @module
  */
 import type { EventType } from '../../domain/event-types.ts';
+import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 
@@ -24,17 +25,6 @@ export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
 }
 
 /**
- * The id of an event, as SQL: UUIDv7 by the database's clock, with the fraction of the millisecond behind it (RFC 9562,
- * 6.2, method 3). Made in the transaction, by the clock that says when transactions began, an id is never older than
- * its transaction: what the reads of `src/db/settled.ts` rely on.
- * @param ticks the time, in 4096ths of a millisecond
- */
-function eventId(sql: Sql, ticks: ReturnType<Sql>) {
-  return sql`(lpad(to_hex(${ticks} >> 12), 12, '0') || '7' || lpad(to_hex(${ticks} & 4095), 3, '0')
-    || right(gen_random_uuid()::text, 17))::uuid`;
-}
-
-/**
  * The id of a delivery, as SQL: UUIDv7 with the time and the order of its event's, then the place of its webhook among
  * those of the event, then chance. So the ids of deliveries rise as those of their events do, and the number of
  * webhooks need not be known before the statement.
@@ -47,10 +37,10 @@ function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
 /** The rows of {@link firedEvents} under new ids that rise in their order, as SQL. */
 export function fired(sql: Sql, events: string) {
   return sql`
-    select ${eventId(sql, sql`(now.ticks + f.place)`)} as id, f.type, f.entity_id, f.snapshot
+    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.entity_id, f.snapshot
     from rows from (json_to_recordset(${events}::text::json) as (type text, entity_id text, snapshot json))
       with ordinality as f (type, entity_id, snapshot, place),
-      (select (extract(epoch from clock_timestamp()) * 4096000)::bigint as ticks) as now`;
+      (select ${ticks(sql)} as ticks) as now`;
 }
 
 /** What inserts the events in `fired`, as SQL. */

@@ -3,10 +3,10 @@
  * is served when nothing fresh waits.
  * @module
  */
-import { v7 as uuidv7 } from 'uuid';
-import type { EventType } from '../../domain/event-types.ts';
+import { anyOf, newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 /** For whom they are created. */
 export interface RecoveredFor {
@@ -23,21 +23,27 @@ export interface RecoveredFor {
 export async function createRecoveredDeliveries(
   tx: Transaction,
   { recoveryId, eshopId, webhookId }: RecoveredFor,
-  events: readonly { readonly id: string; readonly type: EventType; readonly entityId: string }[],
+  events: readonly { readonly id: string }[],
 ): Promise<number> {
   if (events.length === 0) return 0;
+  const ids = events.map(({ id }) => id);
   await tx`
-    select from events where id = any(${events.map(({ id }) => id)}::uuid[]) order by id for no key update`;
-  const rows = events.map(({ id, type, entityId }) => ({ id: uuidv7(), eventId: id, type, entityId }));
+    select from events where ${anyOf(tx, tx`id`, ids)} order by id for no key update`;
   const created = await tx`
+    with lost as materialized (
+      select e.id, e.type, e.entity_id, row_number() over (order by e.id) as place from events e
+      where ${anyOf(tx, tx`e.id`, ids)} and not exists (
+        select from (${deliveriesOfEvent(tx, tx`e.id`, tx`d.webhook_id, d.state`)}) d
+        where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying', 'delivered'))),
+    made as (
+      insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id, recovery_id)
+      select ${newId(tx, tx`now.ticks + lost.place`)}, lost.id, ${eshopId}, ${webhookId}, lost.entity_id, ${recoveryId}::uuid
+      from lost, (select ${ticks(tx)} as ticks) as now
+      on conflict (recovery_id, event_id) where recovery_id is not null do nothing
+      returning delivery_id, event_id)
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, recovery_id)
-    select r.id, r."eventId", ${eshopId}, ${webhookId}, r.type, r."entityId", ${recoveryId}::uuid
-    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r (id uuid, "eventId" uuid, type text, "entityId" text)
-    where not exists (
-      select from deliveries d where d.event_id = r."eventId" and d.webhook_id = ${webhookId}
-        and d.state in ('pending', 'retrying', 'delivered'))
-    order by r.id
-    on conflict (recovery_id, event_id) where recovery_id is not null do nothing`;
+    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid
+    from made join lost on lost.id = made.event_id order by made.delivery_id`;
   if (created.count > 0) wakeRelayAfter(tx);
   return created.count;
 }

@@ -4,8 +4,10 @@
  * @module
  */
 import type { EventType } from '../../domain/event-types.ts';
+import { idAt } from '../../domain/id-time.ts';
 import type { Recoverable } from '../../domain/recovery.ts';
 import type { Sql } from '../pool.ts';
+import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
 /** What is looked for. */
 export interface Search {
@@ -20,22 +22,16 @@ export interface Search {
 }
 
 /**
- * How far the time in an event's id may be from the database's, in milliseconds. Ids are made by the machine that wrote
- * the event; the time that decides is the database's.
+ * How far the time in an event's id may be from the database's, in milliseconds. Early releases made ids by the clock of
+ * the machine that wrote the event; the time that decides is the database's.
  */
 const CLOCKS_APART_MS = 24 * 3_600_000;
-
-/** The lowest UUIDv7 of a time. */
-function lowestId(ms: number): string {
-  const hex = Math.max(0, ms).toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-0000-0000-000000000000`;
-}
 
 /** The events that may be lost, in the order of their ids: few, unless what was missed is looked for. */
 function suspects(sql: Sql, search: Search, after: string | null, limit: number | null) {
   const { eshopId, webhookId, webhookType, since, until, include } = search;
-  const from = after ?? lowestId(since.getTime() - CLOCKS_APART_MS);
-  const to = lowestId(until.getTime() + CLOCKS_APART_MS);
+  const from = after ?? idAt(new Date(since.getTime() - CLOCKS_APART_MS));
+  const to = idAt(new Date(until.getTime() + CLOCKS_APART_MS));
   const atMost = limit === null ? sql`` : sql`order by id limit ${limit}`;
   return sql`
     select id from (
@@ -59,7 +55,8 @@ function lost(sql: Sql, { eshopId, webhookId, since, until, include }: Search) {
     cross join lateral (
       select coalesce(bool_or(d.state in ('pending', 'retrying', 'delivered')), false) as settled,
              coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became
-      from deliveries d where d.event_id = e.id and d.webhook_id = ${webhookId}) at_webhook
+      from (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.webhook_id, d.state`)}) d
+      where d.webhook_id = ${webhookId}) at_webhook
     where e.eshop_id = ${eshopId} and e.created_at >= ${since} and e.created_at < ${until}
       and not settled and became = any(${[...include]}::text[])`;
 }

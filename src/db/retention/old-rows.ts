@@ -4,8 +4,9 @@
  * @module
  */
 import { NIL } from 'uuid';
-import { idAt } from '../../domain/weeks.ts';
+import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../pool.ts';
+import { transaction } from '../transaction.ts';
 import { needed } from './partitions.ts';
 
 /** Rows looked at by one statement. */
@@ -46,7 +47,7 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
 
 /**
  * Removes events that no delivery needs. Which ones are needed is read once, since that takes the longer the more is open;
- * no delivery of an old event is made meanwhile.
+ * whoever has an old event delivered once more meanwhile holds its lock, and is looked for behind it.
  * @returns how many
  */
 export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {
@@ -59,7 +60,14 @@ export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {
       select id from ${events} where id > ${after}::uuid and created_at < coalesce(${old.writtenBefore}::timestamptz, 'infinity')
       order by id limit ${BATCH}`;
     const done = found.map(({ id }) => id).filter((id) => !kept.has(id));
-    const { count } = await sql`delete from ${events} where id = any(${done}::uuid[])`;
+    const count = await transaction(sql, async (tx) => {
+      await tx`select from ${events} where id = any(${done}::uuid[]) order by id for update`;
+      const removed = await tx`
+        delete from ${events} e where id = any(${done}::uuid[]) and not exists (
+          select from redeliveries r join deliveries d on d.id = r.delivery_id
+          where r.event_id = e.id and d.state in ('pending', 'retrying'))`;
+      return removed.count;
+    });
     return { removed: count, last: found.at(-1)?.id ?? null };
   });
 }
@@ -69,6 +77,21 @@ export async function removeBatches(sql: Pool, before: Date): Promise<void> {
   await sql`
     delete from batches b where b.id < ${idAt(before)}
       and not exists (select from deliveries d where d.batch_id = b.id and d.state in ('pending', 'retrying'))`;
+}
+
+/**
+ * Removes what belongs to deliveries and recoveries that are gone.
+ * @param before the deliveries that were made before this time are gone, but for the open ones
+ */
+export async function removeBelongings(sql: Pool, before: Date): Promise<void> {
+  await sql`
+    delete from redeliveries r where r.delivery_id < ${idAt(before)}
+      and not exists (select from deliveries d where d.id = r.delivery_id)`;
+  await sql`
+    delete from recoveries r where r.finished_at < ${before}
+      and not exists (select from deliveries d where d.recovery_id = r.id and d.state in ('pending', 'retrying'))`;
+  // The form of an attempt that was made before.
+  await sql`delete from webhook_forms where until < ${before}`;
 }
 
 interface BatchRow {

@@ -3,7 +3,8 @@
  * delivery, so that whoever knows an id reads one partition. A default partition takes ids of a clock that is far off.
  * @module
  */
-import { idAt, timeOf, WEEK_MS, weekName } from '../../domain/weeks.ts';
+import { idAt, timeOf } from '../../domain/id-time.ts';
+import { WEEK_MS, weekName } from '../../domain/weeks.ts';
 import type { Pool } from '../pool.ts';
 import type { Transaction } from '../transaction.ts';
 import { schemaStep } from './schema-step.ts';

@@ -17,7 +17,7 @@ import {
   within,
 } from '../id-range.ts';
 import type { Sql } from '../pool.ts';
-import { leastOf, madeAgain, madeWith } from './deliveries-of-events.ts';
+import { leastOf, madeWith } from './deliveries-of-events.ts';
 import { type DeliveryFilter, type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 
 /** Which deliveries of an e-shop; the times are those of the events. */
@@ -75,12 +75,11 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Par
     // An event before `until` may have been delivered again later.
     if (until === undefined) return ofWebhooks(sql`true`);
     const end = sql`${idAt(until)}::uuid`;
-    // Fenced in: else the planner, which takes most deliveries for such ones, looks for the first among all.
     const again = sql`
       select x.id from wanted w cross join lateral (
-        select d.id from deliveries d
-        where d.webhook_id = w.id and d.id >= ${end} and ${madeAgain(sql)} ${wanted} offset 0) x
-      order by x.id ${order} limit ${most}`;
+        select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
+        where r.webhook_id = w.id and r.delivery_id >= ${end} ${wanted}
+        order by r.delivery_id ${order} limit ${most}) x`;
     return sql`(${ofWebhooks(sql`d.id < ${end}`)}) union all (${again})`;
   }
   return sql`
@@ -91,10 +90,9 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Par
        ${'after' in part ? sql`and e.id >= ${leastOf(sql, sql`${part.after}`)} and e.id < ${part.before}::uuid` : sql``}
      order by e.id ${order}, x.id ${order} limit ${most})
     union all
-    (select d.id from deliveries d
-     where d.eshop_id = ${eshopId} and d.entity_id = ${entityId} and ${madeAgain(sql)} ${wanted}
-       and d.webhook_id in (select id from wanted)
-     order by d.id ${order} limit ${most})`;
+    (select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
+     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and r.webhook_id in (select id from wanted) ${wanted}
+     order by r.delivery_id ${order} limit ${most})`;
 }
 
 /** A part of the deliveries of an e-shop. Those of deleted webhooks do not exist here. */

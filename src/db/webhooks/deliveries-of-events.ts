@@ -1,13 +1,16 @@
 /**
  * Which deliveries an event has. One that was made with the event has an id that begins as the event's does, and is found
- * by that; those that were made later are few, and have indexes of their own.
+ * by that; those that were made later are few, and have a table of their own.
  * @module
  */
 import type { Sql } from '../pool.ts';
 
-/** Whether a delivery `d` was made later than with its event, as SQL: literally as in the indexes. */
-export function madeAgain(sql: Sql) {
-  return sql`substring(uuid_send(d.id) for 11) <> substring(uuid_send(d.event_id) for 11)`;
+/** The deliveries of an event, as SQL. @param columns of deliveries `d` */
+export function deliveriesOfEvent(sql: Sql, event: ReturnType<Sql>, columns: ReturnType<Sql>) {
+  return sql`
+    select ${columns} from deliveries d where ${madeWith(sql, event)}
+    union all
+    select ${columns} from redeliveries r join deliveries d on d.id = r.delivery_id where r.event_id = ${event}`;
 }
 
 /** Whether a delivery `d` was made with an event, as SQL. */
