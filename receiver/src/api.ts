@@ -1,0 +1,191 @@
+/**
+ * The part of the warehouse's API that a receiver needs: what was delivered, what it carried, and the records that GET
+ * deliveries name.
+ * @module
+ */
+import { type Delivery, isKind } from './delivery.ts';
+import { kinds } from './kinds.ts';
+import type { PayloadVersion } from './payloads.ts';
+
+/** Before the oldest delivery. */
+export const BEGINNING = '00000000-0000-0000-0000-000000000000';
+
+/** How long one answer may take, in milliseconds. */
+const PATIENCE_MS = 30_000;
+/** How often a request is sent that is answered with 429 or 503, and how long is waited at most, in seconds. */
+const MOST_TRIES = 5;
+const LONGEST_WAIT_S = 60;
+
+/** Where the API is, and as whom. */
+export interface ApiOptions {
+  /** The address of the warehouse, with or without `/v21`. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly username: string;
+  readonly password: string;
+  /** The form in which `read` gets records (default: `v2`, as webhooks have it). */
+  readonly payloadVersion?: PayloadVersion;
+  /** Default: the runtime's. */
+  readonly fetch?: typeof fetch;
+}
+
+/** States of a delivery in which the sender has finished with it. */
+const ended = ['delivered', 'failed', 'expired', 'canceled'] as const;
+/** States in which the sender will try it again. */
+const open = ['pending', 'retrying', 'held'] as const;
+
+/** A delivery as the API lists it. */
+export interface ListedDelivery {
+  readonly id: string;
+  readonly webhookId: number;
+  readonly eventId: string;
+  readonly webhookType: string;
+  readonly entityId: string;
+  readonly state: (typeof ended)[number] | (typeof open)[number];
+}
+
+/** Whether the sender will still deliver it by itself. */
+export function isOpen({ state }: Pick<ListedDelivery, 'state'>): boolean {
+  return open.some((each) => each === state);
+}
+
+/** Deliveries from a cursor on, the oldest first. */
+export interface DeliveryPage {
+  readonly deliveries: readonly ListedDelivery[];
+  /** The next `after`, and whether more can be read at once. */
+  readonly cursor: { readonly after: string; readonly more: boolean };
+}
+
+/** What a delivery carried. */
+export interface SentPayload {
+  readonly method: 'POST' | 'GET';
+  /** JSON text; null on GET. */
+  readonly body: string | null;
+}
+
+/** The API, logged in. Every method throws `ApiRefused` for what is refused. */
+export interface WaybillApi {
+  /** @param after the identifier up to which everything has been read */
+  deliveries(after: string, filter?: { readonly since?: Date | undefined }): Promise<DeliveryPage>;
+  /** What a delivery carried; null when it is no longer there. */
+  payload(deliveryId: string): Promise<SentPayload | null>;
+  /** The record that a delivery speaks of, as it is now. For `receiver({ read: api.read })`. */
+  read(delivery: Pick<Delivery, 'kind' | 'entityId'>): Promise<object>;
+}
+
+/** What the API refused, with its own sentence. */
+export class ApiRefused extends Error {
+  override readonly name = 'ApiRefused';
+  readonly status: number;
+
+  constructor(what: string, status: number, message: string) {
+    super(`${what}: ${status} ${message}`);
+    this.status = status;
+  }
+}
+
+/** An answer in its envelope, as far as it is used here. */
+interface Envelope<Data> {
+  readonly message: string;
+  readonly data: Data;
+}
+
+/** @returns null for what is not JSON: an error page of a proxy, for one */
+function parseJson<Answer>(text: string): Answer | null {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/**
+ * The API for this user. Logs in when it has to, and waits where it is told to.
+ *
+ * @example const api = waybill({ url: 'https://warehouse.example', apiKey, username, password });
+ */
+export function waybill(options: ApiOptions): WaybillApi {
+  const { apiKey, username, password, payloadVersion = 'v2' } = options;
+  const base = options.url.replace(/\/+$/, '').replace(/\/v21$/, '');
+  const send = options.fetch ?? fetch;
+  let token: Promise<string> | null = null;
+
+  async function request(path: string, init: RequestInit & { headers?: Record<string, string> } = {}) {
+    for (let tries = 1; ; tries += 1) {
+      const response = await send(`${base}${path}`, {
+        ...init,
+        headers: { 'x-api-key': apiKey, ...init.headers },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      if ((response.status !== 429 && response.status !== 503) || tries === MOST_TRIES) return response;
+      await response.body?.cancel();
+      const asked = Number(response.headers.get('retry-after') ?? 1);
+      await sleep(1_000 * Math.min(Number.isFinite(asked) ? asked : 1, LONGEST_WAIT_S));
+    }
+  }
+
+  /** @throws ApiRefused for anything but 2xx */
+  async function envelope<Answer extends Envelope<unknown>>(what: string, response: Response) {
+    const parsed = parseJson<Answer>(await response.text());
+    if (!response.ok || parsed === null)
+      throw new ApiRefused(what, response.status, parsed?.message ?? 'is not an answer of a Waybill');
+    return parsed;
+  }
+
+  async function login(): Promise<string> {
+    const path = '/v21/users/login';
+    const body = JSON.stringify({ username, password });
+    const headers = { 'content-type': 'application/json' };
+    const response = await request(path, { method: 'POST', headers, body });
+    return (await envelope<Envelope<{ readonly token: string }>>(`POST ${path}`, response)).data.token;
+  }
+
+  async function get<Data, Beside = unknown>(path: string): Promise<Envelope<Data> & Beside> {
+    for (let tries = 1; ; tries += 1) {
+      token ??= login();
+      const used = token;
+      const authorization = `Bearer ${await used.catch((error: unknown) => {
+        token = null;
+        throw error;
+      })}`;
+      const response = await request(path, { headers: { authorization } });
+      // A token lasts for an hour.
+      if (response.status === 401 && tries === 1) {
+        await response.body?.cancel();
+        if (token === used) token = null;
+        continue;
+      }
+      return await envelope<Envelope<Data> & Beside>(`GET ${path}`, response);
+    }
+  }
+
+  return {
+    async deliveries(after, { since } = {}) {
+      const query = new URLSearchParams({ after, items: '100' });
+      if (since !== undefined) query.set('since', since.toISOString());
+      const answer = await get<readonly ListedDelivery[], Pick<DeliveryPage, 'cursor'>>(
+        `/v21/deliveries?${query}`,
+      );
+      return { deliveries: answer.data, cursor: answer.cursor };
+    },
+    async payload(deliveryId) {
+      try {
+        const answer = await get<object | null, { readonly request: Pick<SentPayload, 'method'> }>(
+          `/v21/deliveries/${encodeURIComponent(deliveryId)}/payload`,
+        );
+        const body = answer.data === null ? null : JSON.stringify(answer.data);
+        return { method: answer.request.method, body };
+      } catch (error) {
+        if (error instanceof ApiRefused && error.status === 404) return null;
+        throw error;
+      }
+    },
+    async read({ kind, entityId }) {
+      if (!isKind(kind) || entityId === null) throw new TypeError(`${kind} is not a known kind of event.`);
+      const path = `/${payloadVersion}${kinds[kind].path}/${encodeURIComponent(entityId)}`;
+      return (await get<object>(path)).data;
+    },
+  };
+}

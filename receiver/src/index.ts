@@ -1,0 +1,26 @@
+/**
+ * Receives the webhooks of a Waybill warehouse.
+ *
+ * @example
+ * const hooks = receiver({ secrets: process.env.WEBHOOK_SECRET, store: memoryStore() })
+ *   .on('CREATE_ORDER', (order) => console.log(order.eshopOrderId))
+ *   .otherwise((record, { kind }) => console.log(kind));
+ * @module
+ */
+export { Gone, RetryLater } from './answers.ts';
+export { type ApiOptions, ApiRefused, type ListedDelivery, type WaybillApi, waybill } from './api.ts';
+export type { Delivery } from './delivery.ts';
+export { type Kind, kinds } from './kinds.ts';
+export type * from './payloads.ts';
+export {
+  type Handler,
+  type Receiver,
+  type ReceiverOptions,
+  type RequestContext,
+  receiver,
+  type Taken,
+} from './receiver.ts';
+export { type Reconciled, type ReconcileOptions, reconcile } from './reconcile.ts';
+export { Refused, type RefusedCode } from './refused.ts';
+export type { SecretList, Secrets } from './secrets.ts';
+export { type Claim, type MemoryStoreOptions, memoryStore, type Store } from './store.ts';

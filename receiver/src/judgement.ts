@@ -1,0 +1,25 @@
+/**
+ * A request, and by what it is judged.
+ * @module
+ */
+import type { Bytes } from './bytes.ts';
+import type { SecretSource } from './secrets.ts';
+
+/** A request as it came. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Path and query exactly as on the request line. */
+  readonly target: string;
+  readonly headers: Headers;
+  /** Exactly as it came; empty on GET. */
+  readonly body: Bytes;
+}
+
+/** By what a request is judged. */
+export interface Judgement {
+  readonly secrets: SecretSource;
+  /** How far the time of a signature may be off, in seconds. */
+  readonly tolerance: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}

@@ -1,0 +1,39 @@
+/**
+ * Reads a body as it came.
+ * @module
+ */
+import { type Bytes, join } from './bytes.ts';
+import { Refused } from './refused.ts';
+
+/** Above every delivery: a record has at most 256 KiB as JSON. */
+export const MOST_BYTES = 1_048_576;
+
+/** @throws Refused when something has read it before, when it is too large, or when it breaks off */
+export async function readBody(request: Request): Promise<Bytes> {
+  if (request.bodyUsed) {
+    throw new Refused(
+      'body',
+      500,
+      'The body was read before it came here (by a body parser such as express.json(), or by request.json()): a signature covers the bytes as they came. Hand over the request untouched.',
+    );
+  }
+  const parts: Bytes[] = [];
+  let size = 0;
+  const reader = request.body?.getReader();
+  try {
+    while (reader !== undefined) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      size += value.length;
+      if (size > MOST_BYTES) break;
+      parts.push(value);
+    }
+  } catch {
+    throw new Refused('body', 400, 'The body broke off before its end.');
+  }
+  if (size > MOST_BYTES) {
+    await reader?.cancel();
+    throw new Refused('body', 413, `The body has more than ${MOST_BYTES} bytes.`);
+  }
+  return join(...parts);
+}

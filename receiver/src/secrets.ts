@@ -1,0 +1,126 @@
+/**
+ * The secrets of the webhooks: which ones there are, and the usual mistakes in them.
+ * @module
+ */
+import type { Kind } from './kinds.ts';
+import { Refused } from './refused.ts';
+import { SECRET_PREFIX } from './signature.ts';
+
+/** One secret, or several: the old and the new one while a secret is being replaced. */
+export type SecretList = string | readonly string[];
+
+/**
+ * The secrets of all webhooks that call this receiver; each webhook has its own.
+ *
+ * - one or a list: any of them may have signed;
+ * - by kind of event (`{ CREATE_ORDER: … }`): only the secrets of its kind may have signed, so that no delivery can be
+ *   passed off as one of another kind;
+ * - a function, asked for every delivery, where they are kept elsewhere.
+ */
+export type Secrets =
+  | SecretList
+  | SecretsByKind
+  | ((kind: string) => SecretList | undefined | Promise<SecretList | undefined>);
+
+/** Secrets by kind of event. */
+export type SecretsByKind = { readonly [K in Kind]?: SecretList };
+
+/** Length of the base64 part: 32 bytes. */
+const BASE64_LENGTH = 44;
+
+const isList = (secrets: SecretList | SecretsByKind): secrets is SecretList =>
+  typeof secrets === 'string' || Array.isArray(secrets);
+
+/** What is wrong with a secret, as a sentence that does not repeat it; null when nothing is. */
+export function problemOfSecret(secret: unknown, name: string): string | null {
+  if (typeof secret !== 'string')
+    return `${name} is ${secret === null ? 'null' : typeof secret}, not a text: is the variable it comes from set?`;
+  if (secret === '') return `${name} is empty: is the variable it comes from set?`;
+  if (secret !== secret.trim())
+    return `${name} begins or ends with whitespace, which would be part of the key: remove it (a file or variable often ends with a newline).`;
+  if (/\s/.test(secret)) return `${name} has whitespace in the middle: was it wrapped when it was copied?`;
+  if (/^["'`]/.test(secret))
+    return `${name} begins with a quotation mark, which would be part of the key: remove the quotes.`;
+  if (!secret.startsWith(SECRET_PREFIX))
+    return `${name} does not begin with ${SECRET_PREFIX}: it must be the whole "secret" of the answer to the webhook's creation (not the API key, and not without its prefix).`;
+  const encoded = secret.slice(SECRET_PREFIX.length);
+  if (!/^[A-Za-z0-9+/]+=*$/.test(encoded) || encoded.length !== BASE64_LENGTH)
+    return `${name} is not ${SECRET_PREFIX} and ${BASE64_LENGTH} characters of base64: was all of it copied?`;
+  return null;
+}
+
+/** @throws TypeError naming what is wrong with the first bad one */
+function check(secrets: SecretList, name: string): readonly string[] {
+  const list = typeof secrets === 'string' ? [secrets] : secrets;
+  if (list.length === 0) throw new TypeError(`${name} is an empty list.`);
+  for (const [index, secret] of list.entries()) {
+    const problem = problemOfSecret(secret, typeof secrets === 'string' ? name : `${name}[${index}]`);
+    if (problem !== null) throw new TypeError(problem);
+  }
+  return list;
+}
+
+/** The secrets, looked up by kind. */
+export interface SecretSource {
+  /** @throws Refused when there is none, or a function gave a bad one */
+  of(kind: string): Promise<readonly string[]>;
+  /** Which other kind has a secret that passes, to name a mix-up; null when none does or it cannot be known. */
+  otherKind(kind: string, fits: (secret: string) => Promise<boolean>): Promise<string | null>;
+}
+
+/**
+ * Checks all that can be checked now.
+ * @throws TypeError naming a usual mistake: not set, whitespace, quotes, an API key, cut off
+ */
+export function secretSource(secrets: Secrets): SecretSource {
+  if (typeof secrets === 'function') return askedSource(secrets);
+  if (typeof secrets !== 'string' && (typeof secrets !== 'object' || secrets === null))
+    throw new TypeError(`secrets is ${typeof secrets}: is the variable it comes from set?`);
+  if (isList(secrets)) {
+    const list = check(secrets, 'secrets');
+    return { of: async () => list, otherKind: async () => null };
+  }
+  return kindSource(secrets);
+}
+
+function askedSource(ask: Extract<Secrets, (kind: string) => unknown>): SecretSource {
+  return {
+    async of(kind) {
+      const found = await ask(kind);
+      if (found === undefined) throw noSecret(kind);
+      try {
+        return check(found, `The secret for ${kind}`);
+      } catch (error) {
+        throw new Refused('setup', 500, error instanceof Error ? error.message : String(error));
+      }
+    },
+    otherKind: async () => null,
+  };
+}
+
+function kindSource(secrets: SecretsByKind): SecretSource {
+  const byKind = new Map<string, readonly string[]>();
+  for (const [kind, list] of Object.entries(secrets)) {
+    if (list === undefined) throw new TypeError(`secrets.${kind} is undefined: is the variable set?`);
+    byKind.set(kind, check(list, `secrets.${kind}`));
+  }
+  if (byKind.size === 0) throw new TypeError('secrets is empty.');
+  return {
+    async of(kind) {
+      const found = byKind.get(kind);
+      if (found === undefined) throw noSecret(kind);
+      return found;
+    },
+    async otherKind(kind, fits) {
+      for (const [other, list] of byKind) {
+        if (other === kind) continue;
+        for (const secret of list) if (await fits(secret)) return other;
+      }
+      return null;
+    },
+  };
+}
+
+function noSecret(kind: string): Refused {
+  return new Refused('setup', 500, `There is no secret for ${kind}: add that of its webhook to secrets.`);
+}

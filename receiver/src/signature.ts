@@ -1,0 +1,67 @@
+/**
+ * The two signatures of a delivery, as the sender makes them.
+ *
+ * `X-Service-Signature: t=<unix seconds>,v1=<hex>` covers the body, and on GET path and query. `webhook-signature` of
+ * Standard Webhooks covers the body and the id of the delivery. While a secret is being replaced each is there twice.
+ * @module
+ */
+import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
+
+/** Before the base64 part of every secret. */
+export const SECRET_PREFIX = 'whsec_';
+
+/** What `X-Service-Signature` signs. */
+export interface ServiceContent {
+  /** Unix seconds. */
+  readonly timestamp: number;
+  /** POST: the body as sent. GET: path and query as on the request line. */
+  readonly content: string | Bytes;
+}
+
+/** One `v1` of `X-Service-Signature`: hex. The key is the whole secret, prefix included, as UTF-8. */
+export async function serviceV1(secret: string, { timestamp, content }: ServiceContent): Promise<string> {
+  return toHex(await hmac(join(secret), join(`${timestamp}.`, content)));
+}
+
+/** What `webhook-signature` signs. */
+export interface StandardContent {
+  readonly timestamp: number;
+  /** `webhook-id`. */
+  readonly id: string;
+  /** Empty on GET. */
+  readonly body: string | Bytes;
+}
+
+/** One `v1` of `webhook-signature`: base64. The key is what the base64 part of the secret stands for. */
+export async function standardV1(secret: string, { timestamp, id, body }: StandardContent): Promise<string> {
+  const key = fromBase64(secret.slice(SECRET_PREFIX.length));
+  return toBase64(await hmac(key, join(`${id}.${timestamp}.`, body)));
+}
+
+/** `X-Service-Signature`, taken apart. */
+export interface ServiceSignature {
+  /** Unix seconds; null when it does not say a whole number. */
+  readonly timestamp: number | null;
+  readonly v1: readonly string[];
+}
+
+/** Takes `t=…,v1=…,v1=…` apart; what it does not know, it passes over. */
+export function parseServiceSignature(header: string): ServiceSignature {
+  const fields = header.split(',').map((field) => field.trim());
+  const t = fields.find((field) => field.startsWith('t='))?.slice(2) ?? '';
+  return {
+    timestamp: parseSeconds(t),
+    v1: fields.filter((field) => field.startsWith('v1=')).map((field) => field.slice(3)),
+  };
+}
+
+/** Takes `v1,… v1,…` apart; what it does not know, it passes over. */
+export function parseStandardSignature(header: string): readonly string[] {
+  const all = header.split(/\s+/);
+  return all.filter((one) => one.startsWith('v1,')).map((one) => one.slice(3));
+}
+
+/** Unix seconds as headers write them; null for anything else. */
+export function parseSeconds(text: string): number | null {
+  return /^\d{1,12}$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,99 @@
+/**
+ * For the tests of a receiver: deliveries as the sender makes them.
+ * @module
+ */
+import type { Kind } from './kinds.ts';
+import type { Payload, PayloadVersion } from './payloads.ts';
+import { sampleOf } from './samples.ts';
+import { serviceV1, standardV1 } from './signature.ts';
+
+/** A secret for tests. */
+export const testSecret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
+
+/** One attempt, before it is signed. */
+export interface Attempt {
+  /** One or two secrets, the newest first (default: `testSecret`). */
+  readonly secrets?: string | readonly string[];
+  readonly method: 'POST' | 'GET';
+  /** The whole URL; on GET it ends with the identifier. */
+  readonly url: string;
+  readonly kind: string;
+  /** Default: a new one. */
+  readonly id?: string;
+  /** Default: 1. */
+  readonly attempt?: number;
+  /** Exactly as it is sent; none on GET. */
+  readonly body?: string;
+  /** When it is signed (default: now). */
+  readonly at?: Date;
+  /** A sample, which no record belongs to. */
+  readonly test?: boolean;
+}
+
+/** The headers with which the sender would make this attempt. */
+export async function sign(attempt: Attempt): Promise<Record<string, string>> {
+  const { secrets = testSecret, method, url, kind, body = '', at = new Date() } = attempt;
+  const id = attempt.id ?? crypto.randomUUID();
+  const list = typeof secrets === 'string' ? [secrets] : secrets;
+  const timestamp = Math.floor(at.getTime() / 1_000);
+  const { pathname, search } = new URL(url);
+  const content = method === 'GET' ? `${pathname}${search}` : body;
+  const service = await Promise.all(list.map((secret) => serviceV1(secret, { timestamp, content })));
+  const signed = { timestamp, id, body: method === 'GET' ? '' : body };
+  const standard = await Promise.all(list.map((secret) => standardV1(secret, signed)));
+  return {
+    'user-agent': 'Waybill/test',
+    'x-service-signature': [`t=${timestamp}`, ...service.map((v1) => `v1=${v1}`)].join(','),
+    'x-service-event': kind,
+    'x-service-delivery': id,
+    'x-service-attempt': String(attempt.attempt ?? 1),
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': standard.map((v1) => `v1,${v1}`).join(' '),
+    ...(method === 'POST' ? { 'content-type': 'application/json' } : {}),
+    ...(attempt.test === true ? { 'x-service-test': 'true' } : {}),
+  };
+}
+
+/** How a fake delivery differs from the sample. */
+export interface FakeOptions<K extends Kind, V extends PayloadVersion>
+  extends Partial<Pick<Attempt, 'secrets' | 'method' | 'url' | 'id' | 'attempt' | 'at' | 'test'>> {
+  /** Default: `v2`. */
+  readonly payloadVersion?: V;
+  /** Fields that differ from the sample. */
+  readonly payload?: Partial<Payload<K, V>>;
+  /** GET: what is appended to the URL (default: the identifier of the sample). */
+  readonly entityId?: string;
+}
+
+/**
+ * A request as the sender would make it, signed with `testSecret` unless another secret is given.
+ *
+ * @example
+ * const hooks = receiver({ secrets: testSecret, store: memoryStore() }).on('CREATE_ORDER', save);
+ * const response = await hooks(await fakeDelivery('CREATE_ORDER', { payload: { paid: true } }));
+ */
+export async function fakeDelivery<K extends Kind, V extends PayloadVersion = 'v2'>(
+  kind: K,
+  options: FakeOptions<K, V> = {},
+): Promise<Request> {
+  const { method = 'POST', payloadVersion = 'v2', payload, entityId, ...rest } = options;
+  const sample = sampleOf(kind, payloadVersion);
+  if (method === 'POST') {
+    const url = options.url ?? 'https://shop.example/hooks';
+    const body = JSON.stringify({ ...sample.record, ...payload });
+    const headers = await sign({ ...rest, method, url, kind, body });
+    return new Request(url, { method, headers, body });
+  }
+  const base = options.url ?? 'https://shop.example/hooks/';
+  const url = `${base}${encoded(entityId ?? sample.id)}`;
+  return new Request(url, { method, headers: await sign({ ...rest, method, url, kind }) });
+}
+
+/** Percent-encodes everything but the unreserved characters of RFC 3986, as the sender does. */
+function encoded(identifier: string): string {
+  return encodeURIComponent(identifier).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

@@ -1,0 +1,12 @@
+/**
+ * `npm run receiver:generate`: writes what of the receiver's kit is made from the server's schemas and signing code.
+ * @module
+ */
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { generatedFiles } from './generated.ts';
+
+for (const [path, source] of await generatedFiles()) {
+  await writeFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), source);
+  console.log(path);
+}

@@ -1,0 +1,158 @@
+/**
+ * What of the receiver's kit is made from the server's schemas and signing code: types, kinds, samples, test vectors.
+ * @module
+ */
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { describeSchema } from '../../src/api/json-schema.ts';
+import { catalogue, entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
+import { type PayloadVersion, payloadVersions } from '../../src/domain/decimal.ts';
+import {
+  type EventType,
+  eventTypeNames,
+  eventTypes,
+  movementOf,
+  packingListEventTypes,
+} from '../../src/domain/event-types.ts';
+import { render } from '../../src/domain/render.ts';
+import { interfaceOf } from './typescript.ts';
+import { refusedVectors, signedVectors } from './vectors.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const biome = fileURLToPath(new URL('../../node_modules/.bin/biome', import.meta.url));
+const NOTE = 'Made by `npm run receiver:generate` from the schemas of the server: do not edit.';
+
+/** The name of a record's interface: as in the OpenAPI document. */
+function nameOf(type: EventType, version: PayloadVersion): string {
+  const { schema } = describeSchema(entryOf(type).recordSchema(version), 'output');
+  return String(schema.$ref).split('/').at(-1) ?? '';
+}
+
+/** The type of what a kind delivers: of stock movements, each kind has its own type. */
+function payloadType(type: EventType, version: PayloadVersion): string {
+  const movement = movementOf(type);
+  const name = nameOf(type, version);
+  return movement === null ? name : `${name} & { readonly type: ${JSON.stringify(movement)} }`;
+}
+
+/** The sample of a kind, as it would be sent. */
+function bodyOf(type: EventType, version: PayloadVersion): string {
+  return render(sampleOf(type), { version, withPackingLists: packingListEventTypes.includes(type) });
+}
+
+function payloads(): string {
+  const interfaces = Object.values(catalogue).flatMap(({ noun, recordSchema }) =>
+    payloadVersions.map((version) => {
+      const { components } = describeSchema(recordSchema(version), 'output');
+      const [[name, schema] = ['', {}], ...others] = Object.entries(components);
+      if (others.length > 0) throw new Error(`${noun}: a record within a record needs another generator.`);
+      const numbers = version === 'v21' ? 'JSON numbers' : 'money and counts as decimal strings';
+      return interfaceOf(name, `A record of the kind "${noun}" in ${version}: ${numbers}.`, schema);
+    }),
+  );
+  const tables = payloadVersions.map((version) => {
+    const fields = eventTypeNames.map(
+      (type) =>
+        `/** When ${eventTypes[type].firesWhen}. */\nreadonly ${type}: ${payloadType(type, version)};`,
+    );
+    return `readonly ${version}: {\n${fields.join('\n')}\n};`;
+  });
+  return `/**
+ * What the 18 kinds of event deliver, in both payload versions. ${NOTE}
+ * @module
+ */
+import type { Kind } from './kinds.ts';
+
+/** The \`payloadVersion\` of a webhook. */
+export type PayloadVersion = ${payloadVersions.map((version) => `'${version}'`).join(' | ')};
+
+${interfaces.join('\n')}
+/** By payload version and kind. */
+export interface Payloads {
+${tables.join('\n')}
+}
+
+/** What a kind delivers; for several kinds, one of what they deliver. */
+export type Payload<K extends Kind = Kind, V extends PayloadVersion = 'v2'> = Payloads[V][K];
+`;
+}
+
+function kinds(): string {
+  const entries = eventTypeNames.map((type) => {
+    const { path, idField } = entryOf(type);
+    return `${type}: { path: '${path}', idField: '${idField}' },`;
+  });
+  return `/**
+ * The 18 kinds of event. ${NOTE}
+ * @module
+ */
+
+/** Of each kind: where the API has its records (below the version), and which of their fields identifies them. */
+export const kinds = {
+${entries.join('\n')}
+} as const;
+
+/** A \`webhookType\`. */
+export type Kind = keyof typeof kinds;
+`;
+}
+
+function samples(): string {
+  const ids = eventTypeNames.map(
+    (type) => `${type}: ${JSON.stringify(idOf(entryOf(type), sampleOf(type)))},`,
+  );
+  const records = payloadVersions.map((version) => {
+    const entries = eventTypeNames.map((type) => `${type}: ${bodyOf(type, version)},`);
+    return `${version}: {\n${entries.join('\n')}\n},`;
+  });
+  return `/**
+ * One record of each kind in both payload versions, as the documentation shows them. ${NOTE}
+ * @module
+ */
+import type { Kind } from './kinds.ts';
+import type { Payload, Payloads, PayloadVersion } from './payloads.ts';
+
+const ids: Readonly<Record<Kind, string>> = {
+${ids.join('\n')}
+};
+
+const records: Payloads = {
+${records.join('\n')}
+};
+
+/** A record of this kind, and its identifier. */
+export function sampleOf<K extends Kind, V extends PayloadVersion>(
+  kind: K,
+  version: V,
+): { readonly id: string; readonly record: Payload<K, V> } {
+  return { id: ids[kind], record: records[version][kind] };
+}
+`;
+}
+
+/** In the repository's own style. */
+async function formatted(path: string, source: string): Promise<string> {
+  const child = spawn(biome, ['format', `--stdin-file-path=${path}`], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(source);
+  return await text(child.stdout);
+}
+
+/** Every generated file by its path from the root. */
+export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
+  const files: readonly [string, string][] = [
+    ['receiver/src/kinds.ts', kinds()],
+    ['receiver/src/payloads.ts', payloads()],
+    ['receiver/src/samples.ts', samples()],
+    ['receiver/vectors/signed.json', JSON.stringify(signedVectors(bodyOf))],
+    ['receiver/vectors/refused.json', JSON.stringify(refusedVectors(bodyOf))],
+  ];
+  return new Map(
+    await Promise.all(
+      files.map(async ([path, source]): Promise<[string, string]> => [path, await formatted(path, source)]),
+    ),
+  );
+}

@@ -1,0 +1,149 @@
+/** The usual mistakes of receivers: each is named in a sentence that says what to do. */
+import { describe, expect, it } from 'vitest';
+import { memoryStore, type ReceiverOptions, Refused, receiver } from '../../receiver/src/index.ts';
+import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
+
+const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+const withSecret = (secrets: ReceiverOptions['secrets']) => () => receiver({ secrets, store: memoryStore() });
+const unset: Record<string, string> = {};
+
+describe('a secret', () => {
+  it.each([
+    ['with a newline at its end', `${testSecret}\n`, 'begins or ends with whitespace'],
+    ['with a space before it', ` ${testSecret}`, 'begins or ends with whitespace'],
+    ['that was wrapped', `${testSecret.slice(0, 20)}\n${testSecret.slice(20)}`, 'whitespace in the middle'],
+    ['in quotes', `"${testSecret}"`, 'quotation mark'],
+    ['that is not set', unset.WEBHOOK_SECRET ?? '', 'is empty'],
+    ['that is the API key', 'wb_8Kq3', 'not the API key'],
+    ['without its prefix', testSecret.slice(6), 'does not begin with whsec_'],
+    ['that was cut off', testSecret.slice(0, -5), 'was all of it copied?'],
+  ])('%s is refused at once, and not repeated', (_, secret, sentence) => {
+    expect(withSecret(secret)).toThrow(sentence);
+    expect(withSecret([testSecret, secret])).toThrow('secrets[1]');
+    expect(withSecret({ CREATE_ORDER: secret })).toThrow(`secrets.CREATE_ORDER`);
+    if (secret.length > 8) expect(withSecret(secret)).not.toThrow(secret.trim());
+  });
+
+  it('is required', () => {
+    expect(withSecret([])).toThrow('secrets is an empty list');
+    expect(withSecret({})).toThrow('secrets is empty');
+    // As JavaScript would pass it.
+    const options: ReceiverOptions = JSON.parse('{}');
+    expect(withSecret(options.secrets)).toThrow('is the variable it comes from set?');
+    const listed: string[] = JSON.parse('[null]');
+    expect(withSecret(listed)).toThrow('secrets[0] is null');
+  });
+});
+
+/** What the developer reads in the log of the delivery, and what `onProblem` is told. */
+async function refusal(request: Request, options: Partial<ReceiverOptions> = {}) {
+  const problems: unknown[] = [];
+  const hooks = receiver({
+    secrets: [testSecret, other],
+    store: memoryStore(),
+    onProblem: (problem) => problems.push(problem),
+    ...options,
+  }).otherwise(() => {});
+  const response = await hooks(request);
+  const [problem] = problems;
+  if (!(problem instanceof Refused)) throw new Error(`${response.status}: nothing was refused`);
+  expect(await response.text()).toBe(`${problem.message}\n`);
+  expect(response.status).toBe(problem.status);
+  expect(Buffer.byteLength(problem.message)).toBeLessThan(1_024);
+  for (const secret of [testSecret, other]) expect(problem.message).not.toContain(secret.slice(6));
+  return [problem.code, problem.message] as const;
+}
+/** The same request with another body or headers. */
+async function altered(request: Request, body: string, headers: Record<string, string> = {}) {
+  const all = new Headers(request.headers);
+  for (const [name, value] of Object.entries(headers)) all.set(name, value);
+  return new Request(request.url, { method: 'POST', headers: all, body });
+}
+
+describe('a request', () => {
+  it('whose body was read before', async () => {
+    const request = await fakeDelivery('CREATE_ORDER');
+    await request.json();
+    expect(await refusal(request)).toEqual(['body', expect.stringContaining('read before it came here')]);
+  });
+
+  it('whose body was parsed and written again', async () => {
+    const request = await fakeDelivery('CREATE_ORDER');
+    const pretty = JSON.stringify(await request.clone().json(), null, 2);
+    expect(await refusal(await altered(request, pretty))).toEqual([
+      'signature',
+      expect.stringContaining('parsed and written again'),
+    ]);
+  });
+
+  it('whose body is empty', async () => {
+    const request = await fakeDelivery('CREATE_ORDER');
+    expect(await refusal(await altered(request, ''))).toEqual([
+      'signature',
+      expect.stringContaining('The body is empty'),
+    ]);
+  });
+
+  it('with a body that is too large', async () => {
+    const request = await fakeDelivery('CREATE_ORDER');
+    const huge = await altered(request, ' '.repeat(1_048_577));
+    expect(await refusal(huge)).toEqual(['body', expect.stringContaining('1048576')]);
+  });
+
+  it('signed with another secret', async () => {
+    const stranger = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+    expect(await refusal(await fakeDelivery('CREATE_ORDER', { secrets: stranger }))).toEqual([
+      'signature',
+      expect.stringMatching(/any of the 2 secrets for CREATE_ORDER.*Each has its own/),
+    ]);
+  });
+
+  it('whose path a proxy has changed, until it is told the right one', async () => {
+    const sent = await fakeDelivery('CREATE_ORDER', {
+      method: 'GET',
+      url: 'https://shop.example/api/hooks/',
+    });
+    const routed = () => new Request('https://inside.example/hooks/2026-10001', { headers: sent.headers });
+    expect(await refusal(routed())).toEqual(['signature', expect.stringContaining('"/hooks/2026-10001"')]);
+    const hooks = receiver({
+      secrets: testSecret,
+      store: memoryStore(),
+      target: (request) => `/api${new URL(request.url).pathname}`,
+      read: async () => ({}),
+    }).otherwise(() => {});
+    expect((await hooks(routed())).status).toBe(200);
+  });
+
+  it.each([
+    [-400_000, /400 s in the past/],
+    [3_600_000, /3600 s in the future/],
+  ])('whose clock is off by %i ms', async (off, sentence) => {
+    const now = Math.floor(Date.now() / 1_000) * 1_000;
+    const request = await fakeDelivery('CREATE_ORDER', { at: new Date(now + off) });
+    expect(await refusal(request, { now: () => now })).toEqual(['time', expect.stringMatching(sentence)]);
+  });
+
+  it('whose clock may be off further', async () => {
+    const request = await fakeDelivery('CREATE_ORDER', { at: new Date(Date.now() - 400_000) });
+    const hooks = receiver({ secrets: testSecret, store: memoryStore(), tolerance: 500 }).otherwise(() => {});
+    expect((await hooks(request)).status).toBe(200);
+  });
+
+  it.each(['X-Service-Signature', 'webhook-signature', 'webhook-id', 'webhook-timestamp', 'X-Service-Event'])(
+    'without %s',
+    async (name) => {
+      const request = await fakeDelivery('CREATE_ORDER');
+      request.headers.delete(name);
+      expect(await refusal(request)).toEqual(['headers', expect.stringContaining(`${name} is missing`)]);
+    },
+  );
+
+  it('repeated under another id: only X-Service-Signature would not notice', async () => {
+    const request = await fakeDelivery('CREATE_ORDER', { id: 'one' });
+    const repeated = await altered(request, await request.clone().text(), {
+      'webhook-id': 'two',
+      'x-service-delivery': 'two',
+    });
+    expect(await refusal(repeated)).toEqual(['signature', expect.stringContaining('webhook-id')]);
+  });
+});

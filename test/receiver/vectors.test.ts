@@ -1,0 +1,89 @@
+/** The test vectors and all that is generated: made by the sender, understood by the kit and by the published library. */
+import { readFileSync } from 'node:fs';
+import { Webhook } from 'standardwebhooks';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { memoryStore, Refused, receiver } from '../../receiver/src/index.ts';
+import { sign } from '../../receiver/src/testing.ts';
+import { generatedFiles } from './generated.ts';
+import type { Vector } from './vectors.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const vectorsOf = (name: string): Vector[] => JSON.parse(read(`receiver/vectors/${name}.json`));
+const signed = vectorsOf('signed');
+const refused = vectorsOf('refused');
+
+it('what is generated is up to date: else npm run receiver:generate', async () => {
+  for (const [path, source] of await generatedFiles()) expect(read(path), path).toBe(source);
+});
+
+it('there are vectors of both kinds, each with a name of its own', () => {
+  expect(signed.every(({ valid }) => valid)).toBe(true);
+  expect(refused.some(({ valid }) => valid)).toBe(false);
+  expect(new Set([...signed, ...refused].map(({ name }) => name)).size).toBe(42);
+});
+
+const requestOf = ({ method, target, headers, body }: Vector) =>
+  new Request(`https://shop.example${target}`, { method, headers, ...(method === 'POST' ? { body } : {}) });
+
+/** What the kit makes of it. */
+async function judged({ secrets, now, ...vector }: Vector): Promise<string> {
+  let problem: unknown = null;
+  const hooks = receiver({
+    secrets,
+    now: () => now * 1_000,
+    store: memoryStore(),
+    read: async () => ({}),
+    onProblem: (thrown) => {
+      problem = thrown;
+    },
+  }).otherwise(() => {});
+  const { status } = await hooks(requestOf({ secrets, now, ...vector }), { requestTarget: vector.target });
+  if (status === 200) return 'accepted';
+  return status === 401 && problem instanceof Refused ? 'refused' : `${status}: ${String(problem)}`;
+}
+
+describe('the kit', () => {
+  it.each(signed)('accepts $name', async (vector) => {
+    expect(await judged(vector)).toBe('accepted');
+  });
+
+  it.each(refused)('refuses $name', async (vector) => {
+    expect(await judged(vector)).toBe('refused');
+  });
+
+  it.each(signed)('signs as the sender does: $name', async ({ method, target, headers, body, name }) => {
+    const all = name.startsWith('both') || name.includes('both');
+    const first = signed.find((each) => each.secrets.length === 2)?.secrets ?? [];
+    const secrets = all ? first : name.includes('it is the second') ? first.slice(1) : first.slice(0, 1);
+    const made = await sign({
+      secrets,
+      method,
+      url: `https://shop.example${target}`,
+      kind: headers['x-service-event'] ?? '',
+      id: headers['webhook-id'] ?? '',
+      attempt: Number(headers['x-service-attempt']),
+      at: new Date(Number(headers['webhook-timestamp']) * 1_000),
+      test: headers['x-service-test'] === 'true',
+      ...(method === 'POST' ? { body } : {}),
+    });
+    expect({ ...made, 'user-agent': '' }).toEqual({ ...headers, 'user-agent': '' });
+  });
+});
+
+describe('the published standardwebhooks', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it.each(signed)('verifies $name', ({ secrets, now, headers, body }) => {
+    vi.setSystemTime(now * 1_000);
+    const verified = secrets.some((secret) => {
+      try {
+        new Webhook(secret).verify(body, { ...headers }, { jsonParse: false });
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    expect(verified).toBe(true);
+  });
+});

@@ -1,0 +1,203 @@
+/**
+ * Test vectors for receivers in any language: requests as the sender makes them, and what is to be made of them.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { buildRequest } from '../../src/delivery/request.ts';
+import type { PayloadVersion } from '../../src/domain/decimal.ts';
+import type { EventType } from '../../src/domain/event-types.ts';
+
+/** A request, and what a receiver makes of it. */
+export interface Vector {
+  readonly name: string;
+  /** What the receiver knows. */
+  readonly secrets: readonly string[];
+  /** The receiver's clock, in Unix seconds. */
+  readonly now: number;
+  readonly method: 'POST' | 'GET';
+  /** Path and query as on the request line. */
+  readonly target: string;
+  /** Names in small letters. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty on GET. */
+  readonly body: string;
+  /** What a good receiver says. */
+  readonly valid: boolean;
+}
+
+/** The body of a kind. */
+type BodyOf = (type: EventType, version: PayloadVersion) => string;
+
+/** A secret that everybody may know. */
+const secretOf = (seed: string) => `whsec_${createHash('sha256').update(seed).digest('base64')}`;
+const current = secretOf('current');
+const previous = secretOf('previous');
+const stranger = secretOf('stranger');
+
+const at = new Date('2026-11-20T19:33:00.000Z');
+const now = at.getTime() / 1_000;
+const id = '019a9fd1-7c3e-7b5a-9d2e-3f1c0b7a6e54';
+
+interface Sent {
+  readonly name: string;
+  readonly type?: EventType;
+  readonly url?: string;
+  readonly body?: string;
+  /** Of a GET. */
+  readonly entityId?: string;
+  readonly signedWith?: readonly string[];
+  readonly known?: readonly string[];
+  readonly attempt?: number;
+  readonly test?: boolean;
+}
+
+function vector(sent: Sent): Vector {
+  const {
+    name,
+    type = 'CREATE_ORDER',
+    body = '',
+    entityId,
+    signedWith = [current],
+    known = [current],
+  } = sent;
+  const request = {
+    eshopId: 1,
+    url: sent.url ?? 'https://shop.example/hooks',
+    method: entityId === undefined ? ('POST' as const) : ('GET' as const),
+    secrets: signedWith,
+    deliveryId: id,
+    eventType: type,
+    entityId: entityId ?? '',
+    number: sent.attempt ?? 1,
+    body: entityId === undefined ? body : null,
+    ...(sent.test === true ? { test: true } : {}),
+  };
+  const { method, path, headers } = buildRequest(request, at, '0.1.0');
+  return { name, secrets: known, now, method, target: path, headers, body, valid: true };
+}
+
+/** Requests that a receiver must accept. */
+export function signedVectors(bodyOf: BodyOf): Vector[] {
+  const order = bodyOf('CREATE_ORDER', 'v2');
+  return [
+    vector({ name: 'an order in v2', body: order }),
+    vector({ name: 'an order in v21', body: bodyOf('CREATE_ORDER', 'v21') }),
+    vector({
+      name: 'an order with packing lists, the last attempt',
+      type: 'UPDATE_ORDER_STATUS',
+      body: bodyOf('UPDATE_ORDER_STATUS', 'v21'),
+      attempt: 21,
+    }),
+    vector({
+      name: 'a stock movement',
+      type: 'CREATE_STOCK_MOVEMENT_ORDER',
+      body: bodyOf('CREATE_STOCK_MOVEMENT_ORDER', 'v2'),
+    }),
+    vector({ name: 'characters of every length in UTF-8', body: '{"note":"aé€𝄞 \\u0000 \\" \u2028"}' }),
+    vector({ name: 'a body that looks like a signature', body: '{"note":"t=1,v1=00,v1,AA=="}' }),
+    vector({ name: 'a test', body: order, test: true }),
+    vector({
+      name: 'both secrets sign, both are known',
+      body: order,
+      signedWith: [current, previous],
+      known: [current, previous],
+    }),
+    vector({
+      name: 'both secrets sign, only the new one is known',
+      body: order,
+      signedWith: [current, previous],
+    }),
+    vector({
+      name: 'both secrets sign, only the old one is known',
+      body: order,
+      signedWith: [current, previous],
+      known: [previous],
+    }),
+    vector({
+      name: 'one secret signs, two are known, it is the second',
+      body: order,
+      signedWith: [previous],
+      known: [current, previous],
+    }),
+    vector({
+      name: 'a GET, the identifier in the path',
+      url: 'https://shop.example/hooks/',
+      entityId: '2026-10001',
+    }),
+    vector({
+      name: 'a GET, the identifier in the query',
+      url: 'https://shop.example/hooks?from=warehouse&order=',
+      entityId: '2026-10001',
+    }),
+    vector({
+      name: 'a GET, an identifier that is percent-encoded',
+      url: 'https://shop.example/hooks/',
+      entityId: "10/1 ž?&=#(*)!'",
+    }),
+    vector({ name: 'a GET of an address without a path', url: 'https://shop.example', entityId: '10001' }),
+    vector({
+      name: 'a GET signed with both secrets, the old one is known',
+      url: 'https://shop.example/hooks/',
+      entityId: '1',
+      signedWith: [current, previous],
+      known: [previous],
+    }),
+    { ...vector({ name: 'five minutes old', body: order }), now: now + 300 },
+    { ...vector({ name: 'five minutes ahead', body: order }), now: now - 300 },
+  ];
+}
+
+/** Requests that a receiver must refuse. */
+export function refusedVectors(bodyOf: BodyOf): Vector[] {
+  const body = bodyOf('CREATE_ORDER', 'v2');
+  const post = (name: string, sent: Partial<Sent> = {}) => vector({ name, body, ...sent });
+  const get = (name: string, sent: Partial<Sent> = {}) =>
+    vector({ name, url: 'https://shop.example/hooks/', entityId: '10001', ...sent });
+  const with_ = (base: Vector, headers: Readonly<Record<string, string>>): Vector => ({
+    ...base,
+    headers: { ...base.headers, ...headers },
+  });
+  const without = (base: Vector, name: string): Vector => ({
+    ...base,
+    headers: Object.fromEntries(Object.entries(base.headers).filter(([each]) => each !== name)),
+  });
+  const signature = post('').headers['x-service-signature'] ?? '';
+  const all: Vector[] = [
+    post('another secret', { signedWith: [stranger] }),
+    get('a GET with another secret', { signedWith: [stranger] }),
+    post('the previous secret, which is no longer known', { signedWith: [previous] }),
+    { ...post('another body'), body: body.replace('10001', '10002') },
+    { ...post('a body written again with spaces'), body: JSON.stringify(JSON.parse(body), null, 1) },
+    { ...post('a body with a newline at its end'), body: `${body}\n` },
+    { ...post('an empty body'), body: '' },
+    { ...get('a GET of another identifier'), target: '/hooks/10002' },
+    { ...get('a GET whose path a proxy has shortened'), target: '/10001' },
+    { ...get('a GET whose escapes were decoded', { entityId: 'a b' }), target: '/hooks/a b' },
+    { ...post('older than five minutes'), now: now + 301 },
+    { ...post('more than five minutes ahead'), now: now - 301 },
+    with_(post('another time in the header'), {
+      'x-service-signature': signature.replace(`t=${now}`, `t=${now + 1}`),
+      'webhook-timestamp': String(now + 1),
+    }),
+    with_(post('no time in the header'), { 'x-service-signature': signature.replace(/^t=\d+,/, '') }),
+    with_(post('a time that is not a number'), {
+      'x-service-signature': signature.replace(`t=${now}`, 't=soon'),
+      'webhook-timestamp': 'soon',
+    }),
+    with_(post('an empty v1'), { 'x-service-signature': `t=${now},v1=`, 'webhook-signature': 'v1,' }),
+    with_(post('half of a v1'), { 'x-service-signature': signature.slice(0, -32) }),
+    with_(post('another version of the signature'), {
+      'x-service-signature': signature.replace('v1=', 'v2='),
+    }),
+    without(post('no X-Service-Signature'), 'x-service-signature'),
+    without(post('no webhook-signature'), 'webhook-signature'),
+    with_(post('another id: a repeat that is not to be recognized'), {
+      'x-service-delivery': '019a9fd1-0000-7000-8000-000000000000',
+      'webhook-id': '019a9fd1-0000-7000-8000-000000000000',
+    }),
+    with_(post('two ids'), { 'x-service-delivery': '019a9fd1-0000-7000-8000-000000000000' }),
+    with_(post('two times'), { 'webhook-timestamp': String(now - 1) }),
+    with_(get('a GET with the Standard Webhooks signature alone'), { 'x-service-signature': `t=${now}` }),
+  ];
+  return all.map((each) => ({ ...each, valid: false }));
+}
