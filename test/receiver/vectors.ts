@@ -10,6 +10,8 @@ import type { EventType } from '../../src/domain/event-types.ts';
 /** A request, and what a receiver makes of it. */
 export interface Vector {
   readonly name: string;
+  /** What the sender signed with. */
+  readonly signedWith: readonly string[];
   /** What the receiver knows. */
   readonly secrets: readonly string[];
   /** The receiver's clock, in Unix seconds. */
@@ -73,7 +75,7 @@ function vector(sent: Sent): Vector {
     ...(sent.test === true ? { test: true } : {}),
   };
   const { method, path, headers } = buildRequest(request, at, '0.1.0');
-  return { name, secrets: known, now, method, target: path, headers, body, valid: true };
+  return { name, signedWith, secrets: known, now, method, target: path, headers, body, valid: true };
 }
 
 /** Requests that a receiver must accept. */

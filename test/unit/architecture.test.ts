@@ -6,7 +6,7 @@ import { cyclesIn, filesOf, graphOf, type Import, importsIn, importsOf } from '.
 
 const root = resolve(import.meta.dirname, '../..');
 const PROGRAM = ['src', 'workflows', 'activities'];
-const BESIDE = ['demo', 'bench', 'faults', 'planted', 'test'];
+const BESIDE = ['demo', 'receiver/src', 'bench', 'faults', 'planted', 'test'];
 
 const importsOfFolders = (folders: readonly string[]) =>
   folders.flatMap((folder) => filesOf(root, folder)).flatMap((file) => importsOf(root, file));
@@ -19,7 +19,8 @@ function breaches(room: string, forbidden: (found: Import) => boolean): string[]
     .map((found) => `${found.from} imports ${found.to}`);
 }
 const isTemporal = ({ to }: Import) => to.startsWith('@temporalio/');
-const isOurs = ({ to }: Import) => /^(src|workflows|activities|demo|test|bench|faults|planted)\//.test(to);
+const isOurs = ({ to }: Import) =>
+  /^(src|workflows|activities|demo|receiver|test|bench|faults|planted)\//.test(to);
 
 /** A folder of `src/`, a file beside these, or a folder of the repository. */
 function roomOf(file: string): string {

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-const documents = ['.', 'docs', 'docs/decisions', 'patches'].flatMap((folder) =>
+const documents = ['.', 'docs', 'docs/decisions', 'patches', 'receiver'].flatMap((folder) =>
   readdirSync(join(root, folder))
     .filter((file) => file.endsWith('.md'))
     .map((file) => join(folder, file)),
@@ -62,7 +62,7 @@ test('every npm script they name exists', () => {
 
 test('every folder and file they name exists', () => {
   const paths =
-    /`((?:src|test|workflows|activities|bin|bench|faults|planted|demo|patches|docs|\.ci)\/[\w./-]*)`/g;
+    /`((?:src|test|workflows|activities|bin|bench|faults|planted|demo|receiver|patches|docs|\.ci)\/[\w./-]*)`/g;
   const named = documents.flatMap((file) => [...prose(file).matchAll(paths)].map(([, path = '']) => path));
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   expect(named.length).toBeGreaterThan(30);

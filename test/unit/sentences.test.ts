@@ -31,7 +31,7 @@ test('what is a sentence, and what is not', () => {
 });
 
 test('the sentences of the program are those of the list', async () => {
-  const lists = [...rooms, 'src', 'workflows', 'activities', 'demo'].map((room) => {
+  const lists = [...rooms, 'src', 'workflows', 'activities', 'demo', 'receiver/src'].map((room) => {
     const elsewhere = room === 'src' ? rooms.flatMap((each) => sentencesOf(root, each)) : [];
     const own = sentencesOf(root, room).filter((sentence) => !elsewhere.includes(sentence));
     return `# ${room}\n\n${own.join('\n')}\n`;

@@ -1,0 +1,3 @@
+module waybill.example/receiver
+
+go 1.21

@@ -1,0 +1,32 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads requests from the standard input, one a line, and says of each whether the recipe verifies it. */
+public final class Check {
+  public static void main(String[] arguments) throws Exception {
+    BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+      String[] encoded = line.split(" ", -1);
+      byte[][] fields = new byte[6][];
+      for (int i = 0; i < 6; i += 1) fields[i] = Base64.getDecoder().decode(encoded[i]);
+      Map<String, String> headers = new HashMap<>();
+      for (String header : text(fields[4]).split("\n")) {
+        String[] pair = header.split(": ", 2);
+        headers.put(pair[0], pair[1]);
+      }
+      List<String> secrets = List.of(text(fields[0]).split(","));
+      long now = Long.parseLong(text(fields[1]));
+      String problem = Waybill.problem(secrets, text(fields[2]), text(fields[3]), headers, fields[5], now);
+      System.out.println(problem == null);
+    }
+  }
+
+  private static String text(byte[] bytes) {
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,17 @@
+<?php
+
+declare(strict_types=1);
+
+/** Reads requests from the standard input, one a line, and says of each whether the recipe verifies it. */
+require __DIR__ . '/waybill.php';
+
+while (($line = fgets(STDIN)) !== false) {
+    [$secrets, $now, $method, $target, $lines, $body] = array_map('base64_decode', explode(' ', rtrim($line, "\n")));
+    $headers = [];
+    foreach (explode("\n", $lines) as $header) {
+        [$name, $value] = explode(': ', $header, 2);
+        $headers[$name] = $value;
+    }
+    $problem = Waybill::problem(explode(',', $secrets), $method, $target, $headers, $body, (int) $now);
+    echo $problem === null ? "true\n" : "false\n";
+}

@@ -1,0 +1,41 @@
+/**
+ * Python with the `standardwebhooks` of PyPI: installed once into a virtual environment of its own.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { access, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const VERSION = '1.1.0';
+const cache = fileURLToPath(new URL('../../node_modules/.cache/standardwebhooks/', import.meta.url));
+const run = promisify(execFile);
+
+/** The path of the program, or why there is none. */
+export type FoundPython =
+  | { readonly program: string; readonly reason?: undefined }
+  | { readonly program: null; readonly reason: string };
+
+/** Installs it where that has not been done. */
+export async function findPython(): Promise<FoundPython> {
+  const folder = join(cache, VERSION);
+  const program = join(folder, 'bin', 'python');
+  const ready = await access(join(folder, 'ready')).then(
+    () => true,
+    () => false,
+  );
+  if (ready) return { program };
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(cache, { recursive: true });
+  try {
+    await run('python3', ['-m', 'venv', folder]);
+    await run(program, ['-m', 'pip', 'install', '--quiet', `standardwebhooks==${VERSION}`]);
+    await writeFile(join(folder, 'ready'), '');
+    return { program };
+  } catch (error) {
+    const { stderr = '', message = '' } = Object(error);
+    const lines = String(stderr || message).trim();
+    return { program: null, reason: `Python with venv, or PyPI, is missing: ${lines.split('\n').at(-1)}` };
+  }
+}
