@@ -20,7 +20,7 @@ export {
   receiver,
   type Taken,
 } from './receiver.ts';
-export { type Reconciled, type ReconcileOptions, reconcile } from './reconcile.ts';
+export { type Reconcilable, type Reconciled, type ReconcileOptions, reconcile } from './reconcile.ts';
 export { Refused, type RefusedCode } from './refused.ts';
 export type { SecretList, Secrets } from './secrets.ts';
 export { type Claim, type MemoryStoreOptions, memoryStore, type Store } from './store.ts';

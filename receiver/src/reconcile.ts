@@ -14,17 +14,20 @@ import type { Receiver } from './receiver.ts';
 /** How many missing deliveries are held before they are handled. */
 const MOST_HELD = 10_000;
 
+/** A receiver, whatever its payload version. */
+export type Reconcilable = Pick<Receiver, 'store' | 'take' | 'handles'>;
+
 /** Where to look. */
 export interface ReconcileOptions {
   readonly api: Pick<WaybillApi, 'deliveries' | 'payload' | 'read'>;
   /** The `after` of the last time (default: from the oldest delivery that the log has). */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Only events from this time on, for a receiver that is new. */
-  readonly since?: Date;
+  readonly since?: Date | undefined;
   /** The webhooks that call this receiver, where the e-shop has others too (default: all of them). */
-  readonly webhooks?: readonly number[];
+  readonly webhooks?: readonly number[] | undefined;
   /** Stops before the next delivery. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What was found. */
@@ -55,7 +58,7 @@ interface Missing {
  * await save(after);
  * @throws ApiRefused, or what the store threw, where the walk itself cannot go on: nothing is lost, begin again
  */
-export async function reconcile(hooks: Receiver, options: ReconcileOptions): Promise<Reconciled> {
+export async function reconcile(hooks: Reconcilable, options: ReconcileOptions): Promise<Reconciled> {
   const { api, after = BEGINNING, since, webhooks, signal } = options;
   const recovered: ListedDelivery[] = [];
   const failed: Reconciled['failed'][number][] = [];
@@ -117,7 +120,7 @@ export async function reconcile(hooks: Receiver, options: ReconcileOptions): Pro
 
 /** @throws Error where it was not handled */
 async function handled(
-  hooks: Receiver,
+  hooks: Reconcilable,
   api: ReconcileOptions['api'],
   { id, webhookType, entityId }: ListedDelivery,
 ): Promise<void> {

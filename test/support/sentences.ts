@@ -10,7 +10,7 @@ import { type ESTree, parseSync, Visitor } from 'vite';
 const SENTENCE = /\p{L}[\p{L}\p{N}\p{P}]*\s+[\p{L}\p{N}`"'({]/u;
 
 /** Code and style that the documentation page shows or uses, and records as examples. */
-const NO_SENTENCES = /documentation\/(?:receiver-code|style)\.ts$|receiver\/src\/samples\.ts$/;
+const NO_SENTENCES = /documentation\/(?:receiver-code|style)\.ts$|^samples\.ts$/;
 
 /** What stands for a value in a sentence: its name, where it has one. */
 function placeholder(expression: ESTree.Expression): string {

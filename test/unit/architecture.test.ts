@@ -50,6 +50,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'workflows',
   ],
   demo: [
+    'receiver',
     'src/accounts.ts',
     'src/command-line.ts',
     'src/config',

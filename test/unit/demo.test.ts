@@ -1,19 +1,20 @@
 /** The demonstration's day as data, its chance, its receiver's signatures, its figures. */
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
 import { bar } from '../../demo/progress.ts';
 import { randomFrom } from '../../demo/random.ts';
-import { isSigned } from '../../demo/receiver.ts';
+import { type DemoReceiver, startReceiver } from '../../demo/receiver.ts';
 import { type Call, firedBy, type Story, stepsOf } from '../../demo/steps.ts';
 import { sscc } from '../../demo/stories/packing.ts';
 import { untilDelivered } from '../../demo/subscriptions.ts';
 import { closingSentence, figures, missing, summaryTable } from '../../demo/summary.ts';
-import { serviceSignature } from '../../src/delivery/signature.ts';
+import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
 import { orderStatuses, orderTransitions } from '../../src/domain/order/status.ts';
 import { isSscc } from '../../src/domain/sscc.ts';
 
+const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const now = new Date('2026-11-20T08:00:00Z');
 const day = (seed: string, orders: number, prefix = 'D1') =>
   planDay({ prefix, random: randomFrom(seed), shippers: shippedCatalogue }, orders);
@@ -90,22 +91,31 @@ it('an SSCC has a valid check digit, whatever its serial', () => {
 });
 
 describe('the receiver', () => {
-  const t = 1_763_667_180;
-  const signed = (secrets: string[]) => serviceSignature({ secrets, timestamp: t, content: '{"a":1}' });
+  let receiver: DemoReceiver;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    receiver.trust('CREATE_ORDER', testSecret);
+  });
+  afterAll(() => receiver.close());
 
-  it('accepts what the secret signed, beside another secret too', () => {
-    expect(isSigned(signed(['whsec_a']), 'whsec_a', '{"a":1}', t)).toBe(true);
-    expect(isSigned(signed(['whsec_b', 'whsec_a']), 'whsec_a', '{"a":1}', t)).toBe(true);
+  const send = async (options: Parameters<typeof fakeDelivery>[1] = {}) => {
+    const request = await fakeDelivery('CREATE_ORDER', { ...options, url: `${receiver.url}/CREATE_ORDER` });
+    return (await fetch(request)).status;
+  };
+
+  it('counts each delivery once, beside another secret too', async () => {
+    expect(await send({ id: 'one' })).toBe(200);
+    expect(await send({ id: 'one', attempt: 2 })).toBe(200);
+    expect(await send({ id: 'two', secrets: [other, testSecret] })).toBe(200);
+    expect(receiver.delivered()).toEqual(new Map([['CREATE_ORDER', 2]]));
+    expect(receiver.refused()).toBe(0);
   });
 
-  it.each([
-    ['another secret', signed(['whsec_b']), '{"a":1}', t],
-    ['another body', signed(['whsec_a']), '{"a":2}', t],
-    ['an old signature', signed(['whsec_a']), '{"a":1}', t + 301],
-    ['no signature', '', '{"a":1}', t],
-    ['no time', signed(['whsec_a']).replace(/t=\d+/, 't='), '{"a":1}', t],
-  ])('refuses %s', (_, header, body, at) => {
-    expect(isSigned(header, 'whsec_a', body, at)).toBe(false);
+  it('refuses and counts what another secret signed, or long ago', async () => {
+    expect(await send({ secrets: other })).toBe(401);
+    expect(await send({ at: new Date(Date.now() - 301_000) })).toBe(401);
+    expect(receiver.refused()).toBe(2);
+    expect(receiver.delivered()).toEqual(new Map([['CREATE_ORDER', 2]]));
   });
 });
 

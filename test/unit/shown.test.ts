@@ -4,7 +4,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { verifyServiceSignature } from '../../src/api/documentation/receiver-code.ts';
 import { configurationTable } from '../../src/cli/configuration-table.ts';
 import { policyTable } from '../../src/cli/policy-table.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
@@ -19,8 +18,4 @@ it('the table of waits is the one that `waybill policy` prints', () => {
 
 it('the table of variables is the one that `waybill variables` prints', () => {
   expect(operating).toContain(`\n${configurationTable()}\n`);
-});
-
-it("the receiver's code is the documentation's, which is tested against real signatures", () => {
-  expect(deliveries).toContain(`\`\`\`js\n${verifyServiceSignature}\`\`\`\n`);
 });

@@ -9,6 +9,7 @@ import type { OpenApiDocument } from './openapi.ts';
 import { type LocatedOperation, Method, Operation, operationId } from './operation-view.tsx';
 import {
   loginWithCurl,
+  receiverWithKit,
   verifyServiceSignature,
   verifyStandardSignature,
   verifyWithLibrary,
@@ -108,8 +109,15 @@ function Introduction({ document }: { document: OpenApiDocument }) {
       <h2 id={anchor('Quickstart')}>Quickstart</h2>
       <Code text={loginWithCurl} />
       {blocks(document.info.description)}
+      <h3 id="receive">Receive</h3>
+      <p>
+        With the package <code>waybill-receiver</code>, which the operator has: it verifies both signatures,
+        handles each delivery once, and finds what never came. It has recipes for Python, PHP, Go, Java and
+        Ruby, and test vectors for receivers of your own.
+      </p>
+      <Code text={receiverWithKit} />
       <h3 id="verify-x-service-signature">
-        Verify <code>X-Service-Signature</code> (POST and GET)
+        Without it: verify <code>X-Service-Signature</code> (POST and GET)
       </h3>
       <Code text={verifyServiceSignature} />
       <h3 id="verify-webhook-signature">

@@ -3,6 +3,21 @@
  * @module
  */
 
+/** A receiver with the kit (`receiver/examples/server.ts`). */
+export const receiverWithKit = `/** A receiver with nothing but Node.js. Port and secret come from the environment. */
+import { createServer } from 'node:http';
+import { memoryStore, receiver } from 'waybill-receiver';
+import { nodeListener } from 'waybill-receiver/node';
+
+const { WEBHOOK_SECRET = '', PORT = '9000' } = process.env;
+
+const hooks = receiver({ secrets: WEBHOOK_SECRET, store: memoryStore() })
+  .on('CREATE_ORDER', (order) => console.log(\`New order \${order.eshopOrderId} of \${order.recipientName}\`))
+  .otherwise((_record, { kind, entityId }) => console.log(\`\${kind} \${entityId}\`));
+
+createServer(nodeListener(hooks)).listen(Number(PORT), '127.0.0.1');
+`;
+
 /** Verifies `X-Service-Signature`, on POST and on GET. An ES module for Node.js. */
 export const verifyServiceSignature = `import { createHmac, timingSafeEqual } from 'node:crypto';
 

@@ -1,0 +1,106 @@
+/** The store in Postgres that the kit's README shows: atomic, and not impressed by a process that is killed. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { postgresStore, schema } from '../../receiver/examples/postgres-store.ts';
+import type { Store } from '../../receiver/src/index.ts';
+import { sign } from '../../receiver/src/testing.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+
+let database: TestDatabase;
+let store: Store;
+const newId = () => crypto.randomUUID();
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await database.sql.unsafe(schema);
+  store = postgresStore(database.sql);
+});
+afterAll(() => database?.drop());
+
+test('of many who claim at the same time one has it; once it is done, nobody', async () => {
+  const id = newId();
+  const claims = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => store.claim(id, `claimant ${index}`, 60_000)),
+  );
+  expect(claims.sort()).toEqual(['busy', 'busy', 'busy', 'busy', 'busy', 'busy', 'busy', 'claimed']);
+  await store.done(id);
+  expect(await store.claim(id, 'late', 60_000)).toBe('done');
+});
+
+test('a claim that has run out, or was released by its claimant, can be made again', async () => {
+  const id = newId();
+  expect(await store.claim(id, 'first', 0)).toBe('claimed');
+  expect(await store.claim(id, 'second', 60_000)).toBe('claimed');
+  await store.release(id, 'first');
+  expect(await store.claim(id, 'third', 60_000)).toBe('busy');
+  await store.release(id, 'second');
+  expect(await store.claim(id, 'third', 60_000)).toBe('claimed');
+});
+
+test('what was handled is known, what is claimed is not', async () => {
+  const [done, claimed, unknown] = [newId(), newId(), newId()];
+  await store.done(done);
+  await store.claim(claimed, 'somebody', 60_000);
+  expect(await store.handledOf([done, claimed, unknown])).toEqual(new Set([done]));
+  expect(await store.handledOf([])).toEqual(new Set());
+  await store.release(done, 'somebody');
+  expect(await store.claim(done, 'next', 60_000)).toBe('done');
+});
+
+const shop = fileURLToPath(new URL('./shop.ts', import.meta.url));
+
+/** Starts a receiver as a process of its own. */
+async function startShop(handler: 'hangs' | 'works') {
+  const child = spawn(process.execPath, ['--import', 'tsx', shop, database.url, handler], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const said = (pattern: RegExp) => until(String(pattern), async () => pattern.exec(output)?.[1]);
+  return {
+    url: await said(/listening at (\S+)/),
+    said,
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+test('a process that is killed in the middle: the next attempt is handled, and a repeat of it is dropped', async () => {
+  const id = newId();
+  const body = '{"eshopOrderId":"10001"}';
+  const send = async (url: string) => {
+    const headers = await sign({ method: 'POST', url, kind: 'CREATE_ORDER', id, body });
+    const response = await fetch(url, { method: 'POST', headers, body });
+    return `${response.status} ${await response.text()}`;
+  };
+  const first = await startShop('hangs');
+  let second: Awaited<ReturnType<typeof startShop>> | undefined;
+  try {
+    const lost = send(first.url).catch(() => 'lost');
+    await first.said(/begun (10001)/);
+    await first.kill();
+    expect(await lost).toBe('lost');
+
+    second = await startShop('works');
+    const { url } = second;
+    // 503 until the claim of the dead has run out.
+    const answer = await until('the claim to run out', async () => {
+      const said = await send(url);
+      return !said.startsWith('503') && said;
+    });
+    expect(answer).toContain('200 Handled.');
+    expect(await send(url)).toContain('200 Handled before');
+  } finally {
+    await first.kill();
+    await second?.kill();
+  }
+});

@@ -1,0 +1,167 @@
+/** Reconciling, against a log that the test writes: what is fetched, what is left, where the next walk begins. */
+import { describe, expect, it } from 'vitest';
+import {
+  type ListedDelivery,
+  memoryStore,
+  type ReceiverOptions,
+  type ReconcileOptions,
+  receiver,
+  reconcile,
+} from '../../receiver/src/index.ts';
+import { testSecret } from '../../receiver/src/testing.ts';
+
+const BEGINNING = '00000000-0000-0000-0000-000000000000';
+const idOf = (at: number) => `019a0000-0000-7000-8000-${String(at).padStart(12, '0')}`;
+
+interface Logged extends Partial<ListedDelivery> {
+  readonly get?: boolean;
+  readonly gone?: boolean;
+}
+
+/** A log of deliveries numbered from 1, read in pages of two. */
+function logOf(...rows: readonly Logged[]) {
+  const log = rows.map((row, index): ListedDelivery & Logged => ({
+    id: idOf(index + 1),
+    webhookId: 7,
+    eventId: `event ${index + 1}`,
+    webhookType: 'CREATE_ORDER',
+    entityId: String(index + 1),
+    state: 'delivered',
+    ...row,
+  }));
+  const asked: string[] = [];
+  const api: ReconcileOptions['api'] = {
+    async deliveries(after) {
+      asked.push(after);
+      const rest = log.filter(({ id }) => id > after);
+      const deliveries = rest.slice(0, 2);
+      return { deliveries, cursor: { after: deliveries.at(-1)?.id ?? after, more: rest.length > 2 } };
+    },
+    async payload(id) {
+      const row = log.find((each) => each.id === id);
+      if (row === undefined || row.gone === true) return null;
+      if (row.get === true) return { method: 'GET', body: null };
+      return { method: 'POST', body: JSON.stringify({ eshopOrderId: row.entityId }) };
+    },
+    read: async ({ entityId }) => ({ eshopOrderId: `read ${entityId}` }),
+  };
+  return { api, log, asked };
+}
+
+function setUp(options: Partial<ReceiverOptions> = {}) {
+  const handled: string[] = [];
+  const failing = new Set<string>();
+  const hooks = receiver({ secrets: testSecret, store: memoryStore(), ...options }).on(
+    'CREATE_ORDER',
+    ({ eshopOrderId }) => {
+      if (failing.has(eshopOrderId)) throw new Error(`no ${eshopOrderId}`);
+      handled.push(eshopOrderId);
+    },
+  );
+  return { hooks, handled, failing };
+}
+
+describe('what is missing', () => {
+  it('is handled, and the next walk begins behind it', async () => {
+    const { api, asked } = logOf({}, {}, {}, {}, {});
+    const { hooks, handled } = setUp();
+    for (const done of [1, 3]) await hooks.store.done(idOf(done));
+    const first = await reconcile(hooks, { api });
+    expect(handled).toEqual(['2', '4', '5']);
+    expect(first).toMatchObject({ after: idOf(5), seen: 5, failed: [], open: 0 });
+    expect(first.recovered.map(({ id }) => id)).toEqual([idOf(2), idOf(4), idOf(5)]);
+    expect(asked[0]).toBe(BEGINNING);
+
+    const second = await reconcile(hooks, { api, after: first.after });
+    expect([second.seen, second.recovered, second.after]).toEqual([0, [], first.after]);
+    const again = await reconcile(hooks, { api });
+    expect([again.seen, again.recovered]).toEqual([5, []]);
+  });
+
+  it.each(['delivered', 'failed', 'expired', 'canceled'] as const)(
+    'is handled when it was %s',
+    async (state) => {
+      const { hooks, handled } = setUp();
+      await reconcile(hooks, { api: logOf({ state }).api });
+      expect(handled).toEqual(['1']);
+    },
+  );
+
+  it.each(['pending', 'retrying', 'held'] as const)('is left to the sender while it is %s', async (state) => {
+    const { hooks, handled } = setUp();
+    const { api } = logOf({}, { state }, {});
+    // The next walk begins before it: it may be lost yet.
+    expect(await reconcile(hooks, { api })).toMatchObject({ open: 1, after: idOf(1) });
+    expect(handled).toEqual(['1', '3']);
+  });
+
+  it('is no longer missing once it was handled, whatever the sender thinks of it', async () => {
+    const { hooks } = setUp();
+    await hooks.store.done(idOf(1));
+    const result = await reconcile(hooks, { api: logOf({ state: 'retrying' }).api });
+    expect(result).toMatchObject({ open: 0, after: idOf(1) });
+  });
+
+  it('is read where the webhook is a GET one', async () => {
+    const { hooks, handled } = setUp();
+    await reconcile(hooks, { api: logOf({ get: true }).api });
+    expect(handled).toEqual(['read 1']);
+  });
+
+  it('is handled as its latest delivery, once', async () => {
+    const again = { eventId: 'the same' };
+    const { hooks, handled } = setUp();
+    // Failed, and delivered again; failed, and delivered again to another webhook.
+    const { api } = logOf({ ...again, state: 'failed' }, {}, again, { ...again, webhookId: 8 });
+    await hooks.store.done(idOf(3));
+    const { recovered } = await reconcile(hooks, { api });
+    expect(recovered.map(({ id }) => id)).toEqual([idOf(2), idOf(4)]);
+    expect(handled).toEqual(['2', '4']);
+  });
+});
+
+describe('what cannot be handled', () => {
+  it('is said, keeps nothing else, and is tried the next time', async () => {
+    const { hooks, handled, failing } = setUp();
+    const { api } = logOf({}, {}, {});
+    failing.add('2');
+    const first = await reconcile(hooks, { api });
+    expect(handled).toEqual(['1', '3']);
+    expect(first.failed).toEqual([
+      { delivery: expect.objectContaining({ id: idOf(2) }), problem: new Error('no 2') },
+    ]);
+    expect(first.after).toBe(idOf(1));
+    failing.clear();
+    expect(await reconcile(hooks, { api, after: first.after })).toMatchObject({ failed: [], after: idOf(3) });
+    expect(handled).toEqual(['1', '3', '2']);
+  });
+
+  it('is said where somebody else is at it, or its webhook was deleted', async () => {
+    const { hooks, handled } = setUp();
+    await hooks.store.claim(idOf(1), 'somebody', 60_000);
+    const { failed, after } = await reconcile(hooks, { api: logOf({}, { gone: true }, {}).api });
+    expect(failed.map(({ problem }) => String(problem))).toEqual([
+      expect.stringContaining('somebody else'),
+      expect.stringContaining('no longer in the log'),
+    ]);
+    expect([handled, after]).toEqual([['3'], BEGINNING]);
+  });
+});
+
+describe('what is not this receiver’s', () => {
+  it('is passed over: other webhooks, and kinds without a handler', async () => {
+    const { hooks, handled } = setUp();
+    const { api } = logOf({ webhookId: 8 }, {}, { webhookType: 'CREATE_PRODUCT' });
+    const result = await reconcile(hooks, { api, webhooks: [7] });
+    expect([handled, result.seen, result.after]).toEqual([['2'], 1, idOf(3)]);
+  });
+});
+
+it('ends when it is told to, before the next delivery', async () => {
+  const { hooks } = setUp();
+  const controller = new AbortController();
+  controller.abort(new Error('Stopped.'));
+  await expect(reconcile(hooks, { api: logOf({}).api, signal: controller.signal })).rejects.toThrow(
+    'Stopped.',
+  );
+});

@@ -1,0 +1,52 @@
+/** The receivers that the documents show are the examples of the kit, which run here. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { sign, testSecret } from '../../receiver/src/testing.ts';
+import { receiverWithKit } from '../../src/api/documentation/receiver-code.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { until } from '../support/until.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
+const shown = (path: string) => `\`\`\`ts\n${read(path)}\`\`\`\n`;
+
+it('the documents show the examples as they are', () => {
+  for (const example of ['server', 'postgres-store', 'fill-gaps'])
+    expect(read('receiver/README.md')).toContain(shown(`receiver/examples/${example}.ts`));
+  expect(read('docs/deliveries.md')).toContain(shown('receiver/examples/server.ts'));
+  expect(receiverWithKit).toBe(read('receiver/examples/server.ts'));
+  expect(read('README.md')).toContain('node --import tsx receiver/examples/server.ts');
+});
+
+it('the example takes what the sender sends', async () => {
+  const port = await freePort();
+  const child = spawn(process.execPath, ['--import', 'tsx', 'receiver/examples/server.ts'], {
+    cwd: root,
+    env: { ...process.env, WEBHOOK_SECRET: testSecret, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  const exited = once(child, 'exit');
+  try {
+    const url = `http://127.0.0.1:${port}/hooks/orders`;
+    const send = async (kind: string, body: string) => {
+      const headers = await sign({ method: 'POST', url, kind, body });
+      return await fetch(url, { method: 'POST', headers, body }).catch(() => undefined);
+    };
+    const order = '{"eshopOrderId":"10001","recipientName":"Jana"}';
+    const response = await until('the example to listen', () => send('CREATE_ORDER', order));
+    expect(response.status).toBe(200);
+    expect((await send('CREATE_PRODUCT', '{"sku":"TEA"}'))?.status).toBe(200);
+    await until('the output', async () => output.includes('CREATE_PRODUCT TEA'));
+    expect(output).toBe('New order 10001 of Jana\nCREATE_PRODUCT TEA\n');
+  } finally {
+    child.kill();
+    await exited;
+  }
+});
