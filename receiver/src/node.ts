@@ -32,7 +32,7 @@ async function answerTo(receiver: Answering, incoming: IncomingMessage): Promise
   try {
     return await receiver(toRequest(incoming), { requestTarget: targetOf(incoming) });
   } catch (problem) {
-    if (problem instanceof Refused) console.error(problem);
+    console.error(problem instanceof Refused ? problem.message : problem);
     return responseTo(problem);
   }
 }

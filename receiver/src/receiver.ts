@@ -2,7 +2,7 @@
  * `receiver({ secrets, store }).on('CREATE_ORDER', (order) => …)`: from a request to its response, each delivery once.
  * @module
  */
-import { Gone } from './answers.ts';
+import { Gone, RetryLater } from './answers.ts';
 import { type Delivery, entityIdIn, entityIdInTarget } from './delivery.ts';
 import type { Kind } from './kinds.ts';
 import type { Payload, PayloadVersion } from './payloads.ts';
@@ -36,7 +36,10 @@ export interface ReceiverOptions<V extends PayloadVersion = 'v2'> {
   readonly target?: (request: Request) => string;
   /** The identifier in path and query of a GET (default: what follows the last `/` or `=`). */
   readonly entityId?: (target: string) => string;
-  /** Told whatever was not handled: a `Refused`, or what a handler or the store threw (default: `console.error`). */
+  /**
+   * Told whatever went wrong: a `Refused`, or what a handler or the store threw; not `Gone` and `RetryLater`, which are
+   * thrown on purpose (default: `console.error`).
+   */
   readonly onProblem?: (problem: unknown, request: Request) => void;
   /** Milliseconds since 1970 (default: the clock). */
   readonly now?: () => number;
@@ -55,7 +58,7 @@ export interface RequestContext {
 }
 
 /** From `Request` to `Response`. Each method returns a new receiver. */
-export interface Receiver<V extends PayloadVersion = PayloadVersion> {
+export interface Receiver<V extends PayloadVersion = 'v2'> {
   (request: Request, context?: RequestContext): Promise<Response>;
   /** The same, as runtimes with `export default { fetch }` call it. */
   fetch(request: Request): Promise<Response>;
@@ -93,9 +96,14 @@ export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptio
     tolerance: options.tolerance ?? 300,
     leaseMs: options.leaseMs ?? 120_000,
     now: options.now ?? Date.now,
-    onProblem: options.onProblem ?? ((problem: unknown) => console.error(problem)),
+    onProblem: options.onProblem ?? reported,
   };
   return build<V>(settings, { byKind: new Map(), otherwise: null });
+}
+
+/** In the log of the process. What was refused is said in a sentence; where it was thrown is of no interest. */
+function reported(problem: unknown): void {
+  console.error(problem instanceof Refused ? problem.message : problem);
 }
 
 type Settings = Omit<ReceiverOptions<PayloadVersion>, 'secrets'> &
@@ -120,7 +128,8 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       if (runOf(delivery.kind) === null) throw noHandler(delivery.kind);
       return responseTo('verified');
     } catch (problem) {
-      settings.onProblem(problem, request);
+      const onPurpose = problem instanceof Gone || problem instanceof RetryLater;
+      if (!onPurpose) settings.onProblem(problem, request);
       return responseTo(problem);
     }
   }

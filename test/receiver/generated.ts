@@ -102,20 +102,34 @@ function samples(): string {
   const ids = eventTypeNames.map(
     (type) => `${type}: ${JSON.stringify(idOf(entryOf(type), sampleOf(type)))},`,
   );
+  // Kinds that deliver the same share their sample.
+  const constants = new Map<string, string>();
   const records = payloadVersions.map((version) => {
-    const entries = eventTypeNames.map((type) => `${type}: ${bodyOf(type, version)},`);
+    const entries = eventTypeNames.map((type) => {
+      const body = bodyOf(type, version);
+      const declared = `: ${payloadType(type, version)} = ${body};`;
+      const name = constants.get(declared) ?? `sample${constants.size + 1}`;
+      constants.set(declared, name);
+      return `${type}: ${name},`;
+    });
     return `${version}: {\n${entries.join('\n')}\n},`;
   });
+  const types = [
+    ...new Set(eventTypeNames.flatMap((type) => payloadVersions.map((each) => nameOf(type, each)))),
+  ];
+  const imported = [...types, 'Payload', 'Payloads', 'PayloadVersion'].sort((a, b) => a.localeCompare(b));
   return `/**
  * One record of each kind in both payload versions, as the documentation shows them. ${NOTE}
  * @module
  */
 import type { Kind } from './kinds.ts';
-import type { Payload, Payloads, PayloadVersion } from './payloads.ts';
+import type { ${imported.join(', ')} } from './payloads.ts';
 
 const ids: Readonly<Record<Kind, string>> = {
 ${ids.join('\n')}
 };
+
+${[...constants].map(([declared, name]) => `const ${name}${declared}`).join('\n\n')}
 
 const records: Payloads = {
 ${records.join('\n')}

@@ -206,7 +206,11 @@ describe('each delivery once', () => {
 
 describe('on purpose', () => {
   const answering = (thrown: unknown) =>
-    receiver({ secrets: testSecret, store: memoryStore(), onProblem: () => {} }).on('CREATE_ORDER', () => {
+    receiver({
+      secrets: testSecret,
+      store: memoryStore(),
+      onProblem: (problem) => expect.unreachable(`reported: ${String(problem)}`),
+    }).on('CREATE_ORDER', () => {
       throw thrown;
     });
 
@@ -237,6 +241,23 @@ describe('on purpose', () => {
       expect(() => new RetryLater(when)).toThrow(RangeError);
     },
   );
+});
+
+it('what goes wrong is in the log of the process: in a sentence, or as it was thrown', async () => {
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  try {
+    const failing = receiver({ secrets: testSecret, store: memoryStore() }).on('CREATE_ORDER', () => {
+      throw new RangeError('too much tea');
+    });
+    await failing(await fakeDelivery('CREATE_ORDER'));
+    await failing(await fakeDelivery('CREATE_PRODUCT'));
+    expect(logged.mock.calls).toEqual([
+      [new RangeError('too much tea')],
+      [expect.stringContaining('There is no handler for CREATE_PRODUCT')],
+    ]);
+  } finally {
+    logged.mockRestore();
+  }
 });
 
 it('anything but POST and GET is 405', async () => {
