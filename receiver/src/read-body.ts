@@ -10,7 +10,7 @@ export const MOST_BYTES = 1_048_576;
 
 /** @throws Refused when something has read it before, when it is too large, or when it breaks off */
 export async function readBody(request: Request): Promise<Bytes> {
-  if (request.bodyUsed) {
+  if (request.bodyUsed || request.body?.locked === true) {
     throw new Refused(
       'body',
       500,

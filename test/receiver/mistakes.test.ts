@@ -67,6 +67,12 @@ describe('a request', () => {
     expect(await refusal(request)).toEqual(['body', expect.stringContaining('read before it came here')]);
   });
 
+  it('whose body somebody else is reading', async () => {
+    const request = await fakeDelivery('CREATE_ORDER');
+    request.body?.getReader();
+    expect(await refusal(request)).toEqual(['body', expect.stringContaining('read before it came here')]);
+  });
+
   it('whose body was parsed and written again', async () => {
     const request = await fakeDelivery('CREATE_ORDER');
     const pretty = JSON.stringify(await request.clone().json(), null, 2);

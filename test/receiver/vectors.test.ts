@@ -1,21 +1,16 @@
-/** The test vectors and all that is generated: made by the sender, understood by the kit and by the published library. */
+/** The test vectors, made by the sender: the kit and the published library judge them as they should. */
 import { readFileSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, Refused, receiver } from '../../receiver/src/index.ts';
 import { sign } from '../../receiver/src/testing.ts';
-import { generatedFiles } from './generated.ts';
 import type { Vector } from './vectors.ts';
 
-const root = new URL('../../', import.meta.url);
-const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
-const vectorsOf = (name: string): Vector[] => JSON.parse(read(`receiver/vectors/${name}.json`));
+const folder = new URL('../../receiver/vectors/', import.meta.url);
+const vectorsOf = (name: string): Vector[] =>
+  JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
 const signed = vectorsOf('signed');
 const refused = vectorsOf('refused');
-
-it('what is generated is up to date: else npm run receiver:generate', async () => {
-  for (const [path, source] of await generatedFiles()) expect(read(path), path).toBe(source);
-});
 
 it('there are vectors of both kinds, each with a name of its own', () => {
   expect(signed.every(({ valid }) => valid)).toBe(true);
