@@ -75,6 +75,8 @@ test('every list of every request has a greatest length in the OpenAPI document'
       'products',
       'packagings',
       'returnedOrderProducts',
+      'include',
+      'states',
     ]),
   );
 });
@@ -94,7 +96,7 @@ test('a list that is too long is refused by its length, whatever its items are',
     const request = template.startsWith('/v21/warehouse/') ? api.warehouse : api.shop;
     const answer = await request(
       method,
-      template.replace(/\{\w+\}/, 'big'),
+      template.replace(/\{\w+\}/, template.includes('/webhooks/') ? '1' : 'big'),
       bodyWith(path, Number(maxItems) + 1),
     );
     expect(answer.status, `${operation} ${path}: ${answer.text.slice(0, 200)}`).toBe(400);
