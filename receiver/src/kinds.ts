@@ -27,3 +27,19 @@ export const kinds = {
 
 /** A `webhookType`. */
 export type Kind = keyof typeof kinds;
+
+/** Fields, wherever they stand, that v2 writes as decimal strings and v21 as numbers. */
+export const decimalFields: readonly string[] = [
+  'quantity',
+  'received',
+  'unitsAmount',
+  'count',
+  'balance',
+  'unitPrice',
+  'price',
+  'cashOnDelivery',
+  'vatRate',
+];
+
+/** Fields whose object holds nothing but such decimals. */
+export const decimalObjects: readonly string[] = ['stock'];

@@ -3,14 +3,15 @@
  * @module
  */
 import { Gone, RetryLater } from './answers.ts';
-import { type Delivery, entityIdIn, entityIdInTarget } from './delivery.ts';
+import { type Delivery, entityIdIn, entityIdInTarget, isKind } from './delivery.ts';
 import type { Kind } from './kinds.ts';
+import { checkPayloadVersion } from './payload-version.ts';
 import type { Payload, PayloadVersion } from './payloads.ts';
 import { readBody } from './read-body.ts';
 import { Refused } from './refused.ts';
 import { responseTo } from './responses.ts';
 import { type Secrets, secretSource } from './secrets.ts';
-import type { Store } from './store.ts';
+import { checkStore, type Store } from './store.ts';
 import { verify } from './verify.ts';
 
 /** What a receiver is made of. */
@@ -19,7 +20,10 @@ export interface ReceiverOptions<V extends PayloadVersion = 'v2'> {
   readonly secrets: Secrets;
   /** Remembers what was handled. */
   readonly store: Store;
-  /** That of the webhooks; decides the types of the payloads (default: `v2`, as theirs). */
+  /**
+   * That of the webhooks. Decides the types of the payloads (default: `v2`, as theirs); if it is given, what comes in the
+   * other one is refused.
+   */
   readonly payloadVersion?: V;
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
   readonly read?: (delivery: Delivery) => Promise<string | object>;
@@ -87,9 +91,10 @@ interface Handlers {
 
 /**
  * A receiver without handlers.
- * @throws TypeError naming what is wrong with the secrets
+ * @throws TypeError naming what is wrong with the secrets or the store
  */
 export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptions<V>): Receiver<V> {
+  checkStore(options.store);
   const settings = {
     ...options,
     secrets: secretSource(options.secrets),
@@ -117,7 +122,11 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
   async function take(delivery: Delivery, json: () => Promise<string>): Promise<Taken> {
     const run = runOf(delivery.kind);
     if (run === null) throw noHandler(delivery.kind);
-    return await once(settings, delivery.id, async () => await run(await json(), delivery));
+    return await once(settings, delivery.id, async () => {
+      const text = await json();
+      checkPayloadVersion(delivery.kind, text, settings.payloadVersion);
+      await run(text, delivery);
+    });
   }
 
   async function answer(request: Request, context?: RequestContext): Promise<Response> {
@@ -138,6 +147,9 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
     fetch: (request: Request) => answer(request),
     on<K extends Kind>(kind: K | readonly K[], handler: Handler<Payload<K, V>, K>) {
       const kinds: readonly K[] = typeof kind === 'string' ? [kind] : kind;
+      const unknown = kinds.find((each) => !isKind(each));
+      if (unknown !== undefined)
+        throw new TypeError(`${unknown} is not a kind of event. One that is new belongs into otherwise(…).`);
       const runs = kinds.map((each): [string, Run] => [
         each,
         (json, delivery) => handler(JSON.parse(json), { ...delivery, kind: each }),

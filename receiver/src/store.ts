@@ -34,6 +34,14 @@ export interface Store {
   handledOf(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
+/** @throws TypeError naming what is missing: not every caller is TypeScript */
+export function checkStore(store: Store | undefined): void {
+  if (store === undefined || store === null)
+    throw new TypeError('store is missing: give the receiver memoryStore(), or one of your own.');
+  for (const method of ['claim', 'done', 'release', 'handledOf'] as const)
+    if (typeof store[method] !== 'function') throw new TypeError(`The store has no method ${method}.`);
+}
+
 const DAY_MS = 86_400_000;
 
 /** How a store in memory is set up. */

@@ -15,7 +15,7 @@ import {
   movementOf,
   packingListEventTypes,
 } from '../../src/domain/event-types.ts';
-import { render } from '../../src/domain/render.ts';
+import { decimalFields, decimalObjects, render } from '../../src/domain/render.ts';
 import { interfaceOf } from './typescript.ts';
 import { refusedVectors, signedVectors } from './vectors.ts';
 
@@ -78,6 +78,8 @@ export type Payload<K extends Kind = Kind, V extends PayloadVersion = 'v2'> = Pa
 `;
 }
 
+const listed = (names: ReadonlySet<string>) => JSON.stringify([...names]);
+
 function kinds(): string {
   const entries = eventTypeNames.map((type) => {
     const { path, idField } = entryOf(type);
@@ -95,6 +97,12 @@ ${entries.join('\n')}
 
 /** A \`webhookType\`. */
 export type Kind = keyof typeof kinds;
+
+/** Fields, wherever they stand, that v2 writes as decimal strings and v21 as numbers. */
+export const decimalFields: readonly string[] = ${listed(decimalFields)};
+
+/** Fields whose object holds nothing but such decimals. */
+export const decimalObjects: readonly string[] = ${listed(decimalObjects)};
 `;
 }
 

@@ -1,7 +1,14 @@
 /** The usual mistakes of receivers: each is named in a sentence that says what to do. */
 import { describe, expect, it } from 'vitest';
-import { memoryStore, type ReceiverOptions, Refused, receiver } from '../../receiver/src/index.ts';
+import {
+  memoryStore,
+  type PayloadVersion,
+  type ReceiverOptions,
+  Refused,
+  receiver,
+} from '../../receiver/src/index.ts';
 import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
 
 const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const withSecret = (secrets: ReceiverOptions['secrets']) => () => receiver({ secrets, store: memoryStore() });
@@ -36,7 +43,7 @@ describe('a secret', () => {
 });
 
 /** What the developer reads in the log of the delivery, and what `onProblem` is told. */
-async function refusal(request: Request, options: Partial<ReceiverOptions> = {}) {
+async function refusal(request: Request, options: Partial<ReceiverOptions<PayloadVersion>> = {}) {
   const problems: unknown[] = [];
   const hooks = receiver({
     secrets: [testSecret, other],
@@ -151,5 +158,41 @@ describe('a request', () => {
       'x-service-delivery': 'two',
     });
     expect(await refusal(repeated)).toEqual(['signature', expect.stringContaining('webhook-id')]);
+  });
+});
+
+describe('what is set up wrongly', () => {
+  it('a store that is missing, or lacks a method', () => {
+    const options: ReceiverOptions = { ...JSON.parse('{}'), secrets: testSecret };
+    expect(() => receiver(options)).toThrow('store is missing');
+    const { handledOf: _, ...rest } = memoryStore();
+    const incomplete: ReceiverOptions = Object.assign(options, { store: rest });
+    expect(() => receiver(incomplete)).toThrow('no method handledOf');
+  });
+
+  it('a kind that does not exist', () => {
+    const kind: 'CREATE_ORDER' = JSON.parse('"CREATE_ORDERS"');
+    const hooks = receiver({ secrets: testSecret, store: memoryStore() });
+    expect(() => hooks.on(kind, () => {})).toThrow('CREATE_ORDERS is not a kind of event');
+    expect(() => hooks.on(['UPDATE_ORDER', kind], () => {})).toThrow('CREATE_ORDERS');
+  });
+
+  it.each(eventTypeNames)('%s in another payloadVersion', async (kind) => {
+    for (const [sent, expected] of [
+      ['v2', 'v21'],
+      ['v21', 'v2'],
+    ] as const) {
+      const request = () => fakeDelivery(kind, { payloadVersion: sent });
+      const sentence = `${kind} came in ${sent}, and the payloadVersion of this receiver is ${expected}`;
+      expect(await refusal(await request(), { payloadVersion: expected })).toEqual([
+        'setup',
+        expect.stringContaining(sentence),
+      ]);
+      for (const payloadVersion of [sent, undefined]) {
+        const options = payloadVersion === undefined ? {} : { payloadVersion };
+        const hooks = receiver({ secrets: testSecret, store: memoryStore(), ...options }).otherwise(() => {});
+        expect((await hooks(await request())).status).toBe(200);
+      }
+    }
   });
 });

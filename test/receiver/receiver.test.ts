@@ -307,6 +307,6 @@ it('payloads are typed, by kind and version', () => {
   });
   v21.otherwise((record) => expectTypeOf(record).toEqualTypeOf<Payload<keyof KindTable, 'v21'>>());
   // @ts-expect-error no such kind
-  v21.on('DELETE_ORDER', () => {});
+  expect(() => v21.on('DELETE_ORDER', () => {})).toThrow(TypeError);
 });
 type KindTable = typeof import('../../receiver/src/kinds.ts').kinds;

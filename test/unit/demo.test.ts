@@ -8,7 +8,7 @@ import { type Call, firedBy, type Story, stepsOf } from '../../demo/steps.ts';
 import { sscc } from '../../demo/stories/packing.ts';
 import { untilDelivered } from '../../demo/subscriptions.ts';
 import { closingSentence, figures, missing, summaryTable } from '../../demo/summary.ts';
-import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
+import { type Attempt, fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
 import { orderStatuses, orderTransitions } from '../../src/domain/order/status.ts';
@@ -98,8 +98,9 @@ describe('the receiver', () => {
   });
   afterAll(() => receiver.close());
 
-  const send = async (options: Parameters<typeof fakeDelivery>[1] = {}) => {
-    const request = await fakeDelivery('CREATE_ORDER', { ...options, url: `${receiver.url}/CREATE_ORDER` });
+  const send = async (options: Pick<Partial<Attempt>, 'id' | 'attempt' | 'secrets' | 'at'> = {}) => {
+    const url = `${receiver.url}/CREATE_ORDER`;
+    const request = await fakeDelivery('CREATE_ORDER', { ...options, payloadVersion: 'v21', url });
     return (await fetch(request)).status;
   };
 
