@@ -181,6 +181,9 @@ export function refusedVectors(bodyOf: BodyOf): Vector[] {
       'x-service-signature': signature.replace(`t=${now}`, `t=${now + 1}`),
       'webhook-timestamp': String(now + 1),
     }),
+    with_(post('another time in X-Service-Signature alone'), {
+      'x-service-signature': signature.replace(`t=${now}`, `t=${now + 1}`),
+    }),
     with_(post('no time in the header'), { 'x-service-signature': signature.replace(/^t=\d+,/, '') }),
     with_(post('a time that is not a number'), {
       'x-service-signature': signature.replace(`t=${now}`, 't=soon'),
