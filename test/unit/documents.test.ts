@@ -8,10 +8,11 @@ import { expect, test } from 'vitest';
 const root = resolve(import.meta.dirname, '../..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-const documents = ['.', 'docs', 'docs/decisions', 'patches', 'receiver'].flatMap((folder) =>
-  readdirSync(join(root, folder))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => join(folder, file)),
+const documents = ['.', 'docs', 'docs/decisions', 'patches', 'receiver', 'receiver/recipes'].flatMap(
+  (folder) =>
+    readdirSync(join(root, folder))
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => join(folder, file)),
 );
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
