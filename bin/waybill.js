@@ -1,12 +1,31 @@
 #!/usr/bin/env node
-// In a checkout the sources run as they are; an image has only the build.
-import { existsSync } from 'node:fs';
+// An image has only the build. In a checkout the sources run as they are, unless a build is newer than all of them: it
+// begins three times as fast.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
-const source = new URL('../src/cli/main.ts', import.meta.url);
-if (existsSync(source)) {
+const root = new URL('../', import.meta.url);
+const source = new URL('src/cli/main.ts', root);
+const built = new URL('dist/src/cli/main.js', root);
+/** What `npm run build` writes last. */
+const lastBuilt = new URL('dist/workflow-bundle.js', root);
+/** What it reads. */
+const SOURCES = ['src', 'workflows', 'activities', 'demo', 'receiver/src'];
+
+function changedSince(time) {
+  return SOURCES.some((folder) => {
+    const path = fileURLToPath(new URL(folder, root));
+    const names = existsSync(path) ? readdirSync(path, { recursive: true }) : [];
+    return names.some((name) => statSync(`${path}/${name}`).mtimeMs > time);
+  });
+}
+
+if (!existsSync(source)) {
+  await import(built.href);
+} else if (existsSync(lastBuilt) && !changedSince(statSync(lastBuilt).mtimeMs)) {
+  await import(built.href);
+} else {
   const { register } = await import('tsx/esm/api');
   register();
   await import(source.href);
-} else {
-  await import(new URL('../dist/src/cli/main.js', import.meta.url).href);
 }

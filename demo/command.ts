@@ -71,9 +71,6 @@ function interruption(): { readonly signal: AbortSignal; done(): void } {
 /** The command, to be added to `waybill`. */
 export function demoCommand({ env, print }: CommandContext): Command {
   return new Command('demo')
-    .description(
-      'play a day of a small warehouse against a running instance: every kind of event within a minute',
-    )
     .option('--receive', 'count the deliveries with a receiver of its own, on this machine')
     .option('--webhooks <url>', 'register one webhook per kind of event at <url>/<kind>; removed at the end')
     .option('--keep-webhooks', 'leave them registered')

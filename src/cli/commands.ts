@@ -1,41 +1,76 @@
 /**
- * The operators' command `waybill`: e-shops, their users, the master key, the demonstration, and the retry policy in force.
+ * The operators' command `waybill`. Each of its commands lies in a file of its own, which is loaded when it is asked for: what
+ * one of them needs (the client of Temporal, the demonstration) costs the others no time.
  * @module
  */
 import { Command } from 'commander';
-import { demoCommand } from '../../demo/command.ts';
 import type { CommandContext } from '../command-line.ts';
-import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { version } from '../version.ts';
-import { configurationTable } from './configuration-table.ts';
-import { eshopCommand } from './eshop-command.ts';
-import { keysCommand } from './keys-command.ts';
-import { policyTable } from './policy-table.ts';
-import { reconcileCommand } from './reconcile.ts';
-import { retentionCommand } from './retention.ts';
-import { userCommand } from './user-command.ts';
 
-/**
- * The whole command.
- * @example await waybillCommand({ env: process.env, print: console.log }).parseAsync();
- */
-export function waybillCommand(context: CommandContext): Command {
+/** A command of `waybill`. */
+interface Part {
+  readonly description: string;
+  /** Loads it. */
+  readonly load: (context: CommandContext) => Promise<Command>;
+}
+
+/** By name, in the order of the help. */
+const parts: Readonly<Record<string, Part>> = {
+  eshop: {
+    description: 'e-shops',
+    load: async (context) => (await import('./eshop-command.ts')).eshopCommand(context),
+  },
+  user: {
+    description: 'users of an e-shop',
+    load: async (context) => (await import('./user-command.ts')).userCommand(context),
+  },
+  keys: {
+    description: 'the master key under which webhook secrets are stored',
+    load: async (context) => (await import('./keys-command.ts')).keysCommand(context),
+  },
+  demo: {
+    description:
+      'play a day of a small warehouse against a running instance: every kind of event within a minute',
+    load: async (context) => (await import('../../demo/command.ts')).demoCommand(context),
+  },
+  reconcile: {
+    description: 'restart what is open here but gone from Temporal; close what an operator ended there',
+    load: async (context) => (await import('./reconcile.ts')).reconcileCommand(context),
+  },
+  retention: {
+    description: 'make the partitions of the coming weeks, drop what is older than RETENTION',
+    load: async (context) => (await import('./retention.ts')).retentionCommand(context),
+  },
+  policy: {
+    description: 'the waits between the attempts of a delivery, with the configured values',
+    load: async (context) => (await import('./configured-commands.ts')).policyCommand(context),
+  },
+  variables: {
+    description: 'all environment variables, with their defaults and meanings',
+    load: async (context) => (await import('./configured-commands.ts')).variablesCommand(context),
+  },
+};
+
+/** The whole command, of which only the part is loaded that the arguments ask for: the others have a name and a description. */
+async function waybillCommand(args: readonly string[], context: CommandContext): Promise<Command> {
+  const wanted = args[0] === 'help' ? args[1] : args[0];
   const command = new Command('waybill')
     .description('Manages a Waybill: the one in DATA_DIR, or the one on the database at DATABASE_URL.')
     .version(version);
-  command.addCommand(eshopCommand(context));
-  command.addCommand(userCommand(context));
-  command.addCommand(keysCommand(context));
-  command.addCommand(demoCommand(context));
-  command.addCommand(reconcileCommand(context));
-  command.addCommand(retentionCommand(context));
-  command
-    .command('policy')
-    .description('the waits between the attempts of a delivery, with the configured values')
-    .action(() => context.print(policyTable(retryPolicyOf(readSettings(context.env)))));
-  command
-    .command('variables')
-    .description('all environment variables, with their defaults and meanings')
-    .action(() => context.print(configurationTable()));
+  for (const [name, { description, load }] of Object.entries(parts)) {
+    const part = name === wanted ? await load(context) : new Command(name);
+    command.addCommand(part.description(description));
+  }
   return command;
+}
+
+/**
+ * Runs `waybill`.
+ * @param args what follows its name
+ * @throws what the command throws: a `UserError` is meant for the person at the command line
+ * @example await waybill(['eshop', 'list'], { env: process.env, print: console.log });
+ */
+export async function waybill(args: readonly string[], context: CommandContext): Promise<void> {
+  const command = await waybillCommand(args, context);
+  await command.parseAsync(args, { from: 'user' });
 }

@@ -22,7 +22,7 @@ const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries 
 /** The command `eshop` with its subcommands. */
 export function eshopCommand(context: CommandContext): Command {
   const { env, print } = context;
-  const command = new Command('eshop').description('e-shops');
+  const command = new Command('eshop');
   command
     .command('create')
     .description('create an e-shop with one user of each role; the API key and passwords are shown once')

@@ -38,7 +38,7 @@ function sentence(rotation: Rotation, { SECRET_KEY }: Settings): string {
 
 /** The command `keys` with its subcommand. */
 export function keysCommand({ env, print }: CommandContext): Command {
-  const command = new Command('keys').description('the master key under which webhook secrets are stored');
+  const command = new Command('keys');
   command
     .command('rotate')
     .description('reseal all webhook secrets under the new master key; may be interrupted and run again')

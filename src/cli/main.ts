@@ -3,13 +3,13 @@
  * @module
  */
 import { exitCodeOf, shownError } from '../user-error.ts';
-import { waybillCommand } from './commands.ts';
+import { waybill } from './commands.ts';
 
 try {
-  await waybillCommand({
+  await waybill(process.argv.slice(2), {
     env: process.env,
     print: (line) => process.stdout.write(`${line}\n`),
-  }).parseAsync();
+  });
 } catch (error) {
   process.stderr.write(`${shownError(error)}\n`);
   process.exitCode = exitCodeOf(error);

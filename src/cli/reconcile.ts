@@ -2,7 +2,6 @@
  * `waybill reconcile`: one look at every record that should have a running workflow.
  * @module
  */
-import { Client, Connection } from '@temporalio/client';
 import { Command } from 'commander';
 import pino from 'pino';
 import * as v from 'valibot';
@@ -16,40 +15,12 @@ import type { Repair } from '../reconciler/repair.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
 import { createBatchStarter } from '../temporal/start-batch.ts';
 import { createRecoveryStarter } from '../temporal/start-recovery.ts';
-import { connectionOptions, temporalTarget } from '../temporal/target.ts';
-import { UserError } from '../user-error.ts';
-import { instanceOf, withDatabase } from './open-database.ts';
+import { withDatabase } from './open-database.ts';
+import { withTemporal } from './open-temporal.ts';
 
 const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
-/** How long Temporal may take to answer at all, in milliseconds. */
-const CONNECT_TIMEOUT_MS = 5_000;
 /** What is late by less than this may well be on its way, in milliseconds. */
 const GRACE_MS = 60_000;
-
-/** Connects to the Temporal at `TEMPORAL_ADDRESS`, else to the one of the instance that runs in `DATA_DIR`. */
-async function withTemporal<T>(
-  settings: Settings,
-  work: (client: Client, taskQueue: string) => Promise<T>,
-): Promise<T> {
-  const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings))?.temporalAddress;
-  if (address === undefined)
-    throw new UserError('TEMPORAL_ADDRESS must be set: no instance in DATA_DIR provides one.');
-  const target = await temporalTarget(settings, address);
-  let connection: Connection;
-  try {
-    connection = await Connection.connect({
-      ...connectionOptions(target),
-      connectTimeout: CONNECT_TIMEOUT_MS,
-    });
-  } catch {
-    throw new UserError(`Temporal at ${address} cannot be reached.`);
-  }
-  try {
-    return await work(new Client({ connection, namespace: target.namespace }), target.taskQueue);
-  } finally {
-    await connection.close();
-  }
-}
 
 async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResult> {
   // What it does is what it prints.
@@ -85,7 +56,6 @@ function line({ kind, name, action, reason, by, words }: Repair): string {
 /** The subcommand. */
 export function reconcileCommand({ env, print }: CommandContext): Command {
   return new Command('reconcile')
-    .description('restart what is open here but gone from Temporal; close what an operator ended there')
     .option('--dry-run', 'only say what would be done')
     .addOption(json())
     .action(async (given: unknown) => {

@@ -15,7 +15,6 @@ const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.lit
 /** The subcommand. */
 export function retentionCommand({ env, print }: CommandContext): Command {
   return new Command('retention')
-    .description('make the partitions of the coming weeks, drop what is older than RETENTION')
     .option('--dry-run', 'only say what would be done')
     .addOption(json())
     .action(async (given: unknown) => {

@@ -107,7 +107,7 @@ function addPassword(command: Command, { env, print }: CommandContext): void {
 
 /** The command `user` with its subcommands. */
 export function userCommand(context: CommandContext): Command {
-  const command = new Command('user').description('users of an e-shop');
+  const command = new Command('user');
   for (const add of [addCreate, addList, addPassword, addDelete]) add(command, context);
   return command;
 }

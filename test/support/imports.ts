@@ -13,6 +13,8 @@ export interface Import {
   readonly to: string;
   /** It is gone once the types are. */
   readonly typeOnly: boolean;
+  /** Only when the program comes to it. */
+  readonly whileRunning: boolean;
 }
 
 /** The imports of a source. @param file its path from the root */
@@ -20,12 +22,12 @@ export function importsIn(file: string, source: string): Import[] {
   const { program, errors } = parseSync(file, source);
   if (errors.length > 0) throw new Error(`${file} cannot be parsed.`);
   const found: Import[] = [];
-  const add = (specifier: string, typeOnly: boolean) => {
+  const add = (specifier: string, typeOnly: boolean, whileRunning = false) => {
     const to = specifier.startsWith('.') ? relative('.', resolve('.', dirname(file), specifier)) : specifier;
-    found.push({ from: file, to, typeOnly });
+    found.push({ from: file, to, typeOnly, whileRunning });
   };
-  const addText = (node: ESTree.Expression | ESTree.TSType, typeOnly: boolean) => {
-    if (node.type === 'Literal' && typeof node.value === 'string') add(node.value, typeOnly);
+  const addText = (node: ESTree.Expression | ESTree.TSType, typeOnly: boolean, whileRunning: boolean) => {
+    if (node.type === 'Literal' && typeof node.value === 'string') add(node.value, typeOnly, whileRunning);
   };
   new Visitor({
     ImportDeclaration({ source, importKind, specifiers }) {
@@ -38,8 +40,8 @@ export function importsIn(file: string, source: string): Import[] {
       if (source !== null) add(source.value, exportKind === 'type');
     },
     ExportAllDeclaration: ({ source, exportKind }) => add(source.value, exportKind === 'type'),
-    ImportExpression: ({ source }) => addText(source, false),
-    TSImportType: ({ source }) => addText(source, true),
+    ImportExpression: ({ source }) => addText(source, false, true),
+    TSImportType: ({ source }) => addText(source, true, false),
   }).visit(program);
   return found;
 }
@@ -97,4 +99,16 @@ export function graphOf(
     if (source !== target) edges.set(source, (edges.get(source) ?? new Set()).add(target));
   }
   return edges;
+}
+
+/** What is loaded before the first line of a file runs: files by their path from the root, packages by name. */
+export function loadedWith(root: string, file: string, loaded: Set<string> = new Set()): Set<string> {
+  if (loaded.has(file)) return loaded;
+  loaded.add(file);
+  for (const { to, typeOnly, whileRunning } of importsOf(root, file)) {
+    if (typeOnly || whileRunning) continue;
+    if (/\.tsx?$/.test(to)) loadedWith(root, to, loaded);
+    else loaded.add(to);
+  }
+  return loaded;
 }

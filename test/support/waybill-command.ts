@@ -2,7 +2,7 @@
  * The `waybill` command inside the test's own process: a tenth of the time that a process of its own takes.
  * @module
  */
-import { waybillCommand } from '../../src/cli/commands.ts';
+import { waybill } from '../../src/cli/commands.ts';
 
 /**
  * Runs a command.
@@ -11,6 +11,6 @@ import { waybillCommand } from '../../src/cli/commands.ts';
  */
 export async function runWaybill(args: readonly string[], env: Record<string, string>): Promise<string> {
   const lines: string[] = [];
-  await waybillCommand({ env, print: (line) => lines.push(line) }).parseAsync(['node', 'waybill', ...args]);
+  await waybill(args, { env, print: (line) => lines.push(line) });
   return lines.join('\n');
 }

@@ -2,7 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cyclesIn, filesOf, graphOf, type Import, importsIn, importsOf } from '../support/imports.ts';
+import {
+  cyclesIn,
+  filesOf,
+  graphOf,
+  type Import,
+  importsIn,
+  importsOf,
+  loadedWith,
+} from '../support/imports.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const PROGRAM = ['src', 'workflows', 'activities'];
@@ -189,7 +197,8 @@ describe('the finder', () => {
       const j = await import('./while-running.ts');
       const k = "import { l } from './text.ts';";
     `;
-    expect(importsIn('src/room/file.ts', source).map(({ to, typeOnly }) => [to, typeOnly])).toEqual([
+    const found = importsIn('src/room/file.ts', source);
+    expect(found.map(({ to, typeOnly }) => [to, typeOnly])).toEqual([
       ['src/room/both.ts', false],
       ['src/room/type.ts', true],
       ['src/room/inline-type.ts', true],
@@ -201,6 +210,7 @@ describe('the finder', () => {
       ['src/room/in-a-type.ts', true],
       ['src/room/while-running.ts', false],
     ]);
+    expect(found.filter(({ whileRunning }) => whileRunning)).toEqual([found.at(-1)]);
   });
 
   test('finds a planted cycle, with all its files and nothing else', () => {
@@ -250,16 +260,7 @@ test('workflows/ imports types and pure functions only', () => {
   const isType = ({ to, typeOnly }: Import) => typeOnly && to.startsWith('src/attempt/');
   expect(breaches('workflows/', (found) => !allowed.test(found.to) && !isType(found))).toEqual([]);
   // Schema libraries would come into the bundle with these.
-  const bundled = new Set<string>();
-  const visit = (file: string): void => {
-    if (bundled.has(file)) return;
-    bundled.add(file);
-    for (const found of importsOf(root, file)) {
-      if (!found.typeOnly && isOurs(found)) visit(found.to);
-      if (!found.typeOnly && !isOurs(found)) bundled.add(found.to);
-    }
-  };
-  visit('workflows/index.ts');
+  const bundled = loadedWith(root, 'workflows/index.ts');
   expect([...bundled].filter((name) => !/^(workflows|src\/domain)\/|^@temporalio\//.test(name))).toEqual([]);
 });
 
@@ -282,6 +283,23 @@ test('nothing calls back up: relay, workflows, activities, db and delivery do no
   for (const room of ['src/relay/', 'src/db/', 'src/delivery/', 'workflows/', 'activities/']) {
     expect(breaches(room, ({ to }) => to.startsWith('src/api/'))).toEqual([]);
   }
+});
+
+test('a command of waybill costs the others no time: it is loaded when it is asked for', () => {
+  const first = [...loadedWith(root, 'src/cli/main.ts')].filter((name) => !name.startsWith('node:'));
+  expect(first.sort()).toEqual([
+    'commander',
+    'src/cli/commands.ts',
+    'src/cli/main.ts',
+    'src/user-error.ts',
+    'src/version.ts',
+    'valibot',
+  ]);
+  // It takes longer than all the rest together.
+  const slow = [...filesOf(root, 'src/cli'), 'demo/command.ts'].filter((file) =>
+    [...loadedWith(root, file)].some((name) => /^@temporalio\/(client|worker|proto)$/.test(name)),
+  );
+  expect(slow.sort()).toEqual(['src/cli/open-temporal.ts', 'src/cli/reconcile.ts']);
 });
 
 test('SQL is written in db/ and nowhere else', () => {

@@ -1,0 +1,19 @@
+/**
+ * `waybill policy` and `waybill variables`: what is configured.
+ * @module
+ */
+import { Command } from 'commander';
+import type { CommandContext } from '../command-line.ts';
+import { readSettings, retryPolicyOf } from '../config/config.ts';
+import { configurationTable } from './configuration-table.ts';
+import { policyTable } from './policy-table.ts';
+
+/** The command `policy`. */
+export function policyCommand({ env, print }: CommandContext): Command {
+  return new Command('policy').action(() => print(policyTable(retryPolicyOf(readSettings(env)))));
+}
+
+/** The command `variables`. */
+export function variablesCommand({ print }: CommandContext): Command {
+  return new Command('variables').action(() => print(configurationTable()));
+}
