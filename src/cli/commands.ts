@@ -33,6 +33,14 @@ const parts: Readonly<Record<string, Part>> = {
       'play a day of a small warehouse against a running instance: every kind of event within a minute',
     load: async (context) => (await import('../../demo/command.ts')).demoCommand(context),
   },
+  status: {
+    description: 'what waits, what is open or held, who is missing; ends with 1 when somebody is needed',
+    load: async (context) => (await import('./status-command.ts')).statusCommand(context),
+  },
+  links: {
+    description: "links into Temporal's UI: what is failing or held, of a webhook, an order or a receiver",
+    load: async (context) => (await import('./links-command.ts')).linksCommand(context),
+  },
   reconcile: {
     description: 'restart what is open here but gone from Temporal; close what an operator ended there',
     load: async (context) => (await import('./reconcile.ts')).reconcileCommand(context),

@@ -4,7 +4,7 @@
  */
 import { Client, Connection } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
-import { connectionOptions, temporalTarget } from '../temporal/target.ts';
+import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
 import { UserError } from '../user-error.ts';
 import { instanceOf } from './open-database.ts';
 
@@ -17,7 +17,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
  */
 export async function withTemporal<T>(
   settings: Settings,
-  work: (client: Client, taskQueue: string) => Promise<T>,
+  work: (client: Client, target: TemporalTarget) => Promise<T>,
 ): Promise<T> {
   const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings))?.temporalAddress;
   if (address === undefined)
@@ -33,7 +33,7 @@ export async function withTemporal<T>(
     throw new UserError(`Temporal at ${address} cannot be reached.`);
   }
   try {
-    return await work(new Client({ connection, namespace: target.namespace }), target.taskQueue);
+    return await work(new Client({ connection, namespace: target.namespace }), target);
   } finally {
     await connection.close();
   }

@@ -27,7 +27,7 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
   const log = pino({ level: 'error' }, pino.destination({ fd: 2, sync: true }));
   const policy = retryPolicyOf(settings);
   return await withDatabase(settings, (sql) =>
-    withTemporal(settings, (client, taskQueue) =>
+    withTemporal(settings, (client, { taskQueue }) =>
       createPasses({
         sql,
         executions: createExecutions(client, taskQueue),

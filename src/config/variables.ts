@@ -63,6 +63,10 @@ export const variables = v.object({
   TEMPORAL_TLS_CERT_FILE: withoutDefault(text, 'PEM file with the client certificate for mutual TLS'),
   TEMPORAL_TLS_KEY_FILE: withoutDefault(text, 'PEM file with the key of that certificate'),
   TEMPORAL_API_KEY: withoutDefault(text, 'API key of Temporal Cloud (implies TLS)'),
+  TEMPORAL_UI_URL: withoutDefault(
+    url(['http:', 'https:']),
+    "address of Temporal's UI, for `waybill links`; unset: that of the dev server",
+  ),
   SMTP_URL: withoutDefault(
     url(['smtp:', 'smtps:']),
     'mail server; unset: `.eml` files under `DATA_DIR`/mail',

@@ -13,6 +13,7 @@ import { commandLine, isAlive } from './processes.ts';
 const instanceSchema = v.object({
   databaseUrl: v.optional(v.string()),
   temporalAddress: v.optional(v.string()),
+  temporalUiUrl: v.optional(v.string()),
   apiUrl: v.optional(v.string()),
 });
 /** Where the parts of an instance are reached. */

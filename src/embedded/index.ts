@@ -100,6 +100,7 @@ export async function startEmbedded(
       await dataDir.writeInstance({
         databaseUrl: url,
         temporalAddress,
+        ...(temporalUiUrl === null ? {} : { temporalUiUrl }),
         ...(noted === undefined ? {} : { apiUrl: noted }),
       });
     },

@@ -14,3 +14,16 @@ export async function runWaybill(args: readonly string[], env: Record<string, st
   await waybill(args, { env, print: (line) => lines.push(line) });
   return lines.join('\n');
 }
+
+/** Runs a command; answers what it printed, and the message of what it threw. */
+export async function triedWaybill(
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<{ printed: string; error: string | undefined }> {
+  const lines: string[] = [];
+  const error = await waybill(args, { env, print: (line) => lines.push(line) }).then(
+    () => undefined,
+    (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown)),
+  );
+  return { printed: lines.join('\n'), error };
+}

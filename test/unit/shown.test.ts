@@ -5,11 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationTable } from '../../src/cli/configuration-table.ts';
+import { linksTable } from '../../src/cli/links-table.ts';
 import { policyTable } from '../../src/cli/policy-table.ts';
+import { LEAST_DAYS_AHEAD, MAIL_LATE_SECONDS, OUTBOX_LATE_SECONDS } from '../../src/cli/status.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 
 const root = new URL('../../', import.meta.url);
 const deliveries = readFileSync(new URL('docs/deliveries.md', root), 'utf8');
+const readme = readFileSync(new URL('README.md', root), 'utf8');
 const operating = readFileSync(new URL('docs/operating.md', root), 'utf8');
 
 it('the table of waits is the one that `waybill policy` prints', () => {
@@ -18,4 +21,15 @@ it('the table of waits is the one that `waybill policy` prints', () => {
 
 it('the table of variables is the one that `waybill variables` prints', () => {
   expect(operating).toContain(`\n${configurationTable()}\n`);
+});
+
+it('the questions of operators have the links and queries of `waybill links`', () => {
+  for (const document of [readme, operating]) expect(document).toContain(`\n${linksTable()}\n`);
+});
+
+it('what `waybill status` calls late is what the document says', () => {
+  const waited = `waited there for more than ${OUTBOX_LATE_SECONDS} seconds`;
+  const unsent = `for more than ${MAIL_LATE_SECONDS} seconds, or refused`;
+  const ahead = `made for less than ${LEAST_DAYS_AHEAD} days`;
+  for (const bound of [waited, unsent, ahead]) expect(operating).toContain(bound);
 });

@@ -82,6 +82,12 @@ export async function readRecovery(sql: Sql, recoveryId: string): Promise<Recove
   return row ?? null;
 }
 
+/** Those of all e-shops that are under way, the oldest first. */
+export async function listRecoveriesUnderWay(sql: Sql): Promise<RecoveryRow[]> {
+  return await sql<RecoveryRow[]>`
+    ${selectRecoveries(sql)} where r.state in ('running', 'paused') order by r.id`;
+}
+
 /** What a recovery is asked for with. */
 export interface RecoveryInput extends Omit<Search, 'until'> {
   /** null: until now. */

@@ -1,0 +1,84 @@
+/**
+ * The state of a Waybill for people.
+ * @module
+ */
+import { counted } from '../domain/words.ts';
+import { minute, pairs } from './layout.ts';
+import { formatTime } from './policy-table.ts';
+import type { DatabaseStatus, RecoveryStatus, Status, TemporalStatus } from './status.ts';
+
+type Row = readonly [string, string];
+
+const MIB = 2 ** 20;
+const size = (bytes: number) =>
+  bytes < 1024 * MIB ? `${Math.round(bytes / MIB)} MiB` : `${(bytes / (1024 * MIB)).toFixed(1)} GiB`;
+const since = (seconds: number | null) =>
+  seconds === null ? '' : `, the oldest for ${formatTime(seconds * 1_000)}`;
+/** "12 fresh, 3 handed back"; what there is none of is left out. */
+const parts = (counts: readonly (readonly [number, string])[], none: string) => {
+  const there = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return there.length === 0 ? none : there.join(', ');
+};
+
+function recoveryRow(recovery: RecoveryStatus): Row {
+  const { recoveryId, webhookId, state, done, failed, left, estimatedEndAt } = recovery;
+  const end = estimatedEndAt === null ? '' : `, until about ${minute(estimatedEndAt)}`;
+  return [
+    'Recovery',
+    `${recoveryId}, webhook ${webhookId}: ${state}, ${done} done, ${failed} failed, ${left} left${end}`,
+  ];
+}
+
+function databaseRows(database: DatabaseStatus): Row[] {
+  if (database.problem !== null) return [['Database', database.problem]];
+  const { version, bytes, outbox, open, mails, recoveries, partitions } = database;
+  const { fresh, recovered, handedBack, oldestSeconds, changes, oldestChangeSeconds } = outbox;
+  const waiting: [number, string][] = [
+    [fresh, 'fresh'],
+    [handedBack, 'handed back'],
+    [recovered, 'of recoveries'],
+  ];
+  const held =
+    open.held === 0 ? 'none' : `${open.held}, of ${counted(open.holdingWebhooks, 'inactive webhook')}`;
+  return [
+    ['Database', `PostgreSQL ${version}, ${size(bytes)}`],
+    ['Outbox', `${parts(waiting, 'empty')}${since(oldestSeconds)}`],
+    ['Changes', changes === 0 ? 'none to pass on' : `${changes} to pass on${since(oldestChangeSeconds)}`],
+    [
+      'Open',
+      parts(
+        [
+          [open.pending, 'pending'],
+          [open.retrying, 'retrying'],
+        ],
+        'none',
+      ),
+    ],
+    ['Held', held],
+    ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),
+    ['Mails', mails.owed === 0 ? 'none owed' : `${mails.owed} owed${since(mails.oldestSeconds)}`],
+    [
+      'Partitions',
+      `${partitions.since === null ? 'up' : `from ${minute(partitions.since).slice(0, 10)}`} to ${minute(partitions.until).slice(0, 10)}`,
+    ],
+  ];
+}
+
+function temporalRows(temporal: TemporalStatus): Row[] {
+  if (temporal.problem !== null) return [['Temporal', temporal.problem]];
+  const { address, namespace, taskQueue, workers } = temporal;
+  return [
+    ['Temporal', `${address}, namespace ${namespace}`],
+    [
+      'Workers',
+      workers.length === 0
+        ? `none in the task queue ${taskQueue}`
+        : `${workers.length} in the task queue ${taskQueue}: ${workers.join(', ')}`,
+    ],
+  ];
+}
+
+/** One line for each thing. */
+export function statusTable({ database, temporal }: Status): string {
+  return pairs([...databaseRows(database), ...temporalRows(temporal)]);
+}

@@ -1,0 +1,129 @@
+/**
+ * The state of a Waybill, and what of it needs somebody.
+ * @module
+ */
+import type { DatabaseOverview, MailOverview, OpenOverview, OutboxOverview } from '../db/overview.ts';
+import type { RecoveryState } from '../domain/recovery.ts';
+import { counted } from '../domain/words.ts';
+import { formatTime } from './policy-table.ts';
+
+/** A recovery that is under way. */
+export interface RecoveryStatus {
+  readonly recoveryId: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly state: RecoveryState;
+  readonly reason: string | null;
+  readonly done: number;
+  readonly failed: number;
+  readonly left: number;
+  readonly estimatedEndAt: Date | null;
+}
+
+/** The partitions that events, deliveries and attempts lie in. */
+export interface PartitionStatus {
+  /** What is older has been dropped; null where everything is still there. */
+  readonly since: Date | null;
+  /** Up to here there are partitions. */
+  readonly until: Date;
+  /** For which there are partitions from now on, in days. */
+  readonly daysAhead: number;
+  /** Rows that belong to no week there is. */
+  readonly astray: number;
+}
+
+/** What the database says; the `problem` alone where it cannot be used. */
+export type DatabaseStatus =
+  | { readonly problem: string }
+  | (DatabaseOverview & {
+      readonly problem: null;
+      readonly outbox: OutboxOverview;
+      readonly open: OpenOverview;
+      readonly mails: MailOverview;
+      readonly recoveries: readonly RecoveryStatus[];
+      readonly partitions: PartitionStatus;
+    });
+
+/** What Temporal says; the `problem` alone where it cannot be used. */
+export type TemporalStatus =
+  | { readonly problem: string }
+  | {
+      readonly problem: null;
+      readonly address: string;
+      readonly namespace: string;
+      readonly taskQueue: string;
+      /** Identities of the workers that live. */
+      readonly workers: readonly string[];
+    };
+
+/** Everything. */
+export interface Status {
+  readonly database: DatabaseStatus;
+  readonly temporal: TemporalStatus;
+}
+
+/**
+ * A delivery, or a change, that has waited for so long in the outbox while nothing is handed over waits for somebody; in
+ * seconds. A relay looks every second, and a start that Temporal refused is tried again after half a minute.
+ */
+export const OUTBOX_LATE_SECONDS = 60;
+/** A mail that is owed for so long was refused again and again, in seconds. Retries are a few minutes apart. */
+export const MAIL_LATE_SECONDS = 3_600;
+/** Four weeks are made ahead, every hour: with less than this left nobody makes them. */
+export const LEAST_DAYS_AHEAD = 14;
+
+/** What needs somebody, each in a sentence that says where to look; nothing where all is well. */
+export function needsOf({ database, temporal }: Status): string[] {
+  return [...needsOfDatabase(database), ...needsOfTemporal(temporal)];
+}
+
+function needsOfTemporal(temporal: TemporalStatus): string[] {
+  if (temporal.problem !== null)
+    return [`${temporal.problem} Events are accepted, and delivered afterwards.`];
+  if (temporal.workers.length > 0) return [];
+  return [
+    `No worker asks for work in the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`,
+  ];
+}
+
+function needsOfDatabase(database: DatabaseStatus): string[] {
+  if (database.problem !== null) return [database.problem];
+  const { outbox, mails, partitions } = database;
+  const needs: string[] = [];
+  if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.moving) {
+    const waiting = counted(outbox.fresh + outbox.handedBack, 'delivery', 'deliveries');
+    needs.push(
+      `Nothing leaves the outbox: ${waiting}, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. The log of the workers says why.`,
+    );
+  }
+  if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS)) {
+    needs.push(
+      `${counted(outbox.changes, 'change')} of webhooks or pre-orders not passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. The log of the workers says why.`,
+    );
+  }
+  if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
+    needs.push(
+      `${counted(mails.owed, 'mail')} about a deactivated webhook not sent, the oldest for ${formatTime(mails.oldestSeconds * 1_000)}: see SMTP_URL and the mail server.`,
+    );
+  }
+  if (mails.refusedLately > 0) {
+    needs.push(
+      `${counted(mails.refusedLately, 'mail')} refused by the mail server within a day: the e-shop does not know that its webhook is inactive.`,
+    );
+  }
+  if (partitions.daysAhead < LEAST_DAYS_AHEAD) {
+    needs.push(
+      `Partitions are made for ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'more day')} only: is the schedule of the retention paused? waybill retention makes them.`,
+    );
+  }
+  if (partitions.astray > 0) {
+    needs.push(
+      `${counted(partitions.astray, 'row')} of no week there is: the clock of a machine is far off.`,
+    );
+  }
+  return needs;
+}
+
+function isLate(seconds: number | null, bound: number): seconds is number {
+  return seconds !== null && seconds > bound;
+}

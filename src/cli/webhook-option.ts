@@ -1,0 +1,13 @@
+/**
+ * The number of a webhook, as it is written at the command line.
+ * @module
+ */
+import * as v from 'valibot';
+
+/** @param name of the option or argument, for the message */
+export const webhookNumber = (name: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^[1-9]\d{0,8}$/, `${name} must be the number of a webhook.`),
+    v.transform(Number),
+  );

@@ -1,0 +1,116 @@
+/**
+ * What there is to do and how much of it waits, of all e-shops together. Everything is found by indexes of what is open, so
+ * that it takes no longer the more is stored.
+ * @module
+ */
+import type { Sql } from './pool.ts';
+
+/** What Temporal has not been told yet. Ages are in seconds; null where nothing waits. */
+export interface OutboxOverview {
+  /** Deliveries that wait for their first attempt. Those that recoveries created wait behind them. */
+  readonly fresh: number;
+  readonly recovered: number;
+  /** Deliveries that a batch handed back. */
+  readonly handedBack: number;
+  /** Of the longest waiting delivery that is fresh or was handed back. */
+  readonly oldestSeconds: number | null;
+  /** Something was handed over lately and waits for its first attempt's result: who waits, waits for a place. */
+  readonly moving: boolean;
+  /** Changes of webhooks and pre-orders that are being passed on, and since when the oldest of them should be. */
+  readonly changes: number;
+  readonly oldestChangeSeconds: number | null;
+}
+
+/** A delivery that has been handed over for longer than this without a result says nothing about the relay. In seconds. */
+const LATELY_SECONDS = 60;
+
+/** Reads the outbox. */
+export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
+  const lately = sql`now() - make_interval(secs => ${LATELY_SECONDS})`;
+  const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
+  const [row] = await sql<OutboxOverview[]>`
+    with queued as materialized (
+      select count(*) filter (where recovery_id is null)::int as fresh,
+             count(*) filter (where recovery_id is not null)::int as recovered,
+             min(created_at) filter (where recovery_id is null) as oldest
+      from deliveries where dispatched_at is null and handed_back_at is null),
+    handed_back as materialized (
+      select count(*)::int as count, min(handed_back_at) as oldest
+      from deliveries where dispatched_at is null and handed_back_at is not null),
+    changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
+    select q.fresh, q.recovered, h.count as handed_back, c.count as changes,
+           ${age(sql`least(q.oldest, h.oldest)`)} as oldest_seconds,
+           greatest(0, ${age(sql`c.oldest`)}) as oldest_change_seconds,
+           exists (select from deliveries
+                   where state = 'pending' and batch_id is null and dispatched_at > ${lately})
+             or exists (select from batches b join deliveries d on d.batch_id = b.id
+                        where b.finished_at is null and d.state in ('pending', 'retrying') and d.dispatched_at > ${lately})
+             as moving
+    from queued q, handed_back h, changes c`;
+  if (row === undefined) throw new Error('The outbox was not read.');
+  return { ...row, oldestChangeSeconds: row.changes === 0 ? null : row.oldestChangeSeconds };
+}
+
+/** Open deliveries, by their state as shown. */
+export interface OpenOverview {
+  readonly pending: number;
+  readonly retrying: number;
+  readonly held: number;
+  /** Webhooks for which they are held. */
+  readonly holdingWebhooks: number;
+}
+
+/** Counts what is open. */
+export async function readOpen(sql: Sql): Promise<OpenOverview> {
+  const [row] = await sql<OpenOverview[]>`
+    with open as materialized (
+      select webhook_id, state, count(*) as count from deliveries
+      where state in ('pending', 'retrying') group by webhook_id, state)
+    select coalesce(sum(o.count) filter (where not held and o.state = 'pending'), 0)::int as pending,
+           coalesce(sum(o.count) filter (where not held and o.state = 'retrying'), 0)::int as retrying,
+           coalesce(sum(o.count) filter (where held), 0)::int as held,
+           count(distinct o.webhook_id) filter (where held)::int as holding_webhooks
+    from open o join webhooks w on w.id = o.webhook_id
+    cross join lateral (select not w.active as held) h`;
+  if (row === undefined) throw new Error('What is open was not counted.');
+  return row;
+}
+
+/** The mails about deactivations. */
+export interface MailOverview {
+  readonly owed: number;
+  /** Of the one that is owed longest; null where none is. */
+  readonly oldestSeconds: number | null;
+  /** Refused by the mail server for good, within the last day. */
+  readonly refusedLately: number;
+}
+
+/** Counts the mails. */
+export async function readMails(sql: Sql): Promise<MailOverview> {
+  const [row] = await sql<MailOverview[]>`
+    with owed as materialized (
+      select count(*)::int as count, min(at) as oldest from deactivations
+      where mailed_at is null and delivery_id is not null and mail_failed_at is null)
+    select o.count as owed, extract(epoch from now() - o.oldest)::float8 as oldest_seconds,
+           (select count(*)::int from deactivations
+            where mailed_at is null and delivery_id is not null and mail_failed_at > now() - interval '1 day')
+             as refused_lately
+    from owed o`;
+  if (row === undefined) throw new Error('The mails were not counted.');
+  return row;
+}
+
+/** The database itself. */
+export interface DatabaseOverview {
+  readonly version: string;
+  /** On its disk. */
+  readonly bytes: number;
+}
+
+/** Asks Postgres about itself. */
+export async function readDatabase(sql: Sql): Promise<DatabaseOverview> {
+  const [row] = await sql<DatabaseOverview[]>`
+    select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`;
+  if (row === undefined) throw new Error('The database said nothing about itself.');
+  return row;
+}

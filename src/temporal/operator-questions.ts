@@ -1,0 +1,76 @@
+/**
+ * The questions that operators ask, as queries of Temporal's list of workflows: one table for the command, the documents and
+ * the tests.
+ * @module
+ */
+import {
+  deliveryStateKey,
+  entityIdKey,
+  entityIdsKey,
+  webhookIdKey,
+} from '../../workflows/search-attributes.ts';
+
+/** What an id must look like to be searched for: Temporal's lists do not find what has a quotation mark or backslash in it. */
+export const SEARCHABLE = /^[^"\\]+$/;
+
+/** What the queries are about. */
+export interface Subject {
+  readonly webhookId: number;
+  /** Of an order, product or other record, as the e-shop calls it: {@link SEARCHABLE}. */
+  readonly entityId: string;
+  /** The webhooks that call one receiver, at least one. */
+  readonly receiverWebhookIds: readonly number[];
+}
+
+/** What the documents take, and the command where nothing is named. */
+export const EXAMPLE: Subject = { webhookId: 7, entityId: '10001', receiverWebhookIds: [7, 12] };
+
+/** A question, and the query that answers it. */
+export interface Question {
+  readonly name: 'failing' | 'webhook' | 'order' | 'receiver' | 'held';
+  readonly question: string;
+  readonly query: string;
+}
+
+const RUNNING = 'ExecutionStatus = "Running"';
+
+/** All questions, in the order of the documents. */
+export function questionsAbout({ webhookId, entityId, receiverWebhookIds }: Subject): Question[] {
+  return [
+    {
+      name: 'failing',
+      question: 'What is failing now?',
+      query: `${RUNNING} AND ${deliveryStateKey.name} = "retrying"`,
+    },
+    {
+      name: 'webhook',
+      question: `What is under way to webhook ${webhookId}?`,
+      query: `${RUNNING} AND ${webhookIdKey.name} = ${webhookId}`,
+    },
+    {
+      name: 'order',
+      question: `What became of order ${entityId}?`,
+      query: `${entityIdKey.name} = "${entityId}" OR ${entityIdsKey.name} = "${entityId}"`,
+    },
+    {
+      name: 'receiver',
+      question: `What is under way to the receiver of ${receiverWebhookIds.length === 1 ? 'webhook' : 'webhooks'} ${receiverWebhookIds.join(', ')}?`,
+      query: `${RUNNING} AND ${webhookIdKey.name} IN (${receiverWebhookIds.join(', ')})`,
+    },
+    {
+      name: 'held',
+      question: 'What is held because its webhook is inactive?',
+      query: `${RUNNING} AND ${deliveryStateKey.name} = "held"`,
+    },
+  ];
+}
+
+/**
+ * Where Temporal's UI shows what a query finds.
+ * @param ui its address, such as `http://127.0.0.1:8233`
+ */
+export function listUrl(ui: string, namespace: string, query: string): string {
+  const list = `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+  // Unlike `encodeURIComponent` this leaves no parenthesis as it is, which would end a link in Markdown.
+  return `${list}?${new URLSearchParams({ query })}`.replaceAll('+', '%20');
+}

@@ -1,0 +1,37 @@
+/**
+ * Which workers ask Temporal for work.
+ * @module
+ */
+import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
+
+const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
+/** Deadline of the call, in milliseconds. */
+const CALL_DEADLINE_MS = 5_000;
+/**
+ * A worker that lives has asked within this time, in milliseconds: it asks again when nothing has come for a minute. Temporal
+ * names those that are gone for five.
+ */
+const ASKED_WITHIN_MS = 90_000;
+
+/** The workers of a task queue that live, by their identities (process and machine). */
+export async function workersSeen(client: Client, taskQueue: string): Promise<string[]> {
+  const { namespace } = client.options;
+  const described = await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+    Promise.all(
+      [TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY].map((taskQueueType) =>
+        client.workflowService.describeTaskQueue({
+          namespace,
+          taskQueue: { name: taskQueue },
+          taskQueueType,
+        }),
+      ),
+    ),
+  );
+  const pollers = described.flatMap((answer) => answer.pollers);
+  const since = Date.now() - ASKED_WITHIN_MS;
+  const living = pollers.filter(
+    ({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000 >= since,
+  );
+  return [...new Set(living.map(({ identity }) => identity ?? 'unknown'))].sort();
+}

@@ -1,0 +1,184 @@
+/** `waybill links`: every query finds at a real server what its question asks for, and nothing else. */
+import { randomInt, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@temporalio/client';
+import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
+import { openDataDir } from '../../src/embedded/data-dir.ts';
+import {
+  deliveryStateKey,
+  entityIdKey,
+  entityIdsKey,
+  webhookIdKey,
+} from '../../workflows/search-attributes.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+import { runWaybill } from '../support/waybill-command.ts';
+import { withTemporal } from '../support/workflows.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+interface Link {
+  readonly name: string;
+  readonly query: string;
+  readonly url: string | null;
+}
+const UI = { TEMPORAL_UI_URL: 'https://temporal.example/ui/' };
+const links = async (args: readonly string[], env: Record<string, string> = UI): Promise<Link[]> =>
+  JSON.parse(await runWaybill(['links', '--json', ...args], env));
+
+describe('at a server', () => {
+  const webhookId = randomInt(1_000_000, 100_000_000);
+  const otherWebhookId = webhookId + 1;
+  const order = `it's order 10-001/ä %_* (${randomUUID()})`;
+  const taskQueue = `links-${randomUUID()}`;
+  const state = (value: string): SearchAttributePair => ({ key: deliveryStateKey, value });
+  const webhook = (value: number): SearchAttributePair => ({ key: webhookIdKey, value });
+  const started = {
+    failing: [webhook(webhookId), state('retrying'), { key: entityIdKey, value: 'another' }],
+    held: [webhook(otherWebhookId), state('held')],
+    ofOrder: [webhook(otherWebhookId), { key: entityIdKey, value: order }],
+    batchWithOrder: [{ key: entityIdsKey, value: ['another', order] }],
+    ended: [webhook(webhookId), state('retrying')],
+    elsewhere: [webhook(otherWebhookId + 1)],
+  } satisfies Record<string, SearchAttributePair[]>;
+  type Name = keyof typeof started;
+  const names = Object.keys(started) as Name[];
+  const workflowId = (name: Name) => `${taskQueue}/${name}`;
+
+  /** The names of those that a query finds. */
+  async function found(client: Client, query: string): Promise<string[]> {
+    const ids: string[] = [];
+    for await (const { workflowId: id } of client.workflow.list({
+      query: `(${query}) AND TaskQueue = "${taskQueue}"`,
+    })) {
+      ids.push(id.slice(taskQueue.length + 1));
+    }
+    return ids.sort();
+  }
+
+  beforeAll(() =>
+    withTemporal(inject('temporalAddress'), async (client) => {
+      for (const name of names) {
+        const handle = await client.workflow.start('nobodyRunsThis', {
+          taskQueue,
+          workflowId: workflowId(name),
+          typedSearchAttributes: new TypedSearchAttributes(started[name]),
+        });
+        if (name === 'ended') await handle.terminate();
+      }
+      const listed = async () =>
+        (await found(client, 'ExecutionStatus = "Running"')).length === names.length - 1 &&
+        (await found(client, 'ExecutionStatus = "Terminated"')).length === 1;
+      await until('all are in the list', listed);
+    }),
+  );
+  afterAll(() =>
+    withTemporal(inject('temporalAddress'), async ({ workflow }) => {
+      for (const name of names)
+        await workflow
+          .getHandle(workflowId(name))
+          .terminate()
+          .catch(() => {});
+    }),
+  );
+
+  it('each query finds what is asked for', async () => {
+    const all = await links(['--webhook', String(webhookId), '--order', order]);
+    const answers = await withTemporal(inject('temporalAddress'), async (client) => {
+      const pairs: [string, string[]][] = [];
+      for (const { name, query } of all) pairs.push([name, await found(client, query)]);
+      return Object.fromEntries(pairs);
+    });
+    expect(answers).toEqual({
+      failing: ['failing'],
+      webhook: ['failing'],
+      order: ['batchWithOrder', 'ofOrder'],
+      // No webhook of this test has the number of an example.
+      receiver: [],
+      held: ['held'],
+    });
+  });
+
+  it('a receiver is the webhooks that call its host', async () => {
+    const eshop = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.com' });
+    const add = async (url: string) => {
+      const input = {
+        url,
+        webhookType: 'CREATE_ORDER',
+        method: 'POST',
+        active: true,
+        payloadVersion: 'v21',
+        parameters: null,
+        description: null,
+      } as const;
+      const made = await createWebhook(database.sql, eshop.eshopId, input, () => Buffer.alloc(0), 10);
+      return made?.id ?? 0;
+    };
+    const [first, second] = [await add('https://Shop.example/a'), await add('https://shop.example:8443/b')];
+    await add('https://other.shop.example/');
+    const env = { ...UI, DATABASE_URL: database.url };
+    const queryFor = async (host: string) =>
+      (await links(['--receiver', host], env)).find(({ name }) => name === 'receiver')?.query;
+    expect(await queryFor('shop.example')).toBe(
+      `ExecutionStatus = "Running" AND WebhookId IN (${first}, ${second})`,
+    );
+    expect(await queryFor('shop.example:8443')).toMatch(new RegExp(`IN \\(${second}\\)$`));
+    await expect(queryFor('%')).rejects.toThrow('No webhook calls %.');
+    const atServer = await withTemporal(inject('temporalAddress'), (client) =>
+      found(client, `ExecutionStatus = "Running" AND WebhookId IN (${webhookId}, ${otherWebhookId})`),
+    );
+    expect(atServer).toEqual(['failing', 'held', 'ofOrder']);
+  });
+});
+
+describe('the links', () => {
+  it('lead to the UI that is configured, with the query', async () => {
+    const env = { ...UI, TEMPORAL_NAMESPACE: 'shop.a1b2c' };
+    for (const { query, url } of await links([], env)) {
+      const { origin, pathname, searchParams } = new URL(url ?? '');
+      expect(`${origin}${pathname}`).toBe('https://temporal.example/ui/namespaces/shop.a1b2c/workflows');
+      expect(searchParams.get('query')).toBe(query);
+      expect(url).not.toMatch(/[+()]/);
+    }
+  });
+
+  it('lead to the UI of the instance in DATA_DIR, unless its server is another one', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'waybill-links-'));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const instance = await openDataDir(directory);
+    await instance.writeInstance({ temporalUiUrl: 'http://127.0.0.1:8234' });
+    const [own] = await links([], { DATA_DIR: directory });
+    expect(own?.url).toMatch(/^http:\/\/127\.0\.0\.1:8234\/namespaces\/default\/workflows\?query=/);
+    const [another] = await links([], { DATA_DIR: directory, TEMPORAL_ADDRESS: 'temporal.example:7233' });
+    expect(another?.url).toBeNull();
+  });
+
+  it('are printed for people under their questions; without a UI the queries are, and what to set', async () => {
+    const text = await runWaybill(['links', '--webhook', '3'], UI);
+    expect(text).toContain(
+      'What is under way to webhook 3?\n  ExecutionStatus = "Running" AND WebhookId = 3\n  https://temporal.example/ui/',
+    );
+    expect(text).toContain('Of what is not named an example is shown: --order, --receiver.');
+    const without = await runWaybill(['links'], { TEMPORAL_ADDRESS: 'temporal.example:7233' });
+    expect(without).toContain("For links set TEMPORAL_UI_URL to the address of Temporal's UI.");
+    expect(without).not.toContain('http');
+  });
+
+  it('a wrong option is said in a sentence', async () => {
+    await expect(links(['--webhook', '0'])).rejects.toThrow('--webhook must be the number of a webhook.');
+    for (const order of ['', 'a "quoted" one', 'back\\slash']) {
+      await expect(links(['--order', order])).rejects.toThrow(
+        '--order must be an id without quotation marks',
+      );
+    }
+  });
+});

@@ -1,0 +1,159 @@
+/** `waybill status` on a real database and a real Temporal. */
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { makeAhead } from '../../src/retention/retain.ts';
+import { makeAttempt } from '../support/deliveries.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { freePort } from '../support/ports.ts';
+import { loseEvents } from '../support/recoveries.ts';
+import { until } from '../support/until.ts';
+import { triedWaybill } from '../support/waybill-command.ts';
+
+let stack: DeliveryStack;
+let env: Record<string, string>;
+beforeAll(async () => {
+  stack = await startDeliveryStack('status', { worker: false });
+  env = {
+    DATABASE_URL: stack.database.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: stack.taskQueue,
+  };
+});
+afterAll(() => stack?.stop());
+
+const status = async (more: Record<string, string> = {}) => {
+  const { printed, error } = await triedWaybill(['status', '--json'], { ...env, ...more });
+  return { ...JSON.parse(printed), error };
+};
+const noWorker = (taskQueue: string) =>
+  `No worker asks for work in the task queue ${taskQueue} of the namespace default: start a process with ROLE=worker or ROLE=all.`;
+
+it('says that nothing waits, and what a database that nobody serves needs', async () => {
+  const { database, temporal, needs, error } = await status();
+  expect(database).toMatchObject({
+    problem: null,
+    version: expect.stringMatching(/^\d+/),
+    bytes: expect.any(Number),
+    outbox: { fresh: 0, recovered: 0, handedBack: 0, oldestSeconds: null, moving: false, changes: 0 },
+    open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
+    mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
+    recoveries: [],
+  });
+  expect(temporal).toEqual({
+    problem: null,
+    address: env.TEMPORAL_ADDRESS,
+    namespace: 'default',
+    taskQueue: stack.taskQueue,
+    workers: [],
+  });
+  expect(needs).toContain(noWorker(stack.taskQueue));
+  expect(error).toBe(needs.join('\n'));
+});
+
+it('counts what waits, what is open, what is held and what is recovered', async () => {
+  await makeAhead(stack.sql);
+  const { sql, eshopId } = stack;
+  const webhook = await stack.createWebhook('http://127.0.0.1:9/');
+  await loseEvents({ sql, eshopId, webhookId: webhook.id }, 'failed', ['lost 1', 'lost 2']);
+  const lostSince = { since: new Date(Date.now() - 3_600_000), until: null, include: ['failed'] } as const;
+  await beginRecovery(sql, { eshopId, webhookId: webhook.id, webhookType: 'CREATE_ORDER', ...lostSince });
+
+  await stack.fireOne('waits');
+  const handedBack = await stack.fireOne('was handed back');
+  await sql`
+    update deliveries set handed_back_at = now(), created_at = now() - interval '1 hour' where id = ${handedBack}`;
+  const retried = await stack.fireOne('is retried');
+  await sql`update deliveries set dispatched_at = now() where id = ${retried}`;
+  await makeAttempt(sql, retried, 1, { nextAttemptAt: new Date(Date.now() + 60_000) });
+  const inactive = await stack.createWebhook('http://127.0.0.1:9/', { type: 'CREATE_PRODUCT' });
+  const [held] = await stack.fire('is held', {}, 'CREATE_PRODUCT');
+  await sql`update deliveries set dispatched_at = now() - interval '1 hour' where id = ${held ?? ''}`;
+  await stack.changeWebhook(inactive.id, { active: false });
+
+  const { database, needs } = await status();
+  expect(database.outbox).toMatchObject({ fresh: 1, recovered: 0, handedBack: 1, moving: false, changes: 1 });
+  // The age of what was handed back is that of the handing back.
+  expect(database.outbox.oldestSeconds).toBeLessThan(1_800);
+  expect(database.open).toEqual({ pending: 2, retrying: 1, held: 1, holdingWebhooks: 1 });
+  expect(database.recoveries).toMatchObject([
+    { eshopId, webhookId: webhook.id, state: 'running', done: 0, failed: 0, left: 2 },
+  ]);
+  expect(database.partitions).toMatchObject({ since: null, astray: 0 });
+  expect(database.partitions.daysAhead).toBeGreaterThan(27);
+  expect(needs).toEqual([noWorker(stack.taskQueue)]);
+});
+
+it('names what has waited for too long, unless others are under way', async () => {
+  const { sql } = stack;
+  await sql`
+    update deliveries set created_at = now() - interval '10 min' where dispatched_at is null and handed_back_at is null`;
+  await sql`update outbox set due_at = now() - interval '5 min'`;
+  const late = [
+    expect.stringMatching(/^Nothing leaves the outbox: 2 deliveries, the oldest for 10 min/),
+    expect.stringMatching(/^1 change of webhooks or pre-orders not passed on, the oldest for 5 min/),
+  ];
+  expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
+
+  const [moving] = await stack.fire('is under way');
+  await sql`update deliveries set dispatched_at = now() where id = ${moving ?? ''}`;
+  const meanwhile = await status();
+  expect(meanwhile.database.outbox.moving).toBe(true);
+  expect(meanwhile.needs).toEqual([late[1], noWorker(stack.taskQueue)]);
+});
+
+it('counts a batch that is under way as movement', async () => {
+  const { sql } = stack;
+  const batchId = '01a205b3-d000-7000-8000-000000000001';
+  await sql`insert into batches (id, run) values (${batchId}, ${batchId})`;
+  await sql`update deliveries set batch_id = ${batchId} where entity_id = 'is under way'`;
+  expect((await status()).database.outbox.moving).toBe(true);
+  await sql`update batches set finished_at = now()`;
+  expect((await status()).database.outbox.moving).toBe(false);
+});
+
+it('names mails that are owed or refused', async () => {
+  const { sql } = stack;
+  const [delivery] = await sql<
+    { id: string; webhookId: number }[]
+  >`select id, webhook_id from deliveries limit 1`;
+  await sql`
+    insert into deactivations (webhook_id, generation, reason, at, delivery_id)
+    values (${delivery?.webhookId ?? 0}, 7, 'retriesExhausted', now() - interval '3 hours', ${delivery?.id ?? ''})`;
+  const owed = await status();
+  expect(owed.database.mails).toMatchObject({ owed: 1, refusedLately: 0 });
+  expect(owed.needs).toContainEqual(
+    expect.stringMatching(/^1 mail about a deactivated webhook not sent, the oldest for 3 h/),
+  );
+  await sql`update deactivations set mail_failed_at = now(), mail_error = '550' where generation = 7`;
+  expect((await status()).database.mails).toMatchObject({ owed: 0, refusedLately: 1 });
+  await sql`update deactivations set mail_failed_at = now() - interval '2 days' where generation = 7`;
+  expect((await status()).database.mails).toMatchObject({ owed: 0, refusedLately: 0 });
+});
+
+it('says for each of the two that it cannot be used, and what the other says', async () => {
+  const nobody = `127.0.0.1:${await freePort()}`;
+  const withoutDatabase = await status({ DATABASE_URL: `postgres://waybill:waybill@${nobody}/waybill` });
+  expect(withoutDatabase.database).toEqual({ problem: 'The database at DATABASE_URL cannot be reached.' });
+  expect(withoutDatabase.temporal.problem).toBeNull();
+
+  const withoutTemporal = await status({ TEMPORAL_ADDRESS: nobody });
+  expect(withoutTemporal.database.problem).toBeNull();
+  expect(withoutTemporal.temporal).toEqual({ problem: `Temporal at ${nobody} cannot be reached.` });
+  expect(withoutTemporal.error).toContain(`Temporal at ${nobody} cannot be reached. Events are accepted`);
+
+  const unknown = await status({ TEMPORAL_NAMESPACE: 'nobody-made-it' });
+  expect(unknown.temporal.problem).toMatch(/^Temporal at .* does not answer: .*nobody-made-it/);
+});
+
+it('sees the workers; where nobody is needed it ends without an error', async () => {
+  const { sql } = stack;
+  await sql`delete from outbox`;
+  await sql`update deliveries set state = 'canceled', dispatched_at = now(), finished_at = now()`;
+  await sql`update recoveries set state = 'canceled', finished_at = now()`;
+  await stack.startWorker();
+  await until('the worker asks for work', async () => (await status()).temporal.workers.length === 1);
+  const { printed, error } = await triedWaybill(['status'], env);
+  expect(error).toBeUndefined();
+  expect(printed).toMatch(new RegExp(`^Workers +1 in the task queue ${stack.taskQueue}: `, 'm'));
+  expect(printed).toMatch(/^Outbox +empty$/m);
+});

@@ -1,0 +1,168 @@
+/** What of a Waybill's state needs somebody: nothing up to each bound, a sentence beyond it. */
+import { describe, expect, it } from 'vitest';
+import {
+  type DatabaseStatus,
+  LEAST_DAYS_AHEAD,
+  MAIL_LATE_SECONDS,
+  needsOf,
+  OUTBOX_LATE_SECONDS,
+  type Status,
+  type TemporalStatus,
+} from '../../src/cli/status.ts';
+import { statusTable } from '../../src/cli/status-table.ts';
+
+type Working = Extract<DatabaseStatus, { problem: null }>;
+
+const database: Working = {
+  problem: null,
+  version: '18.4',
+  bytes: 3 * 2 ** 30,
+  outbox: {
+    fresh: 0,
+    recovered: 0,
+    handedBack: 0,
+    oldestSeconds: null,
+    moving: false,
+    changes: 0,
+    oldestChangeSeconds: null,
+  },
+  open: { pending: 0, retrying: 0, held: 0, holdingWebhooks: 0 },
+  mails: { owed: 0, oldestSeconds: null, refusedLately: 0 },
+  recoveries: [],
+  partitions: { since: null, until: new Date('2026-12-28'), daysAhead: 35, astray: 0 },
+};
+const temporal: TemporalStatus = {
+  problem: null,
+  address: '127.0.0.1:7233',
+  namespace: 'default',
+  taskQueue: 'deliveries',
+  workers: ['1@host'],
+};
+const needs = (change: Partial<Working>, other: Partial<Status> = {}) =>
+  needsOf({ database: { ...database, ...change }, temporal, ...other });
+const outbox = (change: Partial<Working['outbox']>) => needs({ outbox: { ...database.outbox, ...change } });
+
+describe('nobody is needed', () => {
+  it('where all is calm', () => {
+    expect(needs({})).toEqual([]);
+  });
+
+  it('by what an e-shop has to mend: held and failing deliveries', () => {
+    expect(needs({ open: { pending: 5, retrying: 900, held: 800, holdingWebhooks: 3 } })).toEqual([]);
+  });
+
+  it('up to the bounds', () => {
+    expect(outbox({ fresh: 3, oldestSeconds: OUTBOX_LATE_SECONDS })).toEqual([]);
+    expect(outbox({ changes: 3, oldestChangeSeconds: OUTBOX_LATE_SECONDS })).toEqual([]);
+    const mails = { owed: 1, oldestSeconds: MAIL_LATE_SECONDS, refusedLately: 0 };
+    expect(needs({ mails })).toEqual([]);
+    expect(needs({ partitions: { ...database.partitions, daysAhead: LEAST_DAYS_AHEAD } })).toEqual([]);
+  });
+
+  it('by deliveries that wait for a place at their receiver, while others are under way', () => {
+    expect(outbox({ fresh: 3_000, oldestSeconds: 10 * OUTBOX_LATE_SECONDS, moving: true })).toEqual([]);
+  });
+});
+
+describe('somebody is needed', () => {
+  it('when nothing leaves the outbox', () => {
+    expect(outbox({ fresh: 3, handedBack: 1, oldestSeconds: 127 })).toEqual([
+      'Nothing leaves the outbox: 4 deliveries, the oldest for 2 min 7 s. The log of the workers says why.',
+    ]);
+  });
+
+  it('when changes are not passed on', () => {
+    expect(outbox({ changes: 1, oldestChangeSeconds: 61, moving: true })).toEqual([
+      '1 change of webhooks or pre-orders not passed on, the oldest for 1 min 1 s. The log of the workers says why.',
+    ]);
+  });
+
+  it('when a mail is not sent, or was refused', () => {
+    expect(needs({ mails: { owed: 2, oldestSeconds: 7_200, refusedLately: 1 } })).toEqual([
+      '2 mails about a deactivated webhook not sent, the oldest for 2 h: see SMTP_URL and the mail server.',
+      '1 mail refused by the mail server within a day: the e-shop does not know that its webhook is inactive.',
+    ]);
+  });
+
+  it('when partitions run out, or rows belong to none', () => {
+    expect(needs({ partitions: { ...database.partitions, daysAhead: 13.9, astray: 2 } })).toEqual([
+      'Partitions are made for 13 more days only: is the schedule of the retention paused? waybill retention makes them.',
+      '2 rows of no week there is: the clock of a machine is far off.',
+    ]);
+  });
+
+  it('when no worker is there, or Temporal or the database is away: each is said', () => {
+    expect(needs({}, { temporal: { ...temporal, workers: [] } })).toEqual([
+      'No worker asks for work in the task queue deliveries of the namespace default: start a process with ROLE=worker or ROLE=all.',
+    ]);
+    const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.' };
+    expect(needsOf({ database: { problem: 'The database is away.' }, temporal: away })).toEqual([
+      'The database is away.',
+      'Temporal at 127.0.0.1:7233 cannot be reached. Events are accepted, and delivered afterwards.',
+    ]);
+  });
+});
+
+describe('the table', () => {
+  it('of a calm Waybill', () => {
+    expect(statusTable({ database, temporal })).toBe(
+      [
+        'Database    PostgreSQL 18.4, 3.0 GiB',
+        'Outbox      empty',
+        'Changes     none to pass on',
+        'Open        none',
+        'Held        none',
+        'Recoveries  none under way',
+        'Mails       none owed',
+        'Partitions  up to 2026-12-28',
+        'Temporal    127.0.0.1:7233, namespace default',
+        'Workers     1 in the task queue deliveries: 1@host',
+      ].join('\n'),
+    );
+  });
+
+  it('of a busy one', () => {
+    const busy: Working = {
+      ...database,
+      bytes: 300 * 2 ** 20,
+      outbox: {
+        ...database.outbox,
+        fresh: 12,
+        recovered: 40,
+        handedBack: 3,
+        oldestSeconds: 4.2,
+        changes: 1,
+        oldestChangeSeconds: 0.25,
+      },
+      open: { pending: 20, retrying: 7, held: 5, holdingWebhooks: 1 },
+      mails: { owed: 1, oldestSeconds: 90, refusedLately: 0 },
+      recoveries: [
+        {
+          recoveryId: '01a205b3-d000-7000-8000-000000000000',
+          eshopId: 1,
+          webhookId: 7,
+          state: 'running',
+          reason: null,
+          done: 900,
+          failed: 2,
+          left: 98,
+          estimatedEndAt: new Date('2026-11-22T15:30:10Z'),
+        },
+      ],
+      partitions: { ...database.partitions, since: new Date('2026-10-19') },
+    };
+    expect(statusTable({ database: busy, temporal: { problem: 'It is away.' } })).toBe(
+      [
+        'Database    PostgreSQL 18.4, 300 MiB',
+        'Outbox      12 fresh, 3 handed back, 40 of recoveries, the oldest for 4.2 s',
+        'Changes     1 to pass on, the oldest for 250 ms',
+        'Open        20 pending, 7 retrying',
+        'Held        5, of 1 inactive webhook',
+        'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 98 left, until about 2026-11-22 15:30',
+        'Mails       1 owed, the oldest for 1 min 30 s',
+        'Partitions  from 2026-10-19 to 2026-12-28',
+        'Temporal    It is away.',
+      ].join('\n'),
+    );
+  });
+});
