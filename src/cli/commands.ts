@@ -37,6 +37,14 @@ const parts: Readonly<Record<string, Part>> = {
     description: 'what waits, what is open or held, who is missing; ends with 1 when somebody is needed',
     load: async (context) => (await import('./status-command.ts')).statusCommand(context),
   },
+  deliveries: {
+    description: 'deliveries of all e-shops: lists of them, and one with its attempts',
+    load: async (context) => (await import('./deliveries-command.ts')).deliveriesCommand(context),
+  },
+  webhooks: {
+    description: 'webhooks of all e-shops: lists of them, and one with its last deactivation',
+    load: async (context) => (await import('./webhooks-command.ts')).webhooksCommand(context),
+  },
   links: {
     description: "links into Temporal's UI: what is failing or held, of a webhook, an order or a receiver",
     load: async (context) => (await import('./links-command.ts')).linksCommand(context),

@@ -16,7 +16,8 @@ import {
   type Subject,
 } from '../temporal/operator-questions.ts';
 import { UserError } from '../user-error.ts';
-import { instanceOf, withDatabase } from './open-database.ts';
+import { withDatabase } from './open-database.ts';
+import { uiUrlOf } from './temporal-ui.ts';
 import { webhookNumber } from './webhook-option.ts';
 
 const ORDER_MESSAGE =
@@ -28,14 +29,6 @@ const optionsSchema = v.object({
   receiver: v.optional(v.pipe(v.string(), v.minLength(1, '--receiver must not be empty.'))),
 });
 type Options = v.InferOutput<typeof optionsSchema>;
-
-/** Where the UI is; null where nothing says so. */
-async function uiUrlOf(settings: Settings): Promise<string | null> {
-  if (settings.TEMPORAL_UI_URL !== undefined) return settings.TEMPORAL_UI_URL;
-  // The instance's own server is not the one at TEMPORAL_ADDRESS.
-  if (settings.TEMPORAL_ADDRESS !== undefined) return null;
-  return (await instanceOf(settings))?.temporalUiUrl ?? null;
-}
 
 async function subjectOf(settings: Settings, { webhook, order, receiver }: Options): Promise<Subject> {
   const subject = {

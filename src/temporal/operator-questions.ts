@@ -3,6 +3,8 @@
  * the tests.
  * @module
  */
+import { batchWorkflowId } from '../../workflows/batch-types.ts';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import {
   deliveryStateKey,
   entityIdKey,
@@ -65,12 +67,24 @@ export function questionsAbout({ webhookId, entityId, receiverWebhookIds }: Subj
   ];
 }
 
-/**
- * Where Temporal's UI shows what a query finds.
- * @param ui its address, such as `http://127.0.0.1:8233`
- */
+/** Where Temporal's UI shows the workflows of a namespace. @param ui its address, such as `http://127.0.0.1:8233` */
+function workflowsUrl(ui: string, namespace: string): string {
+  return `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+}
+
+/** Where Temporal's UI shows what a query finds. */
 export function listUrl(ui: string, namespace: string, query: string): string {
-  const list = `${ui.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
   // Unlike `encodeURIComponent` this leaves no parenthesis as it is, which would end a link in Markdown.
-  return `${list}?${new URLSearchParams({ query })}`.replaceAll('+', '%20');
+  return `${workflowsUrl(ui, namespace)}?${new URLSearchParams({ query })}`.replaceAll('+', '%20');
+}
+
+/** Where Temporal's UI shows the workflow of a delivery: the batch that holds it, else its own. */
+export function deliveryUrl(
+  ui: string,
+  namespace: string,
+  deliveryId: string,
+  batchId: string | null,
+): string {
+  const workflowId = batchId === null ? deliveryWorkflowId(deliveryId) : batchWorkflowId(batchId);
+  return `${workflowsUrl(ui, namespace)}/${encodeURIComponent(workflowId)}`;
 }

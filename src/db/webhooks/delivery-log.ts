@@ -92,6 +92,16 @@ export async function listDeliveries(
   return { rows, totalCount: counted?.count ?? 0 };
 }
 
+/** Whose delivery this is, and the batch whose workflow it belongs to (null: its own); or null. */
+export async function placeOfDelivery(
+  sql: Sql,
+  id: string,
+): Promise<{ readonly eshopId: number; readonly batchId: string | null } | null> {
+  const [row] = await sql<{ eshopId: number; batchId: string | null }[]>`
+    select eshop_id, batch_id from deliveries where id = ${id}`;
+  return row ?? null;
+}
+
 /** A delivery with its attempts in their order, or null. */
 export async function findDelivery(
   sql: Sql,

@@ -33,7 +33,7 @@ export interface WebhookRow {
 }
 
 /** All columns of {@link WebhookRow}; the last deactivation is the one of the highest generation. */
-function selectWebhooks(sql: Sql) {
+export function selectWebhooks(sql: Sql) {
   return sql`
     select w.id, w.url, w.webhook_type, w.active, w.method, w.parameters, w.payload_version, w.description,
            w.registered_at, w.unregistered_at, x.at as deactivated_at, x.reason as deactivation_reason,

@@ -1,0 +1,131 @@
+/**
+ * `waybill deliveries`: deliveries of all e-shops.
+ * @module
+ */
+import { Command, Option } from 'commander';
+import * as v from 'valibot';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { readSettings } from '../config/config.ts';
+import { type AttemptLogRow, findDelivery, placeOfDelivery } from '../db/webhooks/delivery-log.ts';
+import { deliveryStates } from '../domain/delivery-state.ts';
+import { deliveryUrl } from '../temporal/operator-questions.ts';
+import { UserError } from '../user-error.ts';
+import { findDeliveries, type OperatorsDelivery } from './find-deliveries.ts';
+import { minute, pairs, table } from './layout.ts';
+import { listOptions, listSchema } from './list-options.ts';
+import { withDatabase } from './open-database.ts';
+import { uiUrlOf } from './temporal-ui.ts';
+import { webhookNumber } from './webhook-option.ts';
+
+const time = (name: string) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => !Number.isNaN(Date.parse(text)),
+      `${name} must be a time such as 2026-11-20 or 2026-11-20T19:33:00Z.`,
+    ),
+    v.transform((text) => new Date(text)),
+  );
+const optionsSchema = v.object({
+  ...jsonSchema.entries,
+  ...listSchema.entries,
+  webhook: v.optional(webhookNumber('--webhook')),
+  order: v.optional(v.pipe(v.string(), v.minLength(1, '--order must not be empty.'))),
+  state: v.optional(v.picklist(deliveryStates, `--state must be one of ${deliveryStates.join(', ')}.`)),
+  since: v.optional(time('--since')),
+  until: v.optional(time('--until')),
+});
+const idSchema = v.pipe(v.string(), v.uuid('The argument must be the id of a delivery.'), v.toLowerCase());
+
+const orNothing = (moment: Date | null) => (moment === null ? '' : minute(moment));
+
+function listTable(deliveries: readonly OperatorsDelivery[]): string {
+  const rows = deliveries.map((delivery) => [
+    delivery.id,
+    delivery.eshopId,
+    delivery.webhookId,
+    delivery.eventType,
+    delivery.entityId,
+    delivery.state,
+    delivery.attemptsMade,
+    orNothing(delivery.nextAttemptAt),
+    delivery.lastError ?? '',
+  ]);
+  const titles = ['id', 'e-shop', 'webhook', 'type', 'of', 'state', 'attempts', 'next attempt', 'last error'];
+  return table(titles, rows);
+}
+
+function attemptsTable(attempts: readonly AttemptLogRow[]): string {
+  const rows = attempts.map(({ number, startedAt, durationMs, outcome, error, status }) => [
+    number,
+    minute(startedAt),
+    durationMs === null ? '' : `${durationMs} ms`,
+    outcome === null ? 'under way' : (error ?? (status === null ? outcome : `HTTP ${status}`)),
+  ]);
+  return table(['attempt', 'at', 'took', 'what happened'], rows);
+}
+
+function details(delivery: OperatorsDelivery, url: string | null): string {
+  const { nextAttemptAt, finishedAt, canceledBy } = delivery;
+  return pairs([
+    ['Delivery', delivery.id],
+    ['Event', `${delivery.eventType} ${delivery.entityId}, ${delivery.eventId}`],
+    ['E-shop', delivery.eshopId],
+    ['Webhook', delivery.webhookId],
+    ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],
+    ['Created', minute(delivery.createdAt)],
+    ...(nextAttemptAt === null ? [] : [['Next attempt', minute(nextAttemptAt)] as const]),
+    ...(finishedAt === null ? [] : [['Ended', minute(finishedAt)] as const]),
+    ...(url === null ? [] : [['Temporal', url] as const]),
+  ]);
+}
+
+/** As a program reads it. */
+const record = ({ id, ...rest }: OperatorsDelivery) => ({ deliveryId: id, ...rest });
+
+/** The command with its subcommands. */
+export function deliveriesCommand({ env, print }: CommandContext): Command {
+  const command = new Command('deliveries');
+  const list = command.command('list').description('deliveries of all e-shops, the newest first');
+  for (const option of listOptions()) list.addOption(option);
+  list
+    .addOption(new Option('--webhook <id>', 'to this webhook only'))
+    .addOption(new Option('--order <id>', 'of this order, or whatever record, only'))
+    .addOption(new Option('--state <state>', deliveryStates.join(', ')))
+    .addOption(new Option('--since <time>', 'of events at this time or later'))
+    .addOption(new Option('--until <time>', 'of events before this time'))
+    .addOption(json())
+    .action(async (given: unknown) => {
+      const options = checked(optionsSchema, given);
+      const { eshop, type, webhook, order, receiver, limit, state, since, until } = options;
+      const about = { eshopId: eshop, webhookId: webhook, webhookType: type, entityId: order, receiver };
+      const filter = { ...about, state, since, until };
+      const found = await withDatabase(readSettings(env), (sql) => findDeliveries(sql, filter, limit));
+      if (options.json) return print(JSON.stringify(found.map(record)));
+      print(found.length === 0 ? 'There is no such delivery.' : listTable(found));
+    });
+  command
+    .command('show')
+    .description('one delivery with its attempts')
+    .argument('<id>', 'its id')
+    .addOption(json())
+    .action(async (written: unknown, given: unknown) => {
+      const id = checked(idSchema, written);
+      const options = checked(jsonSchema, given);
+      const settings = readSettings(env);
+      const found = await withDatabase(settings, async (sql) => {
+        const place = await placeOfDelivery(sql, id);
+        const read = place === null ? null : await findDelivery(sql, place.eshopId, id);
+        return place === null || read === null ? null : { ...place, ...read };
+      });
+      if (found === null) throw new UserError(`There is no delivery ${id}, or its webhook is deleted.`);
+      const { eshopId, batchId, attempts } = found;
+      const delivery = { eshopId, ...found.delivery };
+      const ui = await uiUrlOf(settings);
+      const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, id, batchId);
+      if (options.json) return print(JSON.stringify({ ...record(delivery), url, attempts }));
+      print(details(delivery, url));
+      if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
+    });
+  return command;
+}

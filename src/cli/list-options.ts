@@ -1,0 +1,33 @@
+/**
+ * Options of the commands that list webhooks and deliveries of all e-shops.
+ * @module
+ */
+import { Option } from 'commander';
+import * as v from 'valibot';
+import { eventTypeNames } from '../domain/event-types.ts';
+import { eshopSchema } from './eshop-option.ts';
+
+/** The most rows of a list: what is looked for among more is filtered first. */
+export const MOST_LISTED = 1_000;
+
+/** The options that both lists have. */
+export const listOptions = () => [
+  new Option('--eshop <id>', 'of this e-shop only'),
+  new Option('--type <type>', 'of this kind of event only, such as CREATE_ORDER'),
+  new Option('--receiver <host>', 'to this host only, with its port or without'),
+  new Option('--limit <n>', `at most so many, up to ${MOST_LISTED}`).default('50'),
+];
+/** What they become. */
+export const listSchema = v.object({
+  eshop: v.optional(eshopSchema.entries.eshop),
+  type: v.optional(v.picklist(eventTypeNames, '--type must be a kind of event, such as CREATE_ORDER.')),
+  receiver: v.optional(v.pipe(v.string(), v.minLength(1, '--receiver must not be empty.'))),
+  limit: v.pipe(
+    v.string(),
+    v.check(
+      (text) => /^[1-9]\d*$/.test(text) && Number(text) <= MOST_LISTED,
+      `--limit must be an integer from 1 to ${MOST_LISTED}.`,
+    ),
+    v.transform(Number),
+  ),
+});

@@ -1,0 +1,189 @@
+/** `waybill webhooks` and `waybill deliveries`: what operators see of all e-shops. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { createWebhook, deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
+import type { EventType } from '../../src/domain/event-types.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { runWaybill } from '../support/waybill-command.ts';
+
+let database: TestDatabase;
+/** One e-shop has the webhooks `first` and `inactive`, the other `other`, and one that is deleted. */
+const made = { eshop: 0, otherEshop: 0, first: 0, inactive: 0, other: 0, deleted: 0 };
+let delivered: string;
+let retrying: string;
+let held: string;
+let ofOther: string;
+
+async function addWebhook(eshopId: number, url: string, webhookType: EventType = 'CREATE_ORDER') {
+  const form = {
+    method: 'POST',
+    payloadVersion: 'v21',
+    parameters: null,
+    description: 'for orders',
+  } as const;
+  const row = await createWebhook(
+    database.sql,
+    eshopId,
+    { url, webhookType, active: true, ...form },
+    () => Buffer.alloc(0),
+    10,
+  );
+  return row?.id ?? 0;
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { sql } = database;
+  made.eshop = (await createEshop(sql, { name: 'Shop', email: 'shop@example.com' })).eshopId;
+  made.otherEshop = (await createEshop(sql, { name: 'Other', email: 'other@example.com' })).eshopId;
+  made.first = await addWebhook(made.eshop, 'https://shop.example/orders');
+  made.other = await addWebhook(made.otherEshop, 'https://other.example:8443/orders');
+  made.deleted = await addWebhook(made.otherEshop, 'https://other.example/deleted');
+  const { eshop, first } = made;
+  delivered = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10001' });
+  await makeAttempt(sql, delivered, 1, { outcome: 'success', status: 200, error: null });
+  retrying = await fireDelivery(sql, { eshopId: eshop, webhookId: first, entityId: '10002' });
+  await makeAttempt(sql, retrying, 1, {
+    error: 'HTTP 503 from shop.example',
+    nextAttemptAt: new Date(Date.now() + 60_000),
+  });
+  ofOther = await fireDelivery(sql, { eshopId: made.otherEshop, webhookId: made.other, entityId: '10001' });
+  await deleteWebhook(sql, made.otherEshop, made.deleted);
+  made.inactive = await addWebhook(eshop, 'https://shop.example:8443/more');
+  held = await fireDelivery(sql, { eshopId: eshop, webhookId: made.inactive, entityId: '10003' });
+  await setActive(sql, eshop, made.inactive, false);
+});
+afterAll(() => database?.drop());
+
+const waybill = (args: readonly string[], env: Record<string, string> = {}) =>
+  runWaybill(args, { DATABASE_URL: database.url, ...env });
+const listed = async (...args: string[]) => JSON.parse(await waybill([...args, '--json']));
+
+describe('webhooks list', () => {
+  const ids = async (...args: string[]) =>
+    (await listed('webhooks', 'list', ...args)).map((webhook: { webhookId: number }) => webhook.webhookId);
+
+  it('has those of all e-shops, without deleted ones, with what is open', async () => {
+    const all = await listed('webhooks', 'list');
+    expect(all).toMatchObject([
+      { webhookId: made.first, eshopId: made.eshop, active: true, pending: 1, retrying: 1 },
+      { webhookId: made.other, eshopId: made.otherEshop, active: true, pending: 1, retrying: 0 },
+      {
+        webhookId: made.inactive,
+        eshopId: made.eshop,
+        active: false,
+        pending: 1,
+        deactivationReason: 'user',
+      },
+    ]);
+    expect(JSON.stringify(all)).not.toContain('secret');
+  });
+
+  it('is filtered by e-shop, kind, receiver and whether they are active', async () => {
+    expect(await ids('--eshop', String(made.otherEshop))).toEqual([made.other]);
+    expect(await ids('--type', 'CREATE_PRODUCT')).toEqual([]);
+    expect(await ids('--type', 'CREATE_ORDER', '--limit', '1')).toEqual([made.first]);
+    expect(await ids('--receiver', 'shop.example')).toEqual([made.first, made.inactive]);
+    expect(await ids('--receiver', 'shop.example:8443')).toEqual([made.inactive]);
+    expect(await ids('--active')).toEqual([made.first, made.other]);
+    expect(await ids('--inactive')).toEqual([made.inactive]);
+  });
+
+  it('is a table for people', async () => {
+    const [titles, ...rows] = (await waybill(['webhooks', 'list', '--inactive'])).split('\n');
+    expect(titles).toMatch(/^id +e-shop +type +state +pending +retrying +url +inactive since$/);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]).toMatch(
+      /CREATE_ORDER +inactive +1 +0 +https:\/\/shop\.example:8443\/more +.* by its e-shop$/,
+    );
+    expect(await waybill(['webhooks', 'list', '--type', 'CREATE_PRODUCT'])).toBe('There is no such webhook.');
+  });
+});
+
+describe('webhooks show', () => {
+  it('says how one is called, in which state it is and what is held', async () => {
+    const text = await waybill(['webhooks', 'show', String(made.inactive)]);
+    expect(text).toMatch(/^URL +POST https:\/\/shop\.example:8443\/more$/m);
+    expect(text).toMatch(/^State +inactive: .* by its e-shop$/m);
+    expect(text).toMatch(/^Held +1 pending, 0 retrying$/m);
+    expect(await listed('webhooks', 'show', String(made.first))).toMatchObject({ webhookId: made.first });
+  });
+
+  it('says so where there is none', async () => {
+    await expect(waybill(['webhooks', 'show', String(made.deleted)])).rejects.toThrow(
+      `There is no webhook ${made.deleted}.`,
+    );
+    await expect(waybill(['webhooks', 'show', 'x'])).rejects.toThrow('must be the number of a webhook.');
+  });
+});
+
+describe('deliveries list', () => {
+  const ids = async (...args: string[]) =>
+    (await listed('deliveries', 'list', ...args)).map(
+      (delivery: { deliveryId: string }) => delivery.deliveryId,
+    );
+
+  it('has those of all e-shops, the newest first', async () => {
+    const all = await ids();
+    expect(all).toEqual([...all].sort().reverse());
+    expect(all).toEqual(expect.arrayContaining([held, ofOther, retrying, delivered]));
+    expect(await ids('--limit', '2')).toEqual(all.slice(0, 2));
+  });
+
+  it('is filtered', async () => {
+    expect(await ids('--order', '10001')).toEqual([ofOther, delivered]);
+    expect(await ids('--order', '10001', '--eshop', String(made.eshop))).toEqual([delivered]);
+    expect(await ids('--webhook', String(made.inactive))).toEqual([held]);
+    expect(await ids('--webhook', String(made.inactive), '--eshop', String(made.otherEshop))).toEqual([]);
+    expect(await ids('--receiver', 'other.example')).toEqual([ofOther]);
+    expect(await ids('--state', 'retrying')).toEqual([retrying]);
+    expect(await ids('--state', 'held')).toEqual([held]);
+    expect(await ids('--type', 'CREATE_PRODUCT')).toEqual([]);
+    expect(await ids('--since', '2999-01-01')).toEqual([]);
+    expect(await ids('--until', '2020-01-01T00:00:00Z')).toEqual([]);
+  });
+
+  it('is a table for people', async () => {
+    const [titles, row] = (await waybill(['deliveries', 'list', '--state', 'retrying'])).split('\n');
+    expect(titles).toMatch(/^id +e-shop +webhook +type +of +state +attempts +next attempt +last error$/);
+    expect(row).toMatch(/CREATE_ORDER +10002 +retrying +1 +20\d\d-.* HTTP 503 from shop\.example$/);
+    expect(await waybill(['deliveries', 'list', '--state', 'expired'])).toBe('There is no such delivery.');
+  });
+
+  it('a wrong option is said in a sentence', async () => {
+    const wrong = (...args: string[]) => expect(waybill(['deliveries', 'list', ...args])).rejects;
+    await wrong('--state', 'lost').toThrow('--state must be one of pending, retrying, held');
+    await wrong('--since', 'yesterday').toThrow('--since must be a time such as');
+    await wrong('--limit', '0').toThrow('--limit must be an integer from 1 to 1000.');
+    await wrong('--type', 'ORDER').toThrow('--type must be a kind of event');
+  });
+});
+
+describe('deliveries show', () => {
+  it('says where a delivery stands, with its attempts and its workflow', async () => {
+    const env = { TEMPORAL_UI_URL: 'http://127.0.0.1:8233' };
+    const text = await waybill(['deliveries', 'show', retrying.toUpperCase()], env);
+    expect(text).toMatch(/^Event +CREATE_ORDER 10002, /m);
+    expect(text).toMatch(/^State +retrying$/m);
+    expect(text).toContain(`http://127.0.0.1:8233/namespaces/default/workflows/delivery%2F${retrying}`);
+    expect(text).toMatch(/^ +1 +20\d\d-.* +1 ms +HTTP 503 from shop\.example$/m);
+    const read = JSON.parse(await waybill(['deliveries', 'show', delivered, '--json']));
+    expect(read).toMatchObject({ deliveryId: delivered, eshopId: made.eshop, state: 'delivered', url: null });
+    expect(read.attempts).toMatchObject([{ number: 1, outcome: 'success', status: 200 }]);
+  });
+
+  it('leads to the batch that delivered it', async () => {
+    const batchId = '01a205b3-d000-7000-8000-000000000001';
+    await database.sql`update deliveries set batch_id = ${batchId} where id = ${delivered}`;
+    const env = { TEMPORAL_UI_URL: 'http://127.0.0.1:8233' };
+    const { url } = JSON.parse(await waybill(['deliveries', 'show', delivered, '--json'], env));
+    expect(url).toBe(`http://127.0.0.1:8233/namespaces/default/workflows/batch%2F${batchId}`);
+  });
+
+  it('says so where there is none', async () => {
+    const none = '01a205b3-d000-7000-8000-000000000000';
+    await expect(waybill(['deliveries', 'show', none])).rejects.toThrow(`There is no delivery ${none}`);
+    await expect(waybill(['deliveries', 'show', '7'])).rejects.toThrow('must be the id of a delivery.');
+  });
+});
