@@ -35,7 +35,7 @@ const optionsSchema = v.object({
   since: v.optional(time('--since')),
   until: v.optional(time('--until')),
 });
-const idSchema = v.pipe(v.string(), v.uuid('The argument must be the id of a delivery.'), v.toLowerCase());
+const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a delivery.'), v.toLowerCase());
 
 const orNothing = (moment: Date | null) => (moment === null ? '' : minute(moment));
 

@@ -5,6 +5,12 @@
 import { exitCodeOf, shownError } from '../user-error.ts';
 import { waybill } from './commands.ts';
 
+// Whoever reads the output may have read enough of it: `waybill deliveries list | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 try {
   await waybill(process.argv.slice(2), {
     env: process.env,

@@ -103,7 +103,7 @@ export function webhooksCommand({ env, print }: CommandContext): Command {
     .argument('<id>', 'its number')
     .addOption(json())
     .action(async (number: unknown, given: unknown) => {
-      const id = checked(webhookNumber('The argument'), number);
+      const id = checked(webhookNumber('<id>'), number);
       const options = checked(jsonSchema, given);
       const [found] = await withDatabase(readSettings(env), (sql) => listAllWebhooks(sql, { id }, 1));
       if (found === undefined) throw new UserError(`There is no webhook ${id}.`);
