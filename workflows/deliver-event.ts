@@ -3,7 +3,7 @@
  * the window, the holding and the compensation are written out here.
  *
  * This code is replayed by deliveries that began days ago: whatever changes its commands needs `patched()` and a
- * recorded history of before (see CONTRIBUTING.md, "Change workflow code").
+ * recorded history of before (see docs/changing-workflows.md).
  * @module
  */
 import {

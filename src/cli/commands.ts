@@ -57,6 +57,11 @@ const parts: Readonly<Record<string, Part>> = {
     description: 'make the partitions of the coming weeks, drop what is older than RETENTION',
     load: async (context) => (await import('./retention.ts')).retentionCommand(context),
   },
+  replay: {
+    description:
+      'replay histories from Temporal against the present workflow code, and name those that break',
+    load: async (context) => (await import('./replay.ts')).replayCommand(context),
+  },
   policy: {
     description: 'the waits between the attempts of a delivery, with the configured values',
     load: async (context) => (await import('./configured-commands.ts')).policyCommand(context),

@@ -34,6 +34,11 @@ const CONFIDENTIAL = ['SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'TEMPORAL_API_KEY', '
 /** Where variables come from: `process.env`, or a test's own. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The confidential variables that are set: name → value, as it was written. */
+export function confidentialValues(env: Environment): ReadonlyMap<string, string> {
+  return new Map(CONFIDENTIAL.map((name) => [name, env[name] ?? ''] as const).filter(([, value]) => value));
+}
+
 /**
  * Reads each variable by itself.
  * @throws ConfigError with one sentence naming the variable that is wrong

@@ -31,3 +31,14 @@ export function routeTemporalLogs(log: Logger): void {
     }),
   });
 }
+
+/** The SDK, its native part included, says nothing: for a program that reports itself what it does with it. */
+export function silenceTemporalLogs(): void {
+  if (installed) return;
+  installed = true;
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('ERROR', () => {}),
+    telemetryOptions: { logging: { filter: 'off' } },
+  });
+}

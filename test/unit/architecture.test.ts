@@ -107,6 +107,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/embedded',
     'src/key-rotation.ts',
     'src/reconciler',
+    'src/replay',
     'src/retention',
     'src/temporal',
     'src/user-error.ts',
@@ -146,6 +147,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/master-key.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts'],
   'src/reconciler': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal', 'workflows'],
   'src/relay': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal'],
+  'src/replay': ['src/temporal', 'src/user-error.ts', 'workflows'],
   'src/retention': ['src/db', 'src/domain'],
   'src/temporal': ['src/config', 'src/db', 'src/domain', 'workflows'],
   'src/worker-role.ts': [

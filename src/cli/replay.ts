@@ -1,0 +1,126 @@
+/**
+ * `waybill replay`: whether the workflows of a Temporal server go on with the present code.
+ * @module
+ */
+import type { WorkflowBundleOption } from '@temporalio/worker';
+import { Command } from 'commander';
+import * as v from 'valibot';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { confidentialValues, readSettings } from '../config/config.ts';
+import { hostAndPort, integer } from '../config/values.ts';
+import { counted } from '../domain/words.ts';
+import type { Replayed } from '../replay/replay.ts';
+import { UserError } from '../user-error.ts';
+import { table } from './layout.ts';
+
+const MOST = 1_000_000;
+const limitSchema = integer(1, MOST);
+const optionsSchema = v.object({
+  ...jsonSchema.entries,
+  address: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => v.is(hostAndPort, text), '--address must be host:port.'),
+    ),
+  ),
+  query: v.optional(v.string()),
+  limit: v.pipe(
+    v.string(),
+    v.check((text) => v.is(limitSchema, text), `--limit must be an integer from 1 to ${MOST}.`),
+    v.transform(Number),
+  ),
+  save: v.optional(v.pipe(v.string(), v.minLength(1, '--save must name a folder.'))),
+});
+
+/** Exit codes beside 0 and that of a mistake. */
+const BREAKS = 2;
+const NOT_SAVED = 3;
+
+/** Which workflows are Waybill's, as the namespace may hold others. */
+const allOf = (taskQueue: string) => `TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
+
+const histories = (count: number) => counted(count, 'history', 'histories');
+
+/** For people: what breaks, what was not saved, and how much was looked at. */
+function report({ live, closed, broken, refused, saved }: Replayed, save: string | undefined): string[] {
+  const breaks = broken.map(({ workflowId, eventId, expected, found }) => [
+    workflowId,
+    eventId,
+    expected,
+    found,
+  ]);
+  const findings = refused.map(({ workflowId, eventId, what }) => [workflowId, eventId, what]);
+  return [
+    ...(breaks.length === 0 ? [] : [table(['workflow', 'event', 'history has', 'code does'], breaks)]),
+    ...(findings.length === 0 ? [] : [table(['not saved', 'event', 'holds'], findings)]),
+    `${histories(live + closed)} replayed (${live} live, ${closed} closed): ${broken.length === 0 ? 'none breaks' : `${broken.length} of them ${broken.length === 1 ? 'breaks' : 'break'}`}.`,
+    ...(save === undefined ? [] : [`${histories(saved)} saved in ${save}.`]),
+  ];
+}
+
+/**
+ * The subcommand.
+ * @param workflows other workflow code than the present one
+ */
+export function replayCommand({ env, print }: CommandContext, workflows?: WorkflowBundleOption): Command {
+  return new Command('replay')
+    .description(
+      'replay histories from Temporal against the present workflow code, and name those that break',
+    )
+    .argument('[workflow ids...]', 'such as delivery/<id>; default: all workflows on TEMPORAL_TASK_QUEUE')
+    .option(
+      '--address <host:port>',
+      'the Temporal server; default: TEMPORAL_ADDRESS, else that of the instance',
+    )
+    .option('--query <query>', 'which workflows, e.g. "ExecutionStatus = \'Running\'"')
+    .option('--limit <n>', 'how many at most: the running ones first, then the latest', '1000')
+    .option('--save <folder>', 'keep the histories there, but for those that hold more than identifiers')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all replay, 1 could not be checked, 2 some break, 3 some were not saved.',
+    )
+    .action(async (ids: readonly string[], given: unknown) => {
+      const { address, query, limit, save, ...options } = checked(optionsSchema, given);
+      if (ids.length > 0 && query !== undefined) {
+        throw new UserError('Name workflows or give a --query, not both.');
+      }
+      const settings = readSettings({
+        ...env,
+        ...(address === undefined ? {} : { TEMPORAL_ADDRESS: address }),
+      });
+      // Temporal's libraries take a while to load: `--help` and a mistake need none of them.
+      const [{ withTemporal }, { latestRun, runsFor }, { replayRuns }, { loadWorkflowBundle }] =
+        await Promise.all([
+          import('./open-temporal.ts'),
+          import('../replay/fetch.ts'),
+          import('../replay/replay.ts'),
+          import('../temporal/workflow-bundle.ts'),
+        ]);
+      const { more, ...result } = await withTemporal(settings, async (client, { taskQueue }) => {
+        const found =
+          ids.length > 0
+            ? await Promise.all(ids.map((id) => latestRun(client, id)))
+            : await runsFor(client, query ?? allOf(taskQueue), limit);
+        // A check that checked nothing must not pass.
+        if (found.length === 0) throw new UserError(`No workflow matches ${query ?? allOf(taskQueue)}.`);
+        const runs = ids.length > 0 ? found : found.slice(0, limit);
+        const keeping = save === undefined ? undefined : { directory: save, known: confidentialValues(env) };
+        const replayed = await replayRuns(client, runs, workflows ?? (await loadWorkflowBundle()), keeping);
+        return { ...replayed, more: found.length > runs.length };
+      });
+      if (result.live + result.closed === 0)
+        throw new UserError('Temporal has removed all of them meanwhile.');
+      if (options.json) print(JSON.stringify({ ...result, more }));
+      else {
+        for (const line of report(result, save)) print(line);
+        if (more) print(`There are more than ${limit}; --limit takes more of them.`);
+      }
+      if (result.broken.length > 0) {
+        throw new UserError(`${histories(result.broken.length)} cannot go on with this code.`, BREAKS);
+      }
+      if (result.refused.length > 0) {
+        throw new UserError(`${histories(result.refused.length)} not saved.`, NOT_SAVED);
+      }
+    });
+}

@@ -1,0 +1,85 @@
+/**
+ * Whether a history holds anything but identifiers (docs/decisions/0011). Whatever looks otherwise counts as confidential:
+ * better one history too few than a secret in a folder.
+ * @module
+ */
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { isKnownField } from './fields.ts';
+
+/** Why a history is not kept. */
+export interface Finding {
+  readonly eventId: number;
+  /** "a URL", "the value of SECRET_KEY": never the text itself. */
+  readonly what: string;
+}
+
+const PATTERNS: readonly (readonly [what: string, pattern: RegExp])[] = [
+  ['a URL', /\b(?:https?|wss?|ftps?|smtps?|amqps?|rediss?|postgres(?:ql)?):\/\/\S/i],
+  ['an e-mail address', /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}/u],
+  ['a private key', /-----BEGIN /],
+  ['a webhook secret', /whsec_/],
+  ['an API key', /\bwb_[\w-]{20}/],
+  ['a token', /\beyJ[\w-]+\.[\w-]+|\bbearer\s+\S{8}/i],
+  ['a key in base64', /(?<![\w+/])[A-Za-z0-9+/]{43}=(?![\w=])/],
+];
+
+/** A word of random letters and digits, as keys and tokens are. */
+function isRandom(word: string): boolean {
+  const count = (pattern: RegExp) => word.match(pattern)?.length ?? 0;
+  return count(/[A-Z]/g) >= 4 && count(/[a-z]/g) >= 4 && count(/\d/g) >= 2;
+}
+
+function inText(text: string, known: ReadonlyMap<string, string>): string | undefined {
+  for (const [name, value] of known) if (text.includes(value)) return `the value of ${name}`;
+  const found = PATTERNS.find(([, pattern]) => pattern.test(text));
+  if (found !== undefined) return found[0];
+  return (text.match(/[\w-]{32,}/g) ?? []).some(isRandom) ? 'what looks like a key' : undefined;
+}
+
+/** The first field within a payload that no workflow of Waybill writes. */
+function unknownField(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    if (!Array.isArray(value) && !isKnownField(name)) return name;
+    const deeper = unknownField(inner);
+    if (deeper !== undefined) return deeper;
+  }
+  return undefined;
+}
+
+function inPayload(text: string): string | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const name = unknownField(value);
+  return name === undefined ? undefined : `a field ${JSON.stringify(name)} that no workflow writes`;
+}
+
+function inValue(value: unknown, known: ReadonlyMap<string, string>): string | undefined {
+  if (value instanceof Uint8Array) {
+    const text = Buffer.from(value).toString('utf8');
+    return inText(text, known) ?? inPayload(text);
+  }
+  if (typeof value === 'string') return inText(value, known);
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const inner of Object.values(value)) {
+    const found = inValue(inner, known);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/**
+ * The first thing in a history that does not belong there.
+ * @param known names and values that are confidential for certain, as the environment has them
+ */
+export function confidentialIn(history: History, known: ReadonlyMap<string, string>): Finding | undefined {
+  for (const event of history.events ?? []) {
+    const what = inValue(event, known);
+    if (what !== undefined) return { eventId: Number(event.eventId ?? 0), what };
+  }
+  return undefined;
+}

@@ -1,0 +1,127 @@
+/**
+ * Every field that Waybill's workflows write into a history (docs/decisions/0011: identifiers, times and counts). The
+ * compiler asks for each new one: whoever adds it here says that it holds nothing confidential.
+ * @module
+ */
+import type { BatchActivities, DeliverBatchInput } from '../../workflows/batch-types.ts';
+import type { DeliverEventInput, DeliveryActivities, FailedAttempt } from '../../workflows/delivery-types.ts';
+import type {
+  RecoverWebhookInput,
+  RecoveryActivities,
+  RecoveryOrder,
+} from '../../workflows/recovery-types.ts';
+import type { ReleaseActivities } from '../../workflows/release-types.ts';
+import type { RetentionActivities } from '../../workflows/retention-types.ts';
+
+/** What activities take and answer. */
+type Said<Activities> = {
+  [Name in keyof Activities]: Activities[Name] extends (...input: infer Input) => Promise<infer Result>
+    ? Input[number] | Result
+    : never;
+}[keyof Activities];
+
+/** The names of all fields within a value. */
+type FieldsOf<Value> = Value extends readonly (infer Item)[]
+  ? FieldsOf<Item>
+  : Value extends object
+    ? { [Name in keyof Value & string]: Name | FieldsOf<Value[Name]> }[keyof Value & string]
+    : never;
+
+type Payloads =
+  | DeliverEventInput
+  | FailedAttempt
+  | DeliverBatchInput
+  | RecoverWebhookInput
+  | RecoveryOrder
+  | Said<DeliveryActivities>
+  | Said<BatchActivities>
+  | Said<RecoveryActivities>
+  | Said<ReleaseActivities>
+  | Said<RetentionActivities>
+  /** Of `patched()`. */
+  | { readonly id: string; readonly deprecated: boolean }
+  /** Of `releasePreOrder`. */
+  | { readonly released: boolean }
+  /** Of older releases, in histories that are still about. */
+  | { readonly dueMs: number };
+
+type Field = FieldsOf<Payloads>;
+
+const fields: Readonly<Record<Field, true>> = {
+  action: true,
+  alarm: true,
+  astray: true,
+  at: true,
+  attemptTimeoutMs: true,
+  attemptsBefore: true,
+  attemptsMade: true,
+  batchId: true,
+  claimed: true,
+  clock: true,
+  coefficient: true,
+  created: true,
+  deactivatedGeneration: true,
+  delivered: true,
+  deliveries: true,
+  deliveryId: true,
+  deprecated: true,
+  done: true,
+  dropped: true,
+  dryRun: true,
+  dueMs: true,
+  entityId: true,
+  eshopId: true,
+  eshopOrderId: true,
+  estimatedEndAt: true,
+  eventType: true,
+  events: true,
+  exhausted: true,
+  failed: true,
+  firstWaitMs: true,
+  found: true,
+  generation: true,
+  generationChanged: true,
+  handedBack: true,
+  id: true,
+  include: true,
+  initialIntervalMs: true,
+  kept: true,
+  kind: true,
+  lastChance: true,
+  lastError: true,
+  lastFailure: true,
+  left: true,
+  made: true,
+  maxRetries: true,
+  neededBy: true,
+  nextAttemptAt: true,
+  number: true,
+  open: true,
+  partition: true,
+  policy: true,
+  postponed: true,
+  putBack: true,
+  rate: true,
+  readAt: true,
+  reason: true,
+  recoveryId: true,
+  releaseAt: true,
+  released: true,
+  removed: true,
+  rows: true,
+  sentence: true,
+  since: true,
+  spent: true,
+  state: true,
+  status: true,
+  until: true,
+  webhook: true,
+  webhookCount: true,
+  webhookId: true,
+  webhooks: true,
+  windowEndsAt: true,
+  windowMs: true,
+};
+
+/** Whether a field is one of them. */
+export const isKnownField = (name: string): boolean => Object.hasOwn(fields, name);

@@ -1,0 +1,85 @@
+/**
+ * What a history has and what the code does instead, in few words.
+ * @module
+ */
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
+import * as v from 'valibot';
+
+/** One event of a history. */
+export type HistoryEvent = NonNullable<History['events']>[number];
+
+const patchSchema = v.object({ id: v.string() });
+/** The SDK's core writes `patched()` as a marker of this name, with its id in these details. */
+const PATCH_MARKER = 'core_patch';
+const PATCH_DETAILS = 'patch-data';
+
+function patchOf(marker: NonNullable<HistoryEvent['markerRecordedEventAttributes']>): string {
+  const payload = marker.details?.[PATCH_DETAILS]?.payloads?.[0];
+  const patch = v.safeParse(patchSchema, payload ? defaultPayloadConverter.fromPayload(payload) : undefined);
+  return patch.success ? `patched('${patch.output.id}')` : 'patched()';
+}
+
+/** "ActivityTaskCancelRequested" for an event that has no words of its own. */
+function kindOf(event: HistoryEvent): string {
+  const attributes = Object.keys(event).find((key) => key.endsWith('EventAttributes')) ?? 'event';
+  const kind = attributes.replace(/EventAttributes$/, '');
+  return `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`;
+}
+
+/** The command that led to an event: "activity attemptDelivery", "timer", "patched('fresh-situation')". */
+export function commandBehind(event: HistoryEvent): string {
+  const activity = event.activityTaskScheduledEventAttributes;
+  if (activity) return `activity ${activity.activityType?.name ?? ''}`;
+  if (event.timerStartedEventAttributes) return 'timer';
+  const marker = event.markerRecordedEventAttributes;
+  if (marker) return marker.markerName === PATCH_MARKER ? patchOf(marker) : `marker ${marker.markerName}`;
+  if (event.upsertWorkflowSearchAttributesEventAttributes) return 'search attributes';
+  if (event.workflowPropertiesModifiedEventAttributes) return 'memo';
+  if (event.workflowExecutionCompletedEventAttributes) return 'end: completed';
+  if (event.workflowExecutionFailedEventAttributes) return 'end: failed';
+  if (event.workflowExecutionCanceledEventAttributes) return 'end: canceled';
+  if (event.workflowExecutionContinuedAsNewEventAttributes) return 'end: continued as new';
+  return kindOf(event);
+}
+
+/** What the SDK's core calls the part of it that handles a command. */
+const MACHINES: Readonly<Record<string, string>> = {
+  'Activity machine': 'activity',
+  'Timer machine': 'timer',
+  'Change machine': 'patched()',
+  'Complete workflow machine': 'end: completed',
+  'Fail workflow machine': 'end: failed',
+  'Cancel workflow machine': 'end: canceled',
+  'Continue as new workflow machine': 'end: continued as new',
+  UpsertWorkflowSearchAttributesMachine: 'search attributes',
+  ModifyWorkflowPropertiesMachine: 'memo',
+};
+
+/** Of a sentence nobody has words for. */
+const LONGEST = 300;
+
+/** The core's own sentence within the message of a replay's error. */
+export function sentenceOf(error: Error): string {
+  const [, quoted] = /Failure \{ message: "((?:[^"\\]|\\.)*)"/s.exec(error.message) ?? [];
+  const sentence = (quoted ?? error.message).replace(/^\[\w+\] Nondeterminism error: /, '');
+  return sentence
+    .replaceAll(/\\(["'\\])/g, '$1')
+    .replaceAll('\\n', ' ')
+    .slice(0, LONGEST);
+}
+
+/** What the code does instead: "activity readDelivery", "timer", "nothing"; the error where it throws one. */
+export function commandFound(error: Error): string {
+  const sentence = sentenceOf(error);
+  const [, type] = /match activity type of activity command '(.*)'$/.exec(sentence) ?? [];
+  if (type !== undefined) return `activity ${type}`;
+  const [, is, would] =
+    /^Activity id of scheduled event '(.*)' .* activity id of activity command '(.*)'$/.exec(sentence) ?? [];
+  if (would !== undefined) return `activity number ${would}, not ${is}`;
+  if (/^No command scheduled for event|there is no corresponding change command/.test(sentence)) {
+    return 'nothing';
+  }
+  const [, machine = ''] = /^(.*?) does not handle /.exec(sentence) ?? [];
+  return MACHINES[machine] ?? sentence;
+}

@@ -1,0 +1,219 @@
+/** `waybill replay`: the histories of a real server, against the present code and against changed code. */
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import type { WorkflowBundleOption } from '@temporalio/worker';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { replayCommand } from '../../src/cli/replay.ts';
+import { startReplayer } from '../../src/replay/replayer.ts';
+import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
+import { exitCodeOf, shownError } from '../../src/user-error.ts';
+import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { builtWorkflows } from '../support/built.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { historyText } from '../support/history-text.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+let folder: string;
+/** Workflow ids. */
+let delivered: string;
+let waiting: string;
+
+beforeAll(async () => {
+  // The SDK warns of what is wanted here; in a green run that would look like a failure.
+  silenceTemporalLogs();
+  folder = await mkdtemp(join(tmpdir(), 'waybill-replay-'));
+  stack = await startDeliveryStack('replay-command', { policy: { windowMs: 3_600_000 } });
+  receiver = await createReceiver({ status: 200 });
+  await stack.createWebhook(`${receiver.url}/hooks?token=confidential`);
+  const first = await stack.fireOne('10001');
+  await stack.untilClosed(first);
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  const second = await stack.fireOne('10002');
+  await stack.untilState(second, 'retrying');
+  [delivered, waiting] = [deliveryWorkflowId(first), deliveryWorkflowId(second)];
+  // The list lags behind.
+  const query = `TaskQueue = '${stack.taskQueue}'`;
+  const running = `${query} AND ExecutionStatus = 'Running'`;
+  await stack.until('both to be listed', async () => {
+    const { workflow } = stack.client;
+    return (await workflow.count(query)).count === 2 && (await workflow.count(running)).count === 1;
+  });
+});
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The server behind TLS, as one outside is; closed after `work`. */
+async function withTls<T>(work: (address: string) => Promise<T>): Promise<T> {
+  const [host, port] = inject('temporalAddress').split(':');
+  const pem = (name: string) => readFile(new URL(`../support/tls/${name}`, import.meta.url));
+  const options = { key: await pem('server.key'), cert: await pem('valid.pem'), ALPNProtocols: ['h2'] };
+  const server = createServer(options, (outside) => {
+    const inside = connect(Number(port), host);
+    outside.on('error', () => inside.destroy()).pipe(inside);
+    inside.on('error', () => outside.destroy()).pipe(outside);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = server.address();
+  try {
+    return await work(`localhost:${typeof address === 'object' ? address?.port : ''}`);
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+async function replay(
+  args: readonly string[],
+  workflows: WorkflowBundleOption = builtWorkflows,
+  more: Record<string, string> = {},
+): Promise<Ran> {
+  const lines: string[] = [];
+  const env = { TEMPORAL_ADDRESS: '127.0.0.1:1', TEMPORAL_TASK_QUEUE: stack.taskQueue, ...more };
+  const command = replayCommand({ env, print: (line) => lines.push(line) }, workflows);
+  const ran = (code: number, stderr = ''): Ran => ({ code, stdout: lines.join('\n'), stderr });
+  try {
+    await command.parseAsync(['node', 'replay', '--address', inject('temporalAddress'), ...args]);
+    return ran(0);
+  } catch (error) {
+    return ran(exitCodeOf(error), shownError(error));
+  }
+}
+
+test('live and closed histories replay with the present code', async () => {
+  expect(await replay([])).toEqual({
+    code: 0,
+    stdout: '2 histories replayed (1 live, 1 closed): none breaks.',
+    stderr: '',
+  });
+});
+
+test('a planted change is named with workflow, event number, and the command on either side', async () => {
+  const changed = await buildWorkflowBundle(new URL('../replay/changed-workflow.ts', import.meta.url));
+  const { code, stdout, stderr } = await replay([], changed);
+  expect(code).toBe(2);
+  const width = waiting.length;
+  expect(stdout.split('\n')).toEqual([
+    `${'workflow'.padEnd(width)}  event  history has               code does`,
+    `${waiting}      5  activity attemptDelivery  activity readDelivery`,
+    `${delivered}      5  activity attemptDelivery  activity readDelivery`,
+    '2 histories replayed (1 live, 1 closed): 2 of them break.',
+  ]);
+  expect(stderr).toBe('2 histories cannot go on with this code.');
+  const json = await replay([waiting, '--json'], changed);
+  expect(json.code).toBe(2);
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    live: 1,
+    closed: 0,
+    broken: [{ workflowId: waiting, eventId: 5, expected: 'activity attemptDelivery' }],
+    more: false,
+  });
+});
+
+test('the running ones go first, and a limit that leaves some out is said', async () => {
+  const { stdout } = await replay(['--limit', '1']);
+  expect(stdout).toBe(
+    '1 history replayed (1 live, 0 closed): none breaks.\nThere are more than 1; --limit takes more of them.',
+  );
+});
+
+test('TLS and API key are those that are configured', async () => {
+  const ca = fileURLToPath(new URL('../support/tls/ca.pem', import.meta.url));
+  const secured = { TEMPORAL_API_KEY: 'key', TEMPORAL_TLS_CA_FILE: ca };
+  await withTls(async (address) => {
+    const args = [delivered, '--address', address];
+    expect(await replay(args, builtWorkflows, secured)).toMatchObject({ code: 0 });
+    // Not trusted, or not asked for.
+    const stderr = `Temporal at ${address} cannot be reached.`;
+    expect(await replay(args, builtWorkflows, { TEMPORAL_TLS: 'true' })).toMatchObject({ code: 1, stderr });
+    expect(await replay(args)).toMatchObject({ code: 1, stderr });
+  });
+});
+
+test('a query, or workflow ids, choose', async () => {
+  const only = `TaskQueue = '${stack.taskQueue}' AND EntityId = '10001'`;
+  expect((await replay(['--query', only])).stdout).toMatch(/^1 history replayed \(0 live, 1 closed\)/);
+  expect((await replay([waiting, delivered])).stdout).toMatch(/^2 histories replayed \(1 live, 1 closed\)/);
+});
+
+test.each([
+  [['--query', "EntityId = 'none of ours'"], "No workflow matches EntityId = 'none of ours'."],
+  [['--query', 'Nonsense = 1'], /^Temporal refuses the query Nonsense = 1: .*Nonsense/],
+  [['delivery/none'], 'Temporal has no workflow delivery/none.'],
+  [['delivery/none', '--query', 'x'], 'Name workflows or give a --query, not both.'],
+  [['--limit', '0'], '--limit must be an integer from 1 to 1000000.'],
+  [['--address', 'nowhere'], '--address must be host:port.'],
+  [['--address', '127.0.0.1:1'], 'Temporal at 127.0.0.1:1 cannot be reached.'],
+])('what could not be checked does not pass: %j', async (args, message) => {
+  const { code, stderr } = await replay(args);
+  expect(code).toBe(1);
+  expect(stderr).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+});
+
+test('--save keeps histories that replay, for their owner alone, without URL, secret or machine', async () => {
+  const directory = join(folder, 'kept');
+  const { code, stdout } = await replay(['--save', directory]);
+  expect(code).toBe(0);
+  expect(stdout).toContain(`2 histories saved in ${directory}.`);
+  const files = await readdir(directory);
+  expect(files).toHaveLength(2);
+  const replayer = startReplayer(builtWorkflows);
+  for (const file of files) {
+    const path = join(directory, file);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const text = await readFile(path, 'utf8');
+    const history = historyFromJSON(JSON.parse(text));
+    expect(await replayer.replay(file, history)).toBeUndefined();
+    expect(historyText(history)).not.toMatch(/confidential|whsec_|https?:/);
+    expect(text).not.toContain(`${process.pid}@`);
+  }
+  await replayer.close();
+});
+
+test('a history with a secret in it is not saved, and is named', async () => {
+  const workflowId = deliveryWorkflowId('with-a-secret');
+  const taskQueue = `${stack.taskQueue}-nobody`;
+  await stack.client.workflow.start('deliverEvent', {
+    workflowId,
+    taskQueue,
+    args: [{ deliveryId: 'whsec_of-somebody' }],
+  });
+  const directory = join(folder, 'refused');
+  const { code, stdout, stderr } = await replay([workflowId, delivered, '--save', directory]);
+  expect(code).toBe(3);
+  expect(stdout).toContain(`${workflowId}      1  a webhook secret`);
+  expect(stdout).not.toContain('whsec_');
+  expect(stderr).toBe('1 history not saved.');
+  expect(await readdir(directory)).toHaveLength(1);
+  await stack.client.workflow.getHandle(workflowId).terminate();
+});
+
+test('what the next release began cannot go on with this one: the patch is named', async () => {
+  await stack.stopWorker();
+  await stack.startWorker({
+    workflowBundle: await buildWorkflowBundle(new URL('../workflow/next-version/index.ts', import.meta.url)),
+  });
+  const id = await stack.fireOne('10003');
+  await stack.untilState(id, 'retrying');
+  const { code, stdout } = await replay([deliveryWorkflowId(id), '--json']);
+  expect(code).toBe(2);
+  expect(JSON.parse(stdout).broken).toMatchObject([
+    { eventId: 5, expected: "patched('next-version')", found: 'nothing' },
+  ]);
+});

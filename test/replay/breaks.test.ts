@@ -1,0 +1,70 @@
+/** Where a history and changed code part: the event is named, and what is on either side of it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { type History, historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { breakOf } from '../../src/replay/breaks.ts';
+import { confidentialIn } from '../../src/replay/confidential.ts';
+import { type Replayer, startReplayer } from '../../src/replay/replayer.ts';
+import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
+
+const folder = new URL('./histories/', import.meta.url);
+const read = (name: string): History =>
+  historyFromJSON(JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')));
+const recorded = read('delivered-after-retries');
+
+/** The same history, as if another workflow had led to it. */
+function ledBy(workflow: string, { events }: History): History {
+  const [first, ...rest] = events ?? [];
+  const started = first?.workflowExecutionStartedEventAttributes;
+  const workflowExecutionStartedEventAttributes = { ...started, workflowType: { name: workflow } };
+  return { events: [{ ...first, workflowExecutionStartedEventAttributes }, ...rest] };
+}
+
+let replayer: Replayer;
+beforeAll(async () => {
+  silenceTemporalLogs();
+  replayer = startReplayer(await buildWorkflowBundle(new URL('./changes.ts', import.meta.url)));
+});
+afterAll(async () => {
+  await replayer?.close();
+});
+
+const attempt = 'activity attemptDelivery';
+test.each([
+  ['timerFirst', 5, attempt, 'timer'],
+  ['activityBeside', 10, 'search attributes', 'activity'],
+  ['activityLast', 27, 'end: completed', 'activity'],
+  ['endsAtOnce', 5, attempt, 'end: completed'],
+  ['doesNothing', 5, attempt, 'nothing'],
+  ['throwsAnError', 4, 'WorkflowTaskCompleted', 'there is no "policy" here'],
+])('%s breaks at event %i, which is: %s; and not: %s', async (workflow, eventId, expected, found) => {
+  const result = await breakOf(replayer, 'example', ledBy(workflow, recorded));
+  expect(result).toMatchObject({ eventId, expected, found });
+  expect(result?.details).not.toBe('');
+});
+
+test('a workflow that there is no longer breaks at its first step', async () => {
+  expect(await breakOf(replayer, 'example', ledBy('forgotten', recorded))).toMatchObject({
+    eventId: 4,
+    found: expect.stringContaining("workflow of type 'forgotten'"),
+  });
+});
+
+test('what replays has no break, also after others had', async () => {
+  expect(await breakOf(replayer, 'example', recorded)).toBeUndefined();
+});
+
+test('a history in which nothing was decided yet breaks nowhere', async () => {
+  const begun = { events: recorded.events?.slice(0, 3) ?? [] };
+  expect(await breakOf(replayer, 'example', begun)).toBeUndefined();
+});
+
+const NOTHING: ReadonlyMap<string, string> = new Map();
+
+test.each(readdirSync(folder).map((file) => file.replace(/\.json$/, '')))(
+  '%s holds nothing but identifiers',
+  (name) => {
+    expect(confidentialIn(read(name), NOTHING)).toBeUndefined();
+  },
+);
