@@ -4,24 +4,21 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
-import { whileLeased } from '../db/outbox/lease.ts';
 import { areRecoveredQueued } from '../db/outbox/recovered-deliveries.ts';
 import {
   claimRecoveryChanges,
   noteRecoveryTold,
   releaseRecoveryChanges,
   renewRecoveryChanges,
-  type UntoldRecovery,
 } from '../db/outbox/recovery-changes.ts';
-import { eachLimited } from '../each-limited.ts';
 import type { RecoveredStarter } from '../temporal/dispatcher.ts';
-import { isRefusal } from '../temporal/refusal.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import { startBatches } from './batches.ts';
 import { type DeliveriesDeps, startAll } from './deliveries.ts';
 import type { FirstAttempts } from './lane.ts';
-import { BATCH, CONCURRENCY } from './limits.ts';
+import { CONCURRENCY } from './limits.ts';
 import type { Next } from './loop.ts';
+import { passOn } from './pass-on.ts';
 import type { Precedence } from './precedence.ts';
 
 /** What recoveries take. */
@@ -35,37 +32,17 @@ export interface RecoveriesDeps extends DeliveriesDeps {
  * Passes on one page of changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
-export async function dispatchRecoveries(deps: RecoveriesDeps): Promise<Next> {
-  const { sql, log, recoveries, stopping } = deps;
-  const claimed = await claimRecoveryChanges(sql, BATCH);
-  if (claimed.length === 0) return 'idle';
-  const left = new Set(claimed.map(({ id }) => id));
-  let failed = false;
-  async function tell(recovery: UntoldRecovery): Promise<void> {
-    // Once Temporal has not answered, the rest need not wait for its deadline as well.
-    if (failed || stopping.aborted) return;
-    try {
-      await recoveries.signalRecoveryChanged(recovery);
-    } catch (error) {
-      if (!isRefusal(error)) {
-        failed = true;
-        throw error;
-      }
-      log.error({ recoveryId: recovery.id, err: error }, 'Temporal refused to start a recovery');
-      return;
-    }
-    await noteRecoveryTold(sql, recovery);
-    left.delete(recovery.id);
-  }
-  try {
-    await whileLeased(
-      () => renewRecoveryChanges(sql, [...left]),
-      () => eachLimited(claimed, CONCURRENCY, tell),
-    );
-  } finally {
-    await releaseRecoveryChanges(sql, [...left]);
-  }
-  return claimed.length === BATCH ? 'more' : 'idle';
+export function dispatchRecoveries({ sql, log, recoveries, stopping }: RecoveriesDeps): Promise<Next> {
+  return passOn({
+    stopping,
+    claim: (limit) => claimRecoveryChanges(sql, limit),
+    renew: (ids) => renewRecoveryChanges(sql, ids),
+    release: (ids) => releaseRecoveryChanges(sql, ids),
+    tell: (recovery) => recoveries.signalRecoveryChanged(recovery),
+    note: (recovery) => noteRecoveryTold(sql, recovery),
+    refused: ({ id: recoveryId }, err) =>
+      log.error({ recoveryId, err }, 'Temporal refused to start a recovery'),
+  });
 }
 
 /** Deliveries of a claim that get a batch, and of one whose deliveries get their own workflows. */

@@ -1,0 +1,61 @@
+/**
+ * A page of changes of which Temporal has to be told: each is noted once Temporal has taken it.
+ * @module
+ */
+import { whileLeased } from '../db/outbox/lease.ts';
+import { eachLimited } from '../each-limited.ts';
+import { isRefusal } from '../temporal/refusal.ts';
+import { BATCH, CONCURRENCY } from './limits.ts';
+import type { Next } from './loop.ts';
+
+/** What is passed on, and how. */
+export interface Changes<Change extends { readonly id: string }> {
+  readonly stopping: AbortSignal;
+  /** Claims up to so many of them, under a lease. */
+  readonly claim: (limit: number) => Promise<readonly Change[]>;
+  readonly renew: (ids: readonly string[]) => Promise<void>;
+  /** Gives claimed ones back at once. */
+  readonly release: (ids: readonly string[]) => Promise<void>;
+  /** Tells Temporal. */
+  readonly tell: (change: Change) => Promise<void>;
+  /** Notes that Temporal has been told. */
+  readonly note: (change: Change) => Promise<void>;
+  /** Hears of one that Temporal refuses, which then stops none of the others; default: it stops them, as an outage does. */
+  readonly refused?: (change: Change, error: unknown) => void;
+}
+
+/**
+ * Passes on one page.
+ * @throws what Temporal or the database threw when it is away; what is left is released
+ */
+export async function passOn<Change extends { readonly id: string }>(
+  changes: Changes<Change>,
+): Promise<Next> {
+  const { stopping, tell, note, refused } = changes;
+  const claimed = await changes.claim(BATCH);
+  if (claimed.length === 0) return 'idle';
+  const left = new Set(claimed.map(({ id }) => id));
+  let failed = false;
+  async function pass(change: Change): Promise<void> {
+    // Once Temporal has not answered, the rest of the page need not wait for its deadline as well.
+    if (failed || stopping.aborted) return;
+    try {
+      await tell(change);
+    } catch (error) {
+      if (refused !== undefined && isRefusal(error)) return refused(change, error);
+      failed = true;
+      throw error;
+    }
+    await note(change);
+    left.delete(change.id);
+  }
+  try {
+    await whileLeased(
+      () => changes.renew([...left]),
+      () => eachLimited(claimed, CONCURRENCY, pass),
+    );
+  } finally {
+    await changes.release([...left]);
+  }
+  return claimed.length === BATCH ? 'more' : 'idle';
+}
