@@ -1,5 +1,5 @@
 # glibc, not musl: the Temporal SDK's native module exists for glibc only.
-FROM node:24.11.1-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY test/contract/consumer/package.json test/contract/consumer/
@@ -8,7 +8,7 @@ RUN npm ci --no-audit --no-fund
 COPY . .
 RUN npm run build && npm prune --omit=dev --no-audit --no-fund
 
-FROM node:24.11.1-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
@@ -19,6 +19,6 @@ RUN ln -s /app/bin/waybill.js /usr/local/bin/waybill \
   && chown node:node /var/lib/waybill
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/waybill
 USER node
-EXPOSE 8080
+EXPOSE 8080 9464
 # Signals must reach the program itself, which drains: no npm in between.
 CMD ["node", "--enable-source-maps", "dist/src/main.js"]

@@ -9,13 +9,15 @@ import { unplannedWait } from '../src/attempt/decisions.ts';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
 import type { AttemptFailure, AttemptOutcome, AttemptVerdict } from '../src/attempt/outcome.ts';
 import { OwnFault } from '../src/attempt/own-fault.ts';
+import { isReadable } from '../workflows/delivery-id.ts';
 import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
+import { ownWorkflowId } from './own-workflow.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What the activity receives. */
 export interface AttemptDeliveryDeps extends AttemptDeps {
   /** Tells the delivery's own workflow of a failed attempt; best effort, may throw. */
-  readonly signalAttemptFailed: (deliveryId: string, attempt: FailedAttempt) => Promise<void>;
+  readonly signalAttemptFailed: (workflowId: string, attempt: FailedAttempt) => Promise<void>;
 }
 
 /**
@@ -34,9 +36,11 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {
-      const order = { deliveryId, policy, lastChance, expectedNumber };
+      const readableId = isReadable(ownWorkflowId());
+      const order = { deliveryId, readableId, policy, lastChance, expectedNumber };
       outcome = await withHeartbeat(context, (signal) => makeAttempt(deps, order, signal));
     } catch (error) {
+      deps.watch.interrupted();
       deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by an outage of ours');
       if (lastChance && context.info.attempt % ALARM_EVERY === 0) {
         deps.log.error(
@@ -99,7 +103,7 @@ async function signalWorkflow(
   failed: AttemptFailure,
 ): Promise<void> {
   try {
-    await deps.signalAttemptFailed(deliveryId, {
+    await deps.signalAttemptFailed(ownWorkflowId(), {
       number: failed.number,
       status: failed.status,
       sentence: failed.sentence,

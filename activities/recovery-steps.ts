@@ -6,6 +6,7 @@ import type { Pool } from '../src/db/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../src/db/recoveries/step.ts';
 import { recoveryProgress } from '../src/domain/recovery-progress.ts';
+import { type Traces, traced } from '../src/traces/traces.ts';
 import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery-types.ts';
 
 /**
@@ -15,7 +16,13 @@ import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery
 const LOOKING_MS = 5_000;
 
 /** Makes the activities of `recoverWebhook`. */
-export function createRecoveryActivities({ sql }: { readonly sql: Pool }): RecoveryActivities {
+export function createRecoveryActivities({
+  sql,
+  traces,
+}: {
+  readonly sql: Pool;
+  readonly traces: Traces;
+}): RecoveryActivities {
   async function progressOf(recoveryId: string): Promise<RecoveryProgress> {
     return shown(await readRecovery(sql, recoveryId));
   }
@@ -23,7 +30,10 @@ export function createRecoveryActivities({ sql }: { readonly sql: Pool }): Recov
     async advanceRecovery(recoveryId) {
       const until = performance.now() + LOOKING_MS;
       for (;;) {
-        const step = await stepRecovery(sql, recoveryId);
+        // Hours after it was asked for, and for very many: what it creates is no part of the request.
+        const step = await traced(traces, { name: 'advance recovery', kind: 'internal', parent: null }, () =>
+          stepRecovery(sql, recoveryId),
+        );
         if (step === null || !goesOn(step) || performance.now() > until) {
           return shown(step?.recovery ?? null);
         }

@@ -5,10 +5,14 @@
 import { databaseTime } from '../src/db/clock.ts';
 import type { Pool } from '../src/db/pool.ts';
 import { readOrderRelease, releasePreOrder } from '../src/db/records/order-release.ts';
+import { type Traces, traced } from '../src/traces/traces.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 
 /** Makes the activities of `releasePreOrder`. */
-export function createReleaseActivities(deps: { readonly sql: Pool }): ReleaseActivities {
+export function createReleaseActivities(deps: {
+  readonly sql: Pool;
+  readonly traces: Traces;
+}): ReleaseActivities {
   return {
     async readRelease({ eshopId, eshopOrderId }) {
       const pending = await readOrderRelease(deps.sql, eshopId, eshopOrderId);
@@ -17,7 +21,10 @@ export function createReleaseActivities(deps: { readonly sql: Pool }): ReleaseAc
       return { releaseAt: pending.releaseAt?.getTime() ?? null, readAt: readAt.getTime() };
     },
     async releaseOrder({ eshopId, eshopOrderId }) {
-      return releasePreOrder(deps.sql, eshopId, eshopOrderId);
+      // Nobody asks for it but time: what it fires begins here.
+      return traced(deps.traces, { name: 'release pre-order', kind: 'internal', parent: null }, () =>
+        releasePreOrder(deps.sql, eshopId, eshopOrderId),
+      );
     },
   };
 }

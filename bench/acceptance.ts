@@ -8,6 +8,13 @@ import { costName, most, none } from './sections/growth.ts';
 import { importNames } from './sections/import.ts';
 import { freshName, restartsName } from './sections/memory.ts';
 import { besideNames, lateName, timeoutsName } from './sections/neighbours.ts';
+import {
+  etaName,
+  latencyName as recoveryLatency,
+  repeatsName,
+  SHARES,
+  undeliveredName,
+} from './sections/recovery.ts';
 import { cpuName, failingName, perSecondName, slowName, temporalName } from './sections/rush.ts';
 import type { Column, Sheet } from './sheet.ts';
 import { type Trouble, troubles } from './troubles.ts';
@@ -158,6 +165,23 @@ const criteria: readonly Criterion[] = [
   ...troubles.flatMap(ofNeighbours),
   figure('neighbours', 'clients: later than neighbours by more than 2 s', [lateName, 'auto'], ['most', 0]),
   figure('neighbours', 'clients: workflow task time-outs', [timeoutsName, 'auto'], ['most', 0]),
+  ratio(
+    'recovery',
+    'fresh deliveries beside it, p95 over that without',
+    [recoveryLatency('beside it', 95), 'auto'],
+    [recoveryLatency('without', 95), 'auto'],
+    ['most', 2],
+  ),
+  ...SHARES.map((share) =>
+    figure(
+      'recovery',
+      `how far its estimated end is off, asked at ${share} %`,
+      [etaName(share), 'auto'],
+      ['most', 0.2],
+    ),
+  ),
+  figure('recovery', 'fresh deliveries that did not arrive', [undeliveredName, 'auto'], ['most', 0]),
+  figure('recovery', 'requests of an attempt made before', [repeatsName, 'auto'], ['most', 0]),
   ratio(
     'growth',
     'CPU per delivery among the most stored over that among none',

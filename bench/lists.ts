@@ -1,8 +1,8 @@
 /**
- * `npm run bench:lists`: the lists of events and deliveries over ten million rows. Prints how long each query takes, the
- * second time it is asked, and by which indexes; ends with exit code 1 when one reads a whole table.
+ * `npm run bench:lists`: `GET /deliveries` and `GET /events` over ten million deliveries, with every combination of filters,
+ * from both ends: how long the first page takes, and how Postgres finds it. Ends with exit code 1 if a table was read whole.
  *
- *     npm run bench:lists -- --events 1000000
+ *     npm run bench:lists -- --rows 2000000
  * @module
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -12,16 +12,23 @@ import { Command } from 'commander';
 import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { stopOnInterruption } from '../src/shutdown.ts';
-import { answered, deliveriesQuery, listQueries, seedLists } from './list-queries.ts';
+import { listsTable, type Measured, measureList, slowest } from './lists/measure.ts';
+import { directions, listQueries } from './lists/queries.ts';
+import { seedLists } from './lists/seed.ts';
 import { positiveInteger } from './options.ts';
 import { startDatabase } from './stack.ts';
 
-const { events } = new Command('bench:lists')
+const { rows, times, json } = new Command('bench:lists')
   .description('Measures the lists of events and deliveries over many rows.')
-  .option('--events <n>', 'events, each with its delivery', positiveInteger, 10_000_000)
+  .option('--rows <n>', 'deliveries', positiveInteger, 10_000_000)
+  .option('--times <n>', 'each list is read', positiveInteger, 20)
+  .option('--json', 'every combination, for programs', false)
   .parse()
-  .opts<{ readonly events: number }>();
+  .opts<{ readonly rows: number; readonly times: number; readonly json: boolean }>();
 
+/** The most of the slowest that are named. */
+const NAMED = 20;
+const say = (text: string) => console.error(text);
 const shutdown = stopOnInterruption();
 try {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-lists-'));
@@ -29,25 +36,26 @@ try {
   // As root, Postgres runs as a user of its own, who has to enter the folder.
   await chmod(directory, 0o755);
   const postgres = await startDatabase(join(directory, 'database'));
-  await migrate(postgres.url);
   await shutdown.add(() => postgres.stop());
+  await migrate(postgres.url);
   const sql = createPool(postgres.url, 2, { statementMs: null, silenceMs: null });
   await shutdown.add(() => sql.end());
-  const seeded = await seedLists(sql, events);
-  const rows = [];
-  for (let round = 1; round <= 2; round += 1) {
-    const queries = [...listQueries(sql, seeded), await deliveriesQuery(sql, seeded)];
-    for (const query of queries) {
-      const answer = await answered(query);
-      if (round === 2) rows.push(answer);
-    }
+  const seeded = await seedLists(sql, rows, say);
+  say(`${seeded.deliveries} deliveries are stored.`);
+  const queries = listQueries(sql, seeded);
+  const measured: Measured[] = [];
+  for (const [index, query] of queries.entries()) {
+    for (const direction of directions) measured.push(await measureList(sql, query, direction, times));
+    if (index % 50 === 49) say(`${index + 1} of ${queries.length} combinations of filters`);
   }
-  for (const { name, ms, indexes, scanned } of rows) {
-    const read = scanned.filter((table) => table !== 'webhooks' && table !== 'webhook_versions');
-    if (read.length > 0) process.exitCode = 1;
-    console.log(
-      `${ms.toFixed(1).padStart(9)} ms  ${name}  ${[...indexes, ...read.map((table) => `WHOLE ${table}`)].join(', ')}`,
-    );
+  if (json) console.log(JSON.stringify({ rows: seeded.deliveries, times, measured }));
+  else console.log(`${listsTable(measured)}\n\n${slowest(measured, NAMED).join('\n')}`);
+  const whole = measured
+    .flatMap(({ scanned }) => scanned)
+    .filter((name) => /^(events|deliveries|redeliv)/.test(name));
+  if (whole.length > 0) {
+    process.exitCode = 1;
+    say(`Read from their beginning to their end: ${[...new Set(whole)].join(', ')}`);
   }
 } finally {
   await shutdown.stop();

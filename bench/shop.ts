@@ -21,6 +21,23 @@ export type Credentials = v.InferOutput<typeof credentialsSchema>;
 const loginSchema = v.object({ data: v.object({ token: v.string() }) });
 const webhookSchema = v.object({ data: v.object({ id: v.number() }) });
 const lineSchema = v.object({ statusCode: v.number() });
+const begunSchema = v.object({ data: v.object({ recoveryId: v.string(), count: v.number() }) });
+const time = v.pipe(
+  v.string(),
+  v.transform((text) => Date.parse(text)),
+);
+const recoverySchema = v.object({
+  data: v.object({
+    state: v.string(),
+    count: v.number(),
+    done: v.number(),
+    failed: v.number(),
+    estimatedEndAt: v.nullable(time),
+    finishedAt: v.nullable(time),
+  }),
+});
+/** A recovery as the API shows it; times in milliseconds since 1970. */
+export type ShownRecovery = v.InferOutput<typeof recoverySchema>['data'];
 
 /** The event type of what {@link Shop.importMovements} imports. */
 export const MOVEMENT = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
@@ -35,6 +52,9 @@ export interface Shop {
   deactivateWebhook(id: number): Promise<void>;
   deleteWebhook(id: number): Promise<void>;
   listWebhooks(): Promise<void>;
+  /** Recovers what failed since then. @returns its id, and how much there is */
+  recover(webhookId: number, since: Date): Promise<{ readonly recoveryId: string; readonly count: number }>;
+  readRecovery(webhookId: number, recoveryId: string): Promise<ShownRecovery>;
   /**
    * Imports movements of its stock in one request.
    * @param more asked before each line whether it is still wanted; default: always
@@ -89,6 +109,14 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
     },
     async listWebhooks() {
       await ask('GET', '/webhooks', shop);
+    },
+    async recover(webhookId, since) {
+      const body = { since: since.toISOString() };
+      return v.parse(begunSchema, await ask('POST', `/webhooks/${webhookId}/recover`, shop, body)).data;
+    },
+    async readRecovery(webhookId, recoveryId) {
+      const path = `/webhooks/${webhookId}/recoveries/${recoveryId}`;
+      return v.parse(recoverySchema, await ask('GET', path, shop)).data;
     },
     async importMovements(lines, more = () => true) {
       const answer = await agent.request({

@@ -27,6 +27,8 @@ export interface Sizes {
   readonly stored: readonly number[];
   /** Deliveries of a drain among those stored. */
   readonly backlogGrown: number;
+  /** Deliveries that a recovery makes again. */
+  readonly recovered: number;
   /** Deliveries open in one worker. */
   readonly open: number;
 }
@@ -45,6 +47,7 @@ const full: Sizes = {
   apiOrders: 1_000,
   stored: [1_000_000, 5_000_000],
   backlogGrown: 20_000,
+  recovered: 20_000,
   open: 100_000,
 };
 
@@ -62,6 +65,7 @@ const quick: Sizes = {
   apiOrders: 30,
   stored: [2_000, 10_000],
   backlogGrown: 200,
+  recovered: 200,
   open: 40,
 };
 
@@ -87,6 +91,7 @@ export function sizesOf(how: { readonly quick: boolean; readonly scale: number }
     apiOrders: scaled('apiOrders'),
     stored: full.stored.map((count) => Math.round(count * how.scale)),
     backlogGrown: scaled('backlogGrown'),
+    recovered: scaled('recovered'),
     open: scaled('open'),
   };
 }

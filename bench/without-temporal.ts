@@ -8,6 +8,7 @@ import pino from 'pino';
 import { makeBatch } from '../src/attempt/make-batch.ts';
 import { createRooms } from '../src/attempt/rooms.ts';
 import { BATCH_SLOTS, createSlots } from '../src/attempt/slots.ts';
+import { unwatched } from '../src/attempt/watch.ts';
 import { createPool } from '../src/db/pool.ts';
 import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
@@ -15,6 +16,7 @@ import { createKeys } from '../src/keys.ts';
 import { dispatchBatch } from '../src/relay/batches.ts';
 import { createLane } from '../src/relay/lane.ts';
 import { startLoop } from '../src/relay/loop.ts';
+import { untraced } from '../src/traces/traces.ts';
 
 const { DATABASE_URL = '', SECRET_KEY = '', DELIVERY_ALLOW_CIDRS = '' } = process.env;
 const POOL_SIZE = 20;
@@ -29,7 +31,17 @@ const sender = createSender({
 const slots = createSlots(BATCH_SLOTS);
 const batchRooms = createRooms(BATCH_SLOTS);
 const keys = createKeys(Buffer.from(SECRET_KEY, 'base64'));
-const deps = { sql, sender, keys, rooms: batchRooms, batchRooms, log, slots };
+const deps = {
+  sql,
+  sender,
+  keys,
+  rooms: batchRooms,
+  batchRooms,
+  log,
+  slots,
+  watch: unwatched,
+  traces: untraced,
+};
 const stop = new AbortController();
 const signals = { stop: stop.signal, abort: new AbortController().signal };
 const running = new Map<string, Promise<unknown>>();
@@ -61,6 +73,7 @@ const loop = startLoop({
       lane,
     ),
   onFailure() {},
+  onRound() {},
   log,
 });
 

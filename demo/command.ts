@@ -50,7 +50,7 @@ const optionsSchema = v.pipe(
   }),
   v.check(
     ({ receive, webhooks }) => receive === undefined || webhooks === undefined,
-    '--receive and --webhooks exclude each other: the deliveries go to one of the two.',
+    '--receive and --webhooks cannot be combined: deliveries go to one or the other.',
   ),
   v.check(
     ({ keepWebhooks, webhooks }) => keepWebhooks === undefined || webhooks !== undefined,

@@ -13,18 +13,12 @@ import { randomFrom } from './random.ts';
 import { type DemoReceiver, startReceiver } from './receiver.ts';
 import { playDay } from './runner.ts';
 import { firedBy, type Step, stepsOf } from './steps.ts';
-import {
-  deliveredByLog,
-  lastError,
-  type Subscription,
-  subscribe,
-  unsubscribe,
-  untilDelivered,
-} from './subscriptions.ts';
+import { deliveredByLog, openByLog, type Subscription, subscribe, unsubscribe } from './subscriptions.ts';
 import { figures, missing, type Summary } from './summary.ts';
+import { type Patience, untilDelivered, whyMissing } from './waiting.ts';
 
-/** How long nothing may come before the rest is given up, in milliseconds. */
-const DELIVERY_PATIENCE_MS = 15_000;
+/** How long nothing may come before the rest is given up. */
+const PATIENCE: Patience = { firstMs: 15_000, nextMs: 60_000 };
 /** How often deliveries are counted, in milliseconds: at our own receiver, and by asking the delivery log. */
 const LOOK_EVERY_MS = 100;
 const ASK_EVERY_MS = 1_000;
@@ -111,6 +105,9 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
     options.orders,
   );
 
+  const count = async () => receiver?.delivered() ?? (await deliveredByLog(client, subscriptions, signal));
+  const watched = subscriptions.length > 0;
+
   const total = stepsOf(phases).length;
   const done: Step[] = [];
   const began = performance.now();
@@ -121,31 +118,32 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
       done.push(step);
       progress.show(done.length, total, phase.title);
     },
+    ...(watched ? { come: async () => sumOf(await count()) } : {}),
   });
   const seconds = Math.round((performance.now() - began) / 100) / 10;
 
   const fired = firedBy(done);
-  const expected = [...fired.values()].reduce((sum, each) => sum + each, 0);
-  const delivered =
-    subscriptions.length === 0
-      ? null
-      : await untilDelivered(
-          fired,
-          async () => receiver?.delivered() ?? (await deliveredByLog(client, subscriptions, signal)),
-          {
-            patienceMs: DELIVERY_PATIENCE_MS,
-            everyMs: receiver === null ? ASK_EVERY_MS : LOOK_EVERY_MS,
-            signal,
-            onCount: (count) => progress.show(count, expected, 'Deliveries arrive'),
-          },
-        );
+  const expected = sumOf(fired);
+  const { delivered, open } = watched
+    ? await untilDelivered(fired, count, {
+        open: () => openByLog(client, subscriptions, signal),
+        patience: PATIENCE,
+        everyMs: receiver === null ? ASK_EVERY_MS : LOOK_EVERY_MS,
+        signal,
+        onCount(come, waiting) {
+          const backlog = waiting === 0 ? '' : `; ${waiting} wait for their first attempt`;
+          progress.show(come, expected, `Deliveries arrive${backlog}`);
+        },
+      })
+    : { delivered: null, open: null };
   const kinds = figures(fired, delivered);
-  const open = missing(kinds);
+  const came = delivered === null ? 0 : sumOf(delivered);
   return {
     summary: { prefix, seed, requests, seconds, kinds, badSignatures: receiver?.refused() ?? null },
-    problem:
-      open === 0
-        ? null
-        : `${open === 1 ? '1 delivery has' : `${open} deliveries have`} not arrived: ${(await lastError(client, subscriptions)) ?? 'the delivery log gives no reason'}.`,
+    problem: open === null ? null : whyMissing(open, { missing: missing(kinds), came, patience: PATIENCE }),
   };
+}
+
+function sumOf(counts: ReadonlyMap<unknown, number>): number {
+  return [...counts.values()].reduce((sum, each) => sum + each, 0);
 }

@@ -12,7 +12,7 @@ import type { Phase, Step, Wait } from './steps.ts';
 
 /** Stories that go on at the same time. */
 const SIDE_BY_SIDE = 8;
-/** How often a wait asks, and when it gives up, in milliseconds. */
+/** How often a wait asks, and when it gives up unless something comes, in milliseconds. */
 const ASK_EVERY_MS = 300;
 const GIVE_UP_AFTER_MS = 60_000;
 
@@ -24,6 +24,10 @@ export interface Pace {
   readonly rate: number;
   /** Ends the day: nothing is sent any more. */
   readonly signal: AbortSignal;
+  /** How many deliveries have come: while they do, there is a backlog, and a wait goes on. Absent where nobody counts. */
+  readonly come?: () => Promise<number>;
+  /** How long a wait goes on while nothing comes, in milliseconds (default 60,000). */
+  readonly giveUpAfterMs?: number;
   /** Called after every step. */
   readonly onStep: (phase: Phase, step: Step) => void;
 }
@@ -51,14 +55,23 @@ export async function playDay(client: Client, phases: readonly Phase[], pace: Pa
     await send({ by, method, path: `/v21${path}`, body: content });
   }
   async function reached({ path, untilStatus }: Wait): Promise<void> {
-    for (const end = Date.now() + GIVE_UP_AFTER_MS; ; await pause(ASK_EVERY_MS, signal)) {
+    const patienceMs = pace.giveUpAfterMs ?? GIVE_UP_AFTER_MS;
+    const began = Date.now();
+    let come = 0;
+    for (let end = began + patienceMs; ; await pause(ASK_EVERY_MS, signal)) {
       const { data } = await send({ by: 'shop', method: 'GET', path: `/v21${path}` });
       const { status } = v.parse(statusSchema, data);
       if (status === untilStatus) return;
-      if (Date.now() > end) {
-        const waited = `after ${GIVE_UP_AFTER_MS / 1_000} s`;
-        throw new UserError(`${path} is ${status} and not ${untilStatus} ${waited}: is a worker running?`);
+      if (Date.now() <= end) continue;
+      const now = (await pace.come?.()) ?? 0;
+      if (now <= come) {
+        const waited = `${path} is ${status} and not ${untilStatus} after ${Math.round((Date.now() - began) / 1_000)} s`;
+        throw new UserError(
+          `${waited}${come > 0 ? ', and deliveries come no more' : ''}: is a worker running?`,
+        );
       }
+      come = now;
+      end = Date.now() + patienceMs;
     }
   }
 

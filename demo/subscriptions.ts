@@ -5,7 +5,7 @@
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, packingListEventTypes } from '../src/domain/event-types.ts';
 import type { Client } from './client.ts';
-import { pause } from './pause.ts';
+import type { Open } from './waiting.ts';
 
 /** A webhook of the demonstration. */
 export interface Subscription {
@@ -82,43 +82,19 @@ export async function deliveredByLog(
   return counts;
 }
 
-/** What the delivery log says about one of the deliveries that did not arrive. */
-export async function lastError(
+/** What the delivery log says about those that are open. */
+export async function openByLog(
   client: Client,
   subscriptions: readonly Subscription[],
-): Promise<string | null> {
+  signal?: AbortSignal,
+): Promise<Open> {
+  let waiting = 0;
+  let lastError: string | null = null;
   for (const subscription of subscriptions) {
-    const { data } = await deliveriesOf(client, subscription, 'retrying');
-    const error = v.parse(deliverySchema, data)[0]?.lastError;
-    if (error !== undefined && error !== null) return error;
+    const { pagination } = await deliveriesOf(client, subscription, 'pending', signal);
+    waiting += pagination?.totalCount ?? 0;
+    const { data } = await deliveriesOf(client, subscription, 'retrying', signal);
+    lastError ??= v.parse(deliverySchema, data)[0]?.lastError ?? null;
   }
-  return null;
-}
-
-/**
- * Waits until everything that was fired has been delivered, or nothing more has come for `patienceMs` (milliseconds).
- * @param onCount called with the number delivered so far
- * @throws the signal's reason when it is aborted
- * @returns what was delivered by then
- */
-export async function untilDelivered(
-  fired: ReadonlyMap<EventType, number>,
-  count: () => Promise<Map<EventType, number>>,
-  options: {
-    readonly patienceMs: number;
-    /** Between one count and the next, in milliseconds. */
-    readonly everyMs: number;
-    readonly signal: AbortSignal;
-    readonly onCount: (count: number) => void;
-  },
-): Promise<Map<EventType, number>> {
-  let most = -1;
-  for (let since = Date.now(); ; await pause(options.everyMs, options.signal)) {
-    const delivered = await count();
-    const total = [...delivered.values()].reduce((sum, each) => sum + each, 0);
-    options.onCount(total);
-    if ([...fired].every(([kind, wanted]) => (delivered.get(kind) ?? 0) >= wanted)) return delivered;
-    if (total > most) [most, since] = [total, Date.now()];
-    if (Date.now() - since > options.patienceMs) return delivered;
-  }
+  return { waiting, lastError };
 }

@@ -18,6 +18,7 @@ export const groupNames = [
   'postgres',
   'temporal',
   'operator',
+  'recovery',
   'receiver',
   'mail',
   'clock',
@@ -55,6 +56,8 @@ export interface Fault<S extends BasicStack = Stack> {
   inject(scene: Scene<S>): Promise<void>;
   /** Brings everything back; what is a Waybill process serves again when it resolves. */
   heal(scene: Scene<S>): Promise<void>;
+  /** Once every delivery has ended: waits for what else must come to its end, and complains in the ledger. */
+  settle?(scene: Scene<S>): Promise<void>;
   /** Once everything has come to its end. */
   finish?(scene: Scene<S>): Promise<void>;
 }

@@ -12,8 +12,8 @@ export type Outcome = 'delivered' | 'failed' | 'gone' | 'expired' | 'canceled';
 export interface Accepted {
   readonly type: EventType;
   readonly entityId: string;
-  /** When the answer arrived, in milliseconds since 1970. */
-  readonly at: number;
+  /** When the answer arrived, in milliseconds since 1970; null where nobody can say when its delivery is due. */
+  readonly at: number | null;
 }
 
 /** A time during which something of ours was down, in milliseconds since 1970. */

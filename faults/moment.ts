@@ -9,5 +9,7 @@ export type Moment =
   | 'orders'
   /** A receiver that takes its time has a request before it. */
   | 'slow'
+  /** A receiver has got so many of what is recovered for it. */
+  | `recovered ${number}`
   /** This attempt at the receiver that always fails is in flight. */
   | number;

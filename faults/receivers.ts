@@ -77,6 +77,9 @@ const kinds: Readonly<Record<PolicyName, readonly Kind[]>> = {
   short: ['healthy', 'failing'],
 };
 
+/** The kind of the receiver for which something is recovered. */
+export const RECOVERED = 'recovered';
+
 /** The attempt that a fault waits for is answered this late, in milliseconds, so that the fault meets it. */
 const HELD_MS = 1_500;
 
@@ -131,13 +134,20 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
     return { status: arrival.status, ...(headers && { headers }) } satisfies ReceiverAnswer;
   }
 
+  function isReached(moment: Exclude<Moment, 'orders'>, kind: string, number: number): boolean {
+    if (moment === 'slow') return kind === 'slow';
+    if (typeof moment === 'number') return kind === 'failing' && number === moment;
+    const arrivals = all.find((receiver) => receiver.kind === RECOVERED)?.arrivals ?? [];
+    return arrivals.length >= Number(moment.split(' ')[1]);
+  }
+
   const receivers: Receivers = {
     all,
     reached(moment) {
-      if (moment !== 'slow') heldNumber = moment;
+      if (typeof moment === 'number') heldNumber = moment;
       return new Promise((resolve) => {
         const watcher = (kind: string, { number }: Arrival) => {
-          if (moment === 'slow' ? kind !== 'slow' : kind !== 'failing' || number !== moment) return;
+          if (!isReached(moment, kind, number)) return;
           heldNumber = null;
           watchers.delete(watcher);
           resolve();

@@ -76,7 +76,10 @@ export async function playRound<S extends BasicStack>(
     await fault.heal(scene);
     ledger.outages.push({ from, to: Date.now(), inOrder: fault.inOrder ?? false });
     await sent;
-    const evidence = await settled(scene, round, machine);
+    await settled(scene, round, machine);
+    await fault.settle?.(scene);
+    // Nothing more came of it meanwhile, or it is seen.
+    const evidence = await gathered(scene);
     ledger.outages.push(...machine.busy);
     if (stack.forbidden.requests.length > 0) ledger.complaints.push('a private address was reached');
     stack.forbidden.clear();
@@ -95,12 +98,17 @@ export async function playRound<S extends BasicStack>(
   }
 }
 
+async function gathered({ stack, shop, receivers }: Scene<BasicStack>): Promise<Evidence> {
+  const rows = await readRows(stack.sql, shop.eshopId);
+  return { ...rows, at: Date.now(), receivers: receivers.all, mails: await stack.mailsTo(shop.email) };
+}
+
 /** Waits until every delivery has ended and every deactivation is mailed, or until they should have long since. */
 async function settled(
   { stack, shop, receivers, ledger }: Scene<BasicStack>,
   { policy }: Round,
   machine: MachineWatch,
-): Promise<Evidence> {
+): Promise<void> {
   const planned = waits(policyOf(policy)).filter((wait) => wait < LONGEST_WAIT_MS);
   // A hostile receiver makes each attempt last as long as it may.
   const attempts = maxAttempts(policyOf(policy)) * policyOf(policy).attemptTimeoutMs;
@@ -118,7 +126,7 @@ async function settled(
       (!open && mailed && rows.deliveries.length >= owed) ||
       Date.now() > start + patience + Math.min(patience, busyMs(machine, start))
     ) {
-      return { ...rows, at: Date.now(), receivers: receivers.all, mails: await stack.mailsTo(shop.email) };
+      return;
     }
   }
 }

@@ -4,16 +4,21 @@
  */
 import type { Defect } from './defect.ts';
 import { batchDefects } from './defects/batches.ts';
+import { consoleDefects } from './defects/console.ts';
 import { deliveryDefects } from './defects/deliveries.ts';
 import { deliveryLogDefects } from './defects/delivery-log.ts';
 import { engineDefects } from './defects/engine.ts';
+import { incidentDefects } from './defects/incidents.ts';
 import { limitDefects } from './defects/limits.ts';
 import { listDefects } from './defects/lists.ts';
+import { operatorDefects } from './defects/operators.ts';
 import { orderDefects } from './defects/orders.ts';
 import { recordDefects } from './defects/records.ts';
 import { recoveryDefects } from './defects/recoveries.ts';
 import { relayDefects } from './defects/relay.ts';
 import { retentionDefects } from './defects/retention.ts';
+import { severalEshopsDefects } from './defects/several-eshops.ts';
+import { traceDefects } from './defects/traces.ts';
 import { trialDefects } from './defects/trials.ts';
 import { wireDefects } from './defects/wire.ts';
 
@@ -24,11 +29,16 @@ export const defects: readonly Defect[] = [
   ...deliveryDefects,
   ...recordDefects,
   ...listDefects,
+  ...operatorDefects,
   ...orderDefects,
   ...limitDefects,
   ...engineDefects,
   ...retentionDefects,
   ...deliveryLogDefects,
   ...trialDefects,
+  ...traceDefects,
   ...recoveryDefects,
+  ...incidentDefects,
+  ...consoleDefects,
+  ...severalEshopsDefects,
 ];

@@ -61,6 +61,15 @@ export const faultDefects: readonly FaultDefect[] = [
     noticed: 'A delivery that an operator terminated is started again.',
   },
   {
+    name: 'faults-recovery',
+    group: 'recovery',
+    fault: 'worker killed in a recovery',
+    file: 'src/db/recoveries/step.ts',
+    text: '|| page?.last === true}',
+    replacement: '|| (page !== null && recovery.created > 0)}',
+    noticed: 'A recovery takes itself for complete before it has looked at everything.',
+  },
+  {
     name: 'faults-receiver',
     group: 'receiver',
     fault: 'our resolver away',
@@ -73,9 +82,9 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-mail',
     group: 'mail',
     fault: 'server puts off twice (451)',
-    file: 'activities/mail-deactivation.ts',
+    file: 'activities/mail-once.ts',
     text: '!error.refused) throw error;\n',
-    replacement: '!error.refused) return await recordMailed(sql, webhookId, generation);\n',
+    replacement: '!error.refused) return await owed.taken().then(() => true);\n',
     noticed: 'A mail server that asks for patience never gets the mail.',
   },
   {

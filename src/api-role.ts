@@ -3,20 +3,19 @@
  * @module
  */
 import type { Logger } from 'pino';
-import { createApp } from './api/app.ts';
-import { createTrial } from './attempt/trial.ts';
+import { createApplication } from './application.ts';
 import type { Config } from './config/config.ts';
-import { MOST_CONNECTIONS } from './config/variables.ts';
-import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
+import { createConsole, withConsole } from './console/console.tsx';
+import type { Steer, TemporalLinks } from './console/deps.ts';
 import { createPool, type Pool } from './db/pool.ts';
-import { createAddressGuard } from './delivery/address-guard.ts';
-import { destinationProblem } from './delivery/destination.ts';
 import type { OwnEndpoints } from './delivery/own-endpoints.ts';
 import type { Sender } from './delivery/sender.ts';
+import { type Figures, statusClass } from './figures/figures.ts';
 import { listen } from './http-server.ts';
 import type { Keys } from './keys.ts';
+import { started } from './log/log.ts';
 import type { Shutdown } from './shutdown.ts';
-import { version } from './version.ts';
+import type { Traces } from './traces/traces.ts';
 
 /** What the API role receives. */
 export interface ApiOptions {
@@ -29,6 +28,12 @@ export interface ApiOptions {
   /** For tests of webhooks. */
   readonly sender: Sender;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
+  readonly figures: Figures;
+  /** null: they are off. */
+  readonly traces: Traces | null;
+  /** See the console. */
+  readonly steer: Steer | null;
+  readonly temporal: TemporalLinks | null;
   readonly log: Logger;
 }
 
@@ -39,35 +44,38 @@ export interface ApiOptions {
  * @returns the address: `http://host:port`
  */
 export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise<string> {
-  const { config, sql, keys, own, sender, log, temporalState } = options;
+  const { config, sql, keys, own, sender, log, temporalState, figures, traces, steer, temporal } = options;
   const { settings } = config;
-  const guard = createAddressGuard(config.deliveryAllowCidrs, own);
   const healthSql = createPool(options.databaseUrl, 1);
   await shutdown.add(() => healthSql.end({ timeout: 5 }));
-  const app = createApp({
+  const application = await createApplication({
+    config,
+    own,
+    sender,
     sql,
     healthSql,
     log,
     keys,
-    version,
     temporalState,
-    loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
-    trustProxy: settings.TRUST_PROXY,
-    trial: createTrial({ sender, keys, version }),
-    destinationProblem: (url) => destinationProblem(guard, url),
-    budget: {
-      requests: settings.ESHOP_REQUESTS,
-      connections: settings.ESHOP_CONNECTIONS,
-      allConnections: MOST_CONNECTIONS,
-      bytesPerSecond: settings.ESHOP_MIB_PER_SECOND * 1024 * 1024,
-    },
-    shipperCatalogue: await loadShipperCatalogue(settings.SHIPPER_SERVICES_FILE),
-    marketplaces: await loadMarketplaces(settings.MARKETPLACES_FILE),
+    onAnswer: ({ method, status, ms }) =>
+      figures.requests.observe({ method, status: statusClass(status) }, ms / 1_000),
+    ...(traces === null ? {} : { traces }),
   });
-  const { url, close } = await listen(app, settings.HOST, settings.PORT, {
+  const pages = createConsole({
+    ...application,
+    steer,
+    temporal,
+    publicUrl: settings.PUBLIC_URL ?? null,
+    stopping: shutdown.signal,
+  });
+  const { url, close } = await listen(withConsole(application.api, pages), settings.HOST, settings.PORT, {
     maxConnections: settings.MAX_CONNECTIONS,
   });
-  await shutdown.add(close);
+  const stopped = started(log, 'api', { url });
+  await shutdown.add(async () => {
+    await close();
+    stopped();
+  });
   own.addUrl(url, 80);
   return url;
 }

@@ -9,7 +9,11 @@ import { variables } from './config/variables.ts';
 /** Addresses and, where there is a demonstration e-shop, how to log in. */
 export interface Ready {
   readonly apiUrl: string | null;
+  /** Where the figures are shown. */
+  readonly metricsUrl: string;
   readonly temporalUiUrl: string | null;
+  /** `host:port`, for gRPC. */
+  readonly temporalAddress: string;
   readonly mailDirectory: string | null;
   readonly allowCidrs: readonly string[];
   readonly demonstration: EshopCredentials | null;
@@ -26,8 +30,13 @@ function demoCommand(dataDir: string): string {
 /** The text, without a final newline. */
 export function banner(ready: Ready): string {
   const lines: [string, string][] = [];
-  if (ready.apiUrl !== null) lines.push(['API', `${ready.apiUrl}/v21`], ['Docs', `${ready.apiUrl}/docs`]);
+  if (ready.apiUrl !== null) {
+    lines.push(['API', `${ready.apiUrl}/v21`]);
+    lines.push(['Docs', `${ready.apiUrl}/docs`], ['Console', `${ready.apiUrl}/console`]);
+  }
+  lines.push(['Metrics', `${ready.metricsUrl}/metrics`]);
   if (ready.temporalUiUrl !== null) lines.push(['Temporal UI', ready.temporalUiUrl]);
+  if (ready.temporalAddress !== '') lines.push(['Temporal gRPC', ready.temporalAddress]);
   if (ready.mailDirectory !== null) lines.push(['Mails', `${ready.mailDirectory}/*.eml`]);
   if (ready.allowCidrs.length > 0)
     lines.push(['Private receivers', `allowed in ${ready.allowCidrs.join(', ')}`]);

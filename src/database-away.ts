@@ -12,12 +12,14 @@ const AWAY = [
   'ENOTFOUND',
   'ETIMEDOUT',
   'EHOSTUNREACH',
+  'ECONNRESET',
+  'CONNECTION_CLOSED',
 ];
-/** Classes of SQLSTATE: the login was refused, there is no such database. */
-const REFUSED = ['28', '3D'];
+/** What SQLSTATEs begin with: the login was refused, there is no such database, it takes none now, it starts or stops. */
+const REFUSED = ['28', '3D', '55000', '57P'];
 
 /** True where nothing answers at the database's address. */
-export function isDatabaseAway(error: unknown): boolean {
+function isDatabaseAway(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && AWAY.includes(code);
 }
@@ -25,7 +27,7 @@ export function isDatabaseAway(error: unknown): boolean {
 /** The database at `DATABASE_URL` cannot be used; any other error is returned as it is. */
 export function databaseProblem(error: unknown): unknown {
   if (isDatabaseAway(error)) return new UserError('The database at DATABASE_URL cannot be reached.');
-  if (error instanceof postgres.PostgresError && REFUSED.includes(error.code.slice(0, 2))) {
+  if (error instanceof postgres.PostgresError && REFUSED.some((begin) => error.code.startsWith(begin))) {
     return new UserError(`The database at DATABASE_URL refuses the connection: ${error.message}.`);
   }
   return error;

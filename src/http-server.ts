@@ -18,8 +18,15 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+/** The port belongs to somebody else. */
+export class PortInUse extends UserError {
+  override readonly name = 'PortInUse';
+}
+
 /** What a server may be told. */
 export interface HttpServerOptions {
+  /** What the port is configured with (default `PORT`). */
+  readonly variable?: string;
   /** Connections at the same time; one more is closed at once. */
   readonly maxConnections?: number;
   /** How long a request may take to arrive whole, an import aside, in milliseconds. */
@@ -109,13 +116,19 @@ function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unread
 }
 
 /**
- * @throws UserError when the port is taken
+ * @throws PortInUse when the port is taken
  */
 export async function listen(
   app: { fetch(request: Request, env: HttpBindings): Response | Promise<Response> },
   host: string,
   port: number,
-  { maxConnections, uploadMs = UPLOAD_MS, headMs = HEAD_MS, unreadMs = UNREAD_MS }: HttpServerOptions = {},
+  {
+    variable = 'PORT',
+    maxConnections,
+    uploadMs = UPLOAD_MS,
+    headMs = HEAD_MS,
+    unreadMs = UNREAD_MS,
+  }: HttpServerOptions = {},
 ): Promise<HttpServer> {
   const answer = getRequestListener((request, env) => app.fetch(request, env as HttpBindings), {
     // HTTP/1.0 needs no host, and Node looks after the rest below.
@@ -161,7 +174,9 @@ export async function listen(
     server.once('error', (error: NodeJS.ErrnoException) =>
       reject(
         error.code === 'EADDRINUSE'
-          ? new UserError(`PORT ${port} on ${host} is in use: choose another one, or 0 for any free one.`)
+          ? new PortInUse(
+              `${variable} ${port} on ${host} is in use: choose another one, or 0 for any free one.`,
+            )
           : error,
       ),
     );

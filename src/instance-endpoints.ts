@@ -10,29 +10,40 @@ import {
   type OwnEndpoints,
 } from './delivery/own-endpoints.ts';
 import { watchedFile } from './delivery/watched-file.ts';
-import { parseInstance } from './embedded/data-dir.ts';
+import { type DataDir, parseInstance } from './embedded/data-dir.ts';
 import type { EmbeddedStack } from './embedded/index.ts';
 
 const POSTGRES_PORT = 5432;
 const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 /** What the mail library takes where the URL names no port. */
 const SMTP_PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
+
+/** What is to be known of the parts that an instance runs on. */
+export type EmbeddedAddresses = Pick<EmbeddedStack, 'databaseUrl' | 'temporalAddress' | 'temporalPorts'> & {
+  readonly dataDir: Pick<DataDir, 'join'>;
+};
 
 /**
  * The ports that are known from the configuration and from what was started here. An API in another process of this
  * machine is known by `PORT`, or by what it has written down in `DATA_DIR`.
  */
-export function instanceEndpoints({ settings }: Config, embedded: EmbeddedStack): OwnEndpoints {
+export function instanceEndpoints(
+  { settings }: Pick<Config, 'settings'>,
+  embedded: EmbeddedAddresses,
+): OwnEndpoints {
   const announced = watchedFile(embedded.dataDir.join('instance.json'), (text): Endpoint[] => {
-    const { apiUrl } = parseInstance(text);
-    return apiUrl === undefined ? [] : [endpointOf(apiUrl, HTTP_PORT)];
+    const { apiUrl, metricsUrls = {} } = parseInstance(text);
+    const urls = [...(apiUrl === undefined ? [] : [apiUrl]), ...Object.values(metricsUrls).flat()];
+    return urls.map((url) => endpointOf(url, HTTP_PORT));
   });
   const own = createOwnEndpoints(announced);
   own.addUrl(embedded.databaseUrl, POSTGRES_PORT);
   if (embedded.temporalAddress !== '') own.addUrl(`http://${embedded.temporalAddress}`, HTTP_PORT);
   for (const port of embedded.temporalPorts) own.add('127.0.0.1', port);
-  const { SMTP_URL, HOST, PORT } = settings;
+  const { SMTP_URL, HOST, PORT, METRICS_PORT = 0, OTEL_EXPORTER_OTLP_ENDPOINT: collector } = settings;
+  if (collector !== undefined) own.addUrl(collector, collector.startsWith('https:') ? HTTPS_PORT : HTTP_PORT);
   if (SMTP_URL !== undefined) own.addUrl(SMTP_URL, SMTP_PORTS[new URL(SMTP_URL).protocol] ?? 25);
-  if (PORT !== 0) own.add(HOST, PORT);
+  for (const port of [PORT, METRICS_PORT]) if (port !== 0) own.add(HOST, port);
   return own;
 }

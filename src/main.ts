@@ -2,7 +2,6 @@
  * `npm start`: reads the configuration, starts the roles asked for, stops them in order.
  * @module
  */
-import pino from 'pino';
 import { startApi } from './api-role.ts';
 import { banner } from './banner.ts';
 import { type Config, loadConfig } from './config/config.ts';
@@ -12,14 +11,24 @@ import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
 import { createPool } from './db/pool.ts';
 import { createSender } from './delivery/sender.ts';
+import { tracedSender } from './delivery/traced-sender.ts';
 import { demonstrationEshop } from './demonstration.ts';
+import { counted } from './domain/words.ts';
 import { startEmbedded } from './embedded/index.ts';
+import { freePort } from './embedded/ports.ts';
+import { createFigures } from './figures/figures.ts';
+import { startFigures } from './figures-role.ts';
 import { instanceEndpoints } from './instance-endpoints.ts';
+import { createLog } from './log/log.ts';
 import { createMailer } from './mail/mailer.ts';
 import { masterKeys } from './master-key.ts';
 import { makeAhead } from './retention/retain.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './shutdown.ts';
+import { createSteer } from './steer.ts';
 import { temporalTarget } from './temporal/target.ts';
+import { createUiLinks } from './temporal/ui-links.ts';
+import { startTraces, tracesAreOn } from './traces/start-traces.ts';
+import { untraced } from './traces/traces.ts';
 import { shownError } from './user-error.ts';
 import { version } from './version.ts';
 import { type RunningWorker, startWorker } from './worker-role.ts';
@@ -38,17 +47,22 @@ const stop = () => shutdown.stop(config?.shutdownGraceMs ?? EARLY_GRACE_MS);
 async function main(): Promise<void> {
   config = loadConfig(process.env);
   const { settings } = config;
-  // Log lines go to stderr: stdout is for the person who started us.
-  const log = pino(
-    { level: settings.LOG_LEVEL, base: { role: settings.ROLE } },
-    pino.destination({ fd: 2, sync: false }),
-  );
+  const log = await createLog({
+    level: settings.LOG_LEVEL,
+    role: settings.ROLE,
+    terminal: process.stderr.isTTY,
+    colors: process.stderr.isTTY && process.stderr.hasColors(),
+    traced: tracesAreOn(settings),
+  });
+  const traces = await startTraces(settings, log);
+  await shutdown.add(async () => traces?.stop());
 
   const embedded = await startEmbedded(config, say, shutdown);
   const applied = await migrate(embedded.databaseUrl, { say }).catch((error: unknown) => {
     throw databaseProblem(error);
   });
-  for (const name of applied) say(`Database: applied ${name}`);
+  const latest = applied.at(-1);
+  if (latest !== undefined) say(`Database: ${counted(applied.length, 'migration')} applied, up to ${latest}`);
   const sql = createPool(embedded.databaseUrl, POOL_SIZE);
   await shutdown.add(() => sql.end({ timeout: 5 }));
   // After weeks without a worker the present week may have no partitions; without them nothing is lost either.
@@ -60,15 +74,25 @@ async function main(): Promise<void> {
   await shutdown.add(() => notifierOf(sql).close());
 
   const own = instanceEndpoints(config, embedded);
-  const sender = createSender({
+  const plainSender = createSender({
     timeoutMs: config.retryPolicy.attemptTimeoutMs,
     allowCidrs: config.deliveryAllowCidrs,
     own,
     dnsServers: settings.DNS_SERVERS,
     version,
   });
+  const sender = tracedSender(plainSender, traces ?? untraced);
   await shutdown.add(() => sender.close());
   let worker: RunningWorker | undefined;
+  const temporalState = () => worker?.temporalState() ?? 'unknown';
+  const figures = createFigures();
+  const sdkFigures = settings.ROLE === 'api' ? null : `127.0.0.1:${await freePort()}`;
+  const sdkUrl = sdkFigures === null ? null : `http://${sdkFigures}/metrics`;
+  if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
+  const metricsUrl = await startFigures(
+    { config, databaseUrl: embedded.databaseUrl, sql, figures, own, temporalState, sdkUrl, log },
+    shutdown,
+  );
   if (settings.ROLE !== 'api') {
     const mailer = createMailer({
       from: settings.MAIL_FROM,
@@ -85,7 +109,11 @@ async function main(): Promise<void> {
       keys,
       sender,
       mailer,
+      publicUrl: settings.PUBLIC_URL ?? null,
       log,
+      figures,
+      ...(traces === null ? {} : { traces }),
+      ...(sdkFigures === null ? {} : { sdkFigures }),
     });
     worker = await shutdown.starting(starting, (running) => running.stop());
   }
@@ -93,14 +121,24 @@ async function main(): Promise<void> {
   let apiUrl: string | null = null;
   if (settings.ROLE !== 'worker') {
     const { databaseUrl } = embedded;
-    const temporalState = () => worker?.temporalState() ?? 'unknown';
-    apiUrl = await startApi({ config, databaseUrl, sql, keys, own, sender, temporalState, log }, shutdown);
+    const address = embedded.temporalAddress;
+    const steering = address === '' ? null : createSteer(config, sql, address);
+    await shutdown.add(async () => steering?.close());
+    const steer = steering?.steer ?? null;
+    const uiUrl = settings.TEMPORAL_UI_URL ?? embedded.temporalUiUrl;
+    const temporal = uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql);
+    apiUrl = await startApi(
+      { config, databaseUrl, sql, keys, own, sender, temporalState, figures, traces, steer, temporal, log },
+      shutdown,
+    );
   }
-  await embedded.announce(apiUrl);
+  await embedded.announce(apiUrl, sdkUrl === null ? [metricsUrl] : [metricsUrl, sdkUrl]);
   say(
     banner({
       apiUrl,
-      temporalUiUrl: embedded.temporalUiUrl,
+      metricsUrl,
+      temporalUiUrl: embedded.temporalUiUrl ?? settings.TEMPORAL_UI_URL ?? null,
+      temporalAddress: embedded.temporalAddress,
       mailDirectory:
         settings.ROLE !== 'api' && settings.SMTP_URL === undefined ? embedded.dataDir.join('mail') : null,
       allowCidrs: config.deliveryAllowCidrs,

@@ -55,3 +55,14 @@ export async function masterKeys(sql: Pool, settings: Settings, dataDir: DataDir
   await writeSetting(sql, NEXT_CHECK_VALUE, keys.checkValue);
   return keys;
 }
+
+/**
+ * The keys of a command that runs beside the processes that serve. It leaves no note: nothing is sealed anew for its sake.
+ * @throws ConfigError when the database was created with another key
+ */
+export async function commandKeys(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Keys> {
+  const keys = await configuredKeys(settings, dataDir);
+  const sealedWith = await readSetting(sql, CHECK_VALUE);
+  if (sealedWith === null || [keys.checkValue, ...keys.otherCheckValues].includes(sealedWith)) return keys;
+  throw wrongKey(settings, dataDir);
+}

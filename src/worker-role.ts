@@ -12,10 +12,18 @@ import { batchWorkflowId } from '../workflows/batch-types.ts';
 import { stepsQueue } from '../workflows/delivery-types.ts';
 import { type BatchRooms, createDestinations, createRooms, type Rooms } from './attempt/rooms.ts';
 import { BATCH_SLOTS, createSlots } from './attempt/slots.ts';
+import { createTrial } from './attempt/trial.ts';
+import { together } from './attempt/watch.ts';
 import type { Pool } from './db/pool.ts';
 import type { Sender } from './delivery/sender.ts';
+import { warningTimes } from './domain/incident.ts';
 import type { RetryPolicy } from './domain/retry-policy.ts';
+import { countDeliveries } from './figures/delivery-figures.ts';
+import { createFigures, type Figures } from './figures/figures.ts';
+import { countMails, countMends, countRounds } from './figures/worker-figures.ts';
 import type { Keys } from './keys.ts';
+import { logDeliveries } from './log/delivery-log.ts';
+import { started } from './log/log.ts';
 import type { Mailer } from './mail/mail.ts';
 import { type Counts, createCounts } from './reconciler/counts.ts';
 import { createExecutions } from './reconciler/executions.ts';
@@ -29,8 +37,12 @@ import { runTogether } from './temporal/run-together.ts';
 import { scheduleRetention } from './temporal/schedule-retention.ts';
 import { createBatchStarter } from './temporal/start-batch.ts';
 import { createRecoveryStarter } from './temporal/start-recovery.ts';
+import { createWarningStarter } from './temporal/start-warning.ts';
 import { connectionOptions, type TemporalTarget } from './temporal/target.ts';
+import { tracedBatches, tracedDispatcher } from './temporal/traced-starts.ts';
 import { loadWorkflowBundle } from './temporal/workflow-bundle.ts';
+import { type Traces, untraced } from './traces/traces.ts';
+import { version } from './version.ts';
 
 /** What the worker role receives. */
 export interface WorkerOptions {
@@ -41,7 +53,15 @@ export interface WorkerOptions {
   readonly keys: Keys;
   readonly sender: Sender;
   readonly mailer: Mailer;
+  /** Where e-shops reach the API, for the links in mails; null: not known. */
+  readonly publicUrl: string | null;
   readonly log: Logger;
+  /** Where everything is counted; left out: nowhere that anybody sees. */
+  readonly figures?: Figures;
+  /** Where Temporal's SDK shows its own, as `host:port`; left out: nowhere. */
+  readonly sdkFigures?: string;
+  /** Left out: traces are off. */
+  readonly traces?: Traces;
   readonly retention: {
     /** How long events and deliveries are kept at least, in milliseconds. */
     readonly periodMs: number;
@@ -109,11 +129,14 @@ const RENEWAL_SPACING_MS = 30_000;
  * Starts the role; resolves once it runs or keeps trying in the background.
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { log } = options;
-  routeTemporalLogs(log);
+  const { log, figures = createFigures(), traces = untraced } = options;
+  routeTemporalLogs(log, options.sdkFigures);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
-  const repaired = createCounts();
+  const repaired = countMends(figures, createCounts());
+  const watch = together(countDeliveries(figures), logDeliveries(log));
+  const mailer = countMails(figures, options.mailer);
+  const onRound = countRounds(figures);
   const slots = createSlots(BATCH_SLOTS);
   const destinations = createDestinations();
   const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE } = options;
@@ -134,29 +157,38 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const connection = await NativeConnection.connect(connectionOptions(temporal));
     const client = new Client({ connection, namespace: temporal.namespace });
     const workers: Worker[] = [];
+    const stopped: (() => void)[] = [];
     let relay: Relay | undefined;
     let reconciler: Reconciler | undefined;
     try {
       await registerSearchAttributes(connection, temporal.namespace, log);
       if (retention.scheduled) await scheduleRetention(client, temporal.taskQueue, log);
-      const dispatcher = createDispatcher(client, temporal.taskQueue, options.policy);
-      const starter = createBatchStarter(client, {
-        taskQueue: temporal.taskQueue,
-        policy: options.policy,
-      });
+      const dispatcher = tracedDispatcher(
+        createDispatcher(client, temporal.taskQueue, options.policy),
+        traces,
+      );
+      const starter = tracedBatches(
+        createBatchStarter(client, { taskQueue: temporal.taskQueue, policy: options.policy }),
+        traces,
+      );
       const recoveries = createRecoveryStarter(client, temporal.taskQueue);
       const activities = createActivities({
         sql: options.sql,
         sender: options.sender,
         keys: options.keys,
-        mailer: options.mailer,
+        mailer,
+        publicUrl: options.publicUrl,
+        policy: options.policy,
         retentionMs: retention.periodMs,
         rooms,
         log,
+        watch,
+        traces,
         slots,
         batchRooms,
         stopping: stopping.signal,
-        signalAttemptFailed: (deliveryId, attempt) => dispatcher.signalAttemptFailed(deliveryId, attempt),
+        trial: createTrial({ sender: options.sender, keys: options.keys, version }),
+        signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
       });
       const { namespace, taskQueue } = temporal;
       // All activities on either queue: deliveries of an older release have their steps where they began.
@@ -186,6 +218,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         executions: createExecutions(client, temporal.taskQueue),
         restarter: { ...dispatcher, ...starter, ...recoveries },
         log,
+        watch,
         counts: repaired,
         onSetBack,
         ...(options.reconciling ?? {
@@ -200,6 +233,8 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         handedBack: dispatcher,
         recovered: dispatcher,
         recoveries,
+        warnings: createWarningStarter(client, temporal.taskQueue),
+        warningTerms: warningTimes(options.policy),
         starter,
         checkBatch: (batchId) => checking.check([batchWorkflowId(batchId)]),
         slots,
@@ -207,10 +242,14 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         limits: rooms.limits,
         batchLimits: batchRooms.claimLimits,
         log,
+        watch,
+        onRound,
         onTemporal: (now) => {
           state = now;
         },
       });
+      for (const part of ['worker', 'reconciler', 'relay'])
+        stopped.push(started(log, part, { namespace, taskQueue }));
       state = 'up';
       onReady();
       const running = [reconciler, relay];
@@ -224,6 +263,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       await reconciler?.stop();
       await relay?.stop();
       await connection.close().catch(() => {});
+      for (const say of stopped.reverse()) say();
     }
   }
 

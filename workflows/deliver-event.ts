@@ -20,6 +20,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
+import { type Standing, whoAndWhy } from '../src/domain/steering.ts';
 import { counted } from '../src/domain/words.ts';
 import { attemptOptions, lastChanceOptions, mailOptions, ownStepOptions } from './delivery-options.ts';
 import {
@@ -32,6 +33,7 @@ import {
   webhookChangedSignal,
 } from './delivery-types.ts';
 import { nextStep } from './next-step.ts';
+import { takeOrders } from './operator-updates.ts';
 import { createOperatorView, deliveryTitle } from './operator-view.ts';
 import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
 
@@ -61,6 +63,14 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     changes += 1;
   });
   setHandler(attemptFailed, (attempt) => view.attemptFailed(attempt));
+  const orders = takeOrders({
+    input,
+    own,
+    view,
+    changed() {
+      changes += 1;
+    },
+  });
   if (input.lastFailure !== undefined) view.attemptFailed(input.lastFailure);
 
   /** Waits until the webhook changes, or for so many milliseconds. */
@@ -113,6 +123,10 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       situation = await own.readDelivery(query);
     }
     if (nextStep(situation, Date.now()).step === 'beginHolding') situation = await own.holdDelivery(query);
+    if (situation.open) {
+      orders.stands(situation.operator ?? null);
+      view.receiver(situation.receiverHost);
+    }
     return situation;
   }
 
@@ -126,6 +140,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       if (patched('operator-cancellation-shown')) view.ended(state, `Ended by an operator as ${state}.`);
     });
     throw error;
+  } finally {
+    await orders.settled();
   }
 
   async function run(): Promise<DeliverEventResult> {
@@ -158,20 +174,24 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         attempts(seen, made, windowEndsAt === null ? input.policy.windowMs : msUntil(windowEndsAt));
       switch (next.step) {
         case 'end':
-          return await uncancellable(() => endedBefore(next.state));
+          return await uncancellable(() => endedBefore(next.state, !situation.open && situation.elsewhere));
         case 'cancel':
           return await cancel();
+        case 'giveUp':
+          return await uncancellable(() => giveUp(situation));
         case 'compensate':
           return await uncancellable(compensate);
-        case 'expire': {
-          const lastError = situation.open ? situation.lastError : null;
-          return await uncancellable(() => expire(next.alarm, lastError));
-        }
+        case 'expire':
+          return await uncancellable(() => expire(next.alarm, whyExpired(situation, next.alarm)));
         case 'beginHolding':
           break;
         case 'hold':
-          view.held(next.until);
-          await wait(msUntil(next.until), seen, 'held: the webhook is inactive');
+          view.held(next.until, operatorOf(situation));
+          await wait(
+            msUntil(next.until),
+            seen,
+            operatorOf(situation) === null ? 'held: the webhook is inactive' : 'held by an operator',
+          );
           if (changes > seen) view.resumed();
           break;
         case 'waitForNextAttempt':
@@ -209,25 +229,30 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     return { state };
   }
 
-  async function expire(alarm: boolean, lastError: string | null): Promise<DeliverEventResult> {
+  async function giveUp(situation: DeliverySituation): Promise<DeliverEventResult> {
+    const state = await close('canceled', false);
+    const operator = operatorOf(situation);
+    view.ended(state, `Given up by ${operator === null ? 'an operator' : whoAndWhy(operator)}.`);
+    return { state };
+  }
+
+  async function expire(alarm: boolean, why: string): Promise<DeliverEventResult> {
     const state = await close('expired', alarm);
     if (state !== 'expired') return { state };
-    const why = alarm
-      ? `Expired: an outage of Waybill used up the window, and the last attempt failed (${lastError ?? 'no answer'}). The webhook stays active.`
-      : 'Expired: the window ended while the webhook was inactive.';
     view.ended(state, why);
     throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
   }
 
   /** Started again, or reset by an operator, after the delivery had ended: its end stays, and is said again. */
-  async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
+  async function endedBefore(state: FinalState, elsewhere = false): Promise<DeliverEventResult> {
     if (state === 'failed' && patched('ended-before')) return await compensateAgain();
     if (state === 'expired' && patched('ended-before')) {
       const why = 'Had already expired; nothing was sent.';
       view.ended(state, why);
       throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
     }
-    view.ended(state, `Had already ended as ${state}; nothing was sent.`);
+    const what = elsewhere ? 'Another workflow makes this delivery' : `Had already ended as ${state}`;
+    view.ended(state, `${what}; nothing was sent.`);
     return { state };
   }
 
@@ -258,6 +283,22 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     view.ended('failed', why);
     throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
   }
+}
+
+function whyExpired(situation: DeliverySituation, alarm: boolean): string {
+  if (situation.open && situation.spent === 'windowLost') {
+    const who = alarm
+      ? 'an outage of Waybill used up the window'
+      : 'an operator held it for most of the window';
+    return `Expired: ${who}, and the last attempt failed (${situation.lastError ?? 'no answer'}). The webhook stays active.`;
+  }
+  const meanwhile = operatorOf(situation) === null ? 'the webhook was inactive' : 'an operator held it';
+  return `Expired: the window ended while ${meanwhile}.`;
+}
+
+/** The operator who has stopped it. */
+function operatorOf(situation: DeliverySituation): Standing | null {
+  return situation.open ? (situation.operator ?? null) : null;
 }
 
 /** "21 attempts (HTTP 503 from shop.example after 212 ms); the webhook was left as it is." */

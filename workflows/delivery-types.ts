@@ -7,6 +7,7 @@ import type { AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
+import type { OperatorAction } from '../src/domain/steering.ts';
 
 /** Input of `deliverEvent`. */
 export interface DeliverEventInput {
@@ -50,6 +51,30 @@ export interface DeliveryActivities {
     alarm: boolean;
   }): Promise<FinalState>;
   mailDeactivation(input: { webhookId: number; generation: number }): Promise<void>;
+  /** Does and records what an operator asks, or says why not. */
+  steerDelivery(input: SteerDeliveryInput): Promise<SteerDeliveryResult>;
+}
+
+/** What an operator asks of a delivery. */
+export interface SteerDeliveryInput {
+  readonly deliveryId: string;
+  readonly policy: RetryPolicy;
+  readonly asked: Omit<OperatorAction, 'at'>;
+}
+
+/** What follows from it, or why it is refused, as a sentence. */
+export interface SteerDeliveryResult {
+  readonly accepted: boolean;
+  readonly sentence: string;
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+}
+
+/** What an operator says with `tryNow`, `hold`, `resume` and `giveUp`. */
+export interface SteeringOrder {
+  readonly reason?: string;
+  /** Who asks. */
+  readonly by?: string;
 }
 
 /** Which delivery is read, with what its times depend on, in milliseconds. */
@@ -95,11 +120,6 @@ export interface FailedAttempt {
 export const webhookChangedSignal = 'webhookChanged';
 /** Signal: an attempt failed. For the operator's view alone; nothing is decided by it. */
 export const attemptFailedSignal = 'attemptFailed';
-
-/** `delivery/<delivery id>`: all that ties a delivery to its workflow. */
-export function deliveryWorkflowId(deliveryId: string): string {
-  return `delivery/${deliveryId}`;
-}
 
 /**
  * The task queue of the steps that are Waybill's own, beside that of workflows and attempts: they wait behind no attempt.

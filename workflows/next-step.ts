@@ -9,6 +9,7 @@ import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts'
 export type NextStep =
   | { readonly step: 'end'; readonly state: FinalState }
   | { readonly step: 'cancel' }
+  | { readonly step: 'giveUp' }
   | { readonly step: 'compensate' }
   | { readonly step: 'expire'; readonly alarm: boolean }
   | { readonly step: 'beginHolding' }
@@ -24,11 +25,14 @@ export function nextStep(situation: DeliverySituation, workflowTime: number): Ne
   // All times are of one clock. In older histories they are the worker's: there the later of the two counts.
   const now = situation.clock === 'database' ? situation.readAt : Math.max(workflowTime, situation.readAt);
   if (situation.webhook === 'deleted') return { step: 'cancel' };
-  if (situation.spent === 'windowLost') return { step: 'expire', alarm: true };
+  const stop = situation.operator?.stop ?? null;
+  // Before all else that could follow: who gives a delivery up wants its webhook left alone.
+  if (stop === 'giveUp') return { step: 'giveUp' };
+  if (situation.spent === 'windowLost') return { step: 'expire', alarm: situation.operatorHeld !== true };
   if (situation.spent !== null) return { step: 'compensate' };
 
   const { windowEndsAt, nextAttemptAt } = situation;
-  if (situation.webhook === 'inactive') {
+  if (situation.webhook === 'inactive' || stop === 'hold') {
     if (windowEndsAt === null) return { step: 'beginHolding' };
     return now < windowEndsAt ? { step: 'hold', until: windowEndsAt } : { step: 'expire', alarm: false };
   }

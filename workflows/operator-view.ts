@@ -2,12 +2,13 @@
  * The operator's view of a delivery in the Temporal UI: search attributes and a short Markdown table.
  * @module
  */
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { patched, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { FinalState } from '../src/attempt/situation.ts';
 import { maxAttempts } from '../src/domain/retry-policy.ts';
+import type { OperatorAction, Standing, SteeringAction } from '../src/domain/steering.ts';
 import type { DeliverEventInput, FailedAttempt } from './delivery-types.ts';
 import { literal, literalCell } from './markdown.ts';
-import { deliveryStateKey, lastStatusKey } from './search-attributes.ts';
+import { deliveryStateKey, lastStatusKey, receiverHostKey } from './search-attributes.ts';
 
 /** "CREATE_ORDER 10001 → webhook 7": the delivery in one line. */
 export function deliveryTitle(
@@ -19,23 +20,44 @@ export function deliveryTitle(
 /** Keeps the story of one delivery and shows it. */
 export interface OperatorView {
   attemptFailed(attempt: FailedAttempt): void;
-  held(until: number | null): void;
+  /** Where its webhook points now. */
+  receiver(host: string | null | undefined): void;
+  /** What an operator asked, and what was done. */
+  steered(asked: Omit<OperatorAction, 'id'>): void;
+  /** @param operator who holds it; null: its webhook is inactive */
+  held(until: number | null, operator?: Standing | null): void;
   resumed(): void;
   ended(state: FinalState, sentence: string): void;
 }
 
+/** Of what operators asked so much is shown, the latest. */
+const SHOWN_ACTIONS = 20;
+
 /** @param input the delivery whose story is shown */
 export function createOperatorView(input: DeliverEventInput): OperatorView {
   const failed: FailedAttempt[] = [];
+  const asked: Omit<OperatorAction, 'id'>[] = [];
   const total = maxAttempts(input.policy);
   let headline = '';
 
   function show(): void {
-    const rows = failed.map(
-      (attempt) => `| ${attempt.number} | ${attempt.at} | ${literalCell(attempt.sentence)} |`,
-    );
-    const table = rows.length === 0 ? [] : ['', '| attempt | at | what happened |', '|---|---|---|', ...rows];
-    setCurrentDetails([`**${deliveryTitle(input)}**`, '', headline, ...table].join('\n'));
+    // The newest first: what happened last is what an operator looks for.
+    const attempts = failed
+      .toSorted((a, b) => b.number - a.number)
+      .map((attempt) => [String(attempt.number), attempt.at, literalCell(attempt.sentence)]);
+    const actions = asked
+      .toReversed()
+      .map(({ action, by, reason, at }) => [
+        action,
+        at,
+        literalCell(by),
+        reason === '' ? '' : literalCell(reason),
+      ]);
+    const tables = [
+      ...table(['attempt', 'at', 'what happened'], attempts),
+      ...table(['asked for', 'at', 'by', 'reason'], actions),
+    ];
+    setCurrentDetails([`**${deliveryTitle(input)}**`, '', headline, ...tables].join('\n'));
   }
 
   return {
@@ -54,13 +76,35 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       ]);
       show();
     },
-    held(until) {
-      headline = `Held: the webhook is inactive.${until === null ? '' : ` The window ends ${new Date(until).toISOString()}.`}`;
+    receiver(host) {
+      const shown = workflowInfo().typedSearchAttributes.get(receiverHostKey);
+      // Where it was started without, its server may not know the attribute.
+      if (shown === undefined || host === undefined || host === null) return;
+      const value = searchableHost(host);
+      if (value !== shown && patched('receiver-host'))
+        upsertSearchAttributes([{ key: receiverHostKey, value }]);
+    },
+    steered(action) {
+      asked.push(action);
+      if (asked.length > SHOWN_ACTIONS) asked.shift();
+      headline = `${ASKED[action.action]} by ${who(action)}`;
+      if (action.action === 'resume' && failed.length > 0) {
+        upsertSearchAttributes([{ key: deliveryStateKey, value: 'retrying' }]);
+      }
+      show();
+    },
+    held(until, operator = null) {
+      const why =
+        operator === null
+          ? 'Held: the webhook is inactive.'
+          : `Held by ${who(operator)} No attempt is made until it is resumed.`;
+      headline = `${why}${until === null ? '' : ` The window ends ${new Date(until).toISOString()}.`}`;
       upsertSearchAttributes([{ key: deliveryStateKey, value: 'held' }]);
       show();
     },
     resumed() {
-      headline = 'The webhook changed: trying again.';
+      // Where an operator had a hand in it, the headline says so already.
+      if (headline.startsWith('Held: ')) headline = 'The webhook changed: trying again.';
       show();
     },
     ended(state, sentence) {
@@ -71,4 +115,31 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       show();
     },
   };
+}
+
+/** What fits into a search attribute on SQL, in characters. */
+const SEARCH_CHARACTERS = 255;
+
+/** The value of {@link receiverHostKey}. */
+export function searchableHost(host: string): string {
+  return host.slice(0, SEARCH_CHARACTERS);
+}
+
+const ASKED: Readonly<Record<SteeringAction, string>> = {
+  tryNow: 'An attempt at once, asked for',
+  hold: 'Held',
+  resume: 'Resumed',
+  giveUp: 'Given up',
+};
+
+/** "anna at 2026-11-22T17:30:00.000Z: stock-taking." as Markdown. */
+function who({ by, reason, at }: Pick<OperatorAction, 'by' | 'reason' | 'at'>): string {
+  return `${literal(by)} at ${at}${reason === '' ? '' : `: ${literal(reason)}`}.`;
+}
+
+/** Lines of Markdown; none for no rows. */
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return [];
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return ['', line(titles), `|${'---|'.repeat(titles.length)}`, ...rows.map(line)];
 }

@@ -51,6 +51,8 @@ async function startOne(): Promise<void> {
     webhookId: 1,
     eventType: 'CREATE_ORDER',
     entityId: 'bench-10001',
+    readableId: true,
+    receiverHost: null,
   });
 }
 

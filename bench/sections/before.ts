@@ -30,9 +30,9 @@ export const before: Section = {
     const { before: folder, sizes } = bench;
     if (folder === undefined) return;
     const stack = await bench.stack();
-    const trees = await Promise.all(
-      COLUMNS.map(async (column) => ({ column, ...(await startTree(stack, column, folder)) })),
-    );
+    const trees: (Awaited<ReturnType<typeof startTree>> & { column: (typeof COLUMNS)[number] })[] = [];
+    // In turn: each looks for free ports of its own.
+    for (const column of COLUMNS) trees.push({ column, ...(await startTree(stack, column, folder)) });
     const pace = {
       perSecond: PER_SECOND,
       seconds: sizes.steadySeconds,

@@ -9,6 +9,7 @@ import { growth } from './growth.ts';
 import { importing } from './import.ts';
 import { memory } from './memory.ts';
 import { neighbours } from './neighbours.ts';
+import { recovery } from './recovery.ts';
 import { rush } from './rush.ts';
 import type { Section } from './section.ts';
 import { workers } from './workers.ts';
@@ -21,6 +22,7 @@ export const sections: readonly Section[] = [
   api,
   importing,
   neighbours,
+  recovery,
   growth,
   memory,
 ];

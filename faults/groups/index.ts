@@ -12,6 +12,7 @@ import { nameFaults } from './names.ts';
 import { operatorFaults } from './operator.ts';
 import { postgresFaults } from './postgres.ts';
 import { receiverFaults } from './receiver.ts';
+import { recoveryFaults } from './recovery.ts';
 import { stopFaults } from './stop.ts';
 import { temporalFaults } from './temporal.ts';
 
@@ -23,6 +24,7 @@ export const faults: readonly (Fault | EmbeddedFault)[] = [
   ...postgresFaults,
   ...temporalFaults,
   ...operatorFaults,
+  ...recoveryFaults,
   ...receiverFaults,
   ...nameFaults,
   ...mailFaults,

@@ -10,12 +10,12 @@ import type { Stack } from '../stack/stack.ts';
 /** First attempts, one in the middle, and those that the longest waits follow. */
 const MOMENTS: readonly Moment[] = ['orders', 'slow', 1, 12, 19, 20, 21];
 
-function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+/** What kills parts, and starts them again. */
+export function killing(
+  parts: (stack: Stack) => readonly Part[],
+): Pick<Fault, 'policies' | 'lasts' | 'inject' | 'heal'> {
   return {
-    group: 'kill',
-    name: `${name} killed`,
     policies: ['scaled', 'hours'],
-    moments: MOMENTS,
     lasts: [0, 3_000],
     async inject({ stack }) {
       await Promise.all(parts(stack).map((part) => part.kill()));
@@ -25,6 +25,10 @@ function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
       for (const part of parts(stack)) await part.start();
     },
   };
+}
+
+function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+  return { group: 'kill', name: `${name} killed`, moments: MOMENTS, ...killing(parts) };
 }
 
 function frozen(name: string, parts: (stack: Stack) => readonly Part[]): Fault {

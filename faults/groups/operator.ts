@@ -5,9 +5,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
+import type { SteeringAction } from '../../src/domain/steering.ts';
 import { until } from '../../test/support/until.ts';
+import { workflowIdOf } from '../../test/support/workflow-ids.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import type { Fault, Scene } from '../fault.ts';
 import type { Outcome } from '../ledger.ts';
 
@@ -67,6 +68,15 @@ async function failingDelivery({ receivers }: Scene): Promise<string> {
   });
 }
 
+/** Asks something of a delivery; answers whether it was done. */
+async function asked(scene: Scene, action: SteeringAction, workflow: string): Promise<boolean> {
+  const order = ['--name', action, '--input', '{"reason": "trial"}'];
+  return await temporal(scene, 'workflow', 'update', 'execute', '--workflow-id', workflow, ...order).then(
+    () => true,
+    () => false,
+  );
+}
+
 interface Order {
   readonly name: string;
   /** What is typed; `workflow` names the delivery's workflow. */
@@ -102,12 +112,15 @@ function ordered({
       if (outcomes !== undefined) scene.ledger.exceptions.set(id, outcomes);
       if (orders === true) scene.ledger.ordered.set(id, Date.now());
       // One that a batch handed back gets its workflow in a moment.
-      await until('its workflow', () => exists(scene, deliveryWorkflowId(id)));
-      await inject(scene, deliveryWorkflowId(id));
+      const workflow = await until('its workflow', async () => {
+        const workflowId = await workflowIdOf(scene.stack.sql, id);
+        return (await exists(scene, workflowId)) && workflowId;
+      });
+      await inject(scene, workflow);
     },
     async heal(scene) {
-      const id = targets.get(scene) ?? '';
-      await heal?.(scene, deliveryWorkflowId(id));
+      const id = targets.get(scene);
+      if (id !== undefined) await heal?.(scene, await workflowIdOf(scene.stack.sql, id));
     },
   };
 }
@@ -173,6 +186,23 @@ export const operatorFaults: readonly Fault[] = [
     name: 'activity reset',
     inject: (scene, id) => toActivity(scene, 'reset', id),
     orders: true,
+  }),
+  ordered({
+    name: 'tried now',
+    // Refused while an attempt is under way.
+    inject: (scene, id) => until('tryNow to be taken', () => asked(scene, 'tryNow', id)),
+    orders: true,
+  }),
+  ordered({
+    name: 'held, then resumed',
+    policies: ['scaled'],
+    inject: (scene, id) => asked(scene, 'hold', id),
+    heal: (scene, id) => asked(scene, 'resume', id),
+  }),
+  ordered({
+    name: 'given up',
+    inject: (scene, id) => until('giveUp to be taken', () => asked(scene, 'giveUp', id)),
+    outcomes: ['canceled'],
   }),
   batchEnded('terminate'),
   batchEnded('cancel'),

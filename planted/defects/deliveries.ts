@@ -66,7 +66,7 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'alarm-of-a-lost-window-missing',
     file: 'workflows/next-step.ts',
-    text: "{ step: 'expire', alarm: true }",
+    text: "{ step: 'expire', alarm: situation.operatorHeld !== true }",
     replacement: "{ step: 'expire', alarm: false }",
     noticed: 'Deliveries are lost to an outage and nobody is told.',
     caughtBy: ALARMED,
@@ -74,16 +74,16 @@ export const deliveryDefects: readonly Defect[] = [
   {
     name: 'alarm-of-a-lost-window-inverted',
     file: 'activities/delivery-steps.ts',
-    text: 'if (alarm && closed) {',
-    replacement: 'if (!alarm && closed) {',
+    text: 'if (alarm && closed !== null) {',
+    replacement: 'if (!alarm && closed !== null) {',
     noticed:
       'The operator is alerted for every webhook that its e-shop left inactive, and never for an outage.',
     caughtBy: [...ALARMED, ...NOT_ALARMED],
   },
   {
     name: 'mail-of-a-short-window-missing',
-    file: 'activities/mail-deactivation.ts',
-    text: 'mailer.send(deactivationMail(notice), signal)',
+    file: 'activities/mail-once.ts',
+    text: 'mailer.send(owed.mail, signal)',
     replacement: 'Promise.resolve(signal)',
     noticed: 'A webhook is deactivated and its e-shop never hears of it.',
     caughtBy: [

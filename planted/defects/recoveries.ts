@@ -11,10 +11,18 @@ const STORED = 'src/db/recoveries/recoveries.ts';
 
 export const recoveryDefects: readonly Defect[] = [
   {
+    name: 'recovery-that-is-over-is-started-again',
+    file: 'src/temporal/start-recovery.ts',
+    text: '      if (recovery.ended) return await tell(recovery.id);\n',
+    replacement: '',
+    noticed: 'A recovery that was canceled in Temporal is shown there as completed.',
+    caughtBy: workflow("canceled with Temporal's own button: it is canceled for the e-shop too"),
+  },
+  {
     name: 'recovery-forgets-what-was-delivered-since',
     file: LOST,
-    text: 'and not settled and became',
-    replacement: 'and became',
+    text: 'where not settled and became',
+    replacement: 'where became',
     noticed: 'A receiver gets again what it has accepted in the meantime.',
     caughtBy: api(
       'what is found by all that became of the event here: what was delivered again, or is being delivered, is not lost',
@@ -31,8 +39,8 @@ export const recoveryDefects: readonly Defect[] = [
   {
     name: 'recovery-begun-twice',
     file: STORED,
-    text: '    if (known !== undefined) {',
-    replacement: '    if (known !== undefined && known.exhausted) {',
+    text: '  if (known !== undefined) {',
+    replacement: '  if (known !== undefined && known.exhausted) {',
     noticed: 'Whoever asks twice is told of a conflict with the recovery that was asked for.',
     caughtBy: api('a recovery asked for at the same moment by many, is one'),
   },

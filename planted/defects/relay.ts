@@ -21,7 +21,7 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-tells-only-the-first-page',
     file: 'src/relay/changes.ts',
-    text: '  if (limit === 0 || (last !== undefined && ids.length === limit)) {\n',
+    text: '  if (limit === 0 || (last !== undefined && next.length === limit)) {\n',
     replacement: '  if (limit === 0) {\n',
     noticed: 'After a long outage of a receiver only a few of its deliveries resume when it is activated.',
     caughtBy: relay('every open delivery of a webhook is told of a change, however many there are'),
@@ -116,8 +116,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'deletions-need-workflows',
     file: 'src/relay/changes.ts',
-    text: 'if (deleted) return await cancelWithoutWorkflow(sql, webhookId);',
-    replacement: 'if (deleted) return 0;',
+    text: 'const canceled = await cancelWithoutWorkflow(sql, webhookId);',
+    replacement: 'const canceled: never[] = [];',
     noticed:
       'A webhook deleted in a rush: each of its deliveries starts a workflow to be canceled, and others wait.',
     caughtBy: [
@@ -190,8 +190,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'changes-forget-how-far-they-are',
     file: 'src/db/outbox/claim-changes.ts',
-    text: 'and id > $',
-    replacement: 'and id <> $',
+    text: 'and d.id > $',
+    replacement: 'and d.id <> $',
     noticed: 'A change of a webhook with many open deliveries never ends.',
     caughtBy: fanOut(
       'a relay that is killed half-way leaves the rest to the next, and no more than the rest',

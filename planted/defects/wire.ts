@@ -78,7 +78,7 @@ export const wireDefects: readonly Defect[] = [
   },
   {
     name: 'login-verifies-only-where-there-is-a-user',
-    file: 'src/api/login.ts',
+    file: 'src/api/credentials.ts',
     text: 'await verifyPassword(user?.passwordHash ?? (await dummyHash), password)',
     replacement: 'user !== null && (await verifyPassword(user.passwordHash, password))',
     noticed: 'The time of a refused login tells whether a name exists.',

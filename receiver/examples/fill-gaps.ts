@@ -2,14 +2,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { type Reconcilable, reconcile, waybill } from 'waybill-receiver';
 
-const { WAYBILL_URL = '', WAYBILL_API_KEY = '', WAYBILL_USER = '', WAYBILL_PASSWORD = '' } = process.env;
-/** Up to where everything is settled. It belongs into your database, beside what was handled. */
+const { WAYBILL_URL = '', API_KEY = '', WAYBILL_USER = '', WAYBILL_PASSWORD = '' } = process.env;
+/** Up to where everything is settled. It belongs in your database, beside what was handled. */
 const CURSOR = 'reconciled-up-to';
 
 export async function fillGaps(hooks: Reconcilable): Promise<void> {
   const api = waybill({
     url: WAYBILL_URL,
-    apiKey: WAYBILL_API_KEY,
+    apiKey: API_KEY,
     username: WAYBILL_USER,
     password: WAYBILL_PASSWORD,
   });

@@ -61,6 +61,8 @@ export interface SentPayload {
   readonly method: 'POST' | 'GET';
   /** JSON text; null on GET. */
   readonly body: string | null;
+  /** Of a test event: there is no such record. */
+  readonly test?: boolean | undefined;
 }
 
 /** The API, logged in. Every method throws `ApiRefused` for what is refused. */
@@ -172,11 +174,12 @@ export function waybill(options: ApiOptions): WaybillApi {
     },
     async payload(deliveryId) {
       try {
-        const answer = await get<object | null, { readonly request: Pick<SentPayload, 'method'> }>(
+        const answer = await get<object | null, { readonly request: Omit<SentPayload, 'body'> }>(
           `/v21/deliveries/${encodeURIComponent(deliveryId)}/payload`,
         );
         const body = answer.data === null ? null : JSON.stringify(answer.data);
-        return { method: answer.request.method, body };
+        const { method, test } = answer.request;
+        return { method, body, test };
       } catch (error) {
         if (error instanceof ApiRefused && error.status === 404) return null;
         throw error;

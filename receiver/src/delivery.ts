@@ -14,7 +14,7 @@ export interface Delivery<K extends string = string> {
   readonly entityId: string | null;
   /** From 1 on; null where `reconcile` fetched it. */
   readonly attempt: number | null;
-  /** A sample, asked for with `POST /webhooks/{id}/test`: there is no such record. */
+  /** A sample, asked for with `POST /webhooks/{id}/test` or triggered by the warehouse: there is no such record. */
   readonly test: boolean;
   /** POST brings the record, GET its identifier only. */
   readonly method: 'POST' | 'GET';

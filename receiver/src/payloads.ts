@@ -91,7 +91,7 @@ export interface OrderV2 {
   readonly invoiceNumber: string | null;
   /** Print the order file of type invoice, which is then required. */
   readonly invoicePrint: boolean;
-  /** Tells the warehouse to pick from quality; units are reserved from `stock.available` all the same. */
+  /** Tells the warehouse to pick from quality; units are still reserved from `stock.available`. */
   readonly pickFromQuality: boolean;
   /** Tracking numbers of the packages. */
   readonly trackingNumbers: readonly string[];
@@ -265,7 +265,7 @@ export interface Order {
   readonly invoiceNumber: string | null;
   /** Print the order file of type invoice, which is then required. */
   readonly invoicePrint: boolean;
-  /** Tells the warehouse to pick from quality; units are reserved from `stock.available` all the same. */
+  /** Tells the warehouse to pick from quality; units are still reserved from `stock.available`. */
   readonly pickFromQuality: boolean;
   /** Tracking numbers of the packages. */
   readonly trackingNumbers: readonly string[];

@@ -135,6 +135,8 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       const { delivery, json } = await deliveryOf(received, settings);
       if (!delivery.test || settings.tests === 'handle') return responseTo(await take(delivery, json));
       if (runOf(delivery.kind) === null) throw noHandler(delivery.kind);
+      // A test event is in the delivery log, where \`reconcile\` would find it.
+      await settings.store.done(delivery.id);
       return responseTo('verified');
     } catch (problem) {
       const onPurpose = problem instanceof Gone || problem instanceof RetryLater;
@@ -149,7 +151,7 @@ function build<V extends PayloadVersion>(settings: Settings, handlers: Handlers)
       const kinds: readonly K[] = typeof kind === 'string' ? [kind] : kind;
       const unknown = kinds.find((each) => !isKind(each));
       if (unknown !== undefined)
-        throw new TypeError(`${unknown} is not a kind of event. One that is new belongs into otherwise(…).`);
+        throw new TypeError(`${unknown} is not a kind of event. One that is new belongs in otherwise(…).`);
       const runs = kinds.map((each): [string, Run] => [
         each,
         (json, delivery) => handler(JSON.parse(json), { ...delivery, kind: each }),

@@ -76,11 +76,10 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
     for (const { delivery, before } of missing.values()) {
       signal?.throwIfAborted();
       const problem = await handled(hooks, api, delivery).then(
-        () => null,
+        (real) => void (real && recovered.push(delivery)),
         (thrown: unknown) => ({ delivery, problem: thrown }),
       );
-      if (problem === null) recovered.push(delivery);
-      else {
+      if (problem !== undefined) {
         failed.push(problem);
         notSettled(before);
       }
@@ -118,16 +117,23 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
   return { after: unsettled ?? cursor.after, seen, recovered, failed, open };
 }
 
-/** @throws Error where it was not handled */
+/**
+ * @returns false for a test event, of whose record no handler is to hear
+ * @throws Error where it was not handled
+ */
 async function handled(
   hooks: Reconcilable,
   api: ReconcileOptions['api'],
   { id, webhookType, entityId }: ListedDelivery,
-): Promise<void> {
+): Promise<boolean> {
   const sent = await api.payload(id);
   // Its webhook was deleted meanwhile, and what it had with it.
   if (sent === null) throw new Error(`The delivery ${id} is no longer in the log.`);
-  const { method, body } = sent;
+  const { method, body, test = false } = sent;
+  if (test) {
+    await hooks.store.done(id);
+    return false;
+  }
   const delivery: Delivery = {
     id,
     kind: webhookType,
@@ -140,4 +146,5 @@ async function handled(
   const json = async () => body ?? JSON.stringify(await api.read(delivery));
   const taken = await hooks.take(delivery, json);
   if (taken === 'busy') throw new Error(`The delivery ${id} is being handled by somebody else.`);
+  return true;
 }

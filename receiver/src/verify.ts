@@ -24,7 +24,7 @@ export interface VerifiedHeaders {
   readonly kind: string;
   /** 1 to 21. */
   readonly attempt: number;
-  /** A sample, which was asked for with `POST /webhooks/{id}/test`: there is no such record. */
+  /** A sample, asked for with `POST /webhooks/{id}/test` or triggered by the warehouse: there is no such record. */
   readonly test: boolean;
   /** When this attempt was signed. */
   readonly signedAt: Date;

@@ -41,7 +41,7 @@ export function allDeliveriesRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     '/deliveries',
     describeOperation({
       summary: 'List the deliveries of all webhooks',
-      description: `${readTwice} Compare it with what you have received to find what never came. \`since\` and \`until\` are times of the event, also where it was delivered again later. Deliveries of deleted webhooks are not listed.`,
+      description: `${readTwice} Compare the list with what you have received to find what is missing. \`since\` and \`until\` refer to the time of the event, even if it was redelivered later. Deliveries of deleted webhooks are not listed.`,
       tag,
       data: Delivery,
       list: 'optional',

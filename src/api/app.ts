@@ -7,6 +7,7 @@ import { except } from 'hono/combine';
 import { requestId } from 'hono/request-id';
 import { notFound } from '../domain/problem.ts';
 import { allDeliveriesRoutes } from './all-deliveries.ts';
+import { answered } from './answered.ts';
 import { authenticate, requireRole } from './authenticate.ts';
 import { createBudget } from './budget/budget.ts';
 import { deliveryOperationRoutes } from './deliveries/operations.ts';
@@ -14,6 +15,7 @@ import { deliveryRoutes } from './deliveries/routes.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler, everyAnswer } from './errors.ts';
+import { eshopRoutes } from './eshop.ts';
 import { eventRoutes } from './events.ts';
 import { IMPORT_PATH } from './import/path.ts';
 import { importRoutes } from './import/routes.ts';
@@ -28,6 +30,7 @@ import { returnResource } from './records/returns.ts';
 import { stockMovementResource, stockMovementRoutes } from './records/stock-movements.ts';
 import { shipperServiceRoutes } from './shipper-services.ts';
 import { systemRoutes } from './system.ts';
+import { tracedRequests } from './traced.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
 import { recoveryRoutes } from './webhooks/recoveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -51,21 +54,13 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   });
 
   app.use(requestId({ headerName: deps.trustProxy ? 'X-Request-Id' : '' }));
+  if (deps.traces !== undefined) app.use(tracedRequests(deps.traces));
   app.use(async (c, next) => {
     const started = performance.now();
     c.header('x-request-id', c.var.requestId);
     for (const [name, value] of Object.entries(everyAnswer)) c.header(name, value);
     await next();
-    deps.log.debug(
-      {
-        requestId: c.var.requestId,
-        method: c.req.method,
-        path: c.req.path,
-        status: c.res.status,
-        ms: Math.round(performance.now() - started),
-      },
-      'request',
-    );
+    answered(deps, c, performance.now() - started);
   });
   app.use(knownPaths(app));
 
@@ -91,6 +86,7 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   v21.route('/', deliveryOperationRoutes(deps));
   v21.route('/', allDeliveriesRoutes(deps));
   v21.route('/', eventRoutes(deps, 'v21'));
+  v21.route('/', eshopRoutes(deps));
   v21.route('/', resourceRoutes(deps, orders));
   v21.route('/', resourceRoutes(deps, productResource));
   v21.route('/', resourceRoutes(deps, receivingResource));

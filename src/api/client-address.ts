@@ -12,7 +12,10 @@ import type { ApiEnv } from './deps.ts';
  * Makes {@link clientAddress}, which reports once if requests come through a proxy that is not configured.
  * @param trustProxy see there
  */
-export function clientAddresses(trustProxy: boolean, log: pino.Logger): (c: Context<ApiEnv>) => string {
+export function clientAddresses(
+  trustProxy: boolean,
+  log: pino.Logger,
+): <Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>) => string {
   let reported = false;
   return (c) => {
     if (!reported && !trustProxy && c.req.header('x-forwarded-for') !== undefined) {
@@ -32,7 +35,7 @@ export function clientAddresses(trustProxy: boolean, log: pino.Logger): (c: Cont
  *   before it are whatever the client claims
  * @returns "unknown" where there is no connection to ask
  */
-function clientAddress(c: Context<ApiEnv>, trustProxy: boolean): string {
+function clientAddress<Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>, trustProxy: boolean): string {
   const forwarded = trustProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined;
   const connected = c.env?.incoming === undefined ? undefined : getConnInfo(c).remote.address;
   const text = forwarded ?? connected ?? 'unknown';

@@ -42,14 +42,14 @@ export const Cursor = v.pipe(
         'The last identifier in `data`, or the one that was sent if there is none: the next `after`.',
       ),
     ),
-    more: v.pipe(v.boolean(), v.description('True if more can be read at once.')),
+    more: v.pipe(v.boolean(), v.description('True if there is more to read now.')),
   }),
   v.description('Instead of `pagination` if `after` was sent.'),
   v.metadata({ ref: 'Cursor' }),
 );
 
 /** How such a list is read, in Markdown. */
-export const readTwice = `By pages, newest first; \`totalCount\` counts ${MOST_COUNTED.toLocaleString('en-US')} at most, and pages end there. Or from a cursor on, oldest first: \`after\` is the identifier up to which you have read, and \`cursor\` stands beside \`data\` instead of \`pagination\`. Whoever goes on with \`cursor.after\` misses nothing: what is still being written is held back, together with everything younger, until it is there, which takes a second or two as a rule.`;
+export const readTwice = `Can be read in two ways. By page, newest first: \`totalCount\` and the pages end at ${MOST_COUNTED.toLocaleString('en-US')}. From a cursor on, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
 
 /** What was asked for. */
 interface Asked {

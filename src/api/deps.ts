@@ -7,10 +7,21 @@ import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Role } from '../domain/role.ts';
 import type { Trial } from '../domain/trial.ts';
 import type { Keys } from '../keys.ts';
+import type { Traces } from '../traces/traces.ts';
 import type { Allowance, BudgetLimits } from './budget/allowance.ts';
+
+/** An answered request. */
+export interface Answered {
+  /** One of those that some path has, else `other`. */
+  readonly method: string;
+  readonly status: number;
+  /** Until the head of the response, in milliseconds. */
+  readonly ms: number;
+}
 
 /** Everything the routes need from outside. */
 export interface ApiDeps {
@@ -21,12 +32,18 @@ export interface ApiDeps {
   readonly keys: Keys;
   /** For the body of `/readyz` only: the API serves whether Temporal is up or not. */
   readonly temporalState: () => 'up' | 'down' | 'unknown';
+  /** Told of every answer. */
+  readonly onAnswer?: (answer: Answered) => void;
+  /** Absent where traces are off. */
+  readonly traces?: Traces;
   /** `perAddress`: failed logins from one address per quarter of an hour (default 300). */
   readonly loginLimits: { readonly perAddress: number };
   /** True when a proxy in front of the API sets `X-Forwarded-For`; otherwise the header is ignored. */
   readonly trustProxy: boolean;
   /** Why the URL of a webhook can never be called, as "must not lead to …"; null when it may be. */
   readonly destinationProblem: (url: string) => string | null;
+  /** By which deliveries are retried. */
+  readonly policy: RetryPolicy;
   /** Makes one request to a webhook, with a sample. */
   readonly trial: Trial;
   /** What one e-shop may take of this process. */
@@ -47,10 +64,18 @@ export interface Session {
   readonly role: Role;
 }
 
+/** Whom the console has let in, by a session of its own. Only who calls the application directly can say so. */
+export interface SignedIn {
+  readonly session: Session;
+  /** By the database's clock. */
+  readonly now: Date;
+  readonly stillAllowed: () => Promise<boolean>;
+}
+
 /** The type parameter of every Hono instance here. */
 export interface ApiEnv {
-  /** From the HTTP server; absent where the application is called directly. */
-  Bindings: Partial<HttpBindings>;
+  /** From the HTTP server; absent where the application is called directly, as the console does. */
+  Bindings: Partial<HttpBindings> & { readonly signedIn?: SignedIn };
   Variables: {
     /** Absent before the authentication. */
     session: Session;
@@ -61,6 +86,8 @@ export interface ApiEnv {
     /** The body as it was received; absent where there is none, and of an import. */
     body?: Uint8Array;
     requestId: string;
+    /** The route's pattern, as `/v21/orders/:id`; absent where no route has the path. */
+    route?: string;
     /** Absent where no e-shop has been admitted, as at the login. */
     allowance?: Allowance;
   };

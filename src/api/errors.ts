@@ -75,7 +75,10 @@ export function errorHandler(deps: ApiDeps): (error: Error, c: Context<ApiEnv>) 
     const requestId = c.get('requestId');
     const { status, message, headers, ours } = failureOf(error, requestId);
     if (ours) {
-      deps.log.error({ err: error, requestId, method: c.req.method, path: c.req.path }, 'request failed');
+      deps.log.error(
+        { err: error, requestId, method: c.req.method, route: c.get('route') ?? null },
+        'request failed',
+      );
     }
     return answer(status, message, { 'x-request-id': requestId, ...headers });
   };

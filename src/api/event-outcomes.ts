@@ -49,7 +49,7 @@ function grouped<Row, Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<
 }
 
 function shown(
-  { id, type, entityId }: EventRow,
+  { id, type, entityId, test }: EventRow,
   deliveries: readonly DeliveryOfEvent[],
   webhooks: ReadonlyMap<number, readonly WebhookVersion[]>,
 ): Shown {
@@ -65,6 +65,7 @@ function shown(
     webhookType: type,
     entityId,
     createdAt: at.toISOString(),
+    test,
     webhooks: [...deliveries.map(delivered), ...absences.map(absent)],
     cause: absence?.cause ?? null,
     reason: absence?.reason ?? null,

@@ -13,7 +13,7 @@ const time = v.pipe(v.string(), v.isoTimestamp());
 function cause<const Causes extends Readonly<Record<string, string>>>(causes: Causes) {
   const names = Object.keys(causes) as [keyof Causes & string, ...(keyof Causes & string)[]];
   const listed = names.map((name) => `- \`${name}\`: ${causes[name]}`).join('\n');
-  return v.pipe(v.picklist(names), v.description(`Why, for programs.\n\n${listed}`));
+  return v.pipe(v.picklist(names), v.description(`The reason, as a code.\n\n${listed}`));
 }
 
 const Outcome = v.pipe(
@@ -41,6 +41,12 @@ const eventEntries = {
   webhookType: v.pipe(v.picklist(eventTypeNames), v.description('The type of the event.')),
   entityId: v.string(),
   createdAt: v.pipe(time, v.description('The time of the event.')),
+  test: v.pipe(
+    v.boolean(),
+    v.description(
+      'True for a test event, triggered by the operator of the warehouse: its record does not exist.',
+    ),
+  ),
   webhooks: v.pipe(
     v.array(Outcome),
     v.description(

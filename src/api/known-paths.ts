@@ -8,6 +8,7 @@ import { notFound, Problem } from '../domain/problem.ts';
 import type { ApiEnv } from './deps.ts';
 
 interface KnownPath {
+  readonly path: string;
   readonly pattern: RegExp;
   readonly methods: Set<string>;
 }
@@ -23,7 +24,7 @@ function collect(app: Hono<ApiEnv>): KnownPath[] {
   const paths = new Map<string, KnownPath>();
   for (const { path, method } of app.routes) {
     if (method === 'ALL') continue;
-    const known = paths.get(path) ?? { pattern: patternOf(path), methods: new Set<string>() };
+    const known = paths.get(path) ?? { path, pattern: patternOf(path), methods: new Set<string>() };
     known.methods.add(method);
     if (method === 'GET') known.methods.add('HEAD');
     paths.set(path, known);
@@ -39,9 +40,10 @@ export function knownPaths(app: Hono<ApiEnv>): MiddlewareHandler<ApiEnv> {
   let known: KnownPath[] | undefined;
   return async (c, next) => {
     known ??= collect(app);
-    const allowed = new Set(
-      known.filter(({ pattern }) => pattern.test(c.req.path)).flatMap(({ methods }) => [...methods]),
-    );
+    const found = known.filter(({ pattern }) => pattern.test(c.req.path));
+    const allowed = new Set(found.flatMap(({ methods }) => [...methods]));
+    const route = found.find(({ methods }) => methods.has(c.req.method)) ?? found[0];
+    if (route !== undefined) c.set('route', route.path);
     if (allowed.size === 0) throw notFound('No such endpoint. See /docs.');
     if (!allowed.has(c.req.method)) {
       const allow = [...allowed].sort().join(', ');

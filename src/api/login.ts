@@ -5,12 +5,10 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { findEshopByApiKey } from '../db/eshops.ts';
-import { createLoginLimits } from '../db/login-limits.ts';
-import { findUser } from '../db/users.ts';
-import { tooManyRequests, unauthorized } from '../domain/problem.ts';
+import { unauthorized } from '../domain/problem.ts';
 import { roles } from '../domain/role.ts';
-import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
 import { clientAddresses } from './client-address.ts';
+import { credentialCheck } from './credentials.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
@@ -37,13 +35,11 @@ const Login = v.pipe(
 );
 
 /** The login, mounted before the authentication. */
-export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps): Hono<ApiEnv> {
+export function loginRoutes(deps: ApiDeps): Hono<ApiEnv> {
+  const { sql, keys, trustProxy, log } = deps;
   const app = new Hono<ApiEnv>();
   const addressOf = clientAddresses(trustProxy, log);
-  const limits = createLoginLimits(sql, loginLimits.perAddress);
-  // Verified in place of a user who does not exist, so that the answer takes the same time. It waits for the first
-  // login because hashing takes long enough to notice at the start.
-  let dummyHash: Promise<string> | undefined;
+  const check = credentialCheck(deps);
 
   app.post(
     '/users/login',
@@ -68,15 +64,8 @@ export function loginRoutes({ sql, keys, loginLimits, trustProxy, log }: ApiDeps
     async (c) => {
       const { username, password } = c.req.valid('json');
       const eshopId = (await findEshopByApiKey(sql, c.req.header('x-api-key') ?? '')) ?? 0;
-      const attempt = { eshopId, username, address: addressOf(c) };
-      const wait = await limits.begin(attempt);
-      if (wait !== null) throw tooManyRequests('Too many failed logins. Try again later.', wait);
-
-      const user = await findUser(sql, eshopId, username);
-      dummyHash ??= hashPassword(newPassword());
-      const right = await verifyPassword(user?.passwordHash ?? (await dummyHash), password);
-      if (user === null || !right) throw unauthorized('The API key, user name or password is incorrect.');
-      await limits.succeeded(attempt);
+      const user = await check({ eshopId, username, address: addressOf(c) }, password);
+      if (user === null) throw unauthorized('The API key, user name or password is incorrect.');
 
       const now = new Date();
       const { id, role, passwordVersion } = user;

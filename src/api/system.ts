@@ -8,7 +8,11 @@ import type { ApiDeps, ApiEnv } from './deps.ts';
 import { errorBody } from './errors.ts';
 
 /** `/healthz` and `/readyz`, outside the envelope and without authentication. */
-export function systemRoutes({ healthSql, temporalState, version }: ApiDeps): Hono<ApiEnv> {
+export function systemRoutes({
+  healthSql,
+  temporalState,
+  version,
+}: Pick<ApiDeps, 'healthSql' | 'temporalState' | 'version'>): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.get('/healthz', (c) => c.json({ status: 'ok', version }));
   app.get('/readyz', async (c) => {

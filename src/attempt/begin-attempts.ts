@@ -7,16 +7,19 @@ import type { Logger } from 'pino';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
 import {
-  type BatchRun,
+  type Beginner,
   type BegunAttempt,
   beginAttempts,
   type DeliveryForAttempt,
 } from '../db/webhooks/attempts.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
+import type { OpenSpan, Traces } from '../traces/traces.ts';
+import { beginAttemptSpan } from './attempt-span.ts';
 import { refusalOf } from './decisions.ts';
 import type { AttemptTerms, Refusal } from './outcome.ts';
 import { type Prepare, prepare, type SecretKeys } from './prepare.ts';
 import type { Rooms } from './rooms.ts';
+import type { DeliveryWatch } from './watch.ts';
 
 /** What attempts receive. */
 export interface AttemptDeps {
@@ -25,6 +28,8 @@ export interface AttemptDeps {
   readonly keys: SecretKeys;
   readonly rooms: Rooms;
   readonly log: Logger;
+  readonly watch: DeliveryWatch;
+  readonly traces: Traces;
 }
 
 /** An attempt whose request may leave. */
@@ -35,6 +40,8 @@ export interface ReadyAttempt {
   /** The database's, carried on from the beginning of the attempt. */
   readonly clock: Clock;
   readonly request: AttemptRequest;
+  /** To be ended by whoever makes the attempt. */
+  readonly span: OpenSpan;
 }
 
 /** What became of a group of deliveries that were to be attempted. */
@@ -49,13 +56,13 @@ export interface Beginnings {
 
 /**
  * Decides about each delivery, prepares the requests, and allocates the numbers of those that may leave in one statement.
- * @param batch the batch that holds the deliveries; null: none may hold them
+ * @param by the batch that holds the deliveries, or the workflow of one
  */
 export async function begin(
-  { sql, keys }: Pick<AttemptDeps, 'sql' | 'keys'>,
+  { sql, keys, traces }: Pick<AttemptDeps, 'sql' | 'keys' | 'traces'>,
   deliveries: readonly DeliveryForAttempt[],
   terms: AttemptTerms,
-  batch: BatchRun | null,
+  by: Beginner & { readonly span?: OpenSpan },
   prepareWith: Prepare = (delivery, number) => prepare(keys, delivery, number),
 ): Promise<Beginnings> {
   const refused: { delivery: DeliveryForAttempt; reason: Refusal }[] = [];
@@ -80,7 +87,7 @@ export async function begin(
     number,
     generation,
   }));
-  const begun = await beginAttempts(sql, wanted, batch);
+  const begun = await beginAttempts(sql, wanted, by);
   const ready: ReadyAttempt[] = [];
   const outdated: DeliveryForAttempt[] = [];
   for (const { delivery, number, request } of prepared) {
@@ -90,7 +97,8 @@ export async function begin(
       continue;
     }
     const clock = clockFrom(one.startedAt);
-    ready.push({ delivery, number, begun: one, clock, request: { ...request, at: one.startedAt } });
+    const span = beginAttemptSpan(traces, delivery, number, by.span);
+    ready.push({ delivery, number, begun: one, clock, request: { ...request, at: one.startedAt }, span });
   }
   return { ready, refused, unprepared, outdated };
 }

@@ -15,7 +15,7 @@ const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver i
  * @throws OwnFault unless it is the delivery's last chance
  */
 export async function cannotBePrepared(
-  { sql, log }: Pick<AttemptDeps, 'sql' | 'log'>,
+  { sql, log, watch }: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>,
   { deliveryId, lastChance }: Pick<AttemptOrder, 'deliveryId' | 'lastChance'>,
   error: unknown,
 ): Promise<AttemptVerdict> {
@@ -25,7 +25,8 @@ export async function cannotBePrepared(
     throw new OwnFault(CANNOT_BE_PREPARED);
   }
   const { closed } = await closeDelivery(sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
-  if (closed) {
+  if (closed !== null) {
+    watch.ended(closed, 'expired');
     log.error(
       { deliveryId, err: error, alarm: 'windowLost' },
       'a delivery expired because it could not be prepared',

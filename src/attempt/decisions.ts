@@ -6,6 +6,7 @@
 import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptResult } from '../delivery/sender.ts';
 import { isOpen } from '../domain/delivery-state.ts';
+import { isLastCall } from '../domain/incident.ts';
 import { maxAttempts, nextAttempt, type RetryPolicy, waitAfterAttempt } from '../domain/retry-policy.ts';
 import { latenessMs } from './lateness.ts';
 import type { AttemptFailure, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
@@ -19,6 +20,7 @@ export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Re
   const { attemptsMade, nextAttemptAt, windowStartedAt, now } = delivery;
   if (!isOpen(delivery.state)) return 'closed';
   if (delivery.deletedAt !== null) return 'deleted';
+  if (delivery.operatorStop !== null) return 'stopped';
   if (attemptsMade >= maxAttempts(policy)) return 'spent';
   if (attemptsMade > 0 && nextAttemptAt === null) return 'spent';
   if (!delivery.active) return 'inactive';
@@ -112,6 +114,12 @@ export function recordOf(
     nextAttemptAt: next.at === null ? null : new Date(next.at),
     lateMs,
     windowLost: next.at === null && next.ours,
+    lastCall: isLastCall(policy, {
+      attemptsMade: number,
+      nextAttemptAt: next.at,
+      windowStartedAt: begun.windowStartedAt.getTime(),
+      lastAttemptAt: finishedAt.getTime(),
+    }),
   };
 }
 

@@ -4,7 +4,6 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from '../db/pool.ts';
 import {
   type AttemptRecord,
   type BatchRun,
@@ -12,8 +11,10 @@ import {
   webhookGenerations,
 } from '../db/webhooks/attempts.ts';
 import type { AttemptResult, Sender } from '../delivery/sender.ts';
-import type { ReadyAttempt } from './begin-attempts.ts';
+import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
+import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
 import { recordOf, sentenceOf } from './decisions.ts';
+import { latenessMs } from './lateness.ts';
 import type { AttemptTerms } from './outcome.ts';
 import { OwnFault } from './own-fault.ts';
 
@@ -42,9 +43,15 @@ export async function send(
   attempt: ReadyAttempt,
   signal: AbortSignal | undefined,
 ): Promise<AnsweredAttempt> {
-  const result = await sender.send(attempt.request, signal);
-  if (result.outcome === 'ours') throw new OwnFault(sentenceOf(result));
-  return { ...attempt, finishedAt: attempt.clock.now(), result };
+  const { span } = attempt;
+  try {
+    const result = await span.within(() => sender.send(attempt.request, signal));
+    if (result.outcome === 'ours') throw new OwnFault(sentenceOf(result));
+    return { ...attempt, finishedAt: attempt.clock.now(), result };
+  } catch (error) {
+    endInterrupted(span);
+    throw error;
+  }
 }
 
 /**
@@ -52,7 +59,21 @@ export async function send(
  * @param batch the batch that made the attempts; null: their own workflows did
  */
 export async function record(
-  sql: Pool,
+  deps: Pick<AttemptDeps, 'sql' | 'watch'>,
+  attempts: readonly AnsweredAttempt[],
+  terms: Pick<AttemptTerms, 'policy' | 'lastChance'>,
+  batch: BatchRun | null,
+): Promise<RecordedAttempt[]> {
+  try {
+    return await recordAll(deps, attempts, terms, batch);
+  } catch (error) {
+    for (const { span } of attempts) endInterrupted(span);
+    throw error;
+  }
+}
+
+async function recordAll(
+  { sql, watch }: Pick<AttemptDeps, 'sql' | 'watch'>,
   attempts: readonly AnsweredAttempt[],
   terms: Pick<AttemptTerms, 'policy' | 'lastChance'>,
   batch: BatchRun | null,
@@ -67,7 +88,22 @@ export async function record(
     return recordOf(delivery, terms, { ...attempt, stillCurrent });
   });
   const states = await withRetries(() => recordAttempts(sql, records, batch));
+  for (const [index, attempt] of attempts.entries()) {
+    const { delivery, span } = attempt;
+    const recorded = records[index];
+    if (recorded === undefined) continue;
+    span.within(() => watch.attempted({ ...recorded, delivery, firstByteMs: firstByteMs(attempt) }));
+    endAttemptSpan(span, recorded);
+    if (states.get(delivery.id) === 'delivered') watch.ended(delivery.eventType, 'delivered');
+  }
   return records.map((each) => ({ record: each, changed: states.has(each.deliveryId) }));
+}
+
+/** See `WatchedAttempt`. While the webhook was inactive nobody waited for it. */
+function firstByteMs({ delivery, number, begun, result }: AnsweredAttempt): number | null {
+  if (number !== 1 || delivery.recoveryId !== null || result.sentMs === undefined) return null;
+  const waited = latenessMs([delivery.createdAt, delivery.generationAt], begun.startedAt) ?? 0;
+  return Math.max(0, waited) + result.sentMs;
 }
 
 /** Tries a step on our own database again for some seconds. */

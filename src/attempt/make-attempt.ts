@@ -27,6 +27,8 @@ export async function makeAttempt(
   const { sql } = deps;
   const delivery = await loadForAttempt(sql, order.deliveryId);
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
+  // Another workflow makes it: this one is to look, and to end.
+  if (delivery.readableId !== order.readableId) return refused(delivery, 'closed');
   const refusal = refusalOf(delivery, order);
   if (refusal !== null) return await refuse(sql, delivery, refusal);
   const place = deps.rooms.enter(delivery);
@@ -63,7 +65,7 @@ async function attempt(
   if (ready === undefined) throw new OwnFault('This attempt already has its result.');
 
   const answered = await send(sender, ready, signal);
-  const [recorded] = await record(sql, [answered], order, null);
+  const [recorded] = await record(deps, [answered], order, null);
   // Ended elsewhere in the meantime: the caller reads its state again.
   return recorded?.changed === true ? answerTo(recorded.record) : { kind: 'notAttempted', reason: 'closed' };
 }
@@ -74,11 +76,11 @@ async function beginOne(
   order: AttemptOrder,
   read: DeliveryForAttempt,
 ): Promise<Beginnings | undefined> {
-  const beginnings = await begin(deps, [read], order, null);
+  const beginnings = await begin(deps, [read], order, order);
   if (beginnings.outdated.length === 0) return beginnings;
   // Its webhook changed in between.
   const now = await loadForAttempt(deps.sql, order.deliveryId);
-  return now === undefined ? undefined : await begin(deps, [now], order, null);
+  return now === undefined ? undefined : await begin(deps, [now], order, order);
 }
 
 async function refuse(sql: Pool, delivery: DeliveryForAttempt, reason: Refusal): Promise<AttemptVerdict> {

@@ -8,6 +8,8 @@ import { whileLeased } from '../db/outbox/lease.ts';
 import { type BatchedDelivery, type BatchRun, loadOfBatch, openInBatch } from '../db/webhooks/attempts.ts';
 import { type BatchCounts, countBatch, renewBatch, takeBatch } from '../db/webhooks/batches.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { type OpenSpan, traced } from '../traces/traces.ts';
+import { batchSpan, linkToDeliveries } from './attempt-span.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
@@ -50,13 +52,18 @@ const ROUNDS = 3;
  * @returns what came of it; something is left where it was stopped
  * @throws what the database or the interruption threw. What has no result by then is attempted again under its number.
  */
-export async function makeBatch(
+export function makeBatch(deps: BatchDeps, order: BatchOrder, signals: BatchSignals): Promise<BatchCounts> {
+  return traced(deps.traces, batchSpan(order.batchId), (span) => makeTraced(deps, order, signals, span));
+}
+
+async function makeTraced(
   deps: BatchDeps,
   order: BatchOrder,
   signals: BatchSignals,
+  span: OpenSpan,
 ): Promise<BatchCounts> {
   const { sql } = deps;
-  const batch = await takeBatch(sql, order.batchId);
+  const batch = { ...(await takeBatch(sql, order.batchId)), span };
   for (let round = 0; round < ROUNDS && !signals.stop.aborted; round += 1) {
     await whileLeased(
       async () => {
@@ -75,6 +82,11 @@ export async function makeBatch(
   return counts;
 }
 
+/** A batch, and the span of this execution of it. */
+interface TracedBatch extends BatchRun {
+  readonly span: OpenSpan;
+}
+
 /** An attempt that may begin: its receiver has room for it. */
 interface Admitted {
   readonly id: string;
@@ -85,7 +97,7 @@ interface Admitted {
 async function makeRound(
   deps: BatchDeps,
   { policy }: BatchOrder,
-  batch: BatchRun,
+  batch: TracedBatch,
   { stop, abort }: BatchSignals,
 ): Promise<void> {
   const { sql, slots } = deps;
@@ -103,9 +115,10 @@ async function makeRound(
       recorder.answered(answered);
     } catch (error) {
       if (error instanceof OwnFault) {
-        deps.log.warn(
-          { deliveryId: ready.delivery.id, err: error },
-          'attempt interrupted by an outage of ours',
+        deps.watch.interrupted();
+        const deliveryId = ready.delivery.id;
+        ready.span.within(() =>
+          deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by an outage of ours'),
         );
         recorder.handBack(ready.delivery.id);
       } else interruption ??= { error };
@@ -134,6 +147,7 @@ async function makeRound(
 
   try {
     let queue: readonly BatchedDelivery[] = await openInBatch(sql, batch.id);
+    linkToDeliveries(batch.span, queue);
     while (interruption === undefined && queue.length > 0) {
       slots.holds(batch.id, queue.length);
       const taken = await slots.take(Math.min(PAGE, queue.length), stop);
@@ -178,7 +192,7 @@ function admit(rooms: BatchRooms, queue: readonly BatchedDelivery[], most: numbe
 
 interface PageContext {
   readonly terms: AttemptTerms;
-  readonly batch: BatchRun;
+  readonly batch: TracedBatch;
   readonly prepareWith: Prepare;
   readonly recorder: Recorder;
 }

@@ -19,10 +19,23 @@ export interface AttemptTerms {
 /** Which attempt is to be made. */
 export interface AttemptOrder extends AttemptTerms {
   readonly deliveryId: string;
+  /** Whether the workflow that asks has a readable id. */
+  readonly readableId: boolean;
 }
 
-/** Why no request was made. `noRoom`: as many attempts are under way there as may be; it is planned again. */
-export type Refusal = 'inactive' | 'deleted' | 'closed' | 'spent' | 'windowOver' | 'notDue' | 'noRoom';
+/**
+ * Why no request was made. `stopped`: by an operator. `noRoom`: as many attempts are under way there as may be; it is planned
+ * again.
+ */
+export type Refusal =
+  | 'inactive'
+  | 'deleted'
+  | 'closed'
+  | 'stopped'
+  | 'spent'
+  | 'windowOver'
+  | 'notDue'
+  | 'noRoom';
 
 /** What an attempt found, where it did not fail. */
 export type AttemptVerdict =

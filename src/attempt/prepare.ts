@@ -24,7 +24,8 @@ export function prepare(
   const { id: deliveryId, eshopId, url, method, eventType, entityId } = delivery;
   const secrets = signingSecrets(keys, delivery);
   const body = method === 'GET' ? null : bodyOf(delivery);
-  return { eshopId, url, method, secrets, deliveryId, eventType, entityId, number, body };
+  const test = delivery.test ? { test: true } : {};
+  return { eshopId, url, method, secrets, deliveryId, eventType, entityId, number, body, ...test };
 }
 
 /** Renderings of the last events that are kept: the deliveries of an event follow one another. */

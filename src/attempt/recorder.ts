@@ -31,10 +31,11 @@ const MOST_WAITING = 5 * FULL;
 
 /** @param batch whose results they are */
 export function createRecorder(
-  { sql }: Pick<AttemptDeps, 'sql'>,
+  deps: Pick<AttemptDeps, 'sql' | 'watch'>,
   terms: AttemptTerms,
   batch: BatchRun,
 ): Recorder {
+  const { sql } = deps;
   const answers: AnsweredAttempt[] = [];
   const handedBack: string[] = [];
   const back: string[] = [];
@@ -48,7 +49,7 @@ export function createRecorder(
       const ids = handedBack.splice(0, FULL);
       const queued = back.splice(0, FULL);
       try {
-        await record(sql, attempts, terms, batch);
+        await record(deps, attempts, terms, batch);
         await withRetries(() => handBack(sql, batch, ids));
         await withRetries(() => putBack(sql, batch, queued));
       } catch (error) {

@@ -4,6 +4,7 @@
  */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { isOpen, type StoredState } from '../domain/delivery-state.ts';
+import { type Standing, standingOf } from '../domain/steering.ts';
 import { latenessMs } from './lateness.ts';
 
 /** How a delivery ended. */
@@ -20,7 +21,12 @@ export type SpentReason =
 
 /** The present state of a delivery and its webhook. */
 export type DeliverySituation =
-  | { readonly open: false; readonly state: FinalState }
+  | {
+      readonly open: false;
+      readonly state: FinalState;
+      /** It is open, and another workflow makes it. */
+      readonly elsewhere?: true;
+    }
   | {
       readonly open: true;
       /** Whose clock all times are of. Absent in older histories: there they are the worker's that read it. */
@@ -37,6 +43,12 @@ export type DeliverySituation =
       readonly nextAttemptAt: number | null;
       /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
       readonly lastError: string | null;
+      /** The operator who has stopped it; null where none did. Absent in older histories. */
+      readonly operator?: Standing | null;
+      /** The host that its webhook's URL names. Absent in older histories. */
+      readonly receiverHost?: string | null;
+      /** An operator has held it, now or before: what its window lost by that is no outage. */
+      readonly operatorHeld?: boolean;
     };
 
 /** What a delivery's times depend on, in milliseconds. */
@@ -65,6 +77,9 @@ export function situationOf(
     windowEndsAt,
     ...nextAttemptOf(delivery, firstWaitMs),
     lastError: delivery.lastError,
+    receiverHost: delivery.receiverHost,
+    operator: standingOf(delivery.operatorStop, delivery.operatorActions),
+    operatorHeld: delivery.operatorActions?.some(({ action }) => action === 'hold') ?? false,
   };
 }
 

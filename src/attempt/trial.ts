@@ -39,10 +39,11 @@ export function createTrial({ sender, keys, version }: TrialDeps): Trial {
       at: webhook.now,
       test: true,
     };
-    const { outcome, status, error, durationMs, responseExcerpt, responseHeaders } =
+    const { outcome, status, error, durationMs, responseExcerpt, responseHeaders, traceparent } =
       await sender.send(request);
+    const sent = traceparent === undefined ? request : { ...request, traceparent };
     return {
-      request: { method, url: whole, headers: buildRequest(request, request.at, version).headers, body },
+      request: { method, url: whole, headers: buildRequest(sent, sent.at, version).headers, body },
       response: status === null ? null : { status, headers: responseHeaders ?? {}, excerpt: responseExcerpt },
       durationMs,
       outcome: outcome === 'ours' ? 'inconclusive' : outcome,

@@ -20,6 +20,10 @@ const parts: Readonly<Record<string, Part>> = {
     description: 'e-shops',
     load: async (context) => (await import('./eshop-command.ts')).eshopCommand(context),
   },
+  contract: {
+    description: 'what the contract of an e-shop allows',
+    load: async (context) => (await import('./contract-command.ts')).contractCommand(context),
+  },
   user: {
     description: 'users of an e-shop',
     load: async (context) => (await import('./user-command.ts')).userCommand(context),
@@ -34,40 +38,72 @@ const parts: Readonly<Record<string, Part>> = {
     load: async (context) => (await import('../../demo/command.ts')).demoCommand(context),
   },
   status: {
-    description: 'what waits, what is open or held, who is missing; ends with 1 when somebody is needed',
+    description:
+      'show the outbox, open and held deliveries, and missing workers; exits with 1 if something needs attention',
     load: async (context) => (await import('./status-command.ts')).statusCommand(context),
   },
+  top: {
+    description: 'the same, updated every second until Ctrl-C',
+    load: async (context) => (await import('./top-command.ts')).topCommand(context),
+  },
+  console: {
+    description:
+      'open the console for operators in a browser on this machine: all e-shops, recoveries, workers, the outbox',
+    load: async (context) => (await import('./console-command.ts')).consoleCommand(context),
+  },
   deliveries: {
-    description: 'deliveries of all e-shops: lists of them, and one with its attempts',
+    description: 'deliveries of all e-shops: list or show them; retry, hold, resume or give up',
     load: async (context) => (await import('./deliveries-command.ts')).deliveriesCommand(context),
   },
   webhooks: {
-    description: 'webhooks of all e-shops: lists of them, and one with its last deactivation',
+    description: 'webhooks of all e-shops: list or show them; activate, deactivate or test one',
     load: async (context) => (await import('./webhooks-command.ts')).webhooksCommand(context),
+  },
+  trigger: {
+    description: 'trigger a test event: real deliveries of a sample, marked as a test',
+    load: async (context) => (await import('./trigger-command.ts')).triggerCommand(context),
+  },
+  listen: {
+    description:
+      'run a receiver on this machine: it registers itself, verifies and prints deliveries, and can forward them',
+    load: async (context) => (await import('./listen-command.ts')).listenCommand(context),
+  },
+  recover: {
+    description: 'deliver what a webhook did not get in a period; runs on its own once started',
+    load: async (context) => (await import('./recover-command.ts')).recoverCommand(context),
+  },
+  recoveries: {
+    description: 'recoveries: list or show them; pause, resume or cancel one',
+    load: async (context) => (await import('./recoveries-command.ts')).recoveriesCommand(context),
   },
   links: {
     description: "links into Temporal's UI: what is failing or held, of a webhook, an order or a receiver",
     load: async (context) => (await import('./links-command.ts')).linksCommand(context),
   },
   reconcile: {
-    description: 'restart what is open here but gone from Temporal; close what an operator ended there',
+    description:
+      'restart open deliveries whose workflow is gone from Temporal; close those that an operator ended there',
     load: async (context) => (await import('./reconcile.ts')).reconcileCommand(context),
   },
   retention: {
-    description: 'make the partitions of the coming weeks, drop what is older than RETENTION',
+    description: 'create partitions for the coming weeks; delete data older than RETENTION',
     load: async (context) => (await import('./retention.ts')).retentionCommand(context),
+  },
+  migrate: {
+    description: 'migrate the database at DATABASE_URL, as each start does',
+    load: async (context) => (await import('./migrate-command.ts')).migrateCommand(context),
   },
   replay: {
     description:
-      'replay histories from Temporal against the present workflow code, and name those that break',
+      'replay histories from Temporal against the current workflow code, and report those that break',
     load: async (context) => (await import('./replay.ts')).replayCommand(context),
   },
   policy: {
-    description: 'the waits between the attempts of a delivery, with the configured values',
+    description: 'show the waits between the attempts of a delivery, as configured',
     load: async (context) => (await import('./configured-commands.ts')).policyCommand(context),
   },
   variables: {
-    description: 'all environment variables, with their defaults and meanings',
+    description: 'list all environment variables, with their defaults and meanings',
     load: async (context) => (await import('./configured-commands.ts')).variablesCommand(context),
   },
 };
@@ -76,7 +112,9 @@ const parts: Readonly<Record<string, Part>> = {
 async function waybillCommand(args: readonly string[], context: CommandContext): Promise<Command> {
   const wanted = args[0] === 'help' ? args[1] : args[0];
   const command = new Command('waybill')
-    .description('Manages a Waybill: the one in DATA_DIR, or the one on the database at DATABASE_URL.')
+    .description(
+      'Manages an instance of Waybill: the one in DATA_DIR, or the one whose database is at DATABASE_URL.',
+    )
     .version(version);
   for (const [name, { description, load }] of Object.entries(parts)) {
     const part = name === wanted ? await load(context) : new Command(name);

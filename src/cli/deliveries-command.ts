@@ -6,26 +6,21 @@ import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
+import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
 import { type AttemptLogRow, findDelivery, placeOfDelivery } from '../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
+import { heldBy, type OperatorAction, whoAndWhy } from '../domain/steering.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
 import { UserError } from '../user-error.ts';
-import { findDeliveries, type OperatorsDelivery } from './find-deliveries.ts';
-import { minute, pairs, table } from './layout.ts';
+import { addJobs } from './jobs-command.ts';
+import { pairs, second, table } from './layout.ts';
 import { listOptions, listSchema } from './list-options.ts';
 import { withDatabase } from './open-database.ts';
+import { addSteering } from './steering-commands.ts';
 import { uiUrlOf } from './temporal-ui.ts';
+import { time } from './time-option.ts';
 import { webhookNumber } from './webhook-option.ts';
 
-const time = (name: string) =>
-  v.pipe(
-    v.string(),
-    v.check(
-      (text) => !Number.isNaN(Date.parse(text)),
-      `${name} must be a time such as 2026-11-20 or 2026-11-20T19:33:00Z.`,
-    ),
-    v.transform((text) => new Date(text)),
-  );
 const optionsSchema = v.object({
   ...jsonSchema.entries,
   ...listSchema.entries,
@@ -37,7 +32,7 @@ const optionsSchema = v.object({
 });
 const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a delivery.'), v.toLowerCase());
 
-const orNothing = (moment: Date | null) => (moment === null ? '' : minute(moment));
+const orNothing = (moment: Date | null) => (moment === null ? '' : second(moment));
 
 function listTable(deliveries: readonly OperatorsDelivery[]): string {
   const rows = deliveries.map((delivery) => [
@@ -58,7 +53,7 @@ function listTable(deliveries: readonly OperatorsDelivery[]): string {
 function attemptsTable(attempts: readonly AttemptLogRow[]): string {
   const rows = attempts.map(({ number, startedAt, durationMs, outcome, error, status }) => [
     number,
-    minute(startedAt),
+    second(startedAt),
     durationMs === null ? '' : `${durationMs} ms`,
     outcome === null ? 'under way' : (error ?? (status === null ? outcome : `HTTP ${status}`)),
   ]);
@@ -67,32 +62,45 @@ function attemptsTable(attempts: readonly AttemptLogRow[]): string {
 
 function details(delivery: OperatorsDelivery, url: string | null): string {
   const { nextAttemptAt, finishedAt, canceledBy } = delivery;
+  const holder = heldBy(delivery);
   return pairs([
     ['Delivery', delivery.id],
     ['Event', `${delivery.eventType} ${delivery.entityId}, ${delivery.eventId}`],
     ['E-shop', delivery.eshopId],
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],
-    ['Created', minute(delivery.createdAt)],
-    ...(nextAttemptAt === null ? [] : [['Next attempt', minute(nextAttemptAt)] as const]),
-    ...(finishedAt === null ? [] : [['Ended', minute(finishedAt)] as const]),
+    ...(holder === null ? [] : [['Held by', whoAndWhy(holder)] as const]),
+    ['Created', second(delivery.createdAt)],
+    ...(nextAttemptAt === null ? [] : [['Next attempt', second(nextAttemptAt)] as const]),
+    ...(finishedAt === null ? [] : [['Ended', second(finishedAt)] as const]),
     ...(url === null ? [] : [['Temporal', url] as const]),
   ]);
 }
 
+function actionsTable(actions: readonly OperatorAction[]): string {
+  const rows = actions.map(({ action, at, by, reason }) => [action, second(new Date(at)), by, reason]);
+  return table(['asked for', 'at', 'by', 'reason'], rows);
+}
+
 /** As a program reads it. */
-const record = ({ id, ...rest }: OperatorsDelivery) => ({ deliveryId: id, ...rest });
+const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDelivery) => ({
+  deliveryId: id,
+  ...rest,
+  heldBy: heldBy({ ...rest, operatorStop, operatorActions }),
+  operatorActions: operatorActions ?? [],
+});
 
 /** The command with its subcommands. */
-export function deliveriesCommand({ env, print }: CommandContext): Command {
+export function deliveriesCommand(context: CommandContext): Command {
+  const { env, print } = context;
   const command = new Command('deliveries');
-  const list = command.command('list').description('deliveries of all e-shops, the newest first');
+  const list = command.command('list').description('list deliveries of all e-shops, newest first');
   for (const option of listOptions()) list.addOption(option);
   list
-    .addOption(new Option('--webhook <id>', 'to this webhook only'))
-    .addOption(new Option('--order <id>', 'of this order, or whatever record, only'))
+    .addOption(new Option('--webhook <id>', 'only to this webhook'))
+    .addOption(new Option('--order <id>', 'only about this order or other record'))
     .addOption(new Option('--state <state>', deliveryStates.join(', ')))
-    .addOption(new Option('--since <time>', 'of events at this time or later'))
+    .addOption(new Option('--since <time>', 'of events at or after this time'))
     .addOption(new Option('--until <time>', 'of events before this time'))
     .addOption(json())
     .action(async (given: unknown) => {
@@ -106,7 +114,7 @@ export function deliveriesCommand({ env, print }: CommandContext): Command {
     });
   command
     .command('show')
-    .description('one delivery with its attempts')
+    .description('show a delivery with its attempts')
     .argument('<id>', 'its id')
     .addOption(json())
     .action(async (written: unknown, given: unknown) => {
@@ -116,16 +124,20 @@ export function deliveriesCommand({ env, print }: CommandContext): Command {
       const found = await withDatabase(settings, async (sql) => {
         const place = await placeOfDelivery(sql, id);
         const read = place === null ? null : await findDelivery(sql, place.eshopId, id);
-        return place === null || read === null ? null : { ...place, ...read };
+        return place === null || read === null ? null : { place, ...read };
       });
       if (found === null) throw new UserError(`There is no delivery ${id}, or its webhook is deleted.`);
-      const { eshopId, batchId, attempts } = found;
-      const delivery = { eshopId, ...found.delivery };
+      const { place, attempts } = found;
+      const delivery = { eshopId: place.eshopId, ...found.delivery };
       const ui = await uiUrlOf(settings);
-      const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, id, batchId);
+      const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, place);
       if (options.json) return print(JSON.stringify({ ...record(delivery), url, attempts }));
       print(details(delivery, url));
+      const { operatorActions } = delivery;
+      if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
       if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
     });
+  addSteering(command, context);
+  addJobs(command, context);
   return command;
 }

@@ -8,14 +8,15 @@ import { createEshopWithUsers, noSuchEshop } from '../accounts.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
 import { listEshops, rotateApiKey, setDisabled } from '../db/eshops.ts';
-import { eshopOption, eshopSchema } from './eshop-option.ts';
+import { email, eshopOption, eshopSchema, name } from './eshop-option.ts';
+import { addRecord } from './eshop-record.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 
 const newEshopSchema = v.object({
   ...jsonSchema.entries,
-  name: v.pipe(v.string(), v.trim(), v.minLength(1, '--name must not be empty.')),
-  email: v.pipe(v.string(), v.email('--email must be an e-mail address.')),
+  name,
+  email,
 });
 const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 
@@ -27,7 +28,7 @@ export function eshopCommand(context: CommandContext): Command {
     .command('create')
     .description('create an e-shop with one user of each role; the API key and passwords are shown once')
     .requiredOption('--name <name>', 'name of the e-shop')
-    .requiredOption('--email <address>', 'where notices about deactivated webhooks go')
+    .requiredOption('--email <address>', 'e-mail address for notices about its webhooks')
     .addOption(json())
     .action(async (options: unknown) => {
       const eshop = checked(newEshopSchema, options);
@@ -41,7 +42,7 @@ export function eshopCommand(context: CommandContext): Command {
           ['Warehouse user', `${made.warehouse.username} / ${made.warehouse.password}`],
         ]),
       );
-      print('Keep these: they are not shown again.');
+      print('Keep these credentials: they are not shown again.');
     });
   command
     .command('list')
@@ -61,9 +62,12 @@ export function eshopCommand(context: CommandContext): Command {
         print(`${String(id).padStart(6)}  ${name}  <${email}>${disabledAt === null ? '' : '  disabled'}`);
       }
     });
+  addRecord(command, context);
   command
     .command('rotate-key')
-    .description('give an e-shop a new API key, shown once; the old one stops working at once')
+    .description(
+      'replace the API key of an e-shop: the new one is shown once, the old one stops working at once',
+    )
     .addOption(eshopOption())
     .addOption(json())
     .action(async (options: unknown) => {
@@ -87,8 +91,8 @@ export function eshopCommand(context: CommandContext): Command {
       .command(verb)
       .description(
         disabled
-          ? 'close the API to an e-shop, logins and tokens included; its deliveries continue'
-          : 'open the API to an e-shop again',
+          ? 'deny an e-shop access to the API, logins and tokens included; its deliveries continue'
+          : 'allow an e-shop access to the API again',
       )
       .addOption(eshopOption())
       .addOption(json())

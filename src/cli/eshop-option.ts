@@ -15,3 +15,7 @@ export const eshopSchema = v.object({
     v.transform(Number),
   ),
 });
+
+/** The options that an e-shop is created and changed with. */
+export const name = v.pipe(v.string(), v.trim(), v.minLength(1, '--name must not be empty.'));
+export const email = v.pipe(v.string(), v.email('--email must be an e-mail address.'));

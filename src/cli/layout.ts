@@ -25,5 +25,10 @@ export function table(titles: readonly string[], rows: readonly (readonly (strin
   return [titles, ...rows].map(line).join('\n');
 }
 
-/** A time as people read it, in UTC: `2026-11-20 19:33`. */
-export const minute = (time: Date): string => time.toISOString().slice(0, 16).replace('T', ' ');
+const shown = (time: Date, length: number) => `${time.toISOString().slice(0, length).replace('T', ' ')}Z`;
+
+/** A time as people read it, in UTC: `2026-11-20 19:33Z`. */
+export const minute = (time: Date): string => shown(time, 16);
+
+/** The same where seconds matter: `2026-11-20 19:33:07Z`. */
+export const second = (time: Date): string => shown(time, 19);

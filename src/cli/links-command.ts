@@ -6,8 +6,6 @@ import { Command } from 'commander';
 import * as v from 'valibot';
 import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
-import type { Settings } from '../config/variables.ts';
-import { webhooksCalling } from '../db/webhooks/receivers.ts';
 import {
   EXAMPLE,
   listUrl,
@@ -15,31 +13,28 @@ import {
   SEARCHABLE,
   type Subject,
 } from '../temporal/operator-questions.ts';
-import { UserError } from '../user-error.ts';
-import { withDatabase } from './open-database.ts';
 import { uiUrlOf } from './temporal-ui.ts';
 import { webhookNumber } from './webhook-option.ts';
 
 const ORDER_MESSAGE =
-  "--order must be an id without quotation marks and backslashes: Temporal's lists are not searched for these.";
+  '--order must not contain quotation marks or backslashes: Temporal cannot search for them.';
+/** What a URL can name as its host. */
+const HOST = /^[^\s"\\/?#@]+$/;
+const HOST_MESSAGE = '--receiver must be a host such as shop.example or shop.example:8443.';
 const optionsSchema = v.object({
   ...jsonSchema.entries,
   webhook: v.optional(webhookNumber('--webhook')),
   order: v.optional(v.pipe(v.string(), v.regex(SEARCHABLE, ORDER_MESSAGE))),
-  receiver: v.optional(v.pipe(v.string(), v.minLength(1, '--receiver must not be empty.'))),
+  receiver: v.optional(v.pipe(v.string(), v.regex(HOST, HOST_MESSAGE))),
 });
 type Options = v.InferOutput<typeof optionsSchema>;
 
-async function subjectOf(settings: Settings, { webhook, order, receiver }: Options): Promise<Subject> {
-  const subject = {
-    ...EXAMPLE,
+function subjectOf({ webhook, order, receiver }: Options): Subject {
+  return {
     webhookId: webhook ?? EXAMPLE.webhookId,
     entityId: order ?? EXAMPLE.entityId,
+    receiver: receiver ?? EXAMPLE.receiver,
   };
-  if (receiver === undefined) return subject;
-  const receiverWebhookIds = await withDatabase(settings, (sql) => webhooksCalling(sql, receiver));
-  if (receiverWebhookIds.length === 0) throw new UserError(`No webhook calls ${receiver}.`);
-  return { ...subject, receiverWebhookIds };
 }
 
 /** What to do next, in lines for people. */
@@ -47,8 +42,8 @@ function hints(options: Options, uiUrl: string | null): string[] {
   const names = ['webhook', 'order', 'receiver'] as const;
   const examples = names.filter((name) => options[name] === undefined).map((name) => `--${name}`);
   return [
-    ...(examples.length === 0 ? [] : [`Of what is not named an example is shown: ${examples.join(', ')}.`]),
-    ...(uiUrl === null ? ["For links set TEMPORAL_UI_URL to the address of Temporal's UI."] : []),
+    ...(examples.length === 0 ? [] : [`For what was not given, an example is used: ${examples.join(', ')}.`]),
+    ...(uiUrl === null ? ["To get links, set TEMPORAL_UI_URL to the address of Temporal's UI."] : []),
   ];
 }
 
@@ -56,14 +51,14 @@ function hints(options: Options, uiUrl: string | null): string[] {
 export function linksCommand({ env, print }: CommandContext): Command {
   return new Command('links')
     .option('--webhook <id>', 'number of a webhook')
-    .option('--order <id>', 'an order, or whatever record, as the e-shop calls it')
-    .option('--receiver <host>', 'a host that webhooks call, with its port or without')
+    .option('--order <id>', 'identifier of an order or other record, as given by the e-shop')
+    .option('--receiver <host>', 'a host that webhooks call, with or without a port')
     .addOption(json())
     .action(async (given: unknown) => {
       const options = checked(optionsSchema, given);
       const settings = readSettings(env);
       const uiUrl = await uiUrlOf(settings);
-      const links = questionsAbout(await subjectOf(settings, options)).map((question) => ({
+      const links = questionsAbout(subjectOf(options)).map((question) => ({
         ...question,
         url: uiUrl === null ? null : listUrl(uiUrl, settings.TEMPORAL_NAMESPACE, question.query),
       }));

@@ -19,7 +19,7 @@ export async function withTemporal<T>(
   settings: Settings,
   work: (client: Client, target: TemporalTarget) => Promise<T>,
 ): Promise<T> {
-  const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings))?.temporalAddress;
+  const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings)).temporalAddress;
   if (address === undefined)
     throw new UserError('TEMPORAL_ADDRESS must be set: no instance in DATA_DIR provides one.');
   const target = await temporalTarget(settings, address);

@@ -1,5 +1,5 @@
 /**
- * The table of waits between the attempts of a delivery, as docs/deliveries.md shows it.
+ * The table of waits between the attempts of a delivery, as docs/guides/retries.md shows it.
  * @module
  */
 import { maxAttempts, type RetryPolicy, waits } from '../domain/retry-policy.ts';

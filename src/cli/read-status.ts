@@ -6,20 +6,14 @@ import type { Settings } from '../config/variables.ts';
 import { databaseTime } from '../db/clock.ts';
 import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
-import { listRecoveriesUnderWay, type RecoveryRow } from '../db/recoveries/recoveries.ts';
+import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countAstray, DEFAULT, listPartitions, type Partition } from '../db/retention/partitions.ts';
-import { recoveryProgress } from '../domain/recovery-progress.ts';
 import { UserError } from '../user-error.ts';
 import { withDatabase } from './open-database.ts';
-import type { DatabaseStatus, PartitionStatus, RecoveryStatus, Status, TemporalStatus } from './status.ts';
+import { recoveryStatus } from './recovery-record.ts';
+import type { DatabaseStatus, PartitionStatus, Status, TemporalStatus } from './status.ts';
 
 const DAY_MS = 24 * 3_600_000;
-
-function recoveryStatus(row: RecoveryRow): RecoveryStatus {
-  const { state, reason, done, failed, left, estimatedEndAt } = recoveryProgress(row);
-  const { id, eshopId, webhookId } = row;
-  return { recoveryId: id, eshopId, webhookId, state, reason, done, failed, left, estimatedEndAt };
-}
 
 /** Of the table that is furthest behind. */
 function partitionStatus(partitions: readonly Partition[], now: Date, astray: number): PartitionStatus {
@@ -33,19 +27,30 @@ function partitionStatus(partitions: readonly Partition[], now: Date, astray: nu
   return { since, until, daysAhead: (until.getTime() - now.getTime()) / DAY_MS, astray };
 }
 
-async function askDatabase(sql: Pool): Promise<DatabaseStatus> {
+/** What changes from one second to the next: cheap, whatever is stored. */
+export async function readWork(sql: Pool) {
   return {
-    problem: null,
-    ...(await readDatabase(sql)),
     outbox: await readOutbox(sql),
     open: await readOpen(sql),
     mails: await readMails(sql),
     recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),
+  };
+}
+
+/** What does not. */
+export async function readStorage(sql: Pool) {
+  return {
+    ...(await readDatabase(sql)),
     partitions: partitionStatus(await listPartitions(sql), await databaseTime(sql), await countAstray(sql)),
   };
 }
 
-async function askTemporal(settings: Settings): Promise<TemporalStatus> {
+async function askDatabase(sql: Pool): Promise<DatabaseStatus> {
+  return { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) };
+}
+
+/** Asks Temporal who works. @throws UserError where it cannot be used */
+export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
   // Loading the client takes longer than the questions.
   const { withTemporal } = await import('./open-temporal.ts');
   const { workersSeen } = await import('../temporal/workers-seen.ts');
@@ -59,7 +64,7 @@ async function askTemporal(settings: Settings): Promise<TemporalStatus> {
 }
 
 /** What is said by an error that is meant for people; any other is thrown on. */
-function problemOf(error: unknown): { problem: string } {
+export function problemOf(error: unknown): { problem: string } {
   if (error instanceof UserError) return { problem: error.message };
   throw error;
 }

@@ -5,6 +5,7 @@
 import { Command } from 'commander';
 import pino from 'pino';
 import * as v from 'valibot';
+import { unwatched } from '../attempt/watch.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
@@ -39,6 +40,7 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
         log,
         graceMs: GRACE_MS,
         counts: createCounts(),
+        watch: unwatched,
         dryRun,
         signal: new AbortController().signal,
       }).everything('waybill reconcile'),
@@ -56,7 +58,7 @@ function line({ kind, name, action, reason, by, words }: Repair): string {
 /** The subcommand. */
 export function reconcileCommand({ env, print }: CommandContext): Command {
   return new Command('reconcile')
-    .option('--dry-run', 'only say what would be done')
+    .option('--dry-run', 'only report what would be done')
     .addOption(json())
     .action(async (given: unknown) => {
       const options = checked(optionsSchema, given);

@@ -29,7 +29,7 @@ const optionsSchema = v.object({
     v.check((text) => v.is(limitSchema, text), `--limit must be an integer from 1 to ${MOST}.`),
     v.transform(Number),
   ),
-  save: v.optional(v.pipe(v.string(), v.minLength(1, '--save must name a folder.'))),
+  save: v.optional(v.pipe(v.string(), v.minLength(1, '--save must be the path of a folder.'))),
 });
 
 /** Exit codes beside 0 and that of a mistake. */
@@ -65,16 +65,16 @@ function report({ live, closed, broken, refused, saved }: Replayed, save: string
 export function replayCommand({ env, print }: CommandContext, workflows?: WorkflowBundleOption): Command {
   return new Command('replay')
     .description(
-      'replay histories from Temporal against the present workflow code, and name those that break',
+      'replay histories from Temporal against the current workflow code, and report those that break',
     )
-    .argument('[workflow ids...]', 'such as delivery/<id>; default: all workflows on TEMPORAL_TASK_QUEUE')
+    .argument('[workflow ids...]', 'or ids of deliveries; default: all workflows on TEMPORAL_TASK_QUEUE')
     .option(
       '--address <host:port>',
       'the Temporal server; default: TEMPORAL_ADDRESS, else that of the instance',
     )
-    .option('--query <query>', 'which workflows, e.g. "ExecutionStatus = \'Running\'"')
-    .option('--limit <n>', 'how many at most: the running ones first, then the latest', '1000')
-    .option('--save <folder>', 'keep the histories there, but for those that hold more than identifiers')
+    .option('--query <query>', 'the workflows to replay, such as "ExecutionStatus = \'Running\'"')
+    .option('--limit <n>', 'the most to replay: running ones first, then the latest', '1000')
+    .option('--save <folder>', 'save the histories there, except those that contain more than identifiers')
     .addOption(json())
     .addHelpText(
       'after',
@@ -83,7 +83,7 @@ export function replayCommand({ env, print }: CommandContext, workflows?: Workfl
     .action(async (ids: readonly string[], given: unknown) => {
       const { address, query, limit, save, ...options } = checked(optionsSchema, given);
       if (ids.length > 0 && query !== undefined) {
-        throw new UserError('Name workflows or give a --query, not both.');
+        throw new UserError('Give ids of workflows or a --query, but not both.');
       }
       const settings = readSettings({
         ...env,
@@ -110,14 +110,14 @@ export function replayCommand({ env, print }: CommandContext, workflows?: Workfl
         return { ...replayed, more: found.length > runs.length };
       });
       if (result.live + result.closed === 0)
-        throw new UserError('Temporal has removed all of them meanwhile.');
+        throw new UserError('Temporal has removed all of them in the meantime.');
       if (options.json) print(JSON.stringify({ ...result, more }));
       else {
         for (const line of report(result, save)) print(line);
-        if (more) print(`There are more than ${limit}; --limit takes more of them.`);
+        if (more) print(`There are more than ${limit}; use --limit to replay more.`);
       }
       if (result.broken.length > 0) {
-        throw new UserError(`${histories(result.broken.length)} cannot go on with this code.`, BREAKS);
+        throw new UserError(`${histories(result.broken.length)} cannot be continued by this code.`, BREAKS);
       }
       if (result.refused.length > 0) {
         throw new UserError(`${histories(result.refused.length)} not saved.`, NOT_SAVED);

@@ -15,7 +15,7 @@ const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.lit
 /** The subcommand. */
 export function retentionCommand({ env, print }: CommandContext): Command {
   return new Command('retention')
-    .option('--dry-run', 'only say what would be done')
+    .option('--dry-run', 'only report what would be done')
     .addOption(json())
     .action(async (given: unknown) => {
       const options = checked(optionsSchema, given);

@@ -2,6 +2,7 @@
  * The state of a Waybill for people.
  * @module
  */
+import type { FlowOverview } from '../db/overview.ts';
 import { counted } from '../domain/words.ts';
 import { minute, pairs } from './layout.ts';
 import { formatTime } from './policy-table.ts';
@@ -29,7 +30,8 @@ function recoveryRow(recovery: RecoveryStatus): Row {
   ];
 }
 
-function databaseRows(database: DatabaseStatus): Row[] {
+/** A line for each thing that the database says. */
+export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
   const { version, bytes, outbox, open, mails, recoveries, partitions } = database;
   const { fresh, recovered, handedBack, oldestSeconds, changes, oldestChangeSeconds } = outbox;
@@ -38,8 +40,7 @@ function databaseRows(database: DatabaseStatus): Row[] {
     [handedBack, 'handed back'],
     [recovered, 'of recoveries'],
   ];
-  const held =
-    open.held === 0 ? 'none' : `${open.held}, of ${counted(open.holdingWebhooks, 'inactive webhook')}`;
+  const held = open.held === 0 ? 'none' : `${open.held}, of ${counted(open.holdingWebhooks, 'webhook')}`;
   return [
     ['Database', `PostgreSQL ${version}, ${size(bytes)}`],
     ['Outbox', `${parts(waiting, 'empty')}${since(oldestSeconds)}`],
@@ -56,7 +57,7 @@ function databaseRows(database: DatabaseStatus): Row[] {
     ],
     ['Held', held],
     ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),
-    ['Mails', mails.owed === 0 ? 'none owed' : `${mails.owed} owed${since(mails.oldestSeconds)}`],
+    ['Mails', mails.owed === 0 ? 'none to send' : `${mails.owed} to send${since(mails.oldestSeconds)}`],
     [
       'Partitions',
       `${partitions.since === null ? 'up' : `from ${minute(partitions.since).slice(0, 10)}`} to ${minute(partitions.until).slice(0, 10)}`,
@@ -64,7 +65,22 @@ function databaseRows(database: DatabaseStatus): Row[] {
   ];
 }
 
-function temporalRows(temporal: TemporalStatus): Row[] {
+/** What happens now. */
+export function flowRows(flow: FlowOverview): Row[] {
+  const { seconds, events, deliveries, delivered, failing, p50Ms, p95Ms } = flow;
+  const each = (count: number) => `${(count / seconds).toFixed(1)}/s`;
+  const times =
+    p50Ms === null || p95Ms === null
+      ? ''
+      : `, half within ${formatTime(p50Ms)}, 95% within ${formatTime(p95Ms)}`;
+  return [
+    ['Events', `${each(events)} in the last ${seconds} s`],
+    ['Deliveries', `${each(deliveries)}: ${delivered} delivered${times}, ${failing} failing`],
+  ];
+}
+
+/** Likewise for Temporal. */
+export function temporalRows(temporal: TemporalStatus): Row[] {
   if (temporal.problem !== null) return [['Temporal', temporal.problem]];
   const { address, namespace, taskQueue, workers } = temporal;
   return [

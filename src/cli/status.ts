@@ -79,10 +79,10 @@ export function needsOf({ database, temporal }: Status): string[] {
 
 function needsOfTemporal(temporal: TemporalStatus): string[] {
   if (temporal.problem !== null)
-    return [`${temporal.problem} Events are accepted, and delivered afterwards.`];
+    return [`${temporal.problem} Events are still accepted, and delivered once it is back.`];
   if (temporal.workers.length > 0) return [];
   return [
-    `No worker asks for work in the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`,
+    `No worker is polling the task queue ${temporal.taskQueue} of the namespace ${temporal.namespace}: start a process with ROLE=worker or ROLE=all.`,
   ];
 }
 
@@ -98,12 +98,12 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   }
   if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS)) {
     needs.push(
-      `${counted(outbox.changes, 'change')} of webhooks or pre-orders not passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. The log of the workers says why.`,
+      `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. The log of the workers says why.`,
     );
   }
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {
     needs.push(
-      `${counted(mails.owed, 'mail')} about a deactivated webhook not sent, the oldest for ${formatTime(mails.oldestSeconds * 1_000)}: see SMTP_URL and the mail server.`,
+      `${counted(mails.owed, 'mail')} about deactivated webhooks not sent, the oldest waiting for ${formatTime(mails.oldestSeconds * 1_000)}: check SMTP_URL and the mail server.`,
     );
   }
   if (mails.refusedLately > 0) {
@@ -113,12 +113,12 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   }
   if (partitions.daysAhead < LEAST_DAYS_AHEAD) {
     needs.push(
-      `Partitions are made for ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'more day')} only: is the schedule of the retention paused? waybill retention makes them.`,
+      `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`,
     );
   }
   if (partitions.astray > 0) {
     needs.push(
-      `${counted(partitions.astray, 'row')} of no week there is: the clock of a machine is far off.`,
+      `${counted(partitions.astray, 'row')} outside all partitions: check the clocks of the machines.`,
     );
   }
   return needs;

@@ -7,8 +7,10 @@ import * as v from 'valibot';
 import { createUser, noSuchEshop, noSuchUser, replacePassword } from '../accounts.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
+import { changeSeenEshops } from '../db/user-eshops.ts';
 import { deleteUser, listUsers } from '../db/users.ts';
 import { roles } from '../domain/role.ts';
+import { UserError } from '../user-error.ts';
 import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
@@ -16,6 +18,22 @@ import { withDatabase } from './open-database.ts';
 const username = v.pipe(v.string(), v.minLength(1, '--username must not be empty.'));
 const eshopUsersSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 const oneUserSchema = v.object({ ...eshopUsersSchema.entries, username });
+const numbers = (name: string) =>
+  v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^[1-9]\d{0,8}(,[1-9]\d{0,8})*$/,
+        `${name} must be the numbers of e-shops, separated by commas.`,
+      ),
+      v.transform((text) => text.split(',').map(Number)),
+    ),
+    undefined,
+  );
+const seenSchema = v.pipe(
+  v.object({ ...oneUserSchema.entries, add: numbers('--add'), remove: numbers('--remove') }),
+  v.transform(({ add = [], remove = [], ...rest }) => ({ ...rest, add, remove })),
+);
 const newUserSchema = v.object({
   ...eshopUsersSchema.entries,
   role: v.picklist(roles, '--role must be shop or warehouse.'),
@@ -50,7 +68,7 @@ function addCreate(command: Command, { env, print }: CommandContext): void {
 function addList(command: Command, { env, print }: CommandContext): void {
   command
     .command('list')
-    .description('the users of an e-shop')
+    .description('list the users of an e-shop')
     .addOption(eshopOption())
     .addOption(json())
     .action(async (options: unknown) => {
@@ -70,7 +88,7 @@ function addList(command: Command, { env, print }: CommandContext): void {
 function addDelete(command: Command, { env, print }: CommandContext): void {
   command
     .command('delete')
-    .description('delete a user; their tokens stop working with the next request')
+    .description('delete a user; their tokens stop working at once')
     .addOption(eshopOption())
     .requiredOption('--username <name>', 'name of the user')
     .addOption(json())
@@ -87,7 +105,7 @@ function addDelete(command: Command, { env, print }: CommandContext): void {
 function addPassword(command: Command, { env, print }: CommandContext): void {
   command
     .command('password')
-    .description('give a user a new password, shown once; their tokens stop working with the next request')
+    .description('replace the password of a user: it is shown once, and their tokens stop working at once')
     .addOption(eshopOption())
     .requiredOption('--username <name>', 'name of the user')
     .addOption(json())
@@ -105,9 +123,36 @@ function addPassword(command: Command, { env, print }: CommandContext): void {
     });
 }
 
+function addEshops(command: Command, { env, print }: CommandContext): void {
+  command
+    .command('eshops')
+    .description('the e-shops that a warehouse user sees in the console: its own, and those added here')
+    .addOption(eshopOption())
+    .requiredOption('--username <name>', 'name of the user')
+    .option('--add <ids>', 'numbers of e-shops, separated by commas')
+    .option('--remove <ids>', 'likewise')
+    .addOption(json())
+    .action(async (options: unknown) => {
+      const { eshop, username: name, add, remove, ...rest } = checked(seenSchema, options);
+      const user = { eshopId: eshop, username: name };
+      const found = await withDatabase(readSettings(env), (sql) =>
+        changeSeenEshops(sql, user, { add, remove }),
+      );
+      if (found.kind === 'noUser') throw noSuchUser(eshop, name);
+      if (found.kind === 'noEshop') throw noSuchEshop(found.eshopId);
+      if (found.kind === 'role') {
+        throw new UserError(
+          `User "${name}" has the role ${found.role}: only warehouse users can see several e-shops.`,
+        );
+      }
+      if (rest.json) return print(JSON.stringify({ ...user, eshops: found.eshops }));
+      print(`User "${name}" of e-shop ${eshop} sees in the console: ${found.eshops.join(', ')}.`);
+    });
+}
+
 /** The command `user` with its subcommands. */
 export function userCommand(context: CommandContext): Command {
   const command = new Command('user');
-  for (const add of [addCreate, addList, addPassword, addDelete]) add(command, context);
+  for (const add of [addCreate, addList, addPassword, addDelete, addEshops]) add(command, context);
   return command;
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import * as v from 'valibot';
+import { UserError } from '../user-error.ts';
 
 /** @param name of the option or argument, for the message */
 export const webhookNumber = (name: string) =>
@@ -11,3 +12,6 @@ export const webhookNumber = (name: string) =>
     v.regex(/^[1-9]\d{0,8}$/, `${name} must be the number of a webhook.`),
     v.transform(Number),
   );
+
+/** A webhook of that number is not there. */
+export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);

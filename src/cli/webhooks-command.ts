@@ -5,13 +5,17 @@
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
-import { readSettings } from '../config/config.ts';
+import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook } from '../db/webhooks/all-webhooks.ts';
-import { UserError } from '../user-error.ts';
+import { incidentOf } from '../domain/incident.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { counted } from '../domain/words.ts';
 import { minute, pairs, table } from './layout.ts';
 import { listOptions, listSchema } from './list-options.ts';
 import { withDatabase } from './open-database.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { noSuchWebhook, webhookNumber } from './webhook-option.ts';
+import { addSwitches } from './webhook-switches.ts';
+import { addTest } from './webhook-test.ts';
 
 const optionsSchema = v.pipe(
   v.object({
@@ -22,14 +26,14 @@ const optionsSchema = v.pipe(
   }),
   v.check(
     ({ active, inactive }) => active === undefined || inactive === undefined,
-    '--active and --inactive exclude each other.',
+    '--active and --inactive cannot be combined.',
   ),
 );
 
 const REASONS = {
-  user: 'by its e-shop',
+  user: 'on request',
   retriesExhausted: 'all attempts failed',
-  gone: 'answered 410',
+  gone: 'responded with 410',
 } as const;
 
 /** Since when it is inactive and why; empty while it is active. */
@@ -37,6 +41,12 @@ function inactivity({ active, deactivatedAt, deactivationReason }: OperatorsWebh
   if (active) return '';
   if (deactivatedAt === null || deactivationReason === null) return 'never activated';
   return `${minute(deactivatedAt)} ${REASONS[deactivationReason]}`;
+}
+
+/** Since when an active webhook fails; empty while it does not. */
+function failing({ incidentSince, incidentFailures }: OperatorsWebhook): string {
+  if (incidentSince === null || incidentFailures === null) return '';
+  return `${minute(incidentSince)} ${counted(incidentFailures, 'failure')}`;
 }
 
 function listTable(webhooks: readonly OperatorsWebhook[]): string {
@@ -49,12 +59,18 @@ function listTable(webhooks: readonly OperatorsWebhook[]): string {
     webhook.retrying,
     webhook.url,
     inactivity(webhook),
+    failing(webhook),
   ]);
-  return table(['id', 'e-shop', 'type', 'state', 'pending', 'retrying', 'url', 'inactive since'], rows);
+  return table(
+    ['id', 'e-shop', 'type', 'state', 'pending', 'retrying', 'url', 'inactive since', 'failing since'],
+    rows,
+  );
 }
 
-function details(webhook: OperatorsWebhook): string {
+function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
   const { active, deactivationError, deactivationDeliveryId, description } = webhook;
+  const incident = incidentOf(policy, webhook);
+  const deactivationAt = incident?.deactivationAt ?? null;
   return pairs([
     ['Webhook', webhook.id],
     ['E-shop', webhook.eshopId],
@@ -64,6 +80,13 @@ function details(webhook: OperatorsWebhook): string {
     ...(description === null ? [] : [['Description', description] as const]),
     ['Registered', minute(webhook.registeredAt)],
     ['State', active ? 'active' : `inactive: ${inactivity(webhook)}`],
+    ...(incident === null
+      ? []
+      : ([
+          ['Failing since', failing(webhook)],
+          ['Last error', incident.lastError ?? 'none recorded'],
+          ['Deactivation', deactivationAt === null ? 'not due' : minute(new Date(deactivationAt))],
+        ] as const)),
     ...(active || deactivationError === null ? [] : [['Last error', deactivationError] as const]),
     ...(active || deactivationDeliveryId === null ? [] : [['Delivery', deactivationDeliveryId] as const]),
     [active ? 'Open' : 'Held', `${webhook.pending} pending, ${webhook.retrying} retrying`],
@@ -71,18 +94,23 @@ function details(webhook: OperatorsWebhook): string {
 }
 
 /** As a program reads it. */
-const record = ({ id, ...rest }: OperatorsWebhook) => ({ webhookId: id, ...rest });
+function record(webhook: OperatorsWebhook, policy: RetryPolicy) {
+  const { id, incidentSince, incidentFailures, incidentError, incidentRetries, ...rest } = webhook;
+  const incident = incidentOf(policy, { incidentSince, incidentFailures, incidentError, incidentRetries });
+  return { webhookId: id, ...rest, incident };
+}
 
 /** The command with its subcommands. */
-export function webhooksCommand({ env, print }: CommandContext): Command {
+export function webhooksCommand(context: CommandContext): Command {
+  const { env, print } = context;
   const command = new Command('webhooks');
   const list = command
     .command('list')
-    .description('webhooks of all e-shops, with what is open of their deliveries');
+    .description('list webhooks of all e-shops, with counts of their open deliveries');
   for (const option of listOptions()) list.addOption(option);
   list
-    .addOption(new Option('--active', 'only those that are active'))
-    .addOption(new Option('--inactive', 'only those that are not: what is open is held'))
+    .addOption(new Option('--active', 'only active ones'))
+    .addOption(new Option('--inactive', 'only inactive ones, whose open deliveries are held'))
     .addOption(json())
     .action(async (given: unknown) => {
       const options = checked(optionsSchema, given);
@@ -93,21 +121,27 @@ export function webhooksCommand({ env, print }: CommandContext): Command {
         receiver,
         active: active ?? (inactive === undefined ? undefined : false),
       };
-      const found = await withDatabase(readSettings(env), (sql) => listAllWebhooks(sql, filter, limit));
-      if (options.json) return print(JSON.stringify(found.map(record)));
+      const settings = readSettings(env);
+      const policy = retryPolicyOf(settings);
+      const found = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
+      if (options.json) return print(JSON.stringify(found.map((webhook) => record(webhook, policy))));
       print(found.length === 0 ? 'There is no such webhook.' : listTable(found));
     });
   command
     .command('show')
-    .description('one webhook, with its last deactivation')
+    .description('show a webhook with its incident and last deactivation')
     .argument('<id>', 'its number')
     .addOption(json())
     .action(async (number: unknown, given: unknown) => {
       const id = checked(webhookNumber('<id>'), number);
       const options = checked(jsonSchema, given);
-      const [found] = await withDatabase(readSettings(env), (sql) => listAllWebhooks(sql, { id }, 1));
-      if (found === undefined) throw new UserError(`There is no webhook ${id}.`);
-      print(options.json ? JSON.stringify(record(found)) : details(found));
+      const settings = readSettings(env);
+      const policy = retryPolicyOf(settings);
+      const [found] = await withDatabase(settings, (sql) => listAllWebhooks(sql, { id }, 1));
+      if (found === undefined) throw noSuchWebhook(id);
+      print(options.json ? JSON.stringify(record(found, policy)) : details(found, policy));
     });
+  addSwitches(command, context);
+  addTest(command, context);
   return command;
 }

@@ -29,7 +29,14 @@ const GRACE_SLACK_MS = 25_000;
 /** What the unconfigured start exempts, so that a receiver on the same machine can be tried. */
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 /** Variables whose values never appear in a message. */
-const CONFIDENTIAL = ['SECRET_KEY', 'SECRET_KEY_PREVIOUS', 'TEMPORAL_API_KEY', 'DATABASE_URL', 'SMTP_URL'];
+const CONFIDENTIAL = [
+  'SECRET_KEY',
+  'SECRET_KEY_PREVIOUS',
+  'TEMPORAL_API_KEY',
+  'DATABASE_URL',
+  'SMTP_URL',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+];
 
 /** Where variables come from: `process.env`, or a test's own. */
 type Environment = Readonly<Record<string, string | undefined>>;

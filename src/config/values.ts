@@ -61,6 +61,12 @@ export const url = (protocols: readonly string[]) =>
       `must be a URL beginning with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
     ),
   );
+/** The address of something whose paths are appended to it: without a slash at its end, a query and a fragment. */
+export const baseUrl = v.pipe(
+  url(['http:', 'https:']),
+  v.check((text) => !/[?#]/.test(text), 'must be a URL without a query and a fragment'),
+  v.transform((text) => text.replace(/\/+$/, '')),
+);
 /** `host:port`, an IPv6 address in brackets. */
 export const hostAndPort = v.pipe(
   v.string(),

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import {
+  baseUrl,
   cidrs,
   duration,
   flag,
@@ -22,6 +23,16 @@ import {
 export const MOST_CONNECTIONS = 14;
 /** Connections to the database per process: enough for the attempts that read or record at the same moment. */
 export const POOL_SIZE = 20;
+
+/** The samplers of OpenTelemetry's standard. */
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
 
 /** One variable: what it may hold, what it means, and its default as it would be written. */
 function withDefault<S extends v.GenericSchema<string, unknown>>(
@@ -43,7 +54,11 @@ export const variables = v.object({
     'all',
   ),
   PORT: withDefault(integer(0, 65_535), 'port of the API; 0 takes a free one', '8080'),
-  HOST: withDefault(text, 'address the API listens on', '127.0.0.1'),
+  METRICS_PORT: withoutDefault(
+    integer(0, 65_535),
+    'port of `/metrics`, `/healthz` and `/readyz` of this process, whatever its role; 0 takes a free one; unset: 9464, or a free one if that is taken',
+  ),
+  HOST: withDefault(text, 'address that the API and `/metrics` listen on', '127.0.0.1'),
   DATA_DIR: withDefault(text, 'embedded databases, mail files, generated keys', '.waybill'),
   DATABASE_URL: withoutDefault(
     url(['postgres:', 'postgresql:']),
@@ -70,6 +85,10 @@ export const variables = v.object({
   SMTP_URL: withoutDefault(
     url(['smtp:', 'smtps:']),
     'mail server; unset: `.eml` files under `DATA_DIR`/mail',
+  ),
+  PUBLIC_URL: withoutDefault(
+    baseUrl,
+    'where e-shops reach the API, such as `https://api.shop.example`: mails have links there; unset: they name paths only. With `https`, cookies of the console are `Secure`',
   ),
   MAIL_FROM: withDefault(text, 'sender of the mails', 'Waybill <waybill@localhost>'),
   SECRET_KEY: withoutDefault(
@@ -150,6 +169,48 @@ export const variables = v.object({
     'lowest level of the log lines that are written',
     'info',
   ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: withoutDefault(
+    baseUrl,
+    'OpenTelemetry collector that takes traces by OTLP over HTTP, such as `http://127.0.0.1:4318`; unset: no traces are made. All further variables of OTLP exporters (`…_CERTIFICATE`, `…_COMPRESSION`, `…_TIMEOUT`) mean what the standard says',
+  ),
+  OTEL_EXPORTER_OTLP_PROTOCOL: withDefault(
+    v.picklist(['http/protobuf', 'http/json'], 'must be http/protobuf or http/json'),
+    'how it takes them: `http/protobuf` or `http/json`',
+    'http/protobuf',
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: withoutDefault(
+    text,
+    'headers of requests to it, as `name=value`, separated by commas',
+  ),
+  OTEL_SERVICE_NAME: withoutDefault(
+    text,
+    'name of this process in traces; unset: `waybill`, `waybill-api` or `waybill-worker`, by its role',
+  ),
+  OTEL_RESOURCE_ATTRIBUTES: withoutDefault(
+    text,
+    'what else traces say of this process, as `name=value`, separated by commas',
+  ),
+  OTEL_TRACES_SAMPLER: withDefault(
+    v.picklist(SAMPLERS, `must be ${SAMPLERS.slice(0, -1).join(', ')} or ${SAMPLERS.at(-1)}`),
+    'which traces are recorded: one of the standard’s samplers. Those that are `parentbased_` also record what a client says that it records',
+    'parentbased_always_on',
+  ),
+  OTEL_TRACES_SAMPLER_ARG: withDefault(
+    number((value) => value <= 1, 'a number from 0 to 1'),
+    'share of the traces that a sampler with `traceidratio` in its name records',
+    '1',
+  ),
+  OTEL_BSP_MAX_QUEUE_SIZE: withDefault(
+    integer(1, 1_000_000),
+    'spans that wait for the collector; any further one is lost',
+    '2048',
+  ),
+  OTEL_BSP_SCHEDULE_DELAY: withDefault(
+    integer(1, 600_000),
+    'how long spans wait for others before they are sent together, in milliseconds',
+    '5000',
+  ),
+  OTEL_SDK_DISABLED: withDefault(flag, '`true`: no traces, whatever else is set', 'false'),
 });
 
 /** The values of all variables; undefined where one has no default and is not set. */

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Contract } from '../domain/contract.ts';
+import type { EshopPatch, EshopRecord } from '../domain/eshop.ts';
 import { hashApiKey, newApiKey } from '../keys.ts';
 import type { Sql } from './pool.ts';
 
@@ -37,6 +38,28 @@ export async function createEshop(
 /** All e-shops in the order of their ids. */
 export async function listEshops(sql: Sql): Promise<EshopRow[]> {
   return await sql<EshopRow[]>`select id, name, email, created_at, disabled_at from eshops order by id`;
+}
+
+/** One e-shop, or null. */
+export async function findEshop(sql: Sql, eshopId: number): Promise<EshopRow | null> {
+  const [row] = await sql<EshopRow[]>`
+    select id, name, email, created_at, disabled_at from eshops where id = ${eshopId}`;
+  return row ?? null;
+}
+
+/**
+ * Changes what is given of an e-shop.
+ * @returns false when there is no such e-shop
+ */
+export async function updateEshop(
+  sql: Sql,
+  eshopId: number,
+  { name, email }: { readonly name?: string | undefined; readonly email?: string | undefined },
+): Promise<boolean> {
+  const rows = await sql`
+    update eshops set name = coalesce(${name ?? null}, name), email = coalesce(${email ?? null}, email)
+    where id = ${eshopId} returning id`;
+  return rows.length > 0;
 }
 
 /**
@@ -75,12 +98,37 @@ export async function readContract(sql: Sql, eshopId: number): Promise<unknown> 
 }
 
 /**
- * Replaces the contract of an e-shop.
- * @param contract checked by the domain's `contractSchema`
+ * Changes what is given of the contract of an e-shop; the rest stays.
  * @returns false when there is no such e-shop
  */
-export async function updateContract(sql: Sql, eshopId: number, contract: Contract): Promise<boolean> {
-  const rows =
-    await sql`update eshops set contract = ${sql.json(contract)} where id = ${eshopId} returning id`;
+export async function updateContract(sql: Sql, eshopId: number, change: Partial<Contract>): Promise<boolean> {
+  const rows = await sql`
+    update eshops set contract = contract || ${sql.json(change)}::jsonb where id = ${eshopId} returning id`;
   return rows.length > 0;
+}
+
+/**
+ * The e-shop as its users see it.
+ * @throws Error when there is no such e-shop
+ */
+export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord> {
+  const [row] = await sql<(Omit<EshopRecord, 'notifications'> & { warningMails: boolean })[]>`
+    select id, name, email, warning_mails from eshops where id = ${eshopId}`;
+  if (row === undefined) throw new Error('An e-shop whose user has authenticated is not there.');
+  const { warningMails, ...rest } = row;
+  return { ...rest, notifications: { warning: warningMails } };
+}
+
+/**
+ * Changes which notifications an e-shop gets.
+ * @param change what is left out stays
+ */
+export async function changeNotifications(
+  sql: Sql,
+  eshopId: number,
+  change: NonNullable<EshopPatch['notifications']>,
+): Promise<EshopRecord> {
+  const { warning } = change;
+  if (warning !== undefined) await sql`update eshops set warning_mails = ${warning} where id = ${eshopId}`;
+  return await readEshop(sql, eshopId);
 }

@@ -24,6 +24,8 @@ export interface EventRow {
   readonly id: string;
   readonly type: EventType;
   readonly entityId: string;
+  /** Triggered by an operator: there is no such record. */
+  readonly test: boolean;
 }
 
 /** Which events of an e-shop. */
@@ -61,7 +63,7 @@ export function selectEvents(sql: Sql, eshopId: number, filter: EventFilter, par
   return sql<EventRow[]>`
     with found as materialized (
       select id from (${found(sql, eshopId, filter, part)}) f order by id ${order} ${cut(sql, part)})
-    select e.id, e.type, e.entity_id from events e where e.id in (select id from found) order by e.id ${order}`;
+    select e.id, e.type, e.entity_id, e.test is true as test from events e where e.id in (select id from found) order by e.id ${order}`;
 }
 
 /** How many there are, up to {@link MOST_COUNTED}. */
@@ -84,7 +86,7 @@ export async function findEvent(
   id: string,
 ): Promise<(EventRow & { readonly snapshot: string }) | null> {
   const [row] = await sql<(EventRow & { snapshot: string })[]>`
-    select id, type, entity_id, snapshot from events where id = ${id} and eshop_id = ${eshopId}`;
+    select id, type, entity_id, snapshot, test is true as test from events where id = ${id} and eshop_id = ${eshopId}`;
   return row ?? null;
 }
 
@@ -105,7 +107,8 @@ export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promi
 
 /** The query of {@link deliveriesOf}, not sent yet. */
 export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
-  const columns: ReturnType<Sql> = sql`d.event_id, d.id, d.webhook_id, d.state, d.attempts_made, d.last_error`;
+  const columns: ReturnType<Sql> = sql`
+    d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error`;
   return sql<DeliveryOfEvent[]>`
     select d.event_id, d.id, d.webhook_id, ${shownState(sql)} as state, d.attempts_made, d.last_error
     from unnest(${[...eventIds]}::uuid[]) as e (id) cross join lateral (

@@ -3,6 +3,8 @@
  * that it takes no longer the more is stored.
  * @module
  */
+import { idAt } from '../domain/id-time.ts';
+import { databaseTime } from './clock.ts';
 import type { Sql } from './pool.ts';
 
 /** What Temporal has not been told yet. Ages are in seconds; null where nothing waits. */
@@ -64,14 +66,14 @@ export interface OpenOverview {
 export async function readOpen(sql: Sql): Promise<OpenOverview> {
   const [row] = await sql<OpenOverview[]>`
     with open as materialized (
-      select webhook_id, state, count(*) as count from deliveries
-      where state in ('pending', 'retrying') group by webhook_id, state)
+      select webhook_id, state, operator_stop = 'hold' as by_operator, count(*) as count from deliveries
+      where state in ('pending', 'retrying') group by 1, 2, 3)
     select coalesce(sum(o.count) filter (where not held and o.state = 'pending'), 0)::int as pending,
            coalesce(sum(o.count) filter (where not held and o.state = 'retrying'), 0)::int as retrying,
            coalesce(sum(o.count) filter (where held), 0)::int as held,
            count(distinct o.webhook_id) filter (where held)::int as holding_webhooks
     from open o join webhooks w on w.id = o.webhook_id
-    cross join lateral (select not w.active as held) h`;
+    cross join lateral (select not w.active or coalesce(o.by_operator, false) as held) h`;
   if (row === undefined) throw new Error('What is open was not counted.');
   return row;
 }
@@ -100,6 +102,19 @@ export async function readMails(sql: Sql): Promise<MailOverview> {
   return row;
 }
 
+/** Counts the webhooks of which no attempt has been accepted since one failed. */
+export async function countIncidents(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from (
+      select webhook_id, generation, max(until) filter (where failures > 0) as failed,
+             max(until) filter (where failures = 0) as accepted
+      from failures group by webhook_id, generation) f
+    join webhooks w on w.id = f.webhook_id and w.generation = f.generation and w.active and w.deleted_at is null
+    where f.failed > coalesce(f.accepted, '-infinity')`;
+  return row?.count ?? 0;
+}
+
 /** The database itself. */
 export interface DatabaseOverview {
   readonly version: string;
@@ -113,4 +128,36 @@ export async function readDatabase(sql: Sql): Promise<DatabaseOverview> {
     select current_setting('server_version') as version, pg_database_size(current_database())::float8 as bytes`;
   if (row === undefined) throw new Error('The database said nothing about itself.');
   return row;
+}
+
+/** What was created lately, and what has become of it. */
+export interface FlowOverview {
+  /** The time that this is about, in seconds. */
+  readonly seconds: number;
+  readonly events: number;
+  readonly deliveries: number;
+  /** Of these deliveries. */
+  readonly delivered: number;
+  /** Likewise: attempted without success. */
+  readonly failing: number;
+  /** How long those delivered took, from event to success, in milliseconds: of half of them, and of 95 of 100; null where there are none. */
+  readonly p50Ms: number | null;
+  readonly p95Ms: number | null;
+}
+
+/** Reads what the ids of the last seconds name: what is older costs nothing. */
+export async function readFlow(sql: Sql, seconds: number): Promise<FlowOverview> {
+  const from = idAt(new Date((await databaseTime(sql)).getTime() - seconds * 1_000));
+  const [row] = await sql<Omit<FlowOverview, 'seconds'>[]>`
+    with lately as materialized (
+      select state, extract(epoch from finished_at - created_at) * 1000 as ms from deliveries where id >= ${from}::uuid)
+    select (select count(*)::int from events where id >= ${from}::uuid) as events,
+           count(*)::int as deliveries,
+           count(*) filter (where state = 'delivered')::int as delivered,
+           count(*) filter (where state in ('retrying', 'failed'))::int as failing,
+           percentile_disc(0.5) within group (order by ms) filter (where state = 'delivered')::float8 as p50_ms,
+           percentile_disc(0.95) within group (order by ms) filter (where state = 'delivered')::float8 as p95_ms
+    from lately`;
+  if (row === undefined) throw new Error('What was created lately was not counted.');
+  return { seconds, ...row };
 }

@@ -39,6 +39,12 @@ const PROBES_OF_THE_SERVER = { tcp_keepalives_idle: 10, tcp_keepalives_interval:
  */
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
 
+/**
+ * What this release knows of: the database lets it begin attempts of deliveries whose workflows have readable ids (migration
+ * 0111).
+ */
+const KNOWN = { 'waybill.readable_ids': 'on' };
+
 /** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
 const LONGEST_BACKOFF_S = 1;
 
@@ -48,6 +54,24 @@ const LONGEST_BACKOFF_S = 1;
  */
 function reconnectAfter(failures: number): number {
   return (0.5 + Math.random() / 2) * Math.min(LONGEST_BACKOFF_S, 0.05 * failures);
+}
+
+/** What is known of the connections of each pool. */
+const groups = new WeakMap<Pool, SocketGroup>();
+
+/** How much of a pool is in use. */
+export interface PoolUse {
+  /** The most connections. */
+  readonly most: number;
+  readonly open: number;
+  /** On which an answer is awaited. */
+  readonly busy: number;
+}
+
+/** How much of a pool of {@link createPool} is in use. */
+export function poolUse(sql: Pool): PoolUse {
+  const use = groups.get(sql)?.use() ?? { open: 0, busy: 0 };
+  return { most: sql.options.max, ...use };
 }
 
 /**
@@ -68,6 +92,7 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
       application_name: 'waybill',
       ...PROBES_OF_THE_SERVER,
       ...PLANNING,
+      ...KNOWN,
       ...(statementMs === null ? {} : { statement_timeout: statementMs }),
       ...(lockMs === null ? {} : { lock_timeout: lockMs }),
     },
@@ -79,5 +104,7 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
     socket: ({ host: [host = '127.0.0.1'], port: [port = 5432] }: { host: string[]; port: number[] }) =>
       openSocket({ host, port, tls }, socketDeadlines, group),
   };
-  return postgres(url, options);
+  const pool = postgres(url, options);
+  groups.set(pool, group);
+  return pool;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { anyOf } from './ids.ts';
-import type { ClaimedDelivery } from './outbox/outbox.ts';
+import { type ClaimedDelivery, readableId, receiverHost } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
 
 /** A delivery that should have a running workflow. */
@@ -16,7 +16,7 @@ export interface OwedDelivery extends ClaimedDelivery {
   readonly dispatchedAt: Date | null;
   readonly lastAttemptAt: Date | null;
   readonly nextAttemptAt: Date | null;
-  /** Its webhook is inactive, or has changed and its deliveries are still being told. */
+  /** Its webhook is inactive, or has changed and its deliveries are still being told; or an operator holds it. */
   readonly held: boolean;
   readonly readAt: Date;
 }
@@ -72,9 +72,9 @@ const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_00
 
 /** The columns of an `OwedDelivery`, of `deliveries d` joined with `webhooks w`. */
 const deliveryColumns = (sql: Sql) => sql`
-  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.batch_id, d.dispatched_at, d.last_attempt_at,
-  d.next_attempt_at, 
-  (not w.active and w.deleted_at is null)
+  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.attempts_made, d.batch_id, d.dispatched_at,
+  d.last_attempt_at, d.next_attempt_at, w.host as receiver_host,
+  (not w.active and w.deleted_at is null) or coalesce(d.operator_stop = 'hold', false)
     or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
 
 /**
@@ -124,7 +124,9 @@ export async function owedAmong(sql: Sql, ids: readonly string[]): Promise<OwedD
 export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<ClosedDelivery[]> {
   if (ids.length === 0) return [];
   return await sql<ClosedDelivery[]>`
-    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made from deliveries d
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.attempts_made,
+           ${receiverHost(sql, sql`d.webhook_id`)}
+    from deliveries d
     where ${anyOf(sql, sql`d.id`, ids)} and d.state not in ('pending', 'retrying')
       and not exists (select from deactivations x where x.delivery_id = d.id and ${unmailed(sql)})`;
 }
@@ -132,8 +134,8 @@ export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<Clo
 /** The open deliveries of a batch: what it has yet to attempt, or to record. */
 export async function openOfBatch(sql: Sql, batchId: string): Promise<ClaimedDelivery[]> {
   return await sql<ClaimedDelivery[]>`
-    select id, eshop_id, webhook_id, event_type, entity_id from deliveries
-    where batch_id = ${batchId} and state in ('pending', 'retrying') order by id`;
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, ${receiverHost(sql, sql`d.webhook_id`)}
+    from deliveries d where d.batch_id = ${batchId} and d.state in ('pending', 'retrying') order by d.id`;
 }
 
 /** Those of the given batches that have open deliveries. */
@@ -150,7 +152,8 @@ const unmailed = (sql: Sql) =>
   sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;
 /** The columns of an `OwedMail`. */
 const mailColumns = (sql: Sql) => sql`
-  x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made`;
+  x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, ${readableId(sql)}, d.attempts_made,
+  ${receiverHost(sql, sql`x.webhook_id`)}`;
 
 /** Claims deactivations that were not mailed within the grace; left alone for a while like deliveries. */
 export async function claimLateMails(sql: Sql, graceMs: number, limit: number): Promise<OwedMail[]> {

@@ -45,6 +45,12 @@ export class SocketGroup {
     socket.once('close', () => this.#members.delete(socket));
   }
 
+  /** How many there are, and of how many the server owes an answer. */
+  use(): { readonly open: number; readonly busy: number } {
+    const members = [...this.#members.values()];
+    return { open: members.length, busy: members.filter((member) => !member.isIdle()).length };
+  }
+
   /** Closes the idle connections on which nothing has arrived for this long, in milliseconds. */
   async dropIdle(silentForMs: number): Promise<void> {
     const before = performance.now() - silentForMs;

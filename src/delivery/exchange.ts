@@ -34,12 +34,16 @@ export interface AttemptResult {
   readonly startedAt: Date;
   /** Whole milliseconds until status line and headers had arrived, or until the failure. */
   readonly durationMs: number;
+  /** Milliseconds until the request began to leave; absent where no connection came about. */
+  readonly sentMs?: number;
   /** The first 1 KiB of the answer's body as safe text; null when there was none. */
   readonly responseExcerpt: string | null;
   /** What a 429 or 503 asked for with `Retry-After`, in milliseconds from the answer on; else null. */
   readonly retryAfterMs: number | null;
   /** Of the answer to a trial: its useful headers. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
+  /** What the receiver was told of the trace; absent where traces are off. */
+  readonly traceparent?: string;
 }
 
 /** As much of a body is read; when it is longer, the connection is closed rather than drained. */
@@ -69,6 +73,7 @@ export function exchange(
   const startedAt = request.at;
   const start = performance.now();
   const elapsed = () => Math.round(performance.now() - start);
+  let sent: { sentMs?: number } = {};
   const failure = (error: string, outcome: 'failure' | 'ours' = 'failure'): AttemptResult => ({
     outcome,
     status: null,
@@ -77,6 +82,7 @@ export function exchange(
     durationMs: elapsed(),
     responseExcerpt: null,
     retryAfterMs: null,
+    ...sent,
   });
 
   return new Promise((resolve, reject) => {
@@ -128,6 +134,7 @@ export function exchange(
       {
         onRequestStart(controller) {
           connection = controller;
+          sent = { sentMs: performance.now() - start };
           // Timed out while it still waited for its connection: then it must no longer be sent.
           if (settled) controller.abort(GIVEN_UP);
         },
@@ -145,6 +152,7 @@ export function exchange(
             host,
             startedAt,
             durationMs: elapsed(),
+            sent,
           });
           graceTimer = setTimeout(onTimeout, BODY_GRACE_MS);
         },
@@ -184,10 +192,11 @@ interface AnswerHead {
   readonly host: string;
   readonly startedAt: Date;
   readonly durationMs: number;
+  readonly sent: Pick<AttemptResult, 'sentMs'>;
 }
 
 /** An answer whose status line and headers have arrived: its result is settled but for the excerpt. */
-function createAnswer({ status, retryAfter, shown, host, startedAt, durationMs }: AnswerHead): Answer {
+function createAnswer({ status, retryAfter, shown, host, startedAt, durationMs, sent }: AnswerHead): Answer {
   const success = status >= 200 && status < 300;
   const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
   const retryAfterMs =
@@ -209,6 +218,7 @@ function createAnswer({ status, retryAfter, shown, host, startedAt, durationMs }
       durationMs,
       responseExcerpt: safeExcerpt(Buffer.concat(kept)),
       retryAfterMs,
+      ...sent,
       ...(shown === undefined ? {} : { responseHeaders: shown }),
     }),
   };

@@ -26,8 +26,10 @@ export interface AttemptRequest {
   readonly body: string | null;
   /** When it is made, by the clock that all times of deliveries are of: the time in its signatures. */
   readonly at: Date;
-  /** Marks a trial delivery (`X-Service-Test: true`). */
+  /** Marks a trial, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
   readonly test?: boolean;
+  /** The place in a trace at which it is made. Not signed: whatever stands between may go on with the trace. */
+  readonly traceparent?: string;
 }
 
 /** An attempt ready to be sent. */
@@ -60,5 +62,6 @@ export function buildRequest(request: Omit<AttemptRequest, 'at'>, at: Date, vers
   };
   if (body !== null) headers['content-type'] = 'application/json';
   if (request.test === true) headers['x-service-test'] = 'true';
+  if (request.traceparent !== undefined) headers.traceparent = request.traceparent;
   return { ...target, method, headers, body };
 }

@@ -33,24 +33,33 @@ const MOST_RETRYING = 1_000;
 /** So many that failed, while none succeeds, are enough to know: one more per step tries whether that has changed. */
 const ENOUGH_FAILED = 20;
 /** A step that comes after longer than this says nothing about the receiver, in seconds. */
-const LONGEST_STEP_S = 10;
-/** The time that the moving mean looks back, in seconds. */
-const LOOK_BACK_S = 15;
+const LONGEST_STEP_S = 30;
+/**
+ * The time that the moving mean looks back, in seconds: half of the recovery's age, so that its slow beginning is soon
+ * forgotten, within these bounds. Beside a rush that lasts it gets its turn every 15 seconds only, and the mean has to hold
+ * over several.
+ */
+const LEAST_LOOK_BACK_S = 3;
+const GREATEST_LOOK_BACK_S = 90;
 
 /** Delivered or over. */
 export function endedOf({ created, pending, retrying }: RecoveryCounts): number {
   return created - pending - retrying;
 }
 
-/**
- * The pace after a look.
- * @param elapsedS since the last step, in seconds; null where this is the first
- */
-export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, elapsedS: number | null): RecoveryPace {
+/** When a look is taken, in seconds. */
+export interface Look {
+  /** Since the last step; null where this is the first, or the recovery was paused in between. */
+  readonly elapsedS: number | null;
+  /** Since the recovery was asked for. */
+  readonly ageS: number;
+}
+
+/** The pace after a look. */
+export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, look: Look): RecoveryPace {
   const ended = endedOf(counts);
   const taken = ended - pace.ended;
-  const bound = nextBound(pace.bound, counts, taken);
-  return { bound, ended, rate: nextRate(pace.rate, taken, elapsedS, bound > pace.bound) };
+  return { bound: nextBound(pace.bound, counts, taken), ended, rate: nextRate(pace.rate, taken, look) };
 }
 
 /** Twice what was taken since the last step, if the receiver keeps up; less where much still waits. */
@@ -59,19 +68,14 @@ function nextBound(bound: number, { pending }: RecoveryCounts, taken: number): n
   return Math.min(MOST_WAITING, Math.max(bound, 2 * taken));
 }
 
-/** While it gathers speed, what was slower before says nothing about what follows. */
-function nextRate(
-  rate: number | null,
-  taken: number,
-  elapsedS: number | null,
-  faster: boolean,
-): number | null {
+function nextRate(rate: number | null, taken: number, { elapsedS, ageS }: Look): number | null {
   if (elapsedS === null || elapsedS <= 0 || elapsedS > LONGEST_STEP_S || (rate === null && taken === 0)) {
     return rate;
   }
   const now = taken / elapsedS;
-  if (rate === null || (faster && now > rate)) return now;
-  return rate + (now - rate) * (1 - Math.exp(-elapsedS / LOOK_BACK_S));
+  if (rate === null) return now;
+  const lookBackS = Math.min(GREATEST_LOOK_BACK_S, Math.max(LEAST_LOOK_BACK_S, ageS / 2));
+  return rate + (now - rate) * (1 - Math.exp(-elapsedS / lookBackS));
 }
 
 /**

@@ -8,6 +8,9 @@ export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;
 /** One of them. */
 export type Recoverable = (typeof recoverable)[number];
 
+/** What is recovered unless something else is asked for. */
+export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired'];
+
 /** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive. */
 export const recoveryStates = ['running', 'paused', 'completed', 'canceled'] as const;
 /** One of them. */

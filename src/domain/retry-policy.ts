@@ -1,6 +1,6 @@
 /**
  * The retry policy: one value, made here, recorded in each delivery workflow's input, shown by `waybill policy`
- * and by the table of docs/deliveries.md (docs/interface.md, D6).
+ * and by the table of docs/guides/retries.md (docs/interface.md, D6).
  * @module
  */
 
@@ -86,7 +86,7 @@ export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): Ne
 }
 
 /** The sum of the waits from this attempt's on that fit a time, in milliseconds; 0 when not even the first does. */
-function waitsThatFit(policy: RetryPolicy, attempt: number, timeMs: number): number {
+export function waitsThatFit(policy: RetryPolicy, attempt: number, timeMs: number): number {
   let sum = 0;
   for (let next = attempt; next < maxAttempts(policy); next += 1) {
     const wait = waitAfterAttempt(policy, next);

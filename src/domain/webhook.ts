@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
+import { incidentSchema } from './incident.ts';
 
 const MAX_URL_LENGTH = 2048;
 const MAX_DESCRIPTION_LENGTH = 1000;
@@ -125,6 +126,7 @@ export const webhookResponseOnly = [
   'registeredAt',
   'unregisteredAt',
   'lastDeactivation',
+  'incident',
   'secret',
 ] as const;
 
@@ -157,13 +159,19 @@ const recordEntries = {
         reason: v.pipe(
           v.picklist(deactivationReasons),
           v.description(
-            '`user`: through this interface. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver responded with 410.',
+            '`user`: through this interface, or by the operator of the warehouse. `retriesExhausted`: all retries of a delivery failed. `gone`: the receiver responded with 410.',
           ),
         ),
         deliveryId: v.pipe(v.nullable(v.string()), v.description('The delivery whose failure caused it.')),
         lastError: v.nullable(v.string()),
       }),
       v.metadata({ ref: 'Deactivation' }),
+    ),
+  ),
+  incident: v.pipe(
+    v.nullable(incidentSchema),
+    v.description(
+      'While deliveries to an active webhook fail; null otherwise. Any accepted delivery ends it.',
     ),
   ),
 };

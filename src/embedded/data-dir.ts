@@ -15,6 +15,8 @@ const instanceSchema = v.object({
   temporalAddress: v.optional(v.string()),
   temporalUiUrl: v.optional(v.string()),
   apiUrl: v.optional(v.string()),
+  /** By role: where its processes show their figures, and where Temporal's SDK shows its own. */
+  metricsUrls: v.optional(v.record(v.string(), v.array(v.string()))),
 });
 /** Where the parts of an instance are reached. */
 export type Instance = v.InferOutput<typeof instanceSchema>;
@@ -46,9 +48,15 @@ export interface DataDir {
 
 /** Opens the folder; creates it, for its owner alone, where it is missing. */
 export async function openDataDir(directory: string): Promise<DataDir> {
+  const dataDir = dataDirAt(directory);
+  await mkdir(dirname(dataDir.path), { recursive: true });
+  await mkdir(dataDir.path, { recursive: true, mode: 0o700 });
+  return dataDir;
+}
+
+/** The folder as it is, if it is there at all: whoever only asks leaves nothing behind. */
+export function dataDirAt(directory: string): DataDir {
   const path = resolve(directory);
-  await mkdir(dirname(path), { recursive: true });
-  await mkdir(path, { recursive: true, mode: 0o700 });
   const dataDir: DataDir = {
     path,
     join: (...parts) => join(path, ...parts),

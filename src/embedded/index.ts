@@ -19,7 +19,7 @@ export interface EmbeddedStack {
   /** Ports of 127.0.0.1 that the embedded Temporal serves on. */
   readonly temporalPorts: readonly number[];
   /** Writes down where the instance is reached, for the `waybill` command. */
-  announce(apiUrl: string | null): Promise<void>;
+  announce(apiUrl: string | null, metricsUrls: readonly string[]): Promise<void>;
 }
 
 /** How often the embedded Postgres is looked at, in milliseconds. */
@@ -94,14 +94,16 @@ export async function startEmbedded(
     temporalAddress,
     temporalUiUrl,
     temporalPorts,
-    async announce(apiUrl) {
-      // A worker beside an API leaves the note of it where it is.
-      const noted = apiUrl ?? (await dataDir.readInstance()).apiUrl;
+    async announce(apiUrl, metricsUrls) {
+      // A worker beside an API leaves the notes of it where they are.
+      const known = await dataDir.readInstance();
+      const noted = apiUrl ?? known.apiUrl;
       await dataDir.writeInstance({
         databaseUrl: url,
         temporalAddress,
         ...(temporalUiUrl === null ? {} : { temporalUiUrl }),
         ...(noted === undefined ? {} : { apiUrl: noted }),
+        metricsUrls: { ...known.metricsUrls, [settings.ROLE]: [...metricsUrls] },
       });
     },
   };

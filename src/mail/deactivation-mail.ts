@@ -3,7 +3,9 @@
  * @module
  */
 import { counted } from '../domain/words.ts';
+import { mailOf } from './letter.ts';
 import type { Mail } from './mail.ts';
+import { activation, readDelivery } from './requests.ts';
 
 /** What the mail tells. */
 export interface Deactivation {
@@ -29,44 +31,45 @@ export interface Deactivation {
 /**
  * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a
  * crash is recognised as one; the delivery's id keeps those of two installations apart.
+ * @param publicUrl where the API is; null: not known
  */
-export function deactivationMail(deactivation: Deactivation): Mail {
+export function deactivationMail(deactivation: Deactivation, publicUrl: string | null): Mail {
   const { webhookId, webhookType, generation, deliveryId, email } = deactivation;
-  return {
-    to: email,
-    subject: `Webhook ${webhookId} (${webhookType}) was deactivated`,
-    text: text(deactivation),
-    messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
-  };
+  return mailOf(
+    {
+      to: email,
+      subject: `Webhook ${webhookId} (${webhookType}) was deactivated`,
+      messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
+      tone: 'bad',
+      parts: partsOf(deactivation),
+    },
+    publicUrl,
+  );
 }
 
-function text({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation): string {
+function partsOf({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation) {
   const { attemptsMade, lastError, eshopName } = rest;
   const attempts = counted(attemptsMade, 'attempt');
   const why =
     reason === 'gone'
-      ? 'The receiver responded with HTTP 410 (Gone), which asks us to send nothing more.'
+      ? 'The receiver responded with HTTP 410 (Gone), which means that nothing more should be sent.'
       : `Delivery ${deliveryId} failed permanently after ${attempts}; no retries are left.`;
-  return `${eshopName},
-
-webhook ${webhookId} was deactivated at ${at.toISOString()}. It will receive nothing until it is activated again.
-
-  Webhook:     ${webhookId}
-  Type:        ${webhookType}
-  URL:         ${url}
-  Reason:      ${why}
-  Last error:  ${lastError ?? 'none recorded'}
-  Delivery:    ${deliveryId} (${attempts})
-
-Once its receiver works again, reactivate it with
-
-  PUT /v21/webhooks/${webhookId}/activate
-
-Open deliveries of this webhook will then resume, each within its own time limit. Every attempt of the failed
-delivery is listed by
-
-  GET /v21/deliveries/${deliveryId}
-
-This message was sent by Waybill. Replies are not monitored.
-`;
+  return [
+    `${eshopName},`,
+    `webhook ${webhookId} was deactivated at ${at.toISOString()}. It will receive nothing until it is activated again.`,
+    {
+      facts: [
+        ['Webhook', String(webhookId)],
+        ['Type', webhookType],
+        ['URL', url],
+        ['Reason', why],
+        ['Last error', lastError ?? 'none recorded'],
+        ['Delivery', `${deliveryId} (${attempts})`],
+      ] as const,
+    },
+    'Once its receiver works again, reactivate it with',
+    { request: activation(webhookId, 'activate') },
+    'Open deliveries of this webhook will then resume, each within its own time limit. Every attempt of the failed delivery is listed by',
+    { request: readDelivery(deliveryId) },
+  ];
 }

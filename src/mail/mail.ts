@@ -3,12 +3,13 @@
  * @module
  */
 
-/** A mail in plain text to one person. */
+/** A mail to one person, as text and as HTML that says the same. */
 export interface Mail {
   /** One address, without a name. */
   readonly to: string;
   readonly subject: string;
   readonly text: string;
+  readonly html: string;
   /** With its angle brackets. The same for every repetition of a mail, so that mail programs show it once. */
   readonly messageId: string;
 }

@@ -4,6 +4,7 @@
  */
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
+import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../each-limited.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';
@@ -23,6 +24,8 @@ export interface PassesOptions {
   readonly graceMs: number;
   /** Where repairs are counted. */
   readonly counts: Counts;
+  /** Told of deliveries that are closed. */
+  readonly watch: Pick<DeliveryWatch, 'ended'>;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
   /** Ends a pass early. */
@@ -63,7 +66,7 @@ const LIST_BATCH = 1_000;
 /** Makes the passes of one reconciler. */
 export function createPasses(options: PassesOptions): Passes {
   const { executions, log, counts, dryRun = false, signal } = options;
-  const records = createRecords(options.sql, options.restarter, options.graceMs);
+  const records = createRecords(options);
   const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: OwedRecord) =>
     repair(executions, record, dryRun),
   );

@@ -4,10 +4,11 @@
  */
 import { validate as isUuid } from 'uuid';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { deliveryIdOf, deliveryWorkflowId, isReadable } from '../../workflows/delivery-id.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { latenessMs } from '../attempt/lateness.ts';
+import type { DeliveryWatch } from '../attempt/watch.ts';
 import { recoveriesAmong } from '../db/outbox/recovery-changes.ts';
 import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
@@ -26,6 +27,8 @@ export interface OwedRecord {
   readonly name: Readonly<Record<string, string | number>>;
   /** Its next step is past although nothing holds it. */
   readonly late: boolean;
+  /** It has no next step until whatever holds it ends: an inactive webhook, or an operator. */
+  readonly held: boolean;
   /** Asked after Temporal was: a workflow that ended in between has recorded its end before. */
   stillOwed(): Promise<boolean>;
   /** @returns false where another worker was first */
@@ -52,8 +55,18 @@ export interface Records {
 /** Records per query. */
 const PAGE = 100;
 
-/** @param graceMs how long past its next step a record is left to itself, in milliseconds */
-export function createRecords(sql: Pool, restarter: Restarter, graceMs: number): Records {
+/** What the records are repaired with. */
+export interface RecordsDeps {
+  readonly sql: Pool;
+  readonly restarter: Restarter;
+  /** How long past its next step a record is left to itself, in milliseconds. */
+  readonly graceMs: number;
+  /** Told of deliveries that are closed. */
+  readonly watch: Pick<DeliveryWatch, 'ended'>;
+}
+
+/** Makes them. */
+export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): Records {
   /** Where the look at late pre-orders continues: they carry no mark of having been looked at. */
   let lateReleases: db.ReleaseCursor | null = null;
 
@@ -63,17 +76,22 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
     return {
       ...nothing,
       kind: 'delivery',
-      workflowId: deliveryWorkflowId(id),
+      workflowId: deliveryWorkflowId(found),
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
       late: isLate(found, graceMs),
+      held: found.held,
       stillOwed: async () => (await db.owedAmong(sql, [id])).length > 0,
       async restart(former) {
         // As it is now: an attempt may have been recorded since.
         const [now] = await db.owedAmong(sql, [id]);
         return now !== undefined && (await restarter.restart(now, former));
       },
-      close: async () => (await closeDelivery(sql, id, 'canceled')).closed,
-      wake: () => restarter.signalWebhookChanged(id),
+      async close() {
+        const { closed } = await closeDelivery(sql, id, 'canceled');
+        if (closed !== null) watch.ended(closed, 'canceled');
+        return closed !== null;
+      },
+      wake: () => restarter.wakeDelivery(found),
     };
   }
 
@@ -83,13 +101,13 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
     return {
       ...nothing,
       kind: 'delivery',
-      workflowId: deliveryWorkflowId(id),
+      workflowId: deliveryWorkflowId(found),
       name: { deliveryId: id },
       late: true,
       stillOwed: async () => true,
       // It finds that its delivery is over, and ends.
       restart: (former) => restarter.restart(found, former),
-      wake: () => restarter.signalWebhookChanged(id),
+      wake: () => restarter.wakeDelivery(found),
     };
   }
 
@@ -112,7 +130,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
     return {
       ...nothing,
       kind: 'mail',
-      workflowId: deliveryWorkflowId(found.id),
+      workflowId: deliveryWorkflowId(found),
       name: { webhookId: found.webhookId, deliveryId: found.id },
       late: false,
       stillOwed: () => db.isMailOwed(sql, found),
@@ -201,7 +219,7 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
 
     async withWorkflows(workflowIds) {
       const batches = await db.owedBatches(sql, idsBehind(batchWorkflowId(''), workflowIds));
-      const deliveries = await db.owedAmong(sql, idsBehind(deliveryWorkflowId(''), workflowIds));
+      const deliveries = await db.owedAmong(sql, deliveriesBehind(workflowIds));
       const found = await recoveriesAmong(sql, idsBehind(recoveryWorkflowId(''), workflowIds));
       return once([
         ...batches.map(batch),
@@ -210,9 +228,21 @@ export function createRecords(sql: Pool, restarter: Restarter, graceMs: number):
       ]);
     },
 
-    closedOf: async (workflowIds) =>
-      (await db.closedAmong(sql, idsBehind(deliveryWorkflowId(''), workflowIds))).map(closed),
+    async closedOf(workflowIds) {
+      const found = await db.closedAmong(sql, deliveriesBehind(workflowIds));
+      const ended = new Map(found.map((delivery) => [delivery.id, delivery]));
+      return workflowIds.flatMap((workflowId) => {
+        const delivery = ended.get(deliveryIdOf(workflowId) ?? '');
+        // The one that was listed, under whichever of its two ids.
+        return delivery === undefined ? [] : [closed({ ...delivery, readableId: isReadable(workflowId) })];
+      });
+    },
   };
+}
+
+/** The ids of the deliveries whose workflows are among these. */
+function deliveriesBehind(workflowIds: readonly string[]): string[] {
+  return workflowIds.flatMap((workflowId) => deliveryIdOf(workflowId) ?? []).filter((id) => isUuid(id));
 }
 
 /** The ids that follow a prefix in the ids of workflows. */
@@ -225,6 +255,7 @@ function idsBehind(prefix: string, workflowIds: readonly string[]): string[] {
 
 /** What most records cannot do. */
 const nothing = {
+  held: false,
   close: async () => false,
   handBack: async () => false,
   wake: async () => {},

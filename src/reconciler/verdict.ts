@@ -31,18 +31,19 @@ export interface Verdict {
   readonly action: Action;
 }
 
-/**
- * @param late whether the record's next step is past although nothing holds it
- * @returns null where all is well
- */
-export function verdictOn(kind: Kind, found: Found, late: boolean): Verdict | null {
+/** Where a record's next step is: it should be over by now, nobody knows when, or still ahead. */
+export type NextStep = 'late' | 'held' | 'ahead';
+
+/** @returns null where all is well */
+export function verdictOn(kind: Kind, found: Found, next: NextStep): Verdict | null {
   switch (found.as) {
     case 'running':
       // Temporal restored from an older copy: it sleeps without knowing what it was told since.
       // A batch never sleeps.
-      if (late && found.asleep && kind !== 'batch') return { reason: 'asleep', action: 'woken' };
-      // Or its history is no longer one, for a worker that remembered more than Temporal went on writing it.
-      return late && found.failing ? { reason: 'stuck', action: 'startedAgain' } : null;
+      if (next === 'late' && found.asleep && kind !== 'batch') return { reason: 'asleep', action: 'woken' };
+      // Or its history is no longer one: a worker that remembered more than Temporal went on writing it, or one of an older
+      // release that knew nothing of what holds it. It would not hear that it is held no longer.
+      return next !== 'ahead' && found.failing ? { reason: 'stuck', action: 'startedAgain' } : null;
     case 'missing':
     case 'ended':
       return { reason: found.as, action: 'startedAgain' };
@@ -64,3 +65,14 @@ const AFTER_OPERATOR = {
   release: 'startedAgain',
   recovery: 'closed',
 } as const satisfies Record<Kind, Action>;
+
+/** What may be repaired, and how. */
+export const repairsMade: readonly { readonly kind: Kind; readonly action: Action }[] = (
+  Object.keys(AFTER_OPERATOR) as Kind[]
+).flatMap((kind) => {
+  const woken: Action[] = kind === 'batch' ? [] : ['woken'];
+  return [...new Set<Action>(['startedAgain', AFTER_OPERATOR[kind], ...woken])].map((action) => ({
+    kind,
+    action,
+  }));
+});

@@ -10,6 +10,7 @@ import {
   noteProgress,
   releaseChanges,
   renewChanges,
+  type ToldDelivery,
   unheard,
   type WebhookChange,
 } from '../db/outbox/claim-changes.ts';
@@ -80,49 +81,60 @@ async function passOn(
   const limit = change.wakes
     ? pace.wakeUp(page, { told: change.told, unheard: await unheard(sql, change), sinceMs: change.sinceMs })
     : page;
-  const ids = limit === 0 ? [] : await nextToTell(sql, change, limit);
-  if (!(await tell(deps, pace, ids))) {
+  const next = limit === 0 ? [] : await nextToTell(sql, change, limit);
+  if (!(await tell(deps, pace, next))) {
     await noteProgress(sql, change, { ...here, told: 0, pauseMs: 0 });
     return;
   }
-  const last = ids.at(-1);
-  if (limit === 0 || (last !== undefined && ids.length === limit)) {
-    const toldId = last ?? change.toldId;
-    await noteProgress(sql, change, { ...here, toldId, told: ids.length, pauseMs: PAGE_INTERVAL_MS });
+  const last = next.at(-1);
+  if (limit === 0 || (last !== undefined && next.length === limit)) {
+    const toldId = last?.id ?? change.toldId;
+    await noteProgress(sql, change, { ...here, toldId, told: next.length, pauseMs: PAGE_INTERVAL_MS });
     return;
   }
   if (change.againUntilId === null) {
     // What batches hold comes back yet, and what is being started may have to be told.
     if (change.deleted && (await someWithoutWorkflow(sql, change.webhookId))) {
-      await noteProgress(sql, change, { ...here, told: ids.length, pauseMs: PAGE_INTERVAL_MS });
+      await noteProgress(sql, change, { ...here, told: next.length, pauseMs: PAGE_INTERVAL_MS });
     } else await endWebhookChange(sql, change);
     return;
   }
   const again = { toldId: null, untilId: change.againUntilId, againUntilId: null };
-  await noteProgress(sql, change, { ...again, told: ids.length, pauseMs: PAGE_INTERVAL_MS });
+  await noteProgress(sql, change, { ...again, told: next.length, pauseMs: PAGE_INTERVAL_MS });
 }
 
 /** What the change means for the deliveries without a workflow. @returns how many were changed */
-async function settle({ sql }: PassOnDeps, { deleted, wakes, webhookId }: WebhookChange): Promise<number> {
-  if (deleted) return await cancelWithoutWorkflow(sql, webhookId);
+async function settle(
+  { sql, watch }: PassOnDeps,
+  { deleted, wakes, webhookId }: WebhookChange,
+): Promise<number> {
+  if (deleted) {
+    const canceled = await cancelWithoutWorkflow(sql, webhookId);
+    for (const kind of canceled) watch.ended(kind, 'canceled');
+    return canceled.length;
+  }
   return wakes ? await queueAgain(sql, webhookId) : 0;
 }
 
 /** @returns false where the relay is being stopped: the page is told again by whoever comes next */
-async function tell(deps: PassOnDeps, pace: FanOutPace, ids: readonly string[]): Promise<boolean> {
+async function tell(
+  deps: PassOnDeps,
+  pace: FanOutPace,
+  deliveries: readonly ToldDelivery[],
+): Promise<boolean> {
   const { dispatcher, log, stopping } = deps;
   let failed = false;
-  await eachLimited(ids, CONCURRENCY, async (deliveryId) => {
+  await eachLimited(deliveries, CONCURRENCY, async (delivery) => {
     if (failed || stopping.aborted) return;
     const before = performance.now();
     try {
-      await dispatcher.signalWebhookChanged(deliveryId);
+      await dispatcher.signalWebhookChanged(delivery);
     } catch (error) {
       if (!isRefusal(error)) {
         failed = true;
         throw error;
       }
-      log.error({ deliveryId, err: error }, 'Temporal refused to tell a delivery of a change');
+      log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to tell a delivery of a change');
     }
     pace.observe(performance.now() - before);
   });

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Logger } from 'pino';
+import type { DeliveryWatch } from '../attempt/watch.ts';
 import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
@@ -34,6 +35,8 @@ export interface PassOnDeps {
   readonly limits: () => InFlightLimits;
   /** Told when Temporal took something. */
   readonly onTaken: () => void;
+  /** Told of deliveries that end without a workflow. */
+  readonly watch: Pick<DeliveryWatch, 'ended'>;
 }
 
 /** What deliveries that get their own workflows at once take. */

@@ -11,6 +11,15 @@ import type { Logger } from 'pino';
  */
 export type Next = 'more' | 'soon' | 'idle' | number;
 
+/** What came of a step: `more`: the next one follows at once; `later`: there is more, for later; `idle`: nothing is left. */
+export const rounds = ['more', 'later', 'idle', 'failed'] as const;
+/** What came of a step. */
+export type Round = (typeof rounds)[number];
+
+function roundOf(next: Next): Round {
+  return next === 'more' || next === 'idle' ? next : 'later';
+}
+
 /** What a loop receives. */
 export interface LoopOptions {
   /** What it passes on, for the log. */
@@ -18,6 +27,8 @@ export interface LoopOptions {
   /** @throws what Temporal or the database threw when it is away; the loop tries again, ever more seldom */
   readonly step: () => Promise<Next>;
   readonly onFailure: () => void;
+  /** Told of every step. */
+  readonly onRound: (round: Round) => void;
   readonly log: Logger;
 }
 
@@ -38,7 +49,7 @@ const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 5_000;
 
 /** Starts at once. */
-export function startLoop({ what, step, onFailure, log }: LoopOptions): Loop {
+export function startLoop({ what, step, onFailure, onRound, log }: LoopOptions): Loop {
   let stopping = false;
   let woken = false;
   let endPause: (why: 'woken' | 'stopped') => void = () => {};
@@ -63,10 +74,12 @@ export function startLoop({ what, step, onFailure, log }: LoopOptions): Loop {
       try {
         const next = await step();
         backoff = 0;
+        onRound(roundOf(next));
         if (next === 'idle') await pause(POLL_INTERVAL_MS, true);
         else if (next === 'soon') await pause(SOON_MS, true);
         else if (next !== 'more') await pause(next, false);
       } catch (error) {
+        onRound('failed');
         onFailure();
         backoff = Math.min(LONGEST_BACKOFF_MS, backoff === 0 ? FIRST_BACKOFF_MS : backoff * 2);
         log.warn({ err: error, what, retryInMs: backoff }, 'the relay could not pass on what it claimed');

@@ -13,15 +13,16 @@ export interface Changes<Change extends { readonly id: string }> {
   readonly stopping: AbortSignal;
   /** Claims up to so many of them, under a lease. */
   readonly claim: (limit: number) => Promise<readonly Change[]>;
-  readonly renew: (ids: readonly string[]) => Promise<void>;
+  /** Renews the lease; absent where it is longer than any page takes. */
+  readonly renew?: (ids: readonly string[]) => Promise<void>;
   /** Gives claimed ones back at once. */
   readonly release: (ids: readonly string[]) => Promise<void>;
   /** Tells Temporal. */
   readonly tell: (change: Change) => Promise<void>;
-  /** Notes that Temporal has been told. */
-  readonly note: (change: Change) => Promise<void>;
-  /** Hears of one that Temporal refuses, which then stops none of the others; default: it stops them, as an outage does. */
-  readonly refused?: (change: Change, error: unknown) => void;
+  /** Notes that Temporal has been told; absent where what was started notes it itself. */
+  readonly note?: (change: Change) => Promise<void>;
+  /** Hears of one that Temporal refuses, which stops none of the others: it is tried again when its lease has run out. */
+  readonly refused: (change: Change, error: unknown) => void;
 }
 
 /**
@@ -42,16 +43,20 @@ export async function passOn<Change extends { readonly id: string }>(
     try {
       await tell(change);
     } catch (error) {
-      if (refused !== undefined && isRefusal(error)) return refused(change, error);
+      if (isRefusal(error)) {
+        refused(change, error);
+        left.delete(change.id);
+        return;
+      }
       failed = true;
       throw error;
     }
-    await note(change);
+    await note?.(change);
     left.delete(change.id);
   }
   try {
     await whileLeased(
-      () => changes.renew([...left]),
+      async () => changes.renew?.([...left]),
       () => eachLimited(claimed, CONCURRENCY, pass),
     );
   } finally {

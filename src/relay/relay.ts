@@ -3,6 +3,7 @@
  * @module
  */
 import type { Logger } from 'pino';
+import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
@@ -15,11 +16,12 @@ import { createHandBackPace } from './hand-back-pace.ts';
 import { dispatchHandedBack } from './handed-back.ts';
 import { createLane, type FirstAttempts } from './lane.ts';
 import { FULL_MS } from './limits.ts';
-import { type LoopOptions, type Next, startLoop } from './loop.ts';
+import { type LoopOptions, type Next, type Round, startLoop } from './loop.ts';
 import { createPace } from './pace.ts';
 import { createPrecedence } from './precedence.ts';
 import { dispatchRecovered, dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
 import { dispatchReleases } from './releases.ts';
+import { dispatchWarnings, type WarningsDeps } from './warnings.ts';
 
 /** What the relay receives. */
 export interface RelayOptions {
@@ -28,6 +30,8 @@ export interface RelayOptions {
   readonly handedBack: HandedBackStarter;
   readonly recovered: RecoveredStarter;
   readonly recoveries: RecoveriesDeps['recoveries'];
+  readonly warnings: WarningsDeps['warnings'];
+  readonly warningTerms: WarningsDeps['warningTerms'];
   readonly starter: BatchesDeps['starter'];
   readonly checkBatch: BatchesDeps['checkBatch'];
   readonly slots: BatchesDeps['slots'];
@@ -38,7 +42,24 @@ export interface RelayOptions {
   readonly batchLimits: BatchesDeps['batchLimits'];
   /** Told whether Temporal took what it was given. */
   readonly onTemporal: (state: 'up' | 'down') => void;
+  /** Told of deliveries that end without a workflow. */
+  readonly watch: Pick<DeliveryWatch, 'ended'>;
+  /** Told of every step of every loop. */
+  readonly onRound: (loop: RelayLoop, round: Round) => void;
 }
+
+/** What is passed on, each in a loop of its own. */
+export const relayLoops = [
+  'deliveries',
+  'changes of webhooks',
+  'deliveries handed back by batches',
+  'changes of releases',
+  'recoveries',
+  'deliveries of recoveries',
+  'warnings of deactivations',
+] as const;
+/** A loop of the relay. */
+export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */
 export interface Relay {
@@ -61,8 +82,14 @@ export function startRelay(options: RelayOptions): Relay {
     stopping: stopping.signal,
     onTaken: () => onTemporal('up'),
   };
-  const loop = (what: string, step: LoopOptions['step']) =>
-    startLoop({ what, step, log, onFailure: () => onTemporal('down') });
+  const loop = (what: RelayLoop, step: LoopOptions['step']) =>
+    startLoop({
+      what,
+      step,
+      log,
+      onFailure: () => onTemporal('down'),
+      onRound: (round) => options.onRound(what, round),
+    });
   const pace = createPace();
   const lane = createLane(options.firstAttempts);
   const fanOutPace = createFanOutPace({
@@ -84,6 +111,7 @@ export function startRelay(options: RelayOptions): Relay {
     loop('changes of releases', () => dispatchReleases(deps)),
     loop('recoveries', () => dispatchRecoveries(deps)),
     loop('deliveries of recoveries', () => dispatchRecovered(deps, precedence)),
+    loop('warnings of deactivations', () => dispatchWarnings(deps)),
   ];
 
   const listening = sql

@@ -16,7 +16,7 @@ import { passOn } from './pass-on.ts';
  * Passes on one page of changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
-export function dispatchReleases({ sql, dispatcher, stopping }: PassOnDeps): Promise<Next> {
+export function dispatchReleases({ sql, log, dispatcher, stopping }: PassOnDeps): Promise<Next> {
   return passOn({
     stopping,
     claim: (limit) => claimReleaseChanges(sql, limit),
@@ -24,5 +24,7 @@ export function dispatchReleases({ sql, dispatcher, stopping }: PassOnDeps): Pro
     release: (ids) => releaseChanges(sql, ids),
     tell: ({ eshopId, eshopOrderId }) => dispatcher.signalReleaseChanged(eshopId, eshopOrderId),
     note: ({ id }) => removeChanges(sql, [id]),
+    refused: ({ id: changeId, eshopId }, err) =>
+      log.error({ changeId, eshopId, err }, 'Temporal refused to tell the timer of a pre-order of a change'),
   });
 }

@@ -5,6 +5,9 @@
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { validate as isUuid } from 'uuid';
+import { deliveryIdOf } from '../../workflows/delivery-id.ts';
+import { timeOf } from '../domain/id-time.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import { UserError } from '../user-error.ts';
 
@@ -45,17 +48,46 @@ export async function runsFor(client: Client, query: string, limit: number): Pro
 }
 
 /**
- * The latest run under a workflow id.
+ * The latest run of a workflow.
+ * @param named its id; of a delivery `delivery/<delivery id>` or the delivery's id will do
  * @throws UserError where there is none
  */
-export async function latestRun(client: Client, workflowId: string): Promise<Run> {
+export async function latestRun(client: Client, named: string): Promise<Run> {
+  const run = (await runOf(client, named)) ?? (await runOfDelivery(client, deliveryIdOf(named) ?? named));
+  if (run === null) throw new UserError(`Temporal has no workflow ${named}.`);
+  return run;
+}
+
+async function runOf(client: Client, workflowId: string): Promise<Run | null> {
   try {
     const { runId, status } = await client.workflow.getHandle(workflowId).describe();
     return { workflowId, runId, live: status.name === 'RUNNING' };
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-    throw new UserError(`Temporal has no workflow ${workflowId}.`);
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
   }
+}
+
+/** How far clocks may differ, and within which time most deliveries get their workflow, in milliseconds. */
+const CLOCKS_DIFFER_MS = 10 * 60_000;
+const SOON_MS = 60 * 60_000;
+
+/** The workflow of a delivery, by what its id ends with: Temporal's list tells where one began, and an id when it was made. */
+async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | null> {
+  if (!isUuid(deliveryId)) return null;
+  const made = timeOf(deliveryId).getTime();
+  const at = (ms: number) => `'${new Date(made + ms).toISOString()}'`;
+  for (const when of [
+    `StartTime >= ${at(-CLOCKS_DIFFER_MS)} AND StartTime < ${at(SOON_MS)}`,
+    `StartTime >= ${at(SOON_MS)}`,
+  ]) {
+    const query = `WorkflowType = 'deliverEvent' AND ${when}`;
+    for await (const { workflowId, runId, status } of client.workflow.list({ query, pageSize: 1_000 })) {
+      if (deliveryIdOf(workflowId) === deliveryId)
+        return { workflowId, runId, live: status.name === 'RUNNING' };
+    }
+  }
+  return null;
 }
 
 /** Their histories, in their order, without those that Temporal has removed meanwhile. */

@@ -4,7 +4,12 @@
  * @module
  */
 import type { BatchActivities, DeliverBatchInput } from '../../workflows/batch-types.ts';
-import type { DeliverEventInput, DeliveryActivities, FailedAttempt } from '../../workflows/delivery-types.ts';
+import type {
+  DeliverEventInput,
+  DeliveryActivities,
+  FailedAttempt,
+  SteeringOrder,
+} from '../../workflows/delivery-types.ts';
 import type {
   RecoverWebhookInput,
   RecoveryActivities,
@@ -12,6 +17,13 @@ import type {
 } from '../../workflows/recovery-types.ts';
 import type { ReleaseActivities } from '../../workflows/release-types.ts';
 import type { RetentionActivities } from '../../workflows/retention-types.ts';
+import type { WarningActivities, WarningInput, WarningResult } from '../../workflows/warning-types.ts';
+import type {
+  RecoverOrder,
+  WebhookOrder,
+  WebhookOrderActivities,
+  WebhookOrderResult,
+} from '../../workflows/webhook-order-types.ts';
 
 /** What activities take and answer. */
 type Said<Activities> = {
@@ -30,6 +42,7 @@ type FieldsOf<Value> = Value extends readonly (infer Item)[]
 type Payloads =
   | DeliverEventInput
   | FailedAttempt
+  | SteeringOrder
   | DeliverBatchInput
   | RecoverWebhookInput
   | RecoveryOrder
@@ -38,6 +51,13 @@ type Payloads =
   | Said<RecoveryActivities>
   | Said<ReleaseActivities>
   | Said<RetentionActivities>
+  | WarningInput
+  | WarningResult
+  | Said<WarningActivities>
+  | WebhookOrder
+  | RecoverOrder
+  | WebhookOrderResult
+  | Said<WebhookOrderActivities>
   /** Of `patched()`. */
   | { readonly id: string; readonly deprecated: boolean }
   /** Of `releasePreOrder`. */
@@ -48,14 +68,17 @@ type Payloads =
 type Field = FieldsOf<Payloads>;
 
 const fields: Readonly<Record<Field, true>> = {
+  accepted: true,
   action: true,
   alarm: true,
+  asked: true,
   astray: true,
   at: true,
   attemptTimeoutMs: true,
   attemptsBefore: true,
   attemptsMade: true,
   batchId: true,
+  by: true,
   claimed: true,
   clock: true,
   coefficient: true,
@@ -69,6 +92,7 @@ const fields: Readonly<Record<Field, true>> = {
   dropped: true,
   dryRun: true,
   dueMs: true,
+  elsewhere: true,
   entityId: true,
   eshopId: true,
   eshopOrderId: true,
@@ -97,6 +121,9 @@ const fields: Readonly<Record<Field, true>> = {
   nextAttemptAt: true,
   number: true,
   open: true,
+  operator: true,
+  operatorHeld: true,
+  outcome: true,
   partition: true,
   policy: true,
   postponed: true,
@@ -104,6 +131,7 @@ const fields: Readonly<Record<Field, true>> = {
   rate: true,
   readAt: true,
   reason: true,
+  receiverHost: true,
   recoveryId: true,
   releaseAt: true,
   released: true,
@@ -114,7 +142,9 @@ const fields: Readonly<Record<Field, true>> = {
   spent: true,
   state: true,
   status: true,
+  stop: true,
   until: true,
+  warningId: true,
   webhook: true,
   webhookCount: true,
   webhookId: true,

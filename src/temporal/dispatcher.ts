@@ -5,21 +5,22 @@
  */
 import {
   type Client,
+  isGrpcServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   type WorkflowOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
+import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import {
   attemptFailedSignal,
   type DeliverEventInput,
-  deliveryWorkflowId,
   type FailedAttempt,
   webhookChangedSignal,
 } from '../../workflows/delivery-types.ts';
 import { literal } from '../../workflows/markdown.ts';
-import { deliveryTitle } from '../../workflows/operator-view.ts';
+import { deliveryTitle, searchableHost } from '../../workflows/operator-view.ts';
 import { priorityOf, type Urgency } from '../../workflows/priorities.ts';
 import type { releasePreOrder } from '../../workflows/release-pre-order.ts';
 import {
@@ -27,24 +28,39 @@ import {
   releaseChangedSignal,
   releaseWorkflowId,
 } from '../../workflows/release-types.ts';
-import { entityIdKey, eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
+import {
+  entityIdKey,
+  eshopIdKey,
+  receiverHostKey,
+  webhookIdKey,
+  webhookTypeKey,
+} from '../../workflows/search-attributes.ts';
 import type { HandedBackDelivery } from '../db/outbox/handed-back.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
+import { isRefusal } from './refusal.ts';
 import type { BatchStarter } from './start-batch.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
 
 /** Deadline of a call made for the operator's view alone, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
+/** gRPC status NOT_FOUND: the workflow has ended, or the server forgot it. */
+const NOT_FOUND = 5;
+/**
+ * After a server has refused the receiver's host, deliveries start without it for this long, in milliseconds: it learns of a new
+ * search attribute within a minute, and where only its console may add one, perhaps never.
+ */
+const WITHOUT_HOST_MS = 60_000;
 
 /** Temporal as the relay and the activities use it. */
 export interface Dispatcher {
   /** Starts the delivery's workflow; one that was started already counts as started. */
   startDelivery(delivery: ClaimedDelivery): Promise<void>;
   /** Tells an open delivery that its webhook changed; one that has ended needs no telling. */
-  signalWebhookChanged(deliveryId: string): Promise<void>;
-  signalAttemptFailed(deliveryId: string, attempt: FailedAttempt): Promise<void>;
+  signalWebhookChanged(delivery: NamedDelivery): Promise<void>;
+  /** @param workflowId of the delivery's workflow */
+  signalAttemptFailed(workflowId: string, attempt: FailedAttempt): Promise<void>;
   /** Starts the release timer of a pre-order, or tells the running one of a change. */
   signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
 }
@@ -68,10 +84,12 @@ export interface LostDelivery extends ClaimedDelivery {
 }
 
 /** Temporal as the reconciler uses it. */
-export interface Restarter
-  extends Pick<Dispatcher, 'signalWebhookChanged' | 'signalReleaseChanged'>,
-    BatchStarter,
-    RecoveryStarter {
+export interface Restarter extends Pick<Dispatcher, 'signalReleaseChanged'>, BatchStarter, RecoveryStarter {
+  /**
+   * Tells a delivery that is late to look again, on whichever worker. The one that remembers its workflow may be of an older
+   * release, which can begin no attempt of it, and gives every try to itself.
+   */
+  wakeDelivery(delivery: NamedDelivery): Promise<void>;
   /**
    * Starts a delivery's workflow again, with the retry policy that is configured now.
    * @returns false where another worker was first
@@ -93,20 +111,26 @@ export function createDispatcher(
   Omit<Restarter, keyof BatchStarter | keyof RecoveryStarter> &
   HandedBackStarter &
   RecoveredStarter {
+  /** On a clock that does not jump. */
+  let withoutHostUntil = Number.NEGATIVE_INFINITY;
+
   async function signal(
-    deliveryId: string,
+    workflowId: string,
     deadlineMs: number,
     name: string,
     args: FailedAttempt[],
   ): Promise<void> {
     try {
       await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.getHandle(deliveryWorkflowId(deliveryId)).signal(name, ...args),
+        client.workflow.getHandle(workflowId).signal(name, ...args),
       );
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   }
+
+  const signalWebhookChanged = (delivery: NamedDelivery) =>
+    signal(deliveryWorkflowId(delivery), CALL_DEADLINE_MS, webhookChangedSignal, []);
 
   /** @returns false where a workflow of this delivery is in the way */
   async function start(
@@ -115,6 +139,7 @@ export function createDispatcher(
     how: Pick<WorkflowOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'requestEagerStart'>,
   ): Promise<boolean> {
     const { id: deliveryId, eshopId, webhookId, eventType, entityId, attemptsMade, lastFailure } = delivery;
+    const { receiverHost } = delivery;
     const input: DeliverEventInput = {
       deliveryId,
       eshopId,
@@ -126,11 +151,11 @@ export function createDispatcher(
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
       ...(lastFailure === undefined ? {} : { lastFailure }),
     };
-    try {
-      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+    const startWith = (host: string | null) =>
+      client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
         client.workflow.start<typeof deliverEvent>('deliverEvent', {
           ...how,
-          workflowId: deliveryWorkflowId(deliveryId),
+          workflowId: deliveryWorkflowId(delivery),
           taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
           args: [input],
@@ -141,9 +166,20 @@ export function createDispatcher(
             { key: webhookIdKey, value: webhookId },
             { key: webhookTypeKey, value: eventType },
             { key: entityIdKey, value: entityId },
+            ...(host === null ? [] : [{ key: receiverHostKey, value: searchableHost(host) }]),
           ]),
         }),
       );
+    try {
+      const host = performance.now() < withoutHostUntil ? null : receiverHost;
+      try {
+        await startWith(host);
+      } catch (error) {
+        if (host === null || !isRefusal(error)) throw error;
+        await startWith(null);
+        // It was for the host: this server does not know the attribute yet.
+        withoutHostUntil = performance.now() + WITHOUT_HOST_MS;
+      }
       return true;
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -192,9 +228,21 @@ export function createDispatcher(
       // Any worker may take it: a whole system that is started again would choke the one that asks.
       return await start(delivery, 'recovery', { ...HOW_AFTER[former], requestEagerStart: false });
     },
-    signalWebhookChanged: (deliveryId) => signal(deliveryId, CALL_DEADLINE_MS, webhookChangedSignal, []),
-    signalAttemptFailed: (deliveryId, attempt) =>
-      signal(deliveryId, BEST_EFFORT_DEADLINE_MS, attemptFailedSignal, [attempt]),
+    signalWebhookChanged,
+    async wakeDelivery(delivery) {
+      const { namespace } = client.options;
+      const execution = { workflowId: deliveryWorkflowId(delivery) };
+      try {
+        await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+          client.workflowService.resetStickyTaskQueue({ namespace, execution }),
+        );
+      } catch (error) {
+        if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) throw error;
+      }
+      await signalWebhookChanged(delivery);
+    },
+    signalAttemptFailed: (workflowId, attempt) =>
+      signal(workflowId, BEST_EFFORT_DEADLINE_MS, attemptFailedSignal, [attempt]),
     async signalReleaseChanged(eshopId, eshopOrderId) {
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
         client.workflow.signalWithStart<typeof releasePreOrder>('releasePreOrder', {

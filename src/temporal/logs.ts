@@ -1,9 +1,17 @@
 /**
- * The Temporal SDK's own log lines go where ours go. Once per process: the SDK has one runtime.
+ * The Temporal SDK's own log lines go where ours go, and its figures where they are asked for. Once per process: the SDK has
+ * one runtime.
  * @module
  */
-import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  type LogLevel,
+  type MetricsExporterConfig,
+  Runtime,
+  type RuntimeOptions,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { loggedError } from '../log/logged-error.ts';
 
 let target: Logger | undefined;
 let installed = false;
@@ -17,19 +25,53 @@ const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = 
   ERROR: 'error',
 };
 
-/** From now on the SDK logs to `log`. */
-export function routeTemporalLogs(log: Logger): void {
+/**
+ * No reasons for a warning: the worker of the steps has activities only (docs/decisions/0017), and the workflow of a delivery that
+ * failed fails, by a failure that names the record.
+ */
+const EXPECTED = /^(No workflows registered|Workflow failed)/;
+
+/**
+ * From now on the SDK logs to `log`.
+ * @param metricsAddress where the SDK shows its figures under `/metrics`, as `host:port`; they are started with the process's
+ * first call, or never
+ */
+export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
   target = log.child({ part: 'temporal-sdk' });
   if (installed) return;
   installed = true;
-  Runtime.install({
+  const options: RuntimeOptions = {
     // The signals are ours to handle: the worker is drained in its turn.
     shutdownSignals: [],
     logger: new DefaultLogger('INFO', ({ level, message, meta }) => {
       const { error, ...rest } = meta ?? {};
-      target?.[levels[level]](error === undefined ? rest : { ...rest, reason: String(error) }, message);
+      const expected = EXPECTED.test(message);
+      const reason = error === undefined || expected ? {} : { reason: reasonOf(error) };
+      target?.[expected ? 'debug' : levels[level]]({ ...rest, ...reason }, message);
     }),
-  });
+  };
+  if (metricsAddress === undefined) {
+    Runtime.install(options);
+    return;
+  }
+  try {
+    Runtime.install({ ...options, telemetryOptions: { metrics: figuresAt(metricsAddress) } });
+  } catch (error) {
+    // Somebody else took the port in the meantime: deliveries do not depend on it.
+    log.warn({ err: error, metricsAddress }, "Temporal's SDK cannot show its figures");
+    Runtime.install(options);
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { type, message } = loggedError(error);
+  return `${type}: ${message}`;
+}
+
+/** As Prometheus wants names and units. */
+function figuresAt(bindAddress: string): MetricsExporterConfig {
+  const units = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
+  return { prometheus: { bindAddress, ...units }, attachServiceName: false };
 }
 
 /** The SDK, its native part included, says nothing: for a program that reports itself what it does with it. */

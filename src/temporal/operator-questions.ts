@@ -4,11 +4,12 @@
  * @module
  */
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import {
   deliveryStateKey,
   entityIdKey,
   entityIdsKey,
+  receiverHostKey,
   webhookIdKey,
 } from '../../workflows/search-attributes.ts';
 
@@ -20,12 +21,12 @@ export interface Subject {
   readonly webhookId: number;
   /** Of an order, product or other record, as the e-shop calls it: {@link SEARCHABLE}. */
   readonly entityId: string;
-  /** The webhooks that call one receiver, at least one. */
-  readonly receiverWebhookIds: readonly number[];
+  /** A host that webhooks call, with its port or, for any port, without: {@link SEARCHABLE}. */
+  readonly receiver: string;
 }
 
 /** What the documents take, and the command where nothing is named. */
-export const EXAMPLE: Subject = { webhookId: 7, entityId: '10001', receiverWebhookIds: [7, 12] };
+export const EXAMPLE: Subject = { webhookId: 7, entityId: '10001', receiver: 'shop.example' };
 
 /** A question, and the query that answers it. */
 export interface Question {
@@ -36,8 +37,14 @@ export interface Question {
 
 const RUNNING = 'ExecutionStatus = "Running"';
 
+/** The condition that a delivery goes to a host; without a port, to any port there. */
+function calls(host: string): string {
+  const same = `${receiverHostKey.name} = "${host}"`;
+  return /:\d+$/.test(host) ? same : `(${same} OR ${receiverHostKey.name} STARTS_WITH "${host}:")`;
+}
+
 /** All questions, in the order of the documents. */
-export function questionsAbout({ webhookId, entityId, receiverWebhookIds }: Subject): Question[] {
+export function questionsAbout({ webhookId, entityId, receiver }: Subject): Question[] {
   return [
     {
       name: 'failing',
@@ -56,12 +63,12 @@ export function questionsAbout({ webhookId, entityId, receiverWebhookIds }: Subj
     },
     {
       name: 'receiver',
-      question: `What is under way to the receiver of ${receiverWebhookIds.length === 1 ? 'webhook' : 'webhooks'} ${receiverWebhookIds.join(', ')}?`,
-      query: `${RUNNING} AND ${webhookIdKey.name} IN (${receiverWebhookIds.join(', ')})`,
+      question: `What is under way to ${receiver}?`,
+      query: `${RUNNING} AND ${calls(receiver.toLowerCase())}`,
     },
     {
       name: 'held',
-      question: 'What is held because its webhook is inactive?',
+      question: 'What is held: by an operator, or because its webhook is inactive?',
       query: `${RUNNING} AND ${deliveryStateKey.name} = "held"`,
     },
   ];
@@ -82,9 +89,9 @@ export function listUrl(ui: string, namespace: string, query: string): string {
 export function deliveryUrl(
   ui: string,
   namespace: string,
-  deliveryId: string,
-  batchId: string | null,
+  delivery: NamedDelivery & { readonly batchId: string | null },
 ): string {
-  const workflowId = batchId === null ? deliveryWorkflowId(deliveryId) : batchWorkflowId(batchId);
+  const { batchId } = delivery;
+  const workflowId = batchId === null ? deliveryWorkflowId(delivery) : batchWorkflowId(batchId);
   return `${workflowsUrl(ui, namespace)}/${encodeURIComponent(workflowId)}`;
 }

@@ -8,6 +8,7 @@ import {
   entityIdsKey,
   eshopIdKey,
   lastStatusKey,
+  receiverHostKey,
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
@@ -16,7 +17,14 @@ const TYPES = { INT: 'Int', KEYWORD: 'Keyword', KEYWORD_LIST: 'KeywordList' } as
 
 /** Name → type, as `temporal server start-dev --search-attribute Name=Type` writes them. */
 export const searchAttributeTypes: Record<string, 'Int' | 'Keyword' | 'KeywordList'> = Object.fromEntries(
-  [eshopIdKey, webhookIdKey, webhookTypeKey, entityIdKey, entityIdsKey, deliveryStateKey, lastStatusKey].map(
-    (key) => [key.name, TYPES[key.type]],
-  ),
+  [
+    eshopIdKey,
+    webhookIdKey,
+    webhookTypeKey,
+    entityIdKey,
+    entityIdsKey,
+    receiverHostKey,
+    deliveryStateKey,
+    lastStatusKey,
+  ].map((key) => [key.name, TYPES[key.type]]),
 );

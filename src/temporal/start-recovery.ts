@@ -2,7 +2,7 @@
  * Starts the workflows of recoveries, and tells them of changes.
  * @module
  */
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { priorityOf } from '../../workflows/priorities.ts';
 import type { recoverWebhook } from '../../workflows/recover-webhook.ts';
@@ -18,7 +18,7 @@ import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 
 /** Starts recoveries. */
 export interface RecoveryStarter {
-  /** Starts the workflow of a recovery, or tells the running one of a change. */
+  /** Starts the workflow of a recovery, or tells the running one of a change; of one that is over none is started. */
   signalRecoveryChanged(recovery: UntoldRecovery): Promise<void>;
   /** Starts the workflow of a recovery again in the place of the one that runs. */
   replaceRecovery(recovery: UntoldRecovery): Promise<void>;
@@ -53,8 +53,19 @@ export function createRecoveryStarter(client: Client, taskQueue: string): Recove
     };
   }
 
+  async function tell(recoveryId: string): Promise<void> {
+    try {
+      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.getHandle(recoveryWorkflowId(recoveryId)).signal(recoveryChangedSignal),
+      );
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+
   return {
     async signalRecoveryChanged(recovery) {
+      if (recovery.ended) return await tell(recovery.id);
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
         client.workflow.signalWithStart<typeof recoverWebhook>('recoverWebhook', {
           ...options(recovery),

@@ -4,6 +4,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
+import { steerDelivery } from '../../src/db/webhooks/operator-actions.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { SteeringAction } from '../../src/domain/steering.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { accepted, beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 
@@ -77,13 +80,42 @@ test('a delivery never tried', async () => {
     nextAttemptAt: null,
     finishedAt: null,
     canceledBy: null,
+    heldBy: null,
   };
   expect((await request('GET', `/v21/webhooks/${webhookId}/deliveries`)).data).toEqual([record]);
   expect((await request('GET', `/v21/deliveries/${id}`)).body).toEqual({
     statusCode: 200,
     message: 'Delivery found.',
-    data: { ...record, attempts: [] },
+    data: { ...record, operatorActions: [], attempts: [] },
   });
+});
+
+test('held by an operator: held, by whom and why, until it is resumed; the lists and filters know', async () => {
+  const id = await newDelivery();
+  const found = async (path: string) =>
+    (await request('GET', path)).data.map((each: { id: string }) => each.id);
+  const ask = (action: SteeringAction, by: string, reason: string) =>
+    steerDelivery(api.sql, id, { id: `${action} ${by}`, action, by, reason }, defaultRetryPolicy);
+  await ask('hold', 'anna', 'stock-taking');
+  const heldBy = { by: 'anna', reason: 'stock-taking', at: expect.any(String) };
+  const held = await request('GET', `/v21/deliveries/${id}`);
+  expect(held.data).toMatchObject({ state: 'held', heldBy, nextAttemptAt: null });
+  expect(held.data.operatorActions).toEqual([{ action: 'hold', ...heldBy }]);
+  for (const list of ['/v21/deliveries', `/v21/webhooks/${webhookId}/deliveries`]) {
+    expect(await found(`${list}?state=held`)).toEqual([id]);
+    expect(await found(`${list}?state=pending`)).toEqual([]);
+  }
+  expect(await found('/v21/deliveries?state=held&entityId=10001')).toEqual([id]);
+  await ask('resume', 'ben', '');
+  expect((await request('GET', `/v21/deliveries/${id}`)).data).toMatchObject({
+    state: 'pending',
+    heldBy: null,
+    operatorActions: [{ action: 'hold' }, { action: 'resume', by: 'ben', reason: '' }],
+  });
+  for (const list of ['/v21/deliveries', `/v21/webhooks/${webhookId}/deliveries`]) {
+    expect(await found(`${list}?state=held`)).toEqual([]);
+    expect(await found(`${list}?state=pending`)).toEqual([id]);
+  }
 });
 
 test('open deliveries of an inactive webhook are held at once, and the filter knows', async () => {

@@ -1,6 +1,10 @@
 /** Events with what became of them at every webhook, and every cause of absence by its name. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordCauses } from '../../src/api/event-schemas.ts';
+import { recordTestEvent } from '../../src/db/outbox/test-event.ts';
+import { eventCauses, webhookCauses } from '../../src/domain/absence.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
+import { testRecordOf } from '../../src/domain/test-event.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
@@ -21,7 +25,13 @@ beforeEach(async () => {
 });
 afterAll(() => api.drop());
 
-const shop: TestEshop['shop']['request'] = (...args) => eshop.shop.request(...args);
+/** All causes that were ever named. */
+const named = new Set<string>();
+const shop: TestEshop['shop']['request'] = async (...args) => {
+  const answer = await eshop.shop.request(...args);
+  for (const [, cause = ''] of answer.text.matchAll(/"cause":"(\w+)"/g)) named.add(cause);
+  return answer;
+};
 const webhook = (type: EventType = 'CREATE_ORDER', state: { active?: boolean } = {}) =>
   insertWebhook(api.sql, eshop.eshopId, type, state);
 const path = (id: number, rest = '') => `/v21/webhooks/${id}${rest}`;
@@ -51,6 +61,7 @@ test('where an order went, in one call', async () => {
     webhookType: 'CREATE_ORDER',
     entityId: '10001',
     createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    test: false,
     webhooks: [
       { ...outcome, webhookId: one, state: 'delivered', attemptsMade: 1, lastError: null },
       { ...outcome, webhookId: two, state: 'retrying', attemptsMade: 1, lastError: 'HTTP 503' },
@@ -60,6 +71,18 @@ test('where an order went, in one call', async () => {
   });
   expect(JSON.stringify(event)).not.toContain(`"webhookId":${other}`);
   expect((await shop('GET', `/v21/deliveries/${first.deliveryId}`)).data.eventId).toBe(event.id);
+});
+
+test('a test event is marked, in its record and in what its deliveries carried', async () => {
+  const id = await webhook();
+  const { entityId, record } = testRecordOf('CREATE_ORDER', new Date());
+  const { eshopId } = eshop;
+  const made = await recordTestEvent(api.sql, { eshopId, type: 'CREATE_ORDER', entityId, record });
+  expect(made?.deliveries).toMatchObject([{ webhookId: id }]);
+  const { data } = await shop('GET', `/v21/events/${made?.eventId}`);
+  expect(data).toMatchObject({ test: true, entityId, record: { eshopOrderId: entityId } });
+  const payload = await shop('GET', `/v21/deliveries/${made?.deliveries[0]?.id}/payload`);
+  expect(payload.body).toMatchObject({ request: { method: 'POST', test: true } });
 });
 
 test('one event, with its record in the form of the version', async () => {
@@ -272,5 +295,10 @@ describe('why nothing arrived', () => {
       missing: [{ cause: 'notKept', reason: 'Order 10001 is there, but its events are no longer kept.' }],
     });
     expect((await shop('GET', '/v21/events')).body).not.toHaveProperty('missing');
+  });
+
+  test('each cause that there is was seeded and named', () => {
+    const all = [webhookCauses, eventCauses, recordCauses].flatMap((causes) => Object.keys(causes));
+    expect([...named].sort()).toEqual([...new Set(all)].sort());
   });
 });

@@ -1,6 +1,7 @@
 /** Recoveries over HTTP, without a worker: what is asked for, found, refused and shown. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { countLostEvents } from '../../src/db/recoveries/lost-events.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
@@ -111,6 +112,22 @@ describe('what is found', () => {
     }
     expect(await preview()).toMatchObject({ count: 1 });
     expect(await preview({ include: ['canceled'] })).toMatchObject({ count: 1 });
+  });
+
+  test('of however many events: they are counted in parts', async () => {
+    await loseEvents(lost, 'failed', ['1', '2', '3', '4', '5']);
+    await loseEvents(lost, 'delivered', ['6']);
+    await loseEvents(lost, 'missed', ['7', '8']);
+    const search = {
+      ...lost,
+      webhookType: 'CREATE_ORDER',
+      since: new Date(hourAgo()),
+      until: new Date(Date.now() + 60_000),
+      include: ['failed', 'missed'],
+    } as const;
+    const whole = await countLostEvents(api.sql, search);
+    expect(whole.count).toBe(7);
+    for (const atOnce of [1, 3, 8]) expect(await countLostEvents(api.sql, search, atOnce)).toEqual(whole);
   });
 
   test('of this webhook alone', async () => {
@@ -234,6 +251,24 @@ describe('a recovery', () => {
     expect(other.body.message).toContain(recoveryId);
     await runOn(recoveryId);
     expect((await recover({ include: ['canceled'] })).status).toBe(200);
+  });
+
+  test("is listed among its webhook's, the newest first", async () => {
+    await loseEvents(lost, 'failed', ['1']);
+    const first = (await recover()).data.recoveryId;
+    await runOn(first);
+    const second = (await recover({ include: ['canceled'] })).data.recoveryId;
+    const ids = async (query = '') => {
+      const { data, body } = await request('GET', path(`recoveries${query}`));
+      return [data.map((record: { recoveryId: string }) => record.recoveryId), body.pagination];
+    };
+    expect(await ids()).toEqual([[second, first], { page: 1, items: 30, totalCount: 2, totalPages: 1 }]);
+    expect(await ids('?page=2&items=1')).toEqual([
+      [first],
+      { page: 2, items: 1, totalCount: 2, totalPages: 2 },
+    ]);
+    webhookId = await newWebhook();
+    expect((await ids())[0]).toEqual([]);
   });
 
   test('creates nothing of what was delivered in the meantime', async () => {
@@ -417,6 +452,7 @@ describe('what is refused', () => {
     const { recoveryId } = (await recover()).data;
     const stranger = (await api.newEshop()).shop.request;
     const other = await newWebhook();
+    expect((await stranger('GET', path('recoveries'))).status).toBe(404);
     for (const [who, where] of [
       [stranger, path(`recoveries/${recoveryId}`)],
       [request, `/v21/webhooks/${other}/recoveries/${recoveryId}`],

@@ -48,6 +48,7 @@ test('creation answers 200, the record with its defaults, and the secret', async
       registeredAt: time,
       unregisteredAt: null,
       lastDeactivation: null,
+      incident: null,
       secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
     },
   });

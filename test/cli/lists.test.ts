@@ -92,10 +92,12 @@ describe('webhooks list', () => {
 
   it('is a table for people', async () => {
     const [titles, ...rows] = (await waybill(['webhooks', 'list', '--inactive'])).split('\n');
-    expect(titles).toMatch(/^id +e-shop +type +state +pending +retrying +url +inactive since$/);
+    expect(titles).toMatch(
+      /^id +e-shop +type +state +pending +retrying +url +inactive since +failing since$/,
+    );
     expect(rows).toHaveLength(1);
     expect(rows[0]).toMatch(
-      /CREATE_ORDER +inactive +1 +0 +https:\/\/shop\.example:8443\/more +.* by its e-shop$/,
+      /CREATE_ORDER +inactive +1 +0 +https:\/\/shop\.example:8443\/more +.* on request$/,
     );
     expect(await waybill(['webhooks', 'list', '--type', 'CREATE_PRODUCT'])).toBe('There is no such webhook.');
   });
@@ -105,7 +107,7 @@ describe('webhooks show', () => {
   it('says how one is called, in which state it is and what is held', async () => {
     const text = await waybill(['webhooks', 'show', String(made.inactive)]);
     expect(text).toMatch(/^URL +POST https:\/\/shop\.example:8443\/more$/m);
-    expect(text).toMatch(/^State +inactive: .* by its e-shop$/m);
+    expect(text).toMatch(/^State +inactive: .* on request$/m);
     expect(text).toMatch(/^Held +1 pending, 0 retrying$/m);
     expect(await listed('webhooks', 'show', String(made.first))).toMatchObject({ webhookId: made.first });
   });
@@ -156,7 +158,7 @@ describe('deliveries list', () => {
     await wrong('--state', 'lost').toThrow('--state must be one of pending, retrying, held');
     await wrong('--since', 'yesterday').toThrow('--since must be a time such as');
     await wrong('--limit', '0').toThrow('--limit must be an integer from 1 to 1000.');
-    await wrong('--type', 'ORDER').toThrow('--type must be a kind of event');
+    await wrong('--type', 'ORDER').toThrow('--type must be an event type');
   });
 });
 
@@ -185,5 +187,19 @@ describe('deliveries show', () => {
     const none = '01a205b3-d000-7000-8000-000000000000';
     await expect(waybill(['deliveries', 'show', none])).rejects.toThrow(`There is no delivery ${none}`);
     await expect(waybill(['deliveries', 'show', '7'])).rejects.toThrow('must be the id of a delivery.');
+  });
+});
+
+describe('a webhook that fails', () => {
+  it('is listed with since when, and shown with its last error and when it will be deactivated', async () => {
+    const active = (await listed('webhooks', 'list', '--active')).find(
+      (webhook: { webhookId: number; incident: unknown }) => webhook.incident !== null,
+    );
+    expect(active.incident).toMatchObject({ failures: 1, lastError: 'HTTP 503 from shop.example' });
+    expect(await waybill(['webhooks', 'list', '--active'])).toMatch(/ 20\d\d-\S+ \d\d:\d\dZ 1 failure$/m);
+    const text = await waybill(['webhooks', 'show', String(active.webhookId)]);
+    expect(text).toMatch(/^Failing since +20\d\d-\S+ \d\d:\d\dZ 1 failure$/m);
+    expect(text).toMatch(/^Last error +HTTP 503 from shop\.example$/m);
+    expect(text).toMatch(/^Deactivation +20\d\d-\S+ \d\d:\d\dZ$/m);
   });
 });

@@ -1,20 +1,17 @@
 /** `waybill replay`: the histories of a real server, against the present code and against changed code. */
-import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer } from 'node:tls';
-import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { replayCommand } from '../../src/cli/replay.ts';
 import { startReplayer } from '../../src/replay/replayer.ts';
 import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { exitCodeOf, shownError } from '../../src/user-error.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { shortWorkflowId } from '../../workflows/delivery-id.ts';
+import { authorityFile, behindTls } from '../support/behind-tls.ts';
 import { builtWorkflows } from '../support/built.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { historyText } from '../support/history-text.ts';
@@ -39,7 +36,7 @@ beforeAll(async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const second = await stack.fireOne('10002');
   await stack.untilState(second, 'retrying');
-  [delivered, waiting] = [deliveryWorkflowId(first), deliveryWorkflowId(second)];
+  [delivered, waiting] = [stack.workflowId(first), stack.workflowId(second)];
   // The list lags behind.
   const query = `TaskQueue = '${stack.taskQueue}'`;
   const running = `${query} AND ExecutionStatus = 'Running'`;
@@ -58,25 +55,6 @@ interface Ran {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
-}
-
-/** The server behind TLS, as one outside is; closed after `work`. */
-async function withTls<T>(work: (address: string) => Promise<T>): Promise<T> {
-  const [host, port] = inject('temporalAddress').split(':');
-  const pem = (name: string) => readFile(new URL(`../support/tls/${name}`, import.meta.url));
-  const options = { key: await pem('server.key'), cert: await pem('valid.pem'), ALPNProtocols: ['h2'] };
-  const server = createServer(options, (outside) => {
-    const inside = connect(Number(port), host);
-    outside.on('error', () => inside.destroy()).pipe(inside);
-    inside.on('error', () => outside.destroy()).pipe(outside);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  try {
-    return await work(`localhost:${typeof address === 'object' ? address?.port : ''}`);
-  } finally {
-    await new Promise((resolve) => server.close(resolve));
-  }
 }
 
 async function replay(
@@ -115,7 +93,7 @@ test('a planted change is named with workflow, event number, and the command on 
     `${delivered}      5  activity attemptDelivery  activity readDelivery`,
     '2 histories replayed (1 live, 1 closed): 2 of them break.',
   ]);
-  expect(stderr).toBe('2 histories cannot go on with this code.');
+  expect(stderr).toBe('2 histories cannot be continued by this code.');
   const json = await replay([waiting, '--json'], changed);
   expect(json.code).toBe(2);
   expect(JSON.parse(json.stdout)).toMatchObject({
@@ -129,21 +107,20 @@ test('a planted change is named with workflow, event number, and the command on 
 test('the running ones go first, and a limit that leaves some out is said', async () => {
   const { stdout } = await replay(['--limit', '1']);
   expect(stdout).toBe(
-    '1 history replayed (1 live, 0 closed): none breaks.\nThere are more than 1; --limit takes more of them.',
+    '1 history replayed (1 live, 0 closed): none breaks.\nThere are more than 1; use --limit to replay more.',
   );
 });
 
 test('TLS and API key are those that are configured', async () => {
-  const ca = fileURLToPath(new URL('../support/tls/ca.pem', import.meta.url));
-  const secured = { TEMPORAL_API_KEY: 'key', TEMPORAL_TLS_CA_FILE: ca };
-  await withTls(async (address) => {
-    const args = [delivered, '--address', address];
-    expect(await replay(args, builtWorkflows, secured)).toMatchObject({ code: 0 });
-    // Not trusted, or not asked for.
-    const stderr = `Temporal at ${address} cannot be reached.`;
-    expect(await replay(args, builtWorkflows, { TEMPORAL_TLS: 'true' })).toMatchObject({ code: 1, stderr });
-    expect(await replay(args)).toMatchObject({ code: 1, stderr });
-  });
+  const secured = { TEMPORAL_API_KEY: 'key', TEMPORAL_TLS_CA_FILE: authorityFile };
+  const { address, close } = await behindTls(inject('temporalAddress'));
+  onTestFinished(close);
+  const args = [delivered, '--address', address];
+  expect(await replay(args, builtWorkflows, secured)).toMatchObject({ code: 0 });
+  // Not trusted, or not asked for.
+  const stderr = `Temporal at ${address} cannot be reached.`;
+  expect(await replay(args, builtWorkflows, { TEMPORAL_TLS: 'true' })).toMatchObject({ code: 1, stderr });
+  expect(await replay(args)).toMatchObject({ code: 1, stderr });
 });
 
 test('a query, or workflow ids, choose', async () => {
@@ -156,7 +133,11 @@ test.each([
   [['--query', "EntityId = 'none of ours'"], "No workflow matches EntityId = 'none of ours'."],
   [['--query', 'Nonsense = 1'], /^Temporal refuses the query Nonsense = 1: .*Nonsense/],
   [['delivery/none'], 'Temporal has no workflow delivery/none.'],
-  [['delivery/none', '--query', 'x'], 'Name workflows or give a --query, not both.'],
+  [
+    ['delivery/01a1fb49-91ad-7462-92f5-c93b78f95301'],
+    'Temporal has no workflow delivery/01a1fb49-91ad-7462-92f5-c93b78f95301.',
+  ],
+  [['delivery/none', '--query', 'x'], 'Give ids of workflows or a --query, but not both.'],
   [['--limit', '0'], '--limit must be an integer from 1 to 1000000.'],
   [['--address', 'nowhere'], '--address must be host:port.'],
   [['--address', '127.0.0.1:1'], 'Temporal at 127.0.0.1:1 cannot be reached.'],
@@ -186,8 +167,21 @@ test('--save keeps histories that replay, for their owner alone, without URL, se
   await replayer.close();
 });
 
+test.each(['', 'delivery/'])(
+  'a delivery is found by %s<its id> alone, whatever its workflow is called',
+  async (prefix) => {
+    const deliveryId = delivered.slice(-36);
+    expect(delivered).not.toBe(`delivery/${deliveryId}`);
+    expect(await replay([`${prefix}${deliveryId}`])).toEqual({
+      code: 0,
+      stdout: '1 history replayed (0 live, 1 closed): none breaks.',
+      stderr: '',
+    });
+  },
+);
+
 test('a history with a secret in it is not saved, and is named', async () => {
-  const workflowId = deliveryWorkflowId('with-a-secret');
+  const workflowId = shortWorkflowId('with-a-secret');
   const taskQueue = `${stack.taskQueue}-nobody`;
   await stack.client.workflow.start('deliverEvent', {
     workflowId,
@@ -211,7 +205,7 @@ test('what the next release began cannot go on with this one: the patch is named
   });
   const id = await stack.fireOne('10003');
   await stack.untilState(id, 'retrying');
-  const { code, stdout } = await replay([deliveryWorkflowId(id), '--json']);
+  const { code, stdout } = await replay([stack.workflowId(id), '--json']);
   expect(code).toBe(2);
   expect(JSON.parse(stdout).broken).toMatchObject([
     { eventId: 5, expected: "patched('next-version')", found: 'nothing' },

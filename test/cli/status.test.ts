@@ -26,7 +26,7 @@ const status = async (more: Record<string, string> = {}) => {
   return { ...JSON.parse(printed), error };
 };
 const noWorker = (taskQueue: string) =>
-  `No worker asks for work in the task queue ${taskQueue} of the namespace default: start a process with ROLE=worker or ROLE=all.`;
+  `No worker is polling the task queue ${taskQueue} of the namespace default: start a process with ROLE=worker or ROLE=all.`;
 
 it('says that nothing waits, and what a database that nobody serves needs', async () => {
   const { database, temporal, needs, error } = await status();
@@ -90,7 +90,7 @@ it('names what has waited for too long, unless others are under way', async () =
   await sql`update outbox set due_at = now() - interval '5 min'`;
   const late = [
     expect.stringMatching(/^Nothing leaves the outbox: 2 deliveries, the oldest for 10 min/),
-    expect.stringMatching(/^1 change of webhooks or pre-orders not passed on, the oldest for 5 min/),
+    expect.stringMatching(/^1 change of webhooks or pre-orders has not been passed on, the oldest for 5 min/),
   ];
   expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);
 
@@ -122,7 +122,7 @@ it('names mails that are owed or refused', async () => {
   const owed = await status();
   expect(owed.database.mails).toMatchObject({ owed: 1, refusedLately: 0 });
   expect(owed.needs).toContainEqual(
-    expect.stringMatching(/^1 mail about a deactivated webhook not sent, the oldest for 3 h/),
+    expect.stringMatching(/^1 mail about deactivated webhooks not sent, the oldest waiting for 3 h/),
   );
   await sql`update deactivations set mail_failed_at = now(), mail_error = '550' where generation = 7`;
   expect((await status()).database.mails).toMatchObject({ owed: 0, refusedLately: 1 });
@@ -139,7 +139,9 @@ it('says for each of the two that it cannot be used, and what the other says', a
   const withoutTemporal = await status({ TEMPORAL_ADDRESS: nobody });
   expect(withoutTemporal.database.problem).toBeNull();
   expect(withoutTemporal.temporal).toEqual({ problem: `Temporal at ${nobody} cannot be reached.` });
-  expect(withoutTemporal.error).toContain(`Temporal at ${nobody} cannot be reached. Events are accepted`);
+  expect(withoutTemporal.error).toContain(
+    `Temporal at ${nobody} cannot be reached. Events are still accepted`,
+  );
 
   const unknown = await status({ TEMPORAL_NAMESPACE: 'nobody-made-it' });
   expect(unknown.temporal.problem).toMatch(/^Temporal at .* does not answer: .*nobody-made-it/);

@@ -103,8 +103,8 @@ describe('a user', () => {
     const [titles, ...lines] = (await waybill('user', 'list', ...shop())).split('\n');
     expect(titles).toMatch(/^id +user +role +since$/);
     expect(lines).toEqual([
-      expect.stringMatching(/^ *\d+ {2}shop-\d+ +shop +20\d\d-\d\d-\d\d \d\d:\d\d$/),
-      expect.stringMatching(/^ *\d+ {2}warehouse-\d+ +warehouse +20\d\d-\d\d-\d\d \d\d:\d\d$/),
+      expect.stringMatching(/^ *\d+ {2}shop-\d+ +shop +20\d\d-\d\d-\d\d \d\d:\d\dZ$/),
+      expect.stringMatching(/^ *\d+ {2}warehouse-\d+ +warehouse +20\d\d-\d\d-\d\d \d\d:\d\dZ$/),
     ]);
   });
 });

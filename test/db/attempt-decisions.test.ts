@@ -4,11 +4,13 @@ import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { createRooms } from '../../src/attempt/rooms.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { untraced } from '../../src/traces/traces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -57,8 +59,10 @@ function attempt(expectedNumber: number | null = null) {
     keys: { decryptSecret: () => 'whsec_AAAA' },
     rooms: createRooms(1),
     log: pino({ level: 'silent' }),
+    watch: unwatched,
+    traces: untraced,
   };
-  const order = { deliveryId, policy: defaultRetryPolicy, lastChance: false };
+  const order = { deliveryId, readableId: false, policy: defaultRetryPolicy, lastChance: false };
   return makeAttempt(deps, { ...order, expectedNumber });
 }
 

@@ -11,6 +11,7 @@ import { makeBatch } from '../../src/attempt/make-batch.ts';
 import { OwnFault } from '../../src/attempt/own-fault.ts';
 import { createRooms } from '../../src/attempt/rooms.ts';
 import { createSlots } from '../../src/attempt/slots.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
@@ -18,6 +19,7 @@ import { deleteWebhook, replaceSecret, setActive } from '../../src/db/webhooks/w
 import type { AttemptRequest, AttemptResult, Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createKeys } from '../../src/keys.ts';
+import { untraced } from '../../src/traces/traces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -75,6 +77,8 @@ const common = () => ({
   rooms: boundless,
   batchRooms: boundless,
   log: pino({ level: 'silent' }),
+  watch: unwatched,
+  traces: untraced,
 });
 const neither = { stop: new AbortController().signal, abort: new AbortController().signal };
 const policy = defaultRetryPolicy;
@@ -103,7 +107,7 @@ async function both(result: AttemptResult, change: (id: string) => Promise<unkno
   for (const id of [alone, together]) await change(id);
   const sent: AttemptRequest[] = [];
   const deps = { ...common(), sender: senderOf(result, sent) };
-  const order = { deliveryId: alone, policy, lastChance: false, expectedNumber: 1 };
+  const order = { deliveryId: alone, readableId: false, policy, lastChance: false, expectedNumber: 1 };
   const outcome = await makeAttempt(deps, order).catch((error: unknown) => error);
   const slots = createSlots(256);
   const counts = await makeBatch({ ...deps, slots }, { batchId, policy }, neither);

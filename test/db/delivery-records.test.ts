@@ -3,11 +3,15 @@
  * change.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { type AttemptRecord, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
+import { steerDelivery } from '../../src/db/webhooks/operator-actions.ts';
 import { deleteWebhook, findWebhook, replaceWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { SteeringAction } from '../../src/domain/steering.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -202,4 +206,47 @@ describe('the compensation', () => {
     expect([await deactivated(first), await deactivated(second)]).toEqual([1, null]);
     expect(await deactivations()).toHaveLength(1);
   });
+});
+
+/** As an operator named after what they ask. */
+const steer = (id: string, action: SteeringAction, order = action as string) =>
+  steerDelivery(database.sql, id, { id: order, action, by: action, reason: '' }, defaultRetryPolicy);
+
+test('no attempt begins of a delivery that an operator has stopped since it was read', async () => {
+  const id = await fire();
+  await steer(id, 'hold');
+  expect(await begin(id, 1)).toBeUndefined();
+  expect(await attempts(id)).toEqual([]);
+  await steer(id, 'resume');
+  expect(await begin(id, 1)).toBeDefined();
+  await steer(id, 'giveUp');
+  expect(await begin(id, 1)).toBeUndefined();
+});
+
+test('what an operator asks is done once, also when its step is repeated, and the latest fifty are kept', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
+  const first = await steer(id, 'hold', 'first');
+  await steer(id, 'resume', 'second');
+  expect(await steer(id, 'hold', 'first')).toMatchObject({ accepted: true, at: first?.at });
+  expect((await load(id)).operatorStop).toBeNull();
+  for (let round = 0; round < 30; round += 1) {
+    await steer(id, 'hold', `hold ${round}`);
+    await steer(id, 'resume', `resume ${round}`);
+  }
+  const { operatorActions } = await load(id);
+  expect(operatorActions).toHaveLength(50);
+  expect(operatorActions?.at(-1)).toMatchObject({ id: 'resume 29', action: 'resume' });
+});
+
+test('the time that a hold took from an attempt shortens the waits that are left', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
+  await steer(id, 'hold');
+  await database.sql`update deliveries set next_attempt_at = now() - interval '5 hours' where id = ${id}`;
+  expect(await steer(id, 'resume')).toMatchObject({ sentence: 'Resumed: attempt 2 of 21 follows at once.' });
+  const late = lostTimeMs(await load(id), new Date());
+  expect(late).toBeGreaterThan(5 * 3_600_000 - 60_000);
 });

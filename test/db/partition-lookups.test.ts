@@ -97,12 +97,14 @@ const result = (): AttemptRecord => ({
   nextAttemptAt: null,
   lateMs: 0,
   windowLost: false,
+  lastCall: false,
 });
 
 const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   loadForAttempt: (tx) => loadForAttempt(tx, id),
   loadOfBatch: (tx) => loadOfBatch(tx, BATCH, [id]),
-  beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], null),
+  beginAttempts: (tx) =>
+    beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], { readableId: false }),
   recordAttempts: (tx) => recordAttempts(tx, [result()], null),
   'handBack of some': (tx) => handBack(tx, { id: BATCH, run: BATCH }, [id]),
   putBack: (tx) => putBack(tx, { id: BATCH, run: BATCH }, [id]),

@@ -7,10 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
-import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { insertWebhook } from '../support/events.ts';
 import { insertDelivery, weeksAfter } from '../support/weeks.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../src/db/migrations/', import.meta.url));
@@ -42,7 +40,11 @@ afterAll(async () => {
 test('every row stays, also of a clock that was ahead; what is written meanwhile is there; indexes and keys are those from before', async () => {
   const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
-  const webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  // Not by the program, which is ahead of this database.
+  const [webhook] = await sql<{ id: number }[]>`
+    insert into webhooks (eshop_id, url, webhook_type, method, active, payload_version, secret)
+    values (${eshopId}, 'https://shop.example', 'CREATE_ORDER', 'POST', true, 'v2', '') returning id`;
+  const webhookId = webhook?.id ?? 0;
   const insert = (at: Date) => insertDelivery(sql, { eshopId, webhookId, at });
   const ids: string[] = [];
   for (let weeks = -5; weeks <= 0; weeks += 1) ids.push((await insert(weeksAfter(new Date(), weeks))).id);
@@ -63,9 +65,9 @@ test('every row stays, also of a clock that was ahead; what is written meanwhile
   await writer;
 
   expect(await indexes()).toEqual(indexesBefore);
-  for (const id of ids) {
-    expect(await findDelivery(sql, eshopId, id)).toMatchObject({ attempts: [{ number: 1 }] });
-  }
+  const kept = await sql<{ id: string; number: number }[]>`
+    select d.id, a.number from deliveries d join events e on e.id = d.event_id join attempts a on a.delivery_id = d.id`;
+  expect(new Map(kept.map(({ id, number }) => [id, number]))).toEqual(new Map(ids.map((id) => [id, 1])));
   const [{ astray } = { astray: -1 }] = await sql<{ astray: number }[]>`
     select count(*)::int as astray from deliveries where tableoid <> 'deliveries_first'::regclass`;
   expect(astray).toBe(0);

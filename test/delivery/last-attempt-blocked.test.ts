@@ -5,8 +5,10 @@ import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { createAttemptDelivery } from '../../activities/attempt-delivery.ts';
 import { createRooms } from '../../src/attempt/rooms.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { createKeys } from '../../src/keys.ts';
+import { untraced } from '../../src/traces/traces.ts';
 import { startSender } from './support.ts';
 
 const policy = {
@@ -36,6 +38,8 @@ test.each([
       keys,
       rooms: createRooms(1),
       log,
+      watch: unwatched,
+      traces: untraced,
       signalAttemptFailed: async () => {},
     });
     const activity = new MockActivityEnvironment({ attempt });

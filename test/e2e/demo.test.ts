@@ -150,7 +150,11 @@ describe('waybill demo', () => {
       /^No Waybill is running at http:\/\/127\.0\.0\.1:1: .+\.$/,
     ],
     ['a rate of nothing', ['--rate', '0'], /^--rate must be an integer from 1 to 1000\.$/],
-    ['two receivers', ['--receive', '--webhooks', 'http://a.example'], /exclude each other/],
+    [
+      'two receivers',
+      ['--receive', '--webhooks', 'http://a.example'],
+      /^--receive and --webhooks cannot be combined: .+\.$/,
+    ],
     ['nothing to keep', ['--keep-webhooks'], /^--keep-webhooks needs --webhooks\.$/],
     [
       'a file of something else',

@@ -2,13 +2,13 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { fromSources, type Program, startProgram } from '../support/program.ts';
 import { createReceiver, type ReceivedRequest, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { workflowIdOf } from '../support/workflow-ids.ts';
 import { untilEnded } from '../support/workflows.ts';
 
 let installation: Installation;
@@ -162,7 +162,7 @@ test('a pre-order is released at its time by a durable timer, and its status cha
   const { data: deliveries } = await client.request('GET', `/webhooks/${webhook.id}/deliveries`);
   await untilEnded(
     temporal,
-    deliveries.map(({ id }: { id: string }) => deliveryWorkflowId(id)),
+    await Promise.all(deliveries.map(({ id }: { id: string }) => workflowIdOf(installation.sql, id))),
   );
   expect(seen().sort()).toEqual(['canceled canceled', 'moved preReceived', 'released preReceived']);
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { shortWorkflowId } from '../../workflows/delivery-id.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 
 const program = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await transaction(sql, (tx) =>
     recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }),
   );
-  // Handed over, to a Temporal that has lost it.
+  // Handed over by an older release, to a Temporal that has lost it.
   const [row] = await sql<{ id: string }[]>`update deliveries set dispatched_at = now() returning id`;
   id = row?.id ?? '';
 });
@@ -54,7 +54,7 @@ const status = async () => {
   const { workflow } = new Client({ connection });
   return (
     await workflow
-      .getHandle(deliveryWorkflowId(id))
+      .getHandle(shortWorkflowId(id))
       .describe()
       .catch(() => undefined)
   )?.status.name;
@@ -90,7 +90,7 @@ it('repairs once; --json is for a program', async () => {
 });
 
 it('closes what an operator ended in Temporal', async () => {
-  await new Client({ connection }).workflow.getHandle(deliveryWorkflowId(id)).terminate('a wrong webhook');
+  await new Client({ connection }).workflow.getHandle(shortWorkflowId(id)).terminate('a wrong webhook');
   const { stdout } = await reconcile([]);
   expect(stdout).toMatch(
     /closed as canceled by an operator {2}terminated in Temporal by .+: a wrong webhook\n/,

@@ -2,21 +2,19 @@
  * `npm start` with nothing configured, as a person has it: with a terminal's Ctrl-C, with a power cut, twice at once.
  * @module
  */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
+import { banner, processesOf, type Started, signalGroup, npmStart as start } from '../support/npm-start.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 let dataDir: string;
-const groups: ChildProcess[] = [];
+const groups: number[] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'waybill-start-'));
@@ -24,93 +22,18 @@ beforeAll(async () => {
   await chmod(dataDir, 0o755);
 });
 afterAll(async () => {
-  for (const { pid } of groups) if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+  for (const pid of groups) signalGroup(pid, 'SIGKILL');
   for (const pid of await processesOfInstance()) process.kill(pid, 'SIGKILL');
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Like a terminal: what is typed there reaches the whole group. */
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group is gone.
-  }
-}
+const processesOfInstance = (having = '') => processesOf(dataDir, having);
 
-/**
- * The living processes whose command line names the instance's folder: its Postgres and its Temporal.
- * @param having more that it must contain
- */
-async function processesOfInstance(having = ''): Promise<number[]> {
-  if (process.platform !== 'linux') {
-    const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,args=']);
-    return stdout
-      .split('\n')
-      .flatMap((line) =>
-        line.includes(dataDir) && line.includes(having) ? [Number.parseInt(line, 10)] : [],
-      );
-  }
-  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      return text.includes(dataDir) && text.includes(having) ? [pid] : [];
-    }),
-  );
-  return found.flat();
-}
-
-interface Started {
-  readonly pid: number;
-  readonly output: () => string;
-  /** Its exit code once it has ended. */
-  readonly ended: Promise<number | null>;
-}
-
-/** `npm start` in a process group of its own, with nothing configured but a folder and a free port. */
+/** With the folder of this test. */
 function npmStart(env: Record<string, string> = {}): Started {
-  const { PATH = '', HOME = '', XDG_CACHE_HOME } = process.env;
-  const child = spawn('npm', ['start'], {
-    cwd: root,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH,
-      HOME,
-      ...(XDG_CACHE_HOME === undefined ? {} : { XDG_CACHE_HOME }),
-      DATA_DIR: dataDir,
-      PORT: '0',
-      LOG_LEVEL: 'warn',
-      ...env,
-    },
-  });
-  groups.push(child);
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      text += chunk;
-    });
-  }
-  return {
-    pid: child.pid ?? 0,
-    output: () => text,
-    ended: once(child, 'close').then(() => child.exitCode),
-  };
-}
-
-/** What the banner says, by the name at the beginning of each line. */
-async function banner(started: Started): Promise<Record<string, string>> {
-  let over = false;
-  void started.ended.then(() => {
-    over = true;
-  });
-  for (const end = Date.now() + 90_000; !/Waybill is ready\.\n\n(.+\n)+\n/.test(started.output()); ) {
-    if (over || Date.now() > end) throw new Error(`No banner:\n${started.output()}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  const lines = started.output().split('Waybill is ready.')[1]?.trim().split('\n') ?? [];
-  return Object.fromEntries(lines.map((line) => line.trim().split(/\s{2,}/, 2)));
+  const started = start({ dataDir, env });
+  groups.push(started.pid);
+  return started;
 }
 
 /** A client of the user that the banner shows. */
@@ -140,13 +63,17 @@ it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again 
   expect(shown).toMatchObject({
     API: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v21$/),
     Docs: expect.stringMatching(/\/docs$/),
+    Console: expect.stringMatching(/\/console$/),
+    Metrics: expect.stringMatching(/\/metrics$/),
     'Temporal UI': expect.stringMatching(/^http:/),
+    'Temporal gRPC': expect.stringMatching(/^127\.0\.0\.1:\d+$/),
     'Private receivers': 'allowed in 127.0.0.0/8, ::1/128',
     Demonstration: `DATA_DIR=${dataDir} npx waybill demo --receive`,
   });
   expect(await serves(shown)).toBe(true);
   expect(await serves(shown, 'Warehouse user')).toBe(true);
   expect((await fetch(shown.Docs ?? '')).status).toBe(200);
+  expect(await (await fetch(shown.Console ?? '')).text()).toContain('Sign in');
   expect((await fetch(shown['Temporal UI'] ?? '')).status).toBe(200);
   for (const secret of ['secret-key', 'postgres-password', 'demonstration.json', 'instance.json']) {
     expect((await stat(join(dataDir, secret))).mode & 0o777, secret).toBe(0o600);

@@ -8,6 +8,7 @@ import { quickEnv } from '../support/installation.ts';
 import { freePort } from '../support/ports.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
+import { repaired } from '../support/repairs.ts';
 import { until } from '../support/until.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -17,18 +18,6 @@ afterEach(async () => {
 
 /** A first start makes both databases on the disk: patience for a busy machine, in milliseconds. */
 const START_MS = 180_000;
-
-/** How often each kind of record was repaired for a reason, summed up over the log's lines. */
-function repaired(output: string): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const line of output.split('\n').filter((each) => each.includes('"msg":"reconciled: '))) {
-    for (const { kind, action, reason, count } of JSON.parse(line).mended) {
-      const key = `${kind} ${action} ${reason}`;
-      sums[key] = (sums[key] ?? 0) + count;
-    }
-  }
-  return sums;
-}
 
 test('50 deliveries under retry and 3 pre-orders waiting', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-lost-'));

@@ -2,13 +2,13 @@
 
 import { SMTPServer } from 'smtp-server';
 import { expect, type TestContext, test } from 'vitest';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { type ApiClient, login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { allWorkflowIds } from '../support/workflow-ids.ts';
 import { untilEnded } from '../support/workflows.ts';
 
 const KILLS = 4;
@@ -159,11 +159,7 @@ test.concurrent('killed between the transaction of the compensation and the mail
   expect(mails).toHaveLength(0);
   await start();
   await until('the mail', async () => mails.length > 0, 90_000);
-  const rows = await installation.sql<{ id: string }[]>`select id from deliveries`;
-  await untilEnded(
-    installation.env.TEMPORAL_ADDRESS,
-    rows.map(({ id }) => deliveryWorkflowId(id)),
-  );
+  await untilEnded(installation.env.TEMPORAL_ADDRESS, await allWorkflowIds(installation.sql));
   expect(mails).toHaveLength(1);
   expect(mails[0]).toContain('Subject: Webhook');
 }, 150_000);

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { allWorkflowIds } from '../support/workflow-ids.ts';
 import { untilEnded } from '../support/workflows.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -60,11 +60,7 @@ test('100 orders accepted without Temporal are 100 deliveries, each once, when i
       await installation.sql`select count(*)::int as open from deliveries where state <> 'delivered'`;
     return row?.open === 0;
   });
-  const rows = await installation.sql<{ id: string }[]>`select id from deliveries`;
-  await untilEnded(
-    address,
-    rows.map(({ id }) => deliveryWorkflowId(id)),
-  );
+  await untilEnded(address, await allWorkflowIds(installation.sql));
   expect(receiver.requests).toHaveLength(101);
   expect(new Set(receiver.requests.map((request) => request.headers['x-service-delivery'])).size).toBe(101);
 }, 180_000);

@@ -16,6 +16,7 @@ const mail: Mail = {
   to: 'orders@shop.example',
   subject: 'Webhook 7 (CREATE_ORDER) was deactivated',
   text: 'It will receive nothing until it is activated again.\n',
+  html: '<p>It will receive nothing until it is activated again.</p>',
   messageId: '<webhook-7-3@waybill.local>',
 };
 const TIMED_OUT = 'the mail server did not answer in time (EABORT)';

@@ -45,7 +45,7 @@ async function mailIt(): Promise<void> {
     from: 'waybill@warehouse.example',
     directory: '/nowhere',
   });
-  const activity = createMailDeactivation({ sql: database.sql, mailer, log });
+  const activity = createMailDeactivation({ sql: database.sql, mailer, log, publicUrl: null });
   await new MockActivityEnvironment().run(activity, { webhookId, generation: 1 });
 }
 

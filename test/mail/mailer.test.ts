@@ -45,7 +45,7 @@ test('a deactivation reaches the e-shop through the mail server with everything 
   const server = await startServer();
   const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
 
-  await mailer.send(deactivationMail(deactivation));
+  await mailer.send(deactivationMail(deactivation, null));
 
   const [received] = server.mails;
   expect(server.mails).toHaveLength(1);
@@ -71,7 +71,10 @@ test('a deactivation reaches the e-shop through the mail server with everything 
 });
 
 test('a mail after 410 says that the receiver asked for it', () => {
-  const { text } = deactivationMail({ ...deactivation, reason: 'gone', attemptsMade: 1, lastError: null });
+  const { text } = deactivationMail(
+    { ...deactivation, reason: 'gone', attemptsMade: 1, lastError: null },
+    null,
+  );
 
   expect(text).toContain('responded with HTTP 410 (Gone)');
   expect(text).toContain('(1 attempt)');
@@ -81,7 +84,7 @@ test('a refused recipient is an error that names no address', async () => {
   const server = await startServer({ refuseRecipient: 550 });
   const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
 
-  const error = await mailer.send(deactivationMail(deactivation)).catch((reason: unknown) => reason);
+  const error = await mailer.send(deactivationMail(deactivation, null)).catch((reason: unknown) => reason);
 
   expect(error).toBeInstanceOf(MailError);
   expect(error).toMatchObject({
@@ -98,7 +101,7 @@ test('a comma in an address does not make two recipients of it', async () => {
   const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
 
   await mailer
-    .send({ ...deactivationMail(deactivation), to: 'a@shop.example,b@shop.example' })
+    .send({ ...deactivationMail(deactivation, null), to: 'a@shop.example,b@shop.example' })
     .catch(() => {});
 
   expect(server.mails.flatMap(({ to }) => to).filter((to) => to === 'b@shop.example')).toEqual([]);
@@ -108,12 +111,12 @@ test('a message that the server puts off is an error, and can be sent again', as
   const server = await startServer({ refuseText: 451 });
   const mailer = createMailer({ smtpUrl: server.url, from: FROM, directory: '/nowhere' });
 
-  await expect(mailer.send(deactivationMail(deactivation))).rejects.toMatchObject({
+  await expect(mailer.send(deactivationMail(deactivation, null))).rejects.toMatchObject({
     responseCode: 451,
     refused: false,
   });
   delete server.behaviour.refuseText;
-  await mailer.send(deactivationMail(deactivation));
+  await mailer.send(deactivationMail(deactivation, null));
 
   expect(server.mails).toHaveLength(1);
 });
@@ -125,7 +128,7 @@ test('a mail server that is away is an error without its URL', async () => {
     directory: '/nowhere',
   });
 
-  const error = await mailer.send(deactivationMail(deactivation)).catch((reason: unknown) => reason);
+  const error = await mailer.send(deactivationMail(deactivation, null)).catch((reason: unknown) => reason);
 
   expect(error).toBeInstanceOf(MailError);
   expect(String(error)).toBe('MailError: the mail server cannot be reached (ESOCKET)');
@@ -134,8 +137,8 @@ test('a mail server that is away is an error without its URL', async () => {
 test('without a mail server, mails become files that sort by time and can be opened', async () => {
   const directory = join(await temporaryDirectory(), 'mail');
   const mailer = createMailer({ from: FROM, directory });
-  const first = deactivationMail(deactivation);
-  const second = deactivationMail({ ...deactivation, webhookId: 8 });
+  const first = deactivationMail(deactivation, null);
+  const second = deactivationMail({ ...deactivation, webhookId: 8 }, null);
 
   await mailer.send(first);
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -159,7 +162,7 @@ test('a mail sent again after a crash is still one file', async () => {
   const directory = await temporaryDirectory();
 
   for (let repetition = 0; repetition < 3; repetition += 1) {
-    await createMailer({ from: FROM, directory }).send(deactivationMail(deactivation));
+    await createMailer({ from: FROM, directory }).send(deactivationMail(deactivation, null));
   }
 
   expect(await readdir(directory)).toHaveLength(1);
@@ -170,5 +173,5 @@ test('a folder that cannot be written is an error', async () => {
   await writeFile(file, '');
   const mailer = createMailer({ from: FROM, directory: join(file, 'mail') });
 
-  await expect(mailer.send(deactivationMail(deactivation))).rejects.toBeInstanceOf(MailError);
+  await expect(mailer.send(deactivationMail(deactivation, null))).rejects.toBeInstanceOf(MailError);
 });

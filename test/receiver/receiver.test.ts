@@ -95,6 +95,9 @@ describe('a delivery', () => {
       expect.stringContaining('No handler was called'),
     ]);
     expect(handled).toEqual([]);
+    const ofEvent = await fakeDelivery('CREATE_ORDER', { id: 'in the log', test: true });
+    await hooks(ofEvent);
+    expect(await hooks.store.handledOf(['in the log'])).toEqual(new Set(['in the log']));
     const eager = setUp({ tests: 'handle' });
     await eager.hooks(await test());
     expect(eager.handled[0]?.[1].test).toBe(true);

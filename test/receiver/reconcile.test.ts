@@ -16,6 +16,7 @@ const idOf = (at: number) => `019a0000-0000-7000-8000-${String(at).padStart(12, 
 interface Logged extends Partial<ListedDelivery> {
   readonly get?: boolean;
   readonly gone?: boolean;
+  readonly test?: boolean;
 }
 
 /** A log of deliveries numbered from 1, read in pages of two. */
@@ -41,7 +42,8 @@ function logOf(...rows: readonly Logged[]) {
       const row = log.find((each) => each.id === id);
       if (row === undefined || row.gone === true) return null;
       if (row.get === true) return { method: 'GET', body: null };
-      return { method: 'POST', body: JSON.stringify({ eshopOrderId: row.entityId }) };
+      const body = JSON.stringify({ eshopOrderId: row.entityId });
+      return { method: 'POST', body, test: row.test };
     },
     read: async ({ entityId }) => ({ eshopOrderId: `read ${entityId}` }),
   };
@@ -100,6 +102,15 @@ describe('what is missing', () => {
     await hooks.store.done(idOf(1));
     const result = await reconcile(hooks, { api: logOf({ state: 'retrying' }).api });
     expect(result).toMatchObject({ open: 0, after: idOf(1) });
+  });
+
+  it('is nothing to handle where it was a test event', async () => {
+    const { hooks, handled } = setUp();
+    const { api } = logOf({}, { test: true, state: 'failed' }, {});
+    const { recovered, failed, after } = await reconcile(hooks, { api });
+    expect(handled).toEqual(['1', '3']);
+    expect([recovered.map(({ id }) => id), failed, after]).toEqual([[idOf(1), idOf(3)], [], idOf(3)]);
+    expect(await hooks.store.handledOf([idOf(2)])).toEqual(new Set([idOf(2)]));
   });
 
   it('is read where the webhook is a GET one', async () => {

@@ -7,18 +7,30 @@ import { expect, it } from 'vitest';
 import { sign, testSecret } from '../../receiver/src/testing.ts';
 import { receiverWithKit } from '../../src/api/documentation/receiver-code.ts';
 import { freePort } from '../../src/embedded/ports.ts';
+import { guideText } from '../support/guides.ts';
 import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
-const shown = (path: string) => `\`\`\`ts\n${read(path)}\`\`\`\n`;
+const languages: Readonly<Record<string, string>> = { ts: 'ts', py: 'python', php: 'php' };
+const shown = (path: string) => `\`\`\`${languages[path.split('.').at(-1) ?? '']}\n${read(path)}\`\`\`\n`;
 
 it('the documents show the examples as they are', () => {
   for (const example of ['server', 'postgres-store', 'fill-gaps'])
     expect(read('receiver/README.md')).toContain(shown(`receiver/examples/${example}.ts`));
-  expect(read('docs/deliveries.md')).toContain(shown('receiver/examples/server.ts'));
   expect(receiverWithKit).toBe(read('receiver/examples/server.ts'));
-  expect(read('README.md')).toContain('node --import tsx receiver/examples/server.ts');
+});
+
+it.each([
+  ['receiving', 'receiver/examples/server.ts'],
+  ['receiving', 'receiver/recipes/python/server.py'],
+  ['receiving', 'receiver/recipes/php/server.php'],
+  ['verifying', 'receiver/recipes/python/waybill.py'],
+  ['verifying', 'receiver/recipes/php/waybill.php'],
+  ['recovering', 'receiver/examples/fill-gaps.ts'],
+  ['idempotency', 'receiver/examples/postgres-store.ts'],
+])('the guide on %s shows %s as it is', (guide, path) => {
+  expect(guideText(guide).replaceAll(/^(```\w+) .*$/gm, '$1')).toContain(shown(path));
 });
 
 it('the example takes what the sender sends', async () => {

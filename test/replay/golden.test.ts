@@ -18,6 +18,7 @@ import {
 } from '../../workflows/delivery-options.ts';
 import { type AttemptInput, type DeliverEventInput, stepsQueue } from '../../workflows/delivery-types.ts';
 import { retentionOptions } from '../../workflows/retention-types.ts';
+import { webhookTestOptions } from '../../workflows/webhook-order-types.ts';
 
 const folder = new URL('./histories/', import.meta.url);
 const HOUR = 3_600_000;
@@ -149,9 +150,10 @@ function flat(options: ActivityOptions): Record<string, unknown> {
 }
 
 function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): ActivityOptions {
-  if (type === 'mailDeactivation') return mailOptions;
+  if (type === 'mailDeactivation' || type === 'mailWarning') return mailOptions;
   if (type === 'attemptBatch') return batchOptions({ policy: delivery.policy, claimed: 1 });
   if (type === 'retain') return retentionOptions;
+  if (type === 'testWebhook') return webhookTestOptions;
   if (type !== 'attemptDelivery') return ownStepOptions;
   const { attemptsBefore, lastChance } = input as AttemptInput;
   return lastChance

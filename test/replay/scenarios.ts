@@ -10,10 +10,11 @@ import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
-import { deliveryWorkflowId, webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { retentionId } from '../../workflows/retention-types.ts';
+import { warningWorkflowId } from '../../workflows/warning-types.ts';
 import type { DeliveryStack, StackOptions } from '../support/delivery-stack.ts';
 import { insertPreOrder } from '../support/lost-workflows.ts';
 import type { Receiver } from '../support/receiver.ts';
@@ -33,7 +34,7 @@ export interface Scenario {
 
 async function closed(stack: DeliveryStack, deliveryId: string): Promise<string> {
   await stack.untilClosed(deliveryId, 60_000);
-  return deliveryWorkflowId(deliveryId);
+  return stack.workflowId(deliveryId);
 }
 
 async function batchClosed(stack: DeliveryStack): Promise<string> {
@@ -66,6 +67,14 @@ async function changeRelease(stack: DeliveryStack, eshopOrderId: string): Promis
 async function releaseClosed(stack: DeliveryStack, eshopOrderId: string): Promise<string> {
   const workflowId = releaseWorkflowId(stack.eshopId, eshopOrderId);
   await stack.client.workflow.getHandle(workflowId).result();
+  return workflowId;
+}
+
+/** An order of an operator, as it is typed into Temporal's form; answers the workflow's id once it has ended. */
+async function ordered(stack: DeliveryStack, type: string, typed: object): Promise<string> {
+  const workflowId = `${stack.taskQueue}/${type}`;
+  await stack.client.workflow.start(type, { workflowId, taskQueue: stack.taskQueue, args: [typed] });
+  await stack.untilEnded(workflowId);
   return workflowId;
 }
 
@@ -126,7 +135,24 @@ function interrupting(times: number): (sender: Sender) => Sender {
   });
 }
 
+/** The workflow of the first warning, once it has ended. */
+async function warningClosed(stack: DeliveryStack): Promise<string> {
+  const id = await stack.until('a warning', async () => {
+    const [row] = await stack.sql<{ id: string }[]>`select id from warnings`;
+    return row?.id ?? false;
+  });
+  const workflowId = warningWorkflowId(id);
+  await stack.until('its workflow', async () => {
+    const handle = stack.client.workflow.getHandle(workflowId);
+    return (await handle.describe().catch(() => undefined)) !== undefined;
+  });
+  await stack.untilEnded(workflowId);
+  return workflowId;
+}
+
 const longWindow = { windowMs: 3_600_000 };
+/** One wait: the first failure is the last call. */
+const oneHour = { ...longWindow, windowMs: 7_200_000, initialIntervalMs: 3_600_000, maxRetries: 1 };
 const shortWindow = { windowMs: 2_500, initialIntervalMs: 800, attemptTimeoutMs: 300 };
 
 export const scenarios: readonly Scenario[] = [
@@ -330,6 +356,73 @@ export const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'steered-by-updates',
+    closes: 'completed',
+    options: { policy: longWindow },
+    async run(stack, receiver) {
+      const { id } = await waiting(stack, receiver);
+      const ask = (action: string, order?: object) =>
+        stack.workflow(id).executeUpdate<string, [unknown]>(action, { args: [order] });
+      await ask('tryNow', { reason: 'the shop is back', by: 'anna' });
+      await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
+      await ask('hold', { reason: 'stock-taking' });
+      await stack.untilHeld(id);
+      await ask('hold').catch(() => {});
+      await ask('resume', { by: 'anna' });
+      await ask('resume').catch(() => {});
+      receiver.respond({ status: 200 });
+      await ask('tryNow');
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'steered-by-signals',
+    closes: 'completed',
+    options: { policy: longWindow },
+    async run(stack, receiver) {
+      const { id } = await waiting(stack, receiver);
+      await stack.workflow(id).signal('hold', { reason: 'stock-taking', by: 'anna' });
+      await stack.untilHeld(id);
+      await stack.workflow(id).signal('hold');
+      receiver.respond({ status: 200 });
+      await stack.workflow(id).signal('resume');
+      await stack.workflow(id).signal('tryNow');
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'given-up',
+    closes: 'completed',
+    options: { policy: longWindow },
+    async run(stack, receiver) {
+      const { id } = await waiting(stack, receiver);
+      await stack.workflow(id).executeUpdate('giveUp', { args: [{ reason: 'a test order', by: 'anna' }] });
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'given-up-during-an-attempt',
+    closes: 'completed',
+    async run(stack, receiver) {
+      receiver.respond({ status: 503, delayMs: 1_000 });
+      await stack.createWebhook(receiver.url);
+      const id = await stack.fireOne('10001');
+      await receiver.waitFor(1);
+      await stack.workflow(id).executeUpdate('giveUp');
+      return closed(stack, id);
+    },
+  },
+  {
+    name: 'held-by-an-operator-and-expired',
+    closes: 'failed',
+    options: { policy: shortWindow },
+    async run(stack, receiver) {
+      const { id } = await waiting(stack, receiver);
+      await stack.workflow(id).executeUpdate('hold', { args: [{ reason: 'stock-taking' }] });
+      return closed(stack, id);
+    },
+  },
+  {
     name: 'canceled-while-mailing',
     closes: 'failed',
     options: { policy: { maxRetries: 1 }, mailer: refusingMailer() },
@@ -503,5 +596,44 @@ export const scenarios: readonly Scenario[] = [
       await stack.changeWebhook(webhookId, { deleted: true });
       return await recoveryClosed(stack, recoveryId);
     },
+  },
+  {
+    name: 'warning-mailed',
+    closes: 'completed',
+    options: { policy: oneHour, mailer: refusingMailer() },
+    async run(stack, receiver) {
+      await waiting(stack, receiver);
+      return await warningClosed(stack);
+    },
+  },
+  {
+    name: 'webhook-activated-by-an-operator',
+    closes: 'completed',
+    async run(stack, receiver) {
+      const { id: webhookId } = await stack.createWebhook(receiver.url, { active: false });
+      return await ordered(stack, 'activateWebhook', { webhookId, reason: 'the shop is back', by: 'anna' });
+    },
+  },
+  {
+    name: 'webhook-tested-by-an-operator',
+    closes: 'completed',
+    async run(stack, receiver) {
+      receiver.respond({ status: 503 });
+      const { id: webhookId } = await stack.createWebhook(receiver.url);
+      return await ordered(stack, 'testWebhook', { webhookId });
+    },
+  },
+  {
+    name: 'recovery-begun-by-an-operator',
+    closes: 'completed',
+    async run(stack, receiver) {
+      const { id: webhookId } = await stack.createWebhook(receiver.url);
+      return await ordered(stack, 'recoverMissed', { webhookId, since: '2026-11-20T18:00:00Z' });
+    },
+  },
+  {
+    name: 'recovery-refused',
+    closes: 'failed',
+    run: (stack) => ordered(stack, 'recoverMissed', { webhookId: 7 }),
   },
 ];

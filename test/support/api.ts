@@ -18,6 +18,7 @@ import { createUser } from '../../src/db/users.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { createKeys, type Keys } from '../../src/keys.ts';
 import { hashPassword } from '../../src/passwords.ts';
@@ -127,6 +128,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     temporalState: () => 'unknown',
     loginLimits: { perAddress: 300 },
     trustProxy: false,
+    policy: defaultRetryPolicy,
     destinationProblem: () => null,
     trial: createTrial({ sender, keys, version: '0.0.0-test' }),
     version: '0.0.0-test',

@@ -13,6 +13,7 @@ import {
   recordAttempts,
 } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
+import { placeOfDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 
 /** Fires an event; answers the id of its delivery to one of the webhooks. */
@@ -29,7 +30,9 @@ export async function fireDelivery(
 
 /** Begins one attempt of a delivery that no batch holds. */
 export async function beginAttempt(sql: Pool, attempt: NewAttempt): Promise<BegunAttempt | undefined> {
-  return (await beginAttempts(sql, [attempt], null)).get(attempt.deliveryId);
+  const place = await placeOfDelivery(sql, attempt.deliveryId);
+  const by = { readableId: place?.readableId ?? false };
+  return (await beginAttempts(sql, [attempt], by)).get(attempt.deliveryId);
 }
 
 /** Records the result of one. */
@@ -52,6 +55,7 @@ export function attemptRecord(deliveryId: string, change: Partial<AttemptRecord>
     nextAttemptAt: null,
     lateMs: 0,
     windowLost: false,
+    lastCall: false,
     ...change,
   };
 }

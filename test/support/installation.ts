@@ -34,6 +34,7 @@ export async function createInstallation(temporalAddress = inject('temporalAddre
   );
   return {
     sql: database.sql,
+    database,
     credentials,
     env: {
       ...quickEnv,

@@ -36,8 +36,14 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-/** Starts a mail server on loopback. */
-export async function startMailServer(behaviour: MailServerBehaviour = {}): Promise<MailServer> {
+/**
+ * Starts a mail server on loopback.
+ * @param tls key and certificate, in PEM: TLS from the beginning; default: none at all
+ */
+export async function startMailServer(
+  behaviour: MailServerBehaviour = {},
+  tls?: { readonly key: string; readonly cert: string },
+): Promise<MailServer> {
   const mails: ReceivedMail[] = [];
   let conversations = 0;
   let present = 0;
@@ -46,6 +52,7 @@ export async function startMailServer(behaviour: MailServerBehaviour = {}): Prom
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
+    ...(tls === undefined ? {} : { secure: true, ...tls }),
     closeTimeout: 100,
     onConnect(_session, callback) {
       conversations += 1;

@@ -25,18 +25,21 @@ export interface Program {
 /**
  * Starts the program and waits until it says that it is ready.
  * @param program Node's arguments; default: what is built
+ * @param within a command that becomes the one whose words follow its own
  * @throws Error with its output when it ends before that
  */
 export async function startProgram(
   env: Readonly<Record<string, string>>,
   timeoutMs = 60_000,
   program: readonly string[] = [builtMain],
+  within: readonly string[] = [],
 ): Promise<Program> {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   const inherited = Object.fromEntries(
     Object.entries({ PATH, HOME, XDG_CACHE_HOME }).filter(([, value]) => value !== undefined),
   );
-  const child = spawn(process.execPath, program, {
+  const [command = process.execPath, ...words] = [...within, process.execPath, ...program];
+  const child = spawn(command, words, {
     env: { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -4,6 +4,7 @@
  */
 import pino from 'pino';
 import { createSlots } from '../../src/attempt/slots.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
@@ -30,9 +31,9 @@ export function relayTo(
       }
       started.push(delivery.id);
     },
-    async signalWebhookChanged(id) {
-      await failing.signalWebhookChanged?.(id);
-      told.push(id);
+    async signalWebhookChanged(delivery) {
+      await failing.signalWebhookChanged?.(delivery);
+      told.push(delivery.id);
     },
     async signalAttemptFailed() {},
     async signalReleaseChanged(eshopId, id) {
@@ -46,6 +47,8 @@ export function relayTo(
     handedBack: { startHandedBack: (delivery) => dispatcher.startDelivery(delivery) },
     recovered: { startRecovered: (delivery) => dispatcher.startDelivery(delivery) },
     recoveries: { async signalRecoveryChanged() {} },
+    warnings: { async startWarning() {} },
+    warningTerms: null,
     starter: { startBatch: () => Promise.reject(new Error('no batch is expected')) },
     checkBatch: () => Promise.reject(new Error('no batch is expected')),
     slots: createSlots(1),
@@ -54,6 +57,8 @@ export function relayTo(
     limits: () => UNBOUNDED,
     log: pino({ level: 'silent' }),
     onTemporal() {},
+    onRound() {},
+    watch: unwatched,
   });
   return { relay, started, told };
 }

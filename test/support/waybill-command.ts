@@ -3,6 +3,7 @@
  * @module
  */
 import { waybill } from '../../src/cli/commands.ts';
+import { exitCodeOf } from '../../src/user-error.ts';
 
 /**
  * Runs a command.
@@ -15,15 +16,18 @@ export async function runWaybill(args: readonly string[], env: Record<string, st
   return lines.join('\n');
 }
 
-/** Runs a command; answers what it printed, and the message of what it threw. */
+/** Runs a command; answers what it printed, the message of what it threw, and what the process would end with. */
 export async function triedWaybill(
   args: readonly string[],
   env: Record<string, string>,
-): Promise<{ printed: string; error: string | undefined }> {
+): Promise<{ printed: string; error: string | undefined; code: number }> {
   const lines: string[] = [];
-  const error = await waybill(args, { env, print: (line) => lines.push(line) }).then(
-    () => undefined,
-    (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown)),
+  const { error, code } = await waybill(args, { env, print: (line) => lines.push(line) }).then(
+    () => ({ error: undefined, code: 0 }),
+    (thrown: unknown) => ({
+      error: thrown instanceof Error ? thrown.message : String(thrown),
+      code: exitCodeOf(thrown),
+    }),
   );
-  return { printed: lines.join('\n'), error };
+  return { printed: lines.join('\n'), error, code };
 }

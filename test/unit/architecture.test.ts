@@ -41,8 +41,9 @@ function roomOf(file: string): string {
  * what is drawn here is what is there.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  activities: ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/retention', 'workflows'],
+  activities: ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/retention', 'src/traces', 'workflows'],
   bench: [
+    'src/api',
     'src/attempt',
     'src/db',
     'src/delivery',
@@ -54,6 +55,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/retention',
     'src/shutdown.ts',
     'src/temporal',
+    'src/traces',
     'src/worker-role.ts',
     'workflows',
   ],
@@ -81,49 +83,85 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   planted: ['bench', 'faults', 'src/shutdown.ts'],
   'src/accounts.ts': ['src/db', 'src/domain', 'src/passwords.ts', 'src/user-error.ts'],
-  'src/api': ['src/db', 'src/domain', 'src/keys.ts', 'src/passwords.ts'],
+  'src/api': ['src/db', 'src/domain', 'src/keys.ts', 'src/look', 'src/passwords.ts', 'src/traces'],
   'src/api-role.ts': [
+    'src/application.ts',
+    'src/config',
+    'src/console',
+    'src/db',
+    'src/delivery',
+    'src/figures',
+    'src/http-server.ts',
+    'src/keys.ts',
+    'src/log',
+    'src/shutdown.ts',
+    'src/traces',
+  ],
+  'src/application.ts': [
     'src/api',
     'src/attempt',
     'src/config',
+    'src/console',
     'src/data-files.ts',
-    'src/db',
     'src/delivery',
-    'src/http-server.ts',
-    'src/keys.ts',
-    'src/shutdown.ts',
     'src/version.ts',
   ],
-  'src/attempt': ['src/db', 'src/delivery', 'src/domain', 'src/keys.ts'],
+  'src/attempt': ['src/db', 'src/delivery', 'src/domain', 'src/keys.ts', 'src/traces'],
   'src/banner.ts': ['src/accounts.ts', 'src/config'],
   'src/cli': [
     'demo',
+    'receiver',
     'src/accounts.ts',
+    'src/application.ts',
+    'src/attempt',
     'src/command-line.ts',
     'src/config',
+    'src/console',
     'src/database-away.ts',
     'src/db',
+    'src/delivery',
     'src/domain',
     'src/embedded',
+    'src/http-server.ts',
+    'src/instance-endpoints.ts',
     'src/key-rotation.ts',
+    'src/keys.ts',
+    'src/log',
+    'src/master-key.ts',
     'src/reconciler',
     'src/replay',
     'src/retention',
+    'src/shutdown.ts',
+    'src/steer.ts',
     'src/temporal',
     'src/user-error.ts',
     'src/version.ts',
   ],
   'src/command-line.ts': ['src/user-error.ts'],
   'src/config': ['src/domain', 'src/user-error.ts'],
+  'src/console': ['src/api', 'src/db', 'src/domain', 'src/look'],
   'src/data-files.ts': ['src/domain', 'src/user-error.ts'],
   'src/database-away.ts': ['src/user-error.ts'],
-  'src/db': ['src/domain', 'src/keys.ts'],
-  'src/delivery': ['src/domain'],
+  'src/db': ['src/domain', 'src/keys.ts', 'src/traces'],
+  'src/delivery': ['src/domain', 'src/traces'],
   'src/demonstration.ts': ['src/accounts.ts', 'src/db', 'src/domain', 'src/embedded'],
   'src/embedded': ['src/config', 'src/db', 'src/shutdown.ts', 'src/temporal', 'src/user-error.ts'],
+  'src/figures': ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/reconciler', 'src/relay'],
+  'src/figures-role.ts': [
+    'src/api',
+    'src/config',
+    'src/db',
+    'src/delivery',
+    'src/figures',
+    'src/http-server.ts',
+    'src/log',
+    'src/shutdown.ts',
+    'src/version.ts',
+  ],
   'src/http-server.ts': ['src/api', 'src/user-error.ts'],
   'src/instance-endpoints.ts': ['src/config', 'src/delivery', 'src/embedded'],
   'src/key-rotation.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts', 'src/master-key.ts'],
+  'src/log': ['src/attempt', 'src/traces', 'workflows'],
   'src/mail': ['src/domain'],
   'src/main.ts': [
     'src/api-role.ts',
@@ -133,13 +171,19 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/db',
     'src/delivery',
     'src/demonstration.ts',
+    'src/domain',
     'src/embedded',
+    'src/figures',
+    'src/figures-role.ts',
     'src/instance-endpoints.ts',
+    'src/log',
     'src/mail',
     'src/master-key.ts',
     'src/retention',
     'src/shutdown.ts',
+    'src/steer.ts',
     'src/temporal',
+    'src/traces',
     'src/user-error.ts',
     'src/version.ts',
     'src/worker-role.ts',
@@ -147,20 +191,34 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/master-key.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts'],
   'src/reconciler': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal', 'workflows'],
   'src/relay': ['src/attempt', 'src/db', 'src/each-limited.ts', 'src/temporal'],
-  'src/replay': ['src/temporal', 'src/user-error.ts', 'workflows'],
+  'src/replay': ['src/domain', 'src/temporal', 'src/user-error.ts', 'workflows'],
   'src/retention': ['src/db', 'src/domain'],
-  'src/temporal': ['src/config', 'src/db', 'src/domain', 'workflows'],
+  'src/steer.ts': ['src/config', 'src/db', 'src/domain', 'src/temporal', 'src/user-error.ts'],
+  'src/temporal': [
+    'src/config',
+    'src/db',
+    'src/domain',
+    'src/log',
+    'src/traces',
+    'src/user-error.ts',
+    'workflows',
+  ],
+  'src/traces': ['src/config', 'src/version.ts'],
   'src/worker-role.ts': [
     'activities',
     'src/attempt',
     'src/db',
     'src/delivery',
     'src/domain',
+    'src/figures',
     'src/keys.ts',
+    'src/log',
     'src/mail',
     'src/reconciler',
     'src/relay',
     'src/temporal',
+    'src/traces',
+    'src/version.ts',
     'workflows',
   ],
   workflows: ['src/attempt', 'src/domain'],
@@ -266,8 +324,8 @@ test('workflows/ imports types and pure functions only', () => {
   expect([...bundled].filter((name) => !/^(workflows|src\/domain)\/|^@temporalio\//.test(name))).toEqual([]);
 });
 
-test('api/, db/ and delivery/ never import Temporal; activities/ never import Hono', () => {
-  for (const room of ['src/api/', 'src/db/', 'src/delivery/', 'src/domain/']) {
+test('api/, console/, db/ and delivery/ never import Temporal; activities/ never import Hono', () => {
+  for (const room of ['src/api/', 'src/console/', 'src/db/', 'src/delivery/', 'src/domain/']) {
     expect(breaches(room, isTemporal)).toEqual([]);
   }
   expect(
@@ -301,7 +359,28 @@ test('a command of waybill costs the others no time: it is loaded when it is ask
   const slow = [...filesOf(root, 'src/cli'), 'demo/command.ts'].filter((file) =>
     [...loadedWith(root, file)].some((name) => /^@temporalio\/(client|worker|proto)$/.test(name)),
   );
-  expect(slow.sort()).toEqual(['src/cli/open-temporal.ts', 'src/cli/reconcile.ts']);
+  expect(slow.sort()).toEqual([
+    'src/cli/bulk-steering.ts',
+    'src/cli/open-temporal.ts',
+    'src/cli/reconcile.ts',
+  ]);
+});
+
+test('OpenTelemetry is known to one file, which is loaded where a collector is configured', () => {
+  const file = 'src/traces/open-telemetry.ts';
+  const isOpenTelemetry = ({ to }: Import) => to.startsWith('@opentelemetry/');
+  const knowing = new Set(all.filter(isOpenTelemetry).map(({ from }) => from));
+  expect([...knowing]).toEqual([file]);
+  const loading = all.filter(({ to, typeOnly, whileRunning }) => to === file && !typeOnly && !whileRunning);
+  expect(loading).toEqual([]);
+});
+
+test('console/ asks the API, and the database only for what the API does not say', () => {
+  const own = /^src\/db\/(console\/|webhooks\/(forms|tried|all-webhooks|deliveries-of-eshops)\.ts$)/;
+  const asked = breaches('src/console/', ({ to }) => to.startsWith('src/db/') && !own.test(to));
+  expect(asked).toEqual([]);
+  const handlers = /^src\/api\/(app|authenticate|token|.*\/?routes|.*\/operations)\.ts$/;
+  expect(breaches('src/console/', ({ to, typeOnly }) => handlers.test(to) && !typeOnly)).toEqual([]);
 });
 
 test('SQL is written in db/ and nowhere else', () => {

@@ -24,6 +24,10 @@ const serviceSchema = v.strictObject({
   environment: v.optional(v.record(v.string(), v.string())),
   ports: v.optional(v.array(v.pipe(v.string(), v.regex(/^[\d.]+:\d+:\d+$/)))),
   volumes: v.optional(v.array(v.string())),
+  read_only: v.optional(v.boolean()),
+  tmpfs: v.optional(v.array(v.string())),
+  cap_drop: v.optional(v.array(v.string())),
+  security_opt: v.optional(v.array(v.string())),
   healthcheck: v.optional(
     v.strictObject({
       test: v.array(v.string()),
@@ -95,6 +99,16 @@ describe.each(ours)('the service %s', (_, service) => {
 
   it('is a configuration that the program accepts', () => {
     expect(loadConfig(environment).unconfigured).toBe(false);
+  });
+
+  it('may write to the folder of the image alone, and become nobody else', () => {
+    const [, dataDir] = /DATA_DIR=(\S+)/.exec(read('Dockerfile')) ?? [];
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+    expect(service.tmpfs?.map((mount) => mount.split(':')[0])).toEqual([dataDir]);
   });
 
   it('has more time to stop than an attempt takes', () => {

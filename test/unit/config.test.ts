@@ -63,6 +63,13 @@ describe('values', () => {
     expect(readSettings({}).DNS_SERVERS).toEqual([]);
   });
 
+  it('the public address loses the slashes at its end: paths are appended to it', () => {
+    expect(readSettings({ PUBLIC_URL: 'https://waybill.example/base//' }).PUBLIC_URL).toBe(
+      'https://waybill.example/base',
+    );
+    expect(readSettings({}).PUBLIC_URL).toBeUndefined();
+  });
+
   it('the key is its 32 bytes', () => {
     expect(readSettings({ SECRET_KEY }).SECRET_KEY).toEqual(Buffer.alloc(32, 1));
   });
@@ -84,6 +91,8 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     ['SECRET_KEY', 'short'],
     ['DELIVERY_TIMEOUT', '15'],
     ['DELIVERY_TIMEOUT', '0s'],
+    ['PUBLIC_URL', 'waybill.example'],
+    ['PUBLIC_URL', 'https://waybill.example/?a=1'],
     ['RETRY_INITIAL_INTERVAL', '-1s'],
     ['RETRY_COEFFICIENT', '0.5'],
     ['RETRY_MAX', '2.5'],

@@ -54,6 +54,42 @@ describe('playDay', () => {
     expect(asked).toEqual(Array(3).fill('/v21/orders/1'));
   });
 
+  describe('while what happens by itself does not happen', () => {
+    const wait = { path: '/orders/1', untilStatus: 'preReceived', fires: [] };
+    /** Happens after so many looks. */
+    const late = (after: number) => {
+      const left = Array.from({ length: Math.min(after, 1_000) }, () => 'preOrder');
+      return recorder(() => ({ status: left.shift() ?? 'preReceived' }));
+    };
+    /** Answers one more each time, up to `most`. */
+    const counter = (most: number) => {
+      const counts = Array.from({ length: most }, (_, index) => index + 1);
+      return async () => counts.shift() ?? most;
+    };
+
+    it('gives up: there is no worker', async () => {
+      const { client } = late(Number.POSITIVE_INFINITY);
+      const how = { ...pace(), come: counter(0), giveUpAfterMs: 1 };
+      await expect(playDay(client, [phase([wait])], how)).rejects.toThrow(
+        /^\/orders\/1 is preOrder and not preReceived after \d+ s: is a worker running\?$/,
+      );
+    });
+
+    it('goes on while deliveries come: there is a backlog', async () => {
+      const { client } = late(4);
+      const how = { ...pace(), come: counter(9), giveUpAfterMs: 1 };
+      expect(await playDay(client, [phase([wait])], how)).toBe(5);
+    });
+
+    it('gives up when deliveries come no more: the worker has stopped', async () => {
+      const { client } = late(Number.POSITIVE_INFINITY);
+      const how = { ...pace(), come: counter(2), giveUpAfterMs: 1 };
+      await expect(playDay(client, [phase([wait])], how)).rejects.toThrow(
+        /, and deliveries come no more: is a worker running\?$/,
+      );
+    });
+  });
+
   it('ends at the first refusal, with it, and with nothing under way', async () => {
     const { client, asked, underWay } = recorder(({ path }) => {
       if (path === '/v21/bad') throw new Error('refused');

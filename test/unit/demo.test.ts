@@ -6,8 +6,8 @@ import { randomFrom } from '../../demo/random.ts';
 import { type DemoReceiver, startReceiver } from '../../demo/receiver.ts';
 import { type Call, firedBy, type Story, stepsOf } from '../../demo/steps.ts';
 import { sscc } from '../../demo/stories/packing.ts';
-import { untilDelivered } from '../../demo/subscriptions.ts';
 import { closingSentence, figures, missing, summaryTable } from '../../demo/summary.ts';
+import { type Open, untilDelivered, whyMissing } from '../../demo/waiting.ts';
 import { type Attempt, fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
@@ -122,36 +122,75 @@ describe('the receiver', () => {
 
 describe('waiting for deliveries', () => {
   const wanted = new Map([['CREATE_ORDER', 3]] as const);
-  /** Counts up to `most`, one more each time. */
-  const wait = (most: number, signal = new AbortController().signal) => {
-    const seen: number[] = [];
-    let came = 0;
+  const patience = { firstMs: 5, nextMs: 50 };
+  /** @param come how many have come at each look; the last one again and again */
+  const wait = (
+    come: readonly number[],
+    open: Open = { waiting: 0, lastError: null },
+    signal = new AbortController().signal,
+  ) => {
+    const seen: (readonly [come: number, waiting: number])[] = [];
+    const left = [...come];
     const count = async () => {
-      came += 1;
-      return new Map([['CREATE_ORDER', Math.min(came, most)]] as const);
+      const now = left.length > 1 ? left.shift() : left[0];
+      return new Map([['CREATE_ORDER', now ?? 0]] as const);
     };
     const result = untilDelivered(wanted, count, {
-      patienceMs: 5,
-      everyMs: 20,
+      open: async () => open,
+      patience,
+      everyMs: 10,
       signal,
-      onCount: (total) => seen.push(total),
+      onCount: (total, waiting) => seen.push([total, waiting]),
     });
     return { seen, result };
   };
+  const none = new Map([['CREATE_ORDER', 0]]);
+  const some = new Map([['CREATE_ORDER', 2]]);
+  const why = (open: Open, came: number) => whyMissing(open, { missing: 3 - came, came, patience });
 
   it('ends when everything has come', async () => {
-    const { seen, result } = wait(9);
-    expect(await result).toEqual(wanted);
-    expect(seen).toEqual([1, 2, 3]);
+    const { seen, result } = wait([1, 2, 3]);
+    expect(await result).toEqual({ delivered: wanted, open: null });
+    expect(seen.map(([come]) => come)).toEqual([1, 2, 3]);
   });
 
-  it('ends when nothing more comes, with what came', async () => {
-    expect(await wait(2).result).toEqual(new Map([['CREATE_ORDER', 2]]));
+  it('ends soon when nothing was ever attempted: there is no worker', async () => {
+    const open = { waiting: 3, lastError: null };
+    const { seen, result } = wait([0], open);
+    expect(await result).toEqual({ delivered: none, open });
+    expect(seen.length).toBeLessThan(6);
+    expect(why(open, 0)).toBe('3 deliveries have not arrived, and none was attempted: is a worker running?');
+  });
+
+  it('goes on when some have come and others wait for their first attempt: there is a backlog', async () => {
+    const { seen, result } = wait([1, 1, 1, 2, 2, 2, 3], { waiting: 2, lastError: null });
+    expect(await result).toEqual({ delivered: wanted, open: null });
+    expect(seen.some(([, waiting]) => waiting === 2)).toBe(true);
+    expect(seen.at(-1)).toEqual([3, 0]);
+  });
+
+  it('ends when a backlog does not move at all: the worker has stopped', async () => {
+    const open = { waiting: 1, lastError: null };
+    expect(await wait([2], open).result).toEqual({ delivered: some, open });
+    expect(why(open, 2)).toBe(
+      '1 delivery has not arrived: it waits for its first attempt, and none has come for 0.05 s. Has the worker stopped?',
+    );
+  });
+
+  it('ends soon when the others were attempted and failed, with the error', async () => {
+    const open = { waiting: 0, lastError: 'HTTP 503' };
+    const { seen, result } = wait([2], open);
+    expect(await result).toEqual({ delivered: some, open });
+    expect(seen.length).toBeLessThan(6);
+    expect(why(open, 2)).toBe('1 delivery has not arrived: HTTP 503.');
+    expect(why({ waiting: 0, lastError: null }, 1)).toBe(
+      '2 deliveries have not arrived: the delivery log gives no reason.',
+    );
   });
 
   it('ends when it is told to', async () => {
     const controller = new AbortController();
-    const { result } = wait(0, controller.signal);
+    const { result } = wait([0], undefined, controller.signal);
     controller.abort(new Error('Stopped.'));
     await expect(result).rejects.toThrow('Stopped.');
   });

@@ -6,13 +6,20 @@ import { dirname, join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { scripts, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-const documents = ['.', 'docs', 'docs/decisions', 'patches', 'receiver', 'receiver/recipes'].flatMap(
-  (folder) =>
-    readdirSync(join(root, folder))
-      .filter((file) => file.endsWith('.md'))
-      .map((file) => join(folder, file)),
+const documents = [
+  '.',
+  'docs',
+  'docs/decisions',
+  'docs/guides',
+  'patches',
+  'receiver',
+  'receiver/recipes',
+].flatMap((folder) =>
+  readdirSync(join(root, folder))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join(folder, file)),
 );
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -59,6 +66,14 @@ test('every npm script they name exists', () => {
   const named = documents.flatMap((file) => [...read(file).matchAll(/npm run ([\w:-]+)/g)]);
   expect(named.map(([, name = '']) => name).filter((name) => !(name in scripts))).toEqual([]);
   expect(named.length).toBeGreaterThan(10);
+});
+
+test('a command of npx in the README is one of this package, or names a version that no workspace has in its place', () => {
+  const named = [...read('README.md').matchAll(/npx (?:--yes )?([@\w./-]+)/g)];
+  const names = new Set(named.map(([, name = '']) => name));
+  const here = (name: string) => name in bin || existsSync(join(root, 'node_modules/.bin', name));
+  expect([...names].filter((name) => !here(name) && !name.endsWith('@latest'))).toEqual([]);
+  expect(names).toContain('openapi-typescript@latest');
 });
 
 test('every folder and file they name exists', () => {

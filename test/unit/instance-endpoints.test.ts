@@ -19,9 +19,7 @@ async function endpoints(env: Record<string, string>) {
     dataDir,
     databaseUrl: 'postgres://waybill:hidden@db.example/waybill',
     temporalAddress: 'temporal.example:7233',
-    temporalUiUrl: 'http://127.0.0.1:8233',
     temporalPorts: [8233],
-    announce: async () => {},
   });
 }
 
@@ -36,6 +34,19 @@ test('the database, Temporal, its UI and the API', async () => {
   ] as const) {
     expect([host, own.includes(host, port), own.includes(host, port + 1)]).toEqual([host, true, false]);
   }
+});
+
+test.each([
+  ['http://collector.example:4318', 4318],
+  ['http://collector.example', 80],
+  ['https://collector.example/otlp', 443],
+])('the collector of traces at %s', async (url, port) => {
+  const own = await endpoints({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
+
+  expect([own.includes('collector.example', port), own.includes('collector.example', port + 1)]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 test.each([

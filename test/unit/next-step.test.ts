@@ -15,6 +15,8 @@ const open: Open = {
   nextAttemptAt: now + 500,
   lastError: 'HTTP 503',
 };
+const holding = { stop: 'hold', by: 'anna', reason: '', at: '' } as const;
+const givenUp = { ...holding, stop: 'giveUp' } as const;
 const never: Partial<Open> = { attemptsMade: 0, windowEndsAt: null, nextAttemptAt: null, lastError: null };
 
 test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
@@ -37,6 +39,35 @@ test.each<[string, Partial<Open>, ReturnType<typeof nextStep>]>([
     { webhook: 'inactive', windowEndsAt: now },
     { step: 'expire', alarm: false },
   ],
+  [
+    'held by an operator: hold until the window ends',
+    { operator: holding },
+    { step: 'hold', until: now + 10_000 },
+  ],
+  [
+    'held by an operator, also when activated',
+    { operator: holding, generationChanged: true },
+    { step: 'hold', until: now + 10_000 },
+  ],
+  ['held by an operator before the first attempt', { ...never, operator: holding }, { step: 'beginHolding' }],
+  [
+    'the window ended while an operator held it: expire, no alarm',
+    { operator: holding, windowEndsAt: now },
+    { step: 'expire', alarm: false },
+  ],
+  [
+    'held by an operator while its last attempt failed: compensate',
+    { operator: holding, spent: 'retriesExhausted' },
+    { step: 'compensate' },
+  ],
+  [
+    'held for most of its window: expire, and no alarm, for it was no outage',
+    { operatorHeld: true, spent: 'windowLost' },
+    { step: 'expire', alarm: false },
+  ],
+  ['given up: the end', { operator: givenUp }, { step: 'giveUp' }],
+  ['given up counts before spent', { operator: givenUp, spent: 'gone' }, { step: 'giveUp' }],
+  ['deleted counts before given up', { operator: givenUp, webhook: 'deleted' }, { step: 'cancel' }],
   ['deleted: cancel', { webhook: 'deleted' }, { step: 'cancel' }],
   ['deleted counts before spent', { webhook: 'deleted', spent: 'gone' }, { step: 'cancel' }],
   [

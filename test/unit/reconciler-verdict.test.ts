@@ -1,44 +1,47 @@
 /** What the reconciler does about what it finds, case by case; and how it says so. */
 import { expect, test } from 'vitest';
 import { createCounts, sentence } from '../../src/reconciler/counts.ts';
-import { type Found, type Kind, verdictOn } from '../../src/reconciler/verdict.ts';
+import { type Found, type Kind, type NextStep, verdictOn } from '../../src/reconciler/verdict.ts';
 
 const awake: Found = { as: 'running', asleep: false, failing: false };
 const asleep: Found = { as: 'running', asleep: true, failing: false };
 const failing: Found = { as: 'running', asleep: false, failing: true };
 const operator = { by: 'eva', words: '' };
 
-test.each<[Kind, Found, boolean, string | null]>([
-  ['delivery', awake, false, null],
-  ['delivery', awake, true, null],
-  ['delivery', asleep, false, null],
-  ['delivery', asleep, true, 'woken'],
-  ['delivery', failing, false, null],
-  ['delivery', failing, true, 'startedAgain'],
-  ['delivery', { as: 'missing' }, false, 'startedAgain'],
-  ['delivery', { as: 'ended' }, false, 'startedAgain'],
-  ['delivery', { as: 'terminated', ...operator }, false, 'closed'],
-  ['delivery', { as: 'canceled', ...operator }, true, 'closed'],
-  ['mail', awake, false, null],
-  ['mail', { as: 'missing' }, false, 'startedAgain'],
-  ['mail', { as: 'ended' }, false, 'startedAgain'],
-  ['mail', { as: 'terminated', ...operator }, false, 'startedAgain'],
-  ['mail', { as: 'canceled', ...operator }, false, 'startedAgain'],
-  ['release', asleep, false, null],
-  ['release', asleep, true, 'woken'],
-  ['release', { as: 'missing' }, false, 'startedAgain'],
-  ['release', { as: 'terminated', ...operator }, true, 'startedAgain'],
-  ['recovery', asleep, true, 'woken'],
-  ['recovery', failing, true, 'startedAgain'],
-  ['recovery', { as: 'missing' }, false, 'startedAgain'],
-  ['recovery', { as: 'ended' }, false, 'startedAgain'],
-  ['recovery', { as: 'terminated', ...operator }, false, 'closed'],
-  ['recovery', { as: 'canceled', ...operator }, true, 'closed'],
-])('%s, %o, late: %s → %s', (kind, found, late, action) => {
-  expect(verdictOn(kind, found, late)?.action ?? null).toBe(action);
+test.each<[Kind, Found, NextStep, string | null]>([
+  ['delivery', awake, 'ahead', null],
+  ['delivery', awake, 'late', null],
+  ['delivery', asleep, 'ahead', null],
+  ['delivery', asleep, 'late', 'woken'],
+  ['delivery', failing, 'ahead', null],
+  ['delivery', failing, 'late', 'startedAgain'],
+  ['delivery', failing, 'held', 'startedAgain'],
+  ['delivery', asleep, 'held', null],
+  ['delivery', awake, 'held', null],
+  ['delivery', { as: 'missing' }, 'ahead', 'startedAgain'],
+  ['delivery', { as: 'ended' }, 'ahead', 'startedAgain'],
+  ['delivery', { as: 'terminated', ...operator }, 'ahead', 'closed'],
+  ['delivery', { as: 'canceled', ...operator }, 'late', 'closed'],
+  ['mail', awake, 'ahead', null],
+  ['mail', { as: 'missing' }, 'ahead', 'startedAgain'],
+  ['mail', { as: 'ended' }, 'ahead', 'startedAgain'],
+  ['mail', { as: 'terminated', ...operator }, 'ahead', 'startedAgain'],
+  ['mail', { as: 'canceled', ...operator }, 'ahead', 'startedAgain'],
+  ['release', asleep, 'ahead', null],
+  ['release', asleep, 'late', 'woken'],
+  ['release', { as: 'missing' }, 'ahead', 'startedAgain'],
+  ['release', { as: 'terminated', ...operator }, 'late', 'startedAgain'],
+  ['recovery', asleep, 'late', 'woken'],
+  ['recovery', failing, 'late', 'startedAgain'],
+  ['recovery', { as: 'missing' }, 'ahead', 'startedAgain'],
+  ['recovery', { as: 'ended' }, 'ahead', 'startedAgain'],
+  ['recovery', { as: 'terminated', ...operator }, 'ahead', 'closed'],
+  ['recovery', { as: 'canceled', ...operator }, 'late', 'closed'],
+])('%s, %o, next step %s → %s', (kind, found, next, action) => {
+  expect(verdictOn(kind, found, next)?.action ?? null).toBe(action);
   if (action !== null) {
     const running = action === 'woken' ? 'asleep' : 'stuck';
-    expect(verdictOn(kind, found, late)?.reason).toBe(found.as === 'running' ? running : found.as);
+    expect(verdictOn(kind, found, next)?.reason).toBe(found.as === 'running' ? running : found.as);
   }
 });
 

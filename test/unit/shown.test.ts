@@ -6,18 +6,11 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationTable } from '../../src/cli/configuration-table.ts';
 import { linksTable } from '../../src/cli/links-table.ts';
-import { policyTable } from '../../src/cli/policy-table.ts';
 import { LEAST_DAYS_AHEAD, MAIL_LATE_SECONDS, OUTBOX_LATE_SECONDS } from '../../src/cli/status.ts';
-import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 
 const root = new URL('../../', import.meta.url);
-const deliveries = readFileSync(new URL('docs/deliveries.md', root), 'utf8');
 const readme = readFileSync(new URL('README.md', root), 'utf8');
 const operating = readFileSync(new URL('docs/operating.md', root), 'utf8');
-
-it('the table of waits is the one that `waybill policy` prints', () => {
-  expect(deliveries).toContain(`\n${policyTable(defaultRetryPolicy)}\n`);
-});
 
 it('the table of variables is the one that `waybill variables` prints', () => {
   expect(operating).toContain(`\n${configurationTable()}\n`);

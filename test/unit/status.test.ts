@@ -73,32 +73,32 @@ describe('somebody is needed', () => {
 
   it('when changes are not passed on', () => {
     expect(outbox({ changes: 1, oldestChangeSeconds: 61, moving: true })).toEqual([
-      '1 change of webhooks or pre-orders not passed on, the oldest for 1 min 1 s. The log of the workers says why.',
+      '1 change of webhooks or pre-orders has not been passed on, the oldest for 1 min 1 s. The log of the workers says why.',
     ]);
   });
 
   it('when a mail is not sent, or was refused', () => {
     expect(needs({ mails: { owed: 2, oldestSeconds: 7_200, refusedLately: 1 } })).toEqual([
-      '2 mails about a deactivated webhook not sent, the oldest for 2 h: see SMTP_URL and the mail server.',
+      '2 mails about deactivated webhooks not sent, the oldest waiting for 2 h: check SMTP_URL and the mail server.',
       '1 mail refused by the mail server within a day: the e-shop does not know that its webhook is inactive.',
     ]);
   });
 
   it('when partitions run out, or rows belong to none', () => {
     expect(needs({ partitions: { ...database.partitions, daysAhead: 13.9, astray: 2 } })).toEqual([
-      'Partitions are made for 13 more days only: is the schedule of the retention paused? waybill retention makes them.',
-      '2 rows of no week there is: the clock of a machine is far off.',
+      'Partitions exist only for the next 13 days. Run waybill retention, and check that its schedule is not paused.',
+      '2 rows outside all partitions: check the clocks of the machines.',
     ]);
   });
 
   it('when no worker is there, or Temporal or the database is away: each is said', () => {
     expect(needs({}, { temporal: { ...temporal, workers: [] } })).toEqual([
-      'No worker asks for work in the task queue deliveries of the namespace default: start a process with ROLE=worker or ROLE=all.',
+      'No worker is polling the task queue deliveries of the namespace default: start a process with ROLE=worker or ROLE=all.',
     ]);
     const away = { problem: 'Temporal at 127.0.0.1:7233 cannot be reached.' };
     expect(needsOf({ database: { problem: 'The database is away.' }, temporal: away })).toEqual([
       'The database is away.',
-      'Temporal at 127.0.0.1:7233 cannot be reached. Events are accepted, and delivered afterwards.',
+      'Temporal at 127.0.0.1:7233 cannot be reached. Events are still accepted, and delivered once it is back.',
     ]);
   });
 });
@@ -113,7 +113,7 @@ describe('the table', () => {
         'Open        none',
         'Held        none',
         'Recoveries  none under way',
-        'Mails       none owed',
+        'Mails       none to send',
         'Partitions  up to 2026-12-28',
         'Temporal    127.0.0.1:7233, namespace default',
         'Workers     1 in the task queue deliveries: 1@host',
@@ -157,9 +157,9 @@ describe('the table', () => {
         'Outbox      12 fresh, 3 handed back, 40 of recoveries, the oldest for 4.2 s',
         'Changes     1 to pass on, the oldest for 250 ms',
         'Open        20 pending, 7 retrying',
-        'Held        5, of 1 inactive webhook',
-        'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 98 left, until about 2026-11-22 15:30',
-        'Mails       1 owed, the oldest for 1 min 30 s',
+        'Held        5, of 1 webhook',
+        'Recovery    01a205b3-d000-7000-8000-000000000000, webhook 7: running, 900 done, 2 failed, 98 left, until about 2026-11-22 15:30Z',
+        'Mails       1 to send, the oldest for 1 min 30 s',
         'Partitions  from 2026-10-19 to 2026-12-28',
         'Temporal    It is away.',
       ].join('\n'),

@@ -51,8 +51,8 @@ async function passOnTo(count: number): Promise<void> {
   const { sql } = database;
   const [claimed] = await claimWebhookChanges(sql, 1);
   if (claimed === undefined) throw new Error('no change is due');
-  const ids = await nextToTell(sql, claimed, count);
-  const toldId = ids.at(-1) ?? null;
+  const told = await nextToTell(sql, claimed, count);
+  const toldId = told.at(-1)?.id ?? null;
   await noteProgress(sql, claimed, { ...claimed, toldId, told: count, pauseMs: 0 });
   await claimWebhookChanges(sql, 1);
 }
@@ -98,7 +98,7 @@ test('a change that comes while a page is being told is told to that page as wel
   let changed = false;
   const page = new Set<string>();
   const { told } = relay({
-    async signalWebhookChanged(id) {
+    async signalWebhookChanged({ id }) {
       if (!changed) page.add(id);
       meanwhile ??= change(webhookId, true)
         .then(() => change(webhookId, false))
@@ -151,7 +151,7 @@ test('what Temporal refuses to tell one delivery keeps nothing from the others',
   await change(webhookId, false);
   const refusal = Object.assign(new Error('3 INVALID_ARGUMENT'), { code: 3, details: '', metadata: {} });
   const { told } = relay({
-    async signalWebhookChanged(id) {
+    async signalWebhookChanged({ id }) {
       if (id === ids[4]) throw refusal;
     },
   });
@@ -167,7 +167,7 @@ test('an activation wakes a few deliveries, and more as those make their attempt
   const attempt = (some: readonly string[]) =>
     database.sql`update deliveries set last_attempt_at = now() where id = any(${[...some]}::uuid[])`;
   const { told } = relay({
-    async signalWebhookChanged(id) {
+    async signalWebhookChanged({ id }) {
       if (attempted) await attempt([id]);
     },
   });

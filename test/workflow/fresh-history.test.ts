@@ -10,6 +10,7 @@ import {
   entityIdKey,
   eshopIdKey,
   lastStatusKey,
+  receiverHostKey,
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
@@ -31,6 +32,7 @@ beforeAll(async () => {
         webhookIdKey,
         webhookTypeKey,
         entityIdKey,
+        receiverHostKey,
         deliveryStateKey,
         lastStatusKey,
       ],

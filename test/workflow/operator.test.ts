@@ -1,6 +1,5 @@
 /** Temporal's own buttons: what an operator orders there happens, and what is recorded stays readable. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 
@@ -36,7 +35,7 @@ async function untilEngineWaits(id: string, attempt: number): Promise<void> {
 
 const attemptOf = (id: string) => ({
   namespace: 'default',
-  execution: { workflowId: deliveryWorkflowId(id) },
+  execution: { workflowId: stack.workflowId(id) },
   type: 'attemptDelivery',
   identity: 'operator',
 });
@@ -121,4 +120,32 @@ test('canceled in the UI: the delivery is canceled, and says by whom', async () 
   expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', canceledBy: 'operator' });
   const attributes = (await stack.describe(id))?.typedSearchAttributes.getAll() ?? [];
   expect(attributes.map((pair) => pair.value)).toContain('canceled');
+});
+
+test('paused, and then its webhook changes: the pause is over, and the next attempt is made', async () => {
+  const { id, webhook } = await waitingDelivery('/paused-and-changed');
+  await stack.client.workflowService.pauseActivity(attemptOf(id));
+  await stack.until('the pause', async () => (await stack.describe(id))?.raw.pendingActivities?.[0]?.paused);
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { url: `${receiver.url}/paused-and-moved` });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'delivered', attemptsMade: 2 });
+});
+
+test('a workflow reset after it was canceled, or given up: its delivery stays canceled', async () => {
+  for (const end of ['cancel', 'giveUp'] as const) {
+    const { id } = await waitingDelivery(`/reset-after-${end}`);
+    if (end === 'cancel') await stack.workflow(id).cancel();
+    else await stack.workflow(id).executeUpdate('giveUp');
+    await stack.untilClosed(id);
+    receiver.respond({ status: 200 });
+    await stack.resetWorkflow(id);
+    await stack.until('the other run to end', async () => {
+      const description = await stack.describe(id);
+      return description?.status.name === 'COMPLETED' && description.raw.workflowExecutionInfo?.historyLength;
+    });
+    expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', attemptsMade: 1 });
+    await stack.retireWebhooks();
+  }
+  expect(receiver.requests.filter(({ path }) => path.startsWith('/reset-after-'))).toHaveLength(2);
 });

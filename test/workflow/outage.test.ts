@@ -2,7 +2,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -126,11 +125,12 @@ test('a delivery handed over with an attempt behind it first waits the wait that
     nextAttemptAt: due,
     lateMs: 0,
     windowLost: false,
+    lastCall: false,
   });
   await markDispatched(stack.sql, [id]);
   const [webhook] = await stack.sql`select webhook_id from deliveries where id = ${id}`;
   await stack.client.workflow.start('deliverEvent', {
-    workflowId: deliveryWorkflowId(id),
+    workflowId: stack.workflowId(id),
     taskQueue: stack.taskQueue,
     args: [
       {

@@ -1,7 +1,6 @@
 /** A deactivation mail is owed, whatever became of the workflow that was to send it. */
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -58,7 +57,7 @@ test('terminated while the mail server was away: mailed once, and nothing sent t
 test('its history lost while the mail server was away: mailed once', async () => {
   const { stack, id, taken, comesBack } = await unmailed('mail-lost');
   await stack.stopWorker();
-  await loseWorkflow(stack.client, deliveryWorkflowId(id));
+  await loseWorkflow(stack.client, stack.workflowId(id));
   comesBack();
   await stack.startWorker();
   await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);

@@ -1,6 +1,7 @@
 /** The reconciler's passes by themselves: shared by several workers, dry, and over more than one page. */
 import pino from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
+import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import {
   claimLateDeliveries,
@@ -16,10 +17,11 @@ import { createPasses, type Passes } from '../../src/reconciler/passes.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
+import { createSteering } from '../../src/temporal/steering.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
+import { createReceiver } from '../support/receiver.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -49,6 +51,7 @@ function passesOf(stack: DeliveryStack, options: { dryRun?: boolean; graceMs?: n
     executions: createExecutions(stack.client, stack.taskQueue),
     restarter: restarterOf(stack),
     log: pino({ level: 'silent' }),
+    watch: unwatched,
     graceMs: 1_000,
     counts: createCounts(),
     signal: new AbortController().signal,
@@ -62,7 +65,7 @@ async function lostDeliveries(stack: DeliveryStack, count: number): Promise<stri
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await stack.fireOne(`order ${index}`));
   // All at the same microsecond: a page that goes on by the time alone would begin again and again.
-  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute'`;
+  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute', readable_id = true`;
   return ids;
 }
 const idsOf = (repairs: readonly { name: Readonly<Record<string, unknown>> }[]) =>
@@ -80,11 +83,8 @@ test('two workers look at everything at the same moment: each delivery is starte
   const again = await passesOf(stack).everything('test');
   expect(again).toEqual({ looked: 120, repairs: [] });
   for (const id of ids.slice(0, 3)) {
-    await stack.until(
-      'the list',
-      async () => (await runsOf(stack.client, deliveryWorkflowId(id))).length > 0,
-    );
-    expect(await runsOf(stack.client, deliveryWorkflowId(id))).toHaveLength(1);
+    await stack.until('the list', async () => (await runsOf(stack.client, stack.workflowId(id))).length > 0);
+    expect(await runsOf(stack.client, stack.workflowId(id))).toHaveLength(1);
   }
 });
 
@@ -114,7 +114,7 @@ test('a dry run says what it would do, and changes nothing', async () => {
   const [missing = '', terminated = ''] = await lostDeliveries(stack, 2);
   const other = passesOf(stack);
   await other.everything('test');
-  await loseWorkflow(stack.client, deliveryWorkflowId(missing));
+  await loseWorkflow(stack.client, stack.workflowId(missing));
   await stack.workflow(terminated).terminate();
   const rows = () => stack.sql`select * from deliveries order by id`;
   const before = await rows();
@@ -157,6 +157,7 @@ test('a delivery closed between the look and the repair is not started again', a
     },
     restarter: restarterOf(stack),
     log: pino({ level: 'silent' }),
+    watch: unwatched,
     graceMs: 1_000,
     counts: createCounts(),
     signal: new AbortController().signal,
@@ -220,4 +221,34 @@ test('what is late, and everything, is found by the indexes made for it', async 
   } finally {
     reserved.release();
   }
+});
+
+test('a held delivery whose workflow an older release has left unable to go on is started again, still held', async () => {
+  const stack = await start('held-and-stuck');
+  const receiver = await createReceiver();
+  cleanups.push(() => receiver.close());
+  await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  await stack.sql`
+    update deliveries set dispatched_at = now() - interval '1 minute', readable_id = true, operator_stop = 'hold'
+    where id = ${id}`;
+  const workflow = stack.client.workflow.getHandle(stack.workflowId(id));
+  // Each of its steps fails, like those of a history that the present code does not continue.
+  await stack.client.workflow.start('noSuchWorkflow', {
+    workflowId: stack.workflowId(id),
+    taskQueue: stack.taskQueue,
+  });
+  await stack.startWorker();
+  await stack.until(
+    'its own workflow',
+    async () => {
+      await passesOf(stack).everything('test');
+      return (await workflow.describe()).type === 'deliverEvent';
+    },
+    60_000,
+  );
+  const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  expect(receiver.requests).toHaveLength(0);
+  await steering.resume(id, { by: 'anna' });
+  await stack.untilState(id, 'delivered', 60_000);
 });

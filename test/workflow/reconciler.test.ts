@@ -2,7 +2,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
-import { deliveryWorkflowId } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
@@ -72,7 +71,7 @@ test('its history lost: started again with the count it had, and the wait still 
   const { receiver, id } = await waitingDelivery({ initialIntervalMs: 6_000 });
   const { nextAttemptAt } = await stack.delivery(id);
   await stack.stopWorker();
-  await loseWorkflow(stack.client, deliveryWorkflowId(id));
+  await loseWorkflow(stack.client, stack.workflowId(id));
   receiver.respond({ status: 200 });
   await stack.startWorker();
   await untilState(id, 'delivered');
@@ -93,7 +92,7 @@ test('its history lost under a running worker: started again when its next step 
   const { receiver, id } = await waitingDelivery({ initialIntervalMs: 3_000 });
   await stack.until('the first sweep', async () => sweeps() > swept, PATIENCE_MS);
   receiver.respond({ status: 200 });
-  await loseWorkflow(stack.client, deliveryWorkflowId(id));
+  await loseWorkflow(stack.client, stack.workflowId(id));
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2']);
 });
@@ -102,7 +101,7 @@ test('its history lost for longer than the window: one last attempt, then expire
   const policy = { initialIntervalMs: 1_500, windowMs: 2_500, attemptTimeoutMs: 300 };
   const { receiver, webhook, id } = await waitingDelivery(policy);
   await stack.stopWorker();
-  await loseWorkflow(stack.client, deliveryWorkflowId(id));
+  await loseWorkflow(stack.client, stack.workflowId(id));
   const { windowStartedAt } = await stack.delivery(id);
   const windowEndsAt = (windowStartedAt?.getTime() ?? 0) + 2_500;
   await stack.until('the end of the window', async () => Date.now() > windowEndsAt, PATIENCE_MS);

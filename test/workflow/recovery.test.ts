@@ -165,6 +165,17 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
   await workflowOf(stack, recoveryId).cancel();
   expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('CANCELLED');
   expect(await readRecovery(stack.sql, recoveryId)).toMatchObject({ state: 'canceled', by: 'operator' });
+  const first = await workflowOf(stack, recoveryId).describe();
+  // Its relay is late, and tells of the cancellation a workflow that has ended.
+  await stack.sql`update recoveries set told_version = 0 where id = ${recoveryId}`;
+  await stack.notify();
+  await stack.until('the change to be told', async () => {
+    const [row] =
+      await stack.sql`select told_version = version as told from recoveries where id = ${recoveryId}`;
+    return row?.told === true;
+  });
+  const { runId, status } = await workflowOf(stack, recoveryId).describe();
+  expect([runId, status.name]).toEqual([first.runId, 'CANCELLED']);
 });
 
 test('its webhook deactivated: it waits, and goes on by itself after the activation; deleted: it ends', async () => {

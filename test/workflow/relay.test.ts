@@ -225,7 +225,9 @@ test('a workflow that was terminated does not stand in the way of the changes of
   await stack.changeWebhook(other.webhook.id, { url: `${receiver.url}/moved` });
   // The relay alone: a worker's reconciler would close the terminated delivery before it is told.
   const real = createDispatcher(stack.client, stack.taskQueue, stack.policy);
-  const { told } = relayTo(stack, { signalWebhookChanged: (id) => real.signalWebhookChanged(id) });
+  const { told } = relayTo(stack, {
+    signalWebhookChanged: (delivery) => real.signalWebhookChanged(delivery),
+  });
   await stack.until(
     'the changes to be told',
     async () => (await stack.sql`select 1 from outbox`).length === 0,

@@ -11,8 +11,8 @@ declare(strict_types=1);
  *         http_response_code(401);
  *         exit($problem);
  *     }
- *     if (is_new($headers['X-Service-Delivery'])) { // the same on every attempt
- *         handle($headers['X-Service-Event'], json_decode(file_get_contents('php://input'), true));
+ *     if (is_new($_SERVER['HTTP_X_SERVICE_DELIVERY'])) { // the same on every attempt
+ *         handle($_SERVER['HTTP_X_SERVICE_EVENT'], json_decode(file_get_contents('php://input'), true));
  *     }
  *
  * Take the body as it came (`php://input`, Laravel's and Symfony's `$request->getContent()`), never one that was parsed

@@ -51,6 +51,14 @@ const payloadRequest = v.pipe(
       v.nullable(v.literal('application/json')),
       v.description('The `Content-Type` of the body; null on GET.'),
     ),
+    test: v.optional(
+      v.pipe(
+        v.literal(true),
+        v.description(
+          'Of a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
+        ),
+      ),
+    ),
   }),
   v.description('What the body belongs to, and on GET all that is sent.'),
   v.metadata({ ref: 'PayloadRequest' }),
@@ -82,7 +90,8 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       if (found === null) throw deliveryNotFound(id);
       const { method, url, body } = payloadOf(found);
       const contentType = body === null ? null : 'application/json';
-      return okText(c, 'Payload found.', body ?? 'null', { request: { method, url, contentType } });
+      const test = found.test ? { test: true } : {};
+      return okText(c, 'Payload found.', body ?? 'null', { request: { method, url, contentType, ...test } });
     },
   );
 

@@ -7,6 +7,7 @@ import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-l
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { notFound, type Problem } from '../../domain/problem.ts';
+import { heldBy, steeringActions } from '../../domain/steering.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 
 /** The group of its endpoints in the documentation. */
@@ -20,10 +21,16 @@ export const deliveryId = v.pipe(v.string(), v.uuid('must be a UUID'), v.descrip
 export const state = v.pipe(
   v.picklist(deliveryStates, `must be one of ${deliveryStates.join(', ')}`),
   v.description(
-    '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive. `delivered`: the receiver responded with a 2xx. ' +
+    '`pending`: not attempted yet. `retrying`: every attempt so far has failed. `held`: open, but the webhook is inactive, or an operator of the warehouse holds the delivery. `delivered`: the receiver responded with a 2xx. ' +
       '`failed`: all retries failed. `expired`: its 48 hours ended without the receiver being at fault. `canceled`: the webhook was deleted, or an operator ended the delivery.',
   ),
 );
+
+const asked = {
+  by: v.pipe(v.string(), v.description('The name given by whoever asked for it.')),
+  reason: v.pipe(v.string(), v.description('The reason they gave; empty if none.')),
+  at: time,
+};
 
 const deliveryEntries = {
   id: v.pipe(v.string(), v.uuid(), v.description('Also sent as `X-Service-Delivery`, with every attempt.')),
@@ -51,6 +58,12 @@ const deliveryEntries = {
       'Who canceled it: the operator of the warehouse, or the deletion of the webhook. Null unless the state is `canceled`.',
     ),
   ),
+  heldBy: v.pipe(
+    v.nullable(v.pipe(v.object(asked), v.metadata({ ref: 'HeldBy' }))),
+    v.description(
+      'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours go on. Null if it is not held, or only because its webhook is inactive.',
+    ),
+  ),
 };
 
 /** A delivery as lists show it. */
@@ -60,6 +73,23 @@ export const Delivery = v.pipe(v.object(deliveryEntries), v.metadata({ ref: 'Del
 export const DeliveryWithAttempts = v.pipe(
   v.object({
     ...deliveryEntries,
+    operatorActions: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({
+            action: v.pipe(
+              v.picklist(steeringActions),
+              v.description(
+                '`tryNow`: the next attempt was made at once. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery was ended and became `canceled`.',
+              ),
+            ),
+            ...asked,
+          }),
+          v.metadata({ ref: 'OperatorAction' }),
+        ),
+      ),
+      v.description('What operators of the warehouse asked of it, oldest first.'),
+    ),
     attempts: v.array(
       v.pipe(
         v.object({
@@ -105,6 +135,7 @@ export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
     nextAttemptAt: isoTimestamp(row.nextAttemptAt),
     finishedAt: isoTimestamp(row.finishedAt),
     canceledBy: row.canceledBy,
+    heldBy: heldBy(row),
   };
 }
 
@@ -121,7 +152,8 @@ export function fullRecordOf({
     startedAt: row.startedAt.toISOString(),
     nextAttemptAt: isoTimestamp(row.nextAttemptAt),
   }));
-  return { ...recordOf(delivery), attempts: shown };
+  const operatorActions = (delivery.operatorActions ?? []).map(({ id: _, ...action }) => action);
+  return { ...recordOf(delivery), operatorActions, attempts: shown };
 }
 
 /** When one of its endpoints answers 404. */

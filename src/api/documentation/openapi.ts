@@ -7,69 +7,10 @@ import { generateSpecs } from 'hono-openapi';
 import type { ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
 import { reasonPhrase } from '../errors.ts';
+import type { DocumentedOperation, OpenApiDocument } from './document.ts';
 import { authentication, conventions, events, receiving, tags, versions } from './texts.ts';
 import { describeWebhooks } from './webhooks.ts';
-
-/** The parts of the document that our own code reads. */
-export interface OpenApiDocument {
-  readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
-  readonly webhooks: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, DocumentedSchema>> };
-}
-
-/** A schema as the documentation page shows it. */
-export interface DocumentedSchema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly format?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly default?: unknown;
-  readonly readOnly?: boolean;
-  readonly properties?: Readonly<Record<string, DocumentedSchema>>;
-  readonly required?: readonly string[];
-  readonly items?: DocumentedSchema;
-  readonly anyOf?: readonly DocumentedSchema[];
-  readonly oneOf?: readonly DocumentedSchema[];
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly pattern?: string;
-}
-
-/** An operation as the documentation page shows it. */
-export interface DocumentedOperation {
-  readonly operationId?: string;
-  readonly summary?: string;
-  readonly description?: string;
-  readonly tags?: readonly string[];
-  readonly security?: readonly object[];
-  readonly parameters?: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly required?: boolean;
-    readonly description?: string;
-    readonly schema?: DocumentedSchema;
-  }[];
-  readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema?: DocumentedSchema }>>;
-  };
-  readonly responses?: Readonly<
-    Record<
-      string,
-      {
-        readonly description?: string;
-        readonly content?: Readonly<Record<string, { readonly schema?: DocumentedSchema }>>;
-      }
-    >
-  >;
-}
+import { withExamples } from './with-examples.ts';
 
 const errorSchema = {
   type: 'object',
@@ -77,7 +18,7 @@ const errorSchema = {
   properties: {
     statusCode: { type: 'integer', description: 'The HTTP status code.' },
     error: { type: 'string', description: 'The standard reason phrase of the status code.' },
-    message: { type: 'string', description: 'What is wrong, in words; every problem at once.' },
+    message: { type: 'string', description: 'What is wrong, in words; names every problem at once.' },
   },
 };
 
@@ -173,6 +114,7 @@ export async function makeOpenApi(app: Hono<ApiEnv>, version: string): Promise<O
     documentation: {
       info: {
         title: 'Waybill: warehouse webhook subscription interface',
+        license: { name: 'MIT', identifier: 'MIT' },
         version: '2.1.0',
         description: [
           `Served by Waybill ${version}. E-shops register webhooks, and the service calls them when their orders, products, receivings, returns or stock change.`,
@@ -193,7 +135,7 @@ export async function makeOpenApi(app: Hono<ApiEnv>, version: string): Promise<O
   const paths = Object.entries(document.paths).map(([path, operations]) => {
     const completed = Object.entries(operations).map(([method, operation]) => [
       method,
-      complete(path, operation),
+      withExamples(method, path, complete(path, operation)),
     ]);
     return [path, Object.fromEntries(completed)];
   });

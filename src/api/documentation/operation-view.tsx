@@ -1,11 +1,14 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * An operation as the documentation page shows it.
+ * An operation as the documentation shows it: what it does, what it takes, what it answers, and both as an example.
  * @module
  */
-import { anchor, blocks, inline } from './markdown.ts';
-import type { DocumentedOperation } from './openapi.ts';
+import { CodeBlock, Snippets } from './code-view.tsx';
+import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from './document.ts';
+import { blocks, inline } from './markdown.ts';
+import { Method } from './method.tsx';
 import { FieldTable, limitsOf, TypeName } from './schema-view.tsx';
+import { snippetsOf } from './snippets.ts';
 
 /** An operation and where it is. */
 export interface LocatedOperation {
@@ -14,111 +17,139 @@ export interface LocatedOperation {
   readonly operation: DocumentedOperation;
 }
 
-/** The id of an operation on the page. */
-export function operationId({ method, path }: LocatedOperation): string {
-  return anchor(`${method} ${path}`);
-}
+/** The parts of an operation's page that have a heading. */
+export const operationSections = [
+  { id: 'request', title: 'Request' },
+  { id: 'response', title: 'Response' },
+  { id: 'parameters', title: 'Parameters' },
+  { id: 'body', title: 'Body' },
+  { id: 'errors', title: 'Errors' },
+] as const;
 
-/** The method of an operation, in its colour. */
-export function Method({ method }: { method: string }) {
-  return <span class={`method ${method}`}>{method.toUpperCase()}</span>;
+type SectionId = (typeof operationSections)[number]['id'];
+
+function SectionHeading({ id }: { id: SectionId }) {
+  const title = operationSections.find((each) => each.id === id)?.title;
+  return (
+    <h2 id={id}>
+      <a href={`#${id}`}>{title}</a>
+    </h2>
+  );
 }
 
 function Parameters({ operation: { parameters = [] } }: { operation: DocumentedOperation }) {
   if (parameters.length === 0) return null;
-  const rows = parameters.map(({ name, in: where, required, description, schema }) => (
-    <tr>
-      <td>
-        <code>{name}</code>
-      </td>
-      <td>{where}</td>
-      <td>
-        <TypeName schema={schema} />
-      </td>
-      <td>
-        {required === true ? <strong>required</strong> : null} {inline(description ?? '')}{' '}
-        {inline(limitsOf(schema ?? {}))}
-      </td>
-    </tr>
-  ));
   return (
     <>
-      <h4>Parameters</h4>
-      <table>
-        <tbody>{rows}</tbody>
-      </table>
+      <SectionHeading id="parameters" />
+      <ul class="fields">
+        {parameters.map(({ name, in: where, required, description, schema }) => (
+          <li>
+            <p class="name">
+              <code>{name}</code>{' '}
+              <span class="type">
+                <TypeName schema={schema} /> in {where}
+              </span>
+              {required === true ? <span class="required"> required</span> : null}
+            </p>
+            {description === undefined ? null : <div>{blocks(description)}</div>}
+            {limitsOf(schema ?? {}) === '' ? null : <p class="limits">{inline(limitsOf(schema ?? {}))}</p>}
+          </li>
+        ))}
+      </ul>
     </>
   );
 }
 
-function Bodies({ operation }: { operation: DocumentedOperation }) {
-  const bodies = Object.entries(operation.requestBody?.content ?? {}).map(([type, { schema }]) => (
-    <>
-      <h4>
-        Body <span class="quiet">{type}</span>
-      </h4>
-      {(schema?.anyOf ?? [schema ?? {}]).map((variant) =>
-        variant.$ref === undefined ? (
-          <FieldTable schema={variant} />
-        ) : (
-          <p>
-            <TypeName schema={variant} />
-          </p>
-        ),
-      )}
-    </>
-  ));
-  return <>{bodies}</>;
+function Variant({ schema, document }: { schema: DocumentedSchema; document: OpenApiDocument }) {
+  const named =
+    schema.$ref === undefined ? undefined : document.components.schemas[schema.$ref.split('/').at(-1) ?? ''];
+  return <FieldTable schema={named ?? schema} />;
 }
 
-function ResponseData({ operation }: { operation: DocumentedOperation }) {
-  const data = operation.responses?.['200']?.content?.['application/json']?.schema?.properties?.data;
-  if (data === undefined) return null;
+function Bodies({ operation, document }: { operation: DocumentedOperation; document: OpenApiDocument }) {
+  const bodies = Object.entries(operation.requestBody?.content ?? {});
+  if (bodies.length === 0) return null;
   return (
     <>
-      <h4>Response</h4>
-      <p>
-        <code>data</code>: <TypeName schema={data} />
-      </p>
+      <SectionHeading id="body" />
+      {bodies.map(([type, { schema }]) => (
+        <>
+          <p class="quiet">{inline(`\`${type}\``)}</p>
+          {(schema?.anyOf ?? [schema ?? {}]).map((variant) => (
+            <Variant schema={variant} document={document} />
+          ))}
+        </>
+      ))}
     </>
   );
 }
 
-function StatusCodes({ operation }: { operation: DocumentedOperation }) {
-  const rows = Object.entries(operation.responses ?? {}).map(([status, { description }]) => (
-    <tr>
-      <td>
-        <code>{status}</code>
-      </td>
-      <td>{inline(description ?? '')}</td>
-    </tr>
-  ));
+function SuccessResponse({ operation }: { operation: DocumentedOperation }) {
+  const media = Object.entries(operation.responses?.['200']?.content ?? {});
   return (
-    <details>
-      <summary>Status codes</summary>
-      <table>
-        <tbody>{rows}</tbody>
-      </table>
-    </details>
+    <>
+      <SectionHeading id="response" />
+      {media.map(([, { schema, example }]) => {
+        const data = schema?.properties?.data;
+        return (
+          <>
+            {data === undefined ? null : (
+              <p>
+                <code>data</code>: <TypeName schema={data} />
+              </p>
+            )}
+            {example === undefined ? null : (
+              <CodeBlock language="json" text={JSON.stringify(example, null, 2)} />
+            )}
+          </>
+        );
+      })}
+    </>
   );
+}
+
+function Errors({ operation }: { operation: DocumentedOperation }) {
+  const errors = Object.entries(operation.responses ?? {}).filter(([status]) => Number(status) >= 400);
+  return (
+    <>
+      <SectionHeading id="errors" />
+      <ul class="fields">
+        {errors.map(([status, { description = '' }]) => (
+          <li class="status">
+            <code>{status}</code> <span>{inline(description)}</span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Those of the sections that an operation has. */
+export function sectionsOf({ operation }: LocatedOperation): { id: string; title: string }[] {
+  const absent = new Set<string>([
+    ...((operation.parameters?.length ?? 0) === 0 ? ['parameters'] : []),
+    ...(operation.requestBody === undefined ? ['body'] : []),
+  ]);
+  return operationSections.filter(({ id }) => !absent.has(id));
 }
 
 /** Everything about one operation. */
-export function Operation({ located }: { located: LocatedOperation }) {
+export function Operation({ located, document }: { located: LocatedOperation; document: OpenApiDocument }) {
   const { method, path, operation } = located;
   return (
-    <article id={operationId(located)}>
-      <h3>
+    <>
+      <h1>{inline(operation.summary ?? path)}</h1>
+      <p class="endpoint">
         <Method method={method} /> <code>{path}</code>
-      </h3>
-      <p>
-        <strong>{inline(operation.summary ?? '')}.</strong>
       </p>
       {blocks(operation.description ?? '')}
+      <SectionHeading id="request" />
+      <Snippets id="request-language" snippets={snippetsOf(method, path, operation)} />
+      <SuccessResponse operation={operation} />
       <Parameters operation={operation} />
-      <Bodies operation={operation} />
-      <ResponseData operation={operation} />
-      <StatusCodes operation={operation} />
-    </article>
+      <Bodies operation={operation} document={document} />
+      <Errors operation={operation} />
+    </>
   );
 }

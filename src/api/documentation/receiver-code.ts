@@ -63,13 +63,13 @@ const order = new Webhook(secret).verify(body, headers);
 
 /** How to log in and to subscribe from a shell. */
 export const loginWithCurl = `# From the operator: the address, an API key, a user name and a password.
-BASE=http://127.0.0.1:8080
-KEY=wb_…
+WAYBILL_URL=http://127.0.0.1:8080
+API_KEY=wb_…
 
-TOKEN=$(curl -s "$BASE/v21/users/login" -H "x-api-key: $KEY" -H 'content-type: application/json' \\
+TOKEN=$(curl -s "$WAYBILL_URL/v21/users/login" -H "x-api-key: $API_KEY" -H 'content-type: application/json' \\
   -d '{"username":"…","password":"…"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
 
 # Subscribe. The response contains the secret: keep it, it is not shown again.
-curl -s "$BASE/v21/webhooks" -H "x-api-key: $KEY" -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
+curl -s "$WAYBILL_URL/v21/webhooks" -H "x-api-key: $API_KEY" -H "authorization: Bearer $TOKEN" -H 'content-type: application/json' \\
   -d '{"url":"http://127.0.0.1:9000/hooks","webhookType":"CREATE_ORDER","active":true,"method":"POST","payloadVersion":"v21"}'
 `;

@@ -2,26 +2,35 @@
  * `/openapi.json` and `/docs`.
  * @module
  */
-import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
+import { compress } from 'hono/compress';
 import { secureHeaders } from 'hono/secure-headers';
+import { notFound } from '../../domain/problem.ts';
 import type { ApiEnv } from '../deps.ts';
-import { makeOpenApi, type OpenApiDocument } from './openapi.ts';
-import { makePage } from './page.tsx';
-import { style } from './style.ts';
+import { assetRoutes, DOCS } from './assets.ts';
+import type { OpenApiDocument } from './document.ts';
+import { makeOpenApi } from './openapi.ts';
+import { searchOptions } from './search-index.ts';
+import { makeSite, type Site } from './site.tsx';
 
-/** Nothing but its own style: no script, no frame, no form. TLS is up to the proxy that terminates it. */
+/** Everything from here, nothing inline, nothing framed. TLS is up to the proxy that terminates it. */
 const secured = secureHeaders({
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
-    styleSrc: [`'sha256-${createHash('sha256').update(style).digest('base64')}'`],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    imgSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    formAction: ["'self'"],
     baseUri: ["'none'"],
-    formAction: ["'none'"],
     frameAncestors: ["'none'"],
   },
   xFrameOptions: 'DENY',
   strictTransportSecurity: false,
 });
+
+/** What is searched for may be this long, in characters. */
+const LONGEST_QUERY = 200;
 
 /**
  * The documentation of an application, made at the first request, when all its routes are mounted.
@@ -29,16 +38,36 @@ const secured = secureHeaders({
  */
 export function documentationRoutes(app: Hono<ApiEnv>, version: string): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
-  let made: Promise<OpenApiDocument> | undefined;
-  let page: string | undefined;
+  let described: Promise<OpenApiDocument> | undefined;
+  let made: Promise<Site> | undefined;
   const document = () => {
-    made ??= makeOpenApi(app, version);
+    described ??= makeOpenApi(app, version);
+    return described;
+  };
+  const site = () => {
+    made ??= document().then(makeSite);
     return made;
   };
   routes.get('/openapi.json', async (c) => c.json(await document()));
-  routes.get('/docs', secured, async (c) => {
-    page ??= makePage(await document());
-    return c.html(page);
+  for (const path of [DOCS, `${DOCS}/*`]) routes.use(path, compress());
+  routes.route(DOCS, assetRoutes);
+  routes.get(`${DOCS}/search.json`, async (c) => {
+    const { findable } = await site();
+    return c.json({ options: searchOptions, entries: findable });
   });
+  routes.get(`${DOCS}/search`, secured, async (c) => {
+    const query = (c.req.query('q') ?? '').trim().slice(0, LONGEST_QUERY);
+    return c.html((await site()).results(query));
+  });
+  for (const path of [DOCS, `${DOCS}/:page`, `${DOCS}/:section/:page`]) {
+    routes.get(path, secured, async (c) => {
+      const { page, missing } = await site();
+      const found = page(c.req.path);
+      if (found !== null) return c.html(found);
+      // A person sees a page, and a program what it gets everywhere else.
+      if (c.req.header('accept')?.includes('text/html') === true) return c.html(missing(), 404);
+      throw notFound('There is no such page. See /docs.');
+    });
+  }
   return routes;
 }

@@ -1,16 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * Schemas as the documentation page shows them: types in a few words, and tables of fields.
+ * Schemas as the documentation shows them: types in a few words, and tables of fields.
  * @module
  */
 import type { Child } from 'hono/jsx';
-import { anchor, blocks, inline } from './markdown.ts';
-import type { DocumentedSchema } from './openapi.ts';
-
-/** The id of a named schema on the page. */
-export function schemaId(name: string): string {
-  return `schema-${anchor(name)}`;
-}
+import { schemaPath } from './addresses.ts';
+import type { DocumentedSchema } from './document.ts';
+import { blocks, inline } from './markdown.ts';
 
 function joined(parts: readonly Child[], separator: string): Child[] {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
@@ -21,7 +17,7 @@ export function TypeName({ schema }: { schema: DocumentedSchema | undefined }) {
   if (schema === undefined) return <>any</>;
   if (schema.$ref !== undefined) {
     const name = schema.$ref.split('/').at(-1) ?? schema.$ref;
-    return <a href={`#${schemaId(name)}`}>{name}</a>;
+    return <a href={schemaPath(name)}>{name}</a>;
   }
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) {
@@ -80,34 +76,57 @@ function descriptionOf(schema: DocumentedSchema): string | undefined {
   return parts.map(descriptionOf).find((found) => found !== undefined);
 }
 
-function FieldRows({ schema, prefix }: { schema: DocumentedSchema; prefix: string }) {
-  const shown = Object.entries(schema.properties ?? {}).filter(([, { readOnly }]) => readOnly !== true);
-  const rows = shown.map(([name, field]) => {
-    const inside = field.anyOf?.find(({ type }) => type !== 'null');
-    const description = descriptionOf(field) ?? '';
-    const limits = limitsOf({ ...inside, ...field });
-    const notes = [
-      ...(schema.required?.includes(name) === true ? [<strong>required</strong>] : []),
-      ...(description === '' ? [] : [blocks(description)]),
-      ...(limits === '' ? [] : [inline(limits)]),
-    ];
-    const inner = innerObject(field);
-    return (
-      <>
-        <tr>
-          <td>
-            <code>{prefix + name}</code>
-          </td>
-          <td>
+/** Fields of this many levels are shown in the table of an object; the last ones have their type alone. */
+const LEVELS = 6;
+
+function Field({
+  name,
+  field,
+  required,
+  prefix,
+}: {
+  name: string;
+  field: DocumentedSchema;
+  required: boolean;
+  prefix: string;
+}) {
+  const inside = field.anyOf?.find(({ type }) => type !== 'null');
+  const description = descriptionOf(field) ?? '';
+  const limits = limitsOf({ ...inside, ...field });
+  const inner = innerObject(field);
+  const deeper = prefix.split('.').length <= LEVELS;
+  return (
+    <>
+      <li>
+        <p class="name">
+          <code>{prefix + name}</code>{' '}
+          <span class="type">
             <TypeName schema={field} />
-          </td>
-          <td>{joined(notes, ' ')}</td>
-        </tr>
-        {inner === undefined ? null : <FieldRows schema={inner} prefix={`${prefix}${name}.`} />}
-      </>
-    );
-  });
-  return <>{rows}</>;
+          </span>
+          {required ? <span class="required"> required</span> : null}
+        </p>
+        {description === '' ? null : <div>{blocks(description)}</div>}
+        {limits === '' ? null : <p class="limits">{inline(limits)}</p>}
+      </li>
+      {inner === undefined || !deeper ? null : <FieldItems schema={inner} prefix={`${prefix}${name}.`} />}
+    </>
+  );
+}
+
+function FieldItems({ schema, prefix }: { schema: DocumentedSchema; prefix: string }) {
+  const shown = Object.entries(schema.properties ?? {}).filter(([, { readOnly }]) => readOnly !== true);
+  return (
+    <>
+      {shown.map(([name, field]) => (
+        <Field
+          name={name}
+          field={field}
+          required={schema.required?.includes(name) === true}
+          prefix={prefix}
+        />
+      ))}
+    </>
+  );
 }
 
 /** The fields of an object, or the type of anything else. */
@@ -125,18 +144,9 @@ export function FieldTable({ schema }: { schema: DocumentedSchema }) {
     .map(([name]) => `\`${name}\``);
   return (
     <>
-      <table>
-        <thead>
-          <tr>
-            <th>Field</th>
-            <th>Type</th>
-            <th />
-          </tr>
-        </thead>
-        <tbody>
-          <FieldRows schema={object} prefix="" />
-        </tbody>
-      </table>
+      <ul class="fields">
+        <FieldItems schema={object} prefix="" />
+      </ul>
       {ignored.length === 0 ? null : <p>{inline(`Ignored in requests: ${ignored.join(', ')}.`)}</p>}
     </>
   );

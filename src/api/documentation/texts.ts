@@ -15,7 +15,7 @@ export const conventions = `## Conventions
 
 - JSON in UTF-8, camelCase. Responses have timestamps as ISO 8601 in UTC with milliseconds (\`2026-11-20T19:33:00.000Z\`); requests may use any ISO 8601 date-time with an offset. An optional field that a request leaves out is \`null\` in the record.
 - Success is always HTTP 200, creation included, in the envelope \`{"statusCode": 200, "message": "Webhook created.", "data": …}\`.
-- Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. Events and all deliveries can also be read from a cursor on (\`after\`). The list of webhooks returns everything if neither is sent.
+- Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. Events and the list of all deliveries can also be read from a cursor (\`after\`). The list of webhooks returns everything if neither is sent.
 - Unknown fields in a body are rejected (400, naming them), and so are unknown query parameters of an operation that has any. The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record can be sent back as it was read.
 - The e-shop chooses the identifiers (\`eshop…Id\`, \`sku\`; 1–64 characters), unique per e-shop and kind of record; creating a second record with the same one returns 409. Percent-encode them in paths.
 - Every list in a request has a maximum length (\`maxItems\`). A record may be at most ${MAX_RECORD_BYTES / 1024} KiB as JSON, packing lists and history included; a write that would make it larger is rejected (400).
@@ -64,14 +64,15 @@ An event creates one delivery for each webhook of its type that is active when t
 export const receiving = `## What a receiver gets
 
 - **POST**: the record as its read endpoint returns it (\`data\` without the envelope), \`content-type: application/json\`, in the webhook's \`payloadVersion\`. **GET**: no body; the percent-encoded identifier is appended to the URL.
-- Both have \`X-Service-Signature\`, \`X-Service-Event\` (the type), \`X-Service-Delivery\` (the delivery's id, the same on every attempt), \`X-Service-Attempt\` (1–${attempts}), \`User-Agent: Waybill/<version>\`, and \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` of Standard Webhooks.
-- Try your receiver first: \`POST /v21/webhooks/{id}/test\` sends it a sample, marked \`X-Service-Test: true\`, and returns what was sent, what came back and what is wrong, even while the webhook is inactive.
+- Both have \`X-Service-Signature\`, \`X-Service-Event\` (the type), \`X-Service-Delivery\` (the delivery's id, the same on every attempt), \`X-Service-Attempt\` (1–${attempts}), \`User-Agent: Waybill/<version>\`, and \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` of Standard Webhooks. Where the operator of the warehouse collects traces, also W3C's \`traceparent\`, which is not signed: continue the trace if you collect traces yourself, but do not base any decision on it.
+- Try your receiver first: \`POST /v21/webhooks/{id}/test\` sends it a sample, marked \`X-Service-Test: true\`, and returns what was sent, what came back and what is wrong, even while the webhook is inactive. Test events that the operator of the warehouse triggers carry the same mark: there is no such record.
 - Deliveries are **at least once**: recognize duplicates by the delivery's id. The order of deliveries is not guaranteed.
 - Success is any 2xx, once the status line and the headers have arrived. Up to 16 KiB of the response body is read; the first 1 KiB is kept in the delivery log, as text. Respond within 15 s (5 s to connect). Redirects count as failures.
 - A failure is retried up to ${defaultRetryPolicy.maxRetries} times within ${hours} hours of the first attempt, at exponentially increasing intervals. \`429\` and \`503\` with \`Retry-After\` postpone the next attempt accordingly, within these ${hours} hours.
 - Only failures on the receiver's side count as attempts: its responses, a time-out, a failed connection, an invalid certificate, a host name that does not exist or whose name server does not respond. If the fault is on our side (our resolver, network or machine), no attempt is used up, and the same attempt is made again. Host names are resolved for every connection.
 - When all retries fail, the webhook is deactivated and the e-shop gets an e-mail that says how to reactivate it. \`410 Gone\` deactivates it at once, with the e-mail.
-- An open delivery of an inactive webhook is **held**. When the webhook is activated, the delivery is attempted within seconds, provided its own ${hours} hours are not over; if they end while it is held, it becomes \`expired\`.
+- Before that there is a warning: the webhook's record shows since when it is failing and when it will be deactivated (\`incident\`), and one e-mail says so after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted. \`PATCH /v21/eshop\` turns these e-mails off.
+- An open delivery of an inactive webhook is **held**. When the webhook is activated, the delivery is attempted within seconds, provided its own ${hours} hours are not over; if they end while it is held, it becomes \`expired\`. The operator of the warehouse can hold a single delivery, too; its record says who and why.
 - Destinations in private, loopback, link-local, multicast, metadata and other special-purpose ranges (IPv4, IPv6, mapped and translated forms) are refused when connecting, on every attempt, unless the operator exempts the range; the service's own ports are always refused. A URL that can never work for these reasons is rejected with 400 when it is registered.
 
 ## How to verify a signature
@@ -83,13 +84,14 @@ export const receiving = `## What a receiver gets
 /** The groups of operations, in the order of the documentation. */
 export const tags = [
   { name: 'Authentication', description: 'Log in with a user name and password to get a token.' },
+  { name: 'E-shop', description: 'The e-shop itself, and which notifications it gets.' },
   { name: 'Webhooks', description: 'Subscriptions: which events are delivered where, and how.' },
   { name: 'Deliveries', description: 'The delivery log: what was delivered, what failed, and why.' },
   {
     name: 'Events',
     description: 'Every event, what became of it at every webhook, and why something did not arrive.',
   },
-  { name: 'Recoveries', description: 'What a webhook did not get, delivered again.' },
+  { name: 'Recoveries', description: 'Deliver again what a webhook did not get.' },
   { name: 'Orders', description: 'Orders of the e-shop.' },
   { name: 'Products', description: 'Products of the e-shop.' },
   { name: 'Receivings', description: 'Inbound goods: announced, arrived, counted and stocked.' },

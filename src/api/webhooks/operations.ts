@@ -35,7 +35,7 @@ const switches = [
 ] as const;
 
 /** The endpoints that activate, deactivate, and regenerate the secret. */
-export function webhookOperationRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
+export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
 
   for (const { name, summary, description, message, active } of switches) {
@@ -53,7 +53,7 @@ export function webhookOperationRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
       async (c) => {
         const { id } = c.req.valid('param');
         const row = await setActive(sql, c.var.session.eshopId, id, active);
-        return ok(c, message, foundRecord(id, row));
+        return ok(c, message, foundRecord(policy, id, row));
       },
     );
   }
@@ -86,7 +86,7 @@ export function webhookOperationRoutes({ sql, keys }: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const sealed = keys.encryptSecret(secret, { eshopId, webhookId: id });
       const row = await replaceSecret(sql, eshopId, id, sealed, overlap);
-      return ok(c, 'Secret regenerated.', { ...foundRecord(id, row), secret });
+      return ok(c, 'Secret regenerated.', { ...foundRecord(policy, id, row), secret });
     },
   );
   return app;

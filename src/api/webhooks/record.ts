@@ -4,7 +4,9 @@
  */
 import * as v from 'valibot';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
+import { incidentOf } from '../../domain/incident.ts';
 import { notFound, type Problem } from '../../domain/problem.ts';
+import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 
 /** The group of its endpoints in the documentation. */
@@ -25,8 +27,11 @@ export function webhookNotFound(id: number): Problem {
   return notFound(`Webhook ${id} does not exist.`);
 }
 
-/** The record of a webhook, without its secret. */
-export function recordOf(row: WebhookRow): WebhookRecord {
+/**
+ * The record of a webhook, without its secret.
+ * @param policy by which its incident ends in a deactivation
+ */
+export function recordOf(policy: RetryPolicy, row: WebhookRow): WebhookRecord {
   const { deactivatedAt: at, deactivationReason: reason } = row;
   return {
     id: row.id,
@@ -48,6 +53,7 @@ export function recordOf(row: WebhookRow): WebhookRecord {
             deliveryId: row.deactivationDeliveryId,
             lastError: row.deactivationError,
           },
+    incident: incidentOf(policy, row),
   };
 }
 
@@ -55,7 +61,7 @@ export function recordOf(row: WebhookRow): WebhookRecord {
  * The record of a webhook that was looked for by its id.
  * @throws Problem (404) when there is none
  */
-export function foundRecord(id: number, row: WebhookRow | null): WebhookRecord {
+export function foundRecord(policy: RetryPolicy, id: number, row: WebhookRow | null): WebhookRecord {
   if (row === null) throw webhookNotFound(id);
-  return recordOf(row);
+  return recordOf(policy, row);
 }

@@ -8,7 +8,9 @@ import type { Found } from '../../db/recoveries/lost-events.ts';
 import {
   beginRecovery,
   controlRecovery,
+  countRecoveries,
   findRecovery,
+  listRecoveries,
   measuredPace,
   previewRecovery,
   type RecoveryRow,
@@ -20,7 +22,8 @@ import { isoTimestamp } from '../../domain/timestamp.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
-import { body, params } from '../validate.ts';
+import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
+import { body, params, query } from '../validate.ts';
 import { noSuchWebhook, webhookId, webhookNotFound } from './record.ts';
 import { includedIn, recoverAnswer, recoverInput, recoveryOf, recoveryRecord } from './recovery-record.ts';
 
@@ -42,21 +45,21 @@ const controls: readonly {
     action: 'pause',
     summary: 'Pause a recovery',
     description:
-      'Nothing further is begun; what is with the receiver already goes on. Pausing a paused recovery changes nothing.',
+      'No further deliveries are started; those in progress continue. Pausing a paused recovery changes nothing.',
     message: 'Recovery paused.',
   },
   {
     action: 'resume',
     summary: 'Resume a recovery',
     description:
-      'It goes on where it was paused. Resuming a running recovery changes nothing. One that waits for its webhook is resumed by activating that.',
+      'Continues where it was paused. Resuming a running recovery changes nothing. If it is paused because its webhook is inactive, activate the webhook instead.',
     message: 'Recovery resumed.',
   },
   {
     action: 'cancel',
     summary: 'Cancel a recovery',
     description:
-      'Nothing further is begun, and it cannot be resumed; the deliveries that exist already are still made. Canceling a canceled recovery changes nothing.',
+      'No further deliveries are started, and it cannot be resumed; the deliveries that it has already created are still made. Canceling a canceled recovery changes nothing.',
     message: 'Recovery canceled.',
   },
 ];
@@ -89,11 +92,11 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     describeOperation({
       summary: 'Recover what a webhook did not get',
       description:
-        'Delivers again, to this webhook, what happened in a period and did not reach it: `failed`, `expired` and `canceled` deliveries, and, if asked for, ' +
-        'events that it `missed` because it was inactive or did not exist. The period is that of the events: from `since` on, and before `until`, which is now unless it ' +
-        'is earlier. Try it with `dryRun` first.\n\n' +
+        'Delivers what this webhook did not get in a given period: `failed`, `expired` and `canceled` deliveries, and, if requested, ' +
+        'events that it `missed` because it was inactive or did not exist. The period refers to the time of the events: from `since` on and before `until`, which is ' +
+        'now by default and at most. Try it with `dryRun` first.\n\n' +
         'Each event becomes a new delivery, with its own identifier, retries and 48 hours. A recovery runs on its own, however many events there are: it ' +
-        'goes on as the receiver takes them, and gives way to new events. Asked for the same again while it is under way, it is the same recovery. ' +
+        'adapts to the pace of the receiver, and gives way to new events. The same request while the recovery is running returns that recovery. ' +
         'What was delivered in the meantime is not delivered again.',
       tag,
       data: recoverAnswer,
@@ -147,6 +150,33 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       }
       const message = begun.kind === 'begun' ? 'Recovery started.' : 'This recovery is under way.';
       return ok(c, message, await answer(begun.recoveryId, begun.found, begun.until));
+    },
+  );
+
+  app.get(
+    '/webhooks/:id/recoveries',
+    describeOperation({
+      summary: "List a webhook's recoveries",
+      description: 'Newest first, whatever became of them.',
+      tag,
+      data: recoveryRecord,
+      list: true,
+      message: 'Recoveries found.',
+      errors: { 404: noSuchWebhook },
+    }),
+    params({ id: webhookId }),
+    query(pageQuery),
+    async (c) => {
+      const { id } = c.req.valid('param');
+      await foundWebhook(c.var.session.eshopId, id);
+      const page = pageOf(c.req.valid('query'));
+      const [rows, count, pace] = await Promise.all([
+        listRecoveries(sql, id, page.limit, page.offset),
+        countRecoveries(sql, id),
+        measuredPace(sql, id),
+      ]);
+      const records = rows.map((row) => recoveryOf(row, pace));
+      return ok(c, 'Recoveries found.', records, paginationOf(page, count));
     },
   );
 

@@ -11,15 +11,13 @@ import {
   type Recoverable,
   recoverable,
   recoveryStates,
+  usuallyRecovered,
 } from '../../domain/recovery.ts';
 import { recoveryProgress } from '../../domain/recovery-progress.ts';
 import { isoTimestamp, timestamp } from '../../domain/timestamp.ts';
 
 const integer = v.pipe(v.number(), v.integer());
 const time = v.pipe(v.string(), v.isoTimestamp());
-
-/** What is recovered unless the request says otherwise. */
-const DEFAULT_INCLUDE: readonly Recoverable[] = ['failed', 'expired'];
 
 function kinds<const Names extends readonly Recoverable[]>(names: Names, description: string) {
   return v.pipe(
@@ -47,7 +45,9 @@ export const recoverInput = v.pipe(
     dryRun: v.optional(
       v.pipe(
         v.boolean('must be true or false'),
-        v.description('True: counts and estimates, and recovers nothing. Also for an inactive webhook.'),
+        v.description(
+          'If true, events are only counted, and nothing is recovered. Works for an inactive webhook, too.',
+        ),
       ),
       false,
     ),
@@ -84,7 +84,7 @@ export function includedIn({
   include,
   states,
 }: Pick<v.InferOutput<typeof recoverInput>, 'include' | 'states'>): readonly Recoverable[] {
-  const named = new Set<Recoverable>(include ?? states ?? DEFAULT_INCLUDE);
+  const named = new Set<Recoverable>(include ?? states ?? usuallyRecovered);
   return recoverable.filter((name) => named.has(name));
 }
 
@@ -106,7 +106,7 @@ export const recoverAnswer = v.pipe(
     ...shared,
     estimatedDurationMs: v.pipe(
       integer,
-      v.description('How long it is expected to take, by what was measured of the receiver lately.'),
+      v.description('How long it is expected to take, estimated from the recent pace of the receiver.'),
       v.examples([21_400]),
     ),
   }),
@@ -137,14 +137,14 @@ export const recoveryRecord = v.pipe(
     ),
     left: v.pipe(
       integer,
-      v.description('Not delivered yet: being delivered or retried, or still to be begun.'),
+      v.description('Not delivered yet: in progress, being retried, or not started.'),
       v.examples([625]),
     ),
     createdAt: time,
     estimatedEndAt: v.pipe(
       v.nullable(time),
       v.description(
-        'By the pace at which the receiver has been taking them; if only retries are left, the last one planned. Null unless it is running.',
+        'Estimated from the pace at which the receiver accepts deliveries; if only retries are left, the time of the last one. Null unless it is running.',
       ),
     ),
     finishedAt: v.nullable(time),

@@ -12,6 +12,7 @@ import {
   findWebhook,
   listWebhooks,
   replaceWebhook,
+  type WebhookRow,
 } from '../../db/webhooks/webhooks.ts';
 import { type Contract, contractOf, contractProblems } from '../../domain/contract.ts';
 import { badRequest, invalid } from '../../domain/problem.ts';
@@ -35,7 +36,8 @@ const responseOnly = { responseOnly: webhookResponseOnly };
 
 /** The endpoints under which webhooks are records. */
 export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
-  const { sql, keys } = deps;
+  const { sql, keys, policy } = deps;
+  const shown = (row: WebhookRow) => recordOf(policy, row);
   const app = new Hono<ApiEnv>();
 
   async function contract(eshopId: number): Promise<Contract> {
@@ -59,7 +61,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     describeOperation({
       summary: 'List webhooks',
       description:
-        'In the order of their ids. Returns all webhooks, without `pagination`, unless `page` or `items` is given.',
+        'Ordered by id. Returns all webhooks, without `pagination`, unless `page` or `items` is given.',
       tag,
       data: webhookRecordSchema,
       list: 'optional',
@@ -70,14 +72,14 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const { eshopId } = c.var.session;
       const wanted = c.req.valid('query');
       if (wanted.page === undefined && wanted.items === undefined) {
-        return ok(c, 'Webhooks found.', (await listWebhooks(sql, eshopId, null)).map(recordOf));
+        return ok(c, 'Webhooks found.', (await listWebhooks(sql, eshopId, null)).map(shown));
       }
       const page = pageOf(wanted);
       const [rows, count] = await Promise.all([
         listWebhooks(sql, eshopId, page),
         countWebhooks(sql, eshopId),
       ]);
-      return ok(c, 'Webhooks found.', rows.map(recordOf), paginationOf(page, count));
+      return ok(c, 'Webhooks found.', rows.map(shown), paginationOf(page, count));
     },
   );
 
@@ -102,7 +104,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const seal = (id: number) => keys.encryptSecret(secret, { eshopId, webhookId: id });
       const row = await createWebhook(sql, eshopId, input, seal, maxWebhooks);
       if (row === null) throw badRequest(`The contract allows at most ${counted(maxWebhooks, 'webhook')}.`);
-      return ok(c, 'Webhook created.', { ...recordOf(row), secret });
+      return ok(c, 'Webhook created.', { ...recordOf(policy, row), secret });
     },
   );
 
@@ -119,7 +121,7 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
     async (c) => {
       const { id } = c.req.valid('param');
       const row = await findWebhook(sql, c.var.session.eshopId, id);
-      return ok(c, 'Webhook found.', foundRecord(id, row));
+      return ok(c, 'Webhook found.', foundRecord(policy, id, row));
     },
   );
 
@@ -147,7 +149,11 @@ export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const input = c.req.valid('json');
       if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
       await checkInput(eshopId, input);
-      return ok(c, 'Webhook updated.', foundRecord(id, await replaceWebhook(sql, eshopId, id, input)));
+      return ok(
+        c,
+        'Webhook updated.',
+        foundRecord(policy, id, await replaceWebhook(sql, eshopId, id, input)),
+      );
     },
   );
 

@@ -25,7 +25,8 @@ const PATIENCE_MS = 15_000;
 
 const headers = v.record(v.string(), v.string());
 
-const TestResult = v.pipe(
+/** What a test answers. */
+export const TestResult = v.pipe(
   v.object({
     request: v.pipe(
       v.object({
@@ -53,7 +54,7 @@ const TestResult = v.pipe(
             headers: v.pipe(
               headers,
               v.description(
-                'Those that help to find a mistake, such as `content-type`, `location` and `server`.',
+                'A selection that helps with debugging: `content-type`, `location` and `server`.',
               ),
             ),
             excerpt: v.pipe(
@@ -109,8 +110,8 @@ export function webhookTestRoutes(
       description:
         'Makes one request to the URL of the webhook, with a sample of its type, and returns what was sent and what came back. Start here: it works on an inactive ' +
         'webhook too, so that a receiver can be tried before it is activated.\n\n' +
-        'The request is made and judged like an attempt of a delivery (method, payload version, packing lists, signature, time limits, refused destinations), with one more header, `X-Service-Test: true`, by which a receiver ' +
-        'can tell it from the real thing. Its `X-Service-Delivery` belongs to no delivery. Nothing follows from it: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
+        'The request is made and evaluated like an attempt of a delivery (method, payload version, packing lists, signature, time limits, refused destinations), with an additional header, `X-Service-Test: true`, so that a receiver ' +
+        'can tell it from a delivery. There is no delivery with its `X-Service-Delivery`. A test has no consequences: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
         `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if there is no place within ${PATIENCE_MS / 1000} s. No body.`,
       tag,
       data: TestResult,

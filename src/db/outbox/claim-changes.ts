@@ -5,7 +5,7 @@
  */
 import { MAX, NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
-import { LEASE_SECONDS } from './outbox.ts';
+import { type ClaimedDelivery, LEASE_SECONDS, readableId } from './outbox.ts';
 
 /** A change of a webhook, on its way to the open deliveries. */
 export interface WebhookChange {
@@ -44,19 +44,21 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
               (extract(epoch from now() - coalesce(o.told_at, o.created_at)) * 1000)::float8 as since_ms`;
 }
 
+/** An open delivery that is told of a change. */
+export type ToldDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
+
 /**
  * A page of the open deliveries that are told next, in the order of their ids. One that is only claimed counts: its
  * workflow may have read the webhook before the change. One that a batch holds has none.
  */
-export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<string[]> {
+export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<ToldDelivery[]> {
   const { webhookId, toldId, untilId } = change;
-  const rows = await sql<{ id: string }[]>`
-    select id from deliveries
-    where webhook_id = ${webhookId} and state in ('pending', 'retrying')
-      and (dispatched_at is not null or claimed_until is not null) and batch_id is null
-      and id > ${toldId ?? NIL}::uuid and id <= ${untilId ?? MAX}::uuid
-    order by id limit ${limit}`;
-  return rows.map((row) => row.id);
+  return await sql<ToldDelivery[]>`
+    select d.id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)} from deliveries d
+    where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying')
+      and (d.dispatched_at is not null or d.claimed_until is not null) and d.batch_id is null
+      and d.id > ${toldId ?? NIL}::uuid and d.id <= ${untilId ?? MAX}::uuid
+    order by d.id limit ${limit}`;
 }
 
 /** Deliveries told at most, of which {@link unheard} knows. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Sql } from '../pool.ts';
-import { LEASE_SECONDS, type QueuedDelivery } from './outbox.ts';
+import { LEASE_SECONDS, type QueuedDelivery, readableId, receiverHost } from './outbox.ts';
 import { waitingWebhooks } from './waiting-webhooks.ts';
 
 /** How much a claim may take. */
@@ -190,9 +190,10 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
       order by c.place limit (
         select greatest(r.size, least(r.for_first, (select count(*) from candidates where turn = 1))) from room r)),
     claimed as (
-      update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), batch_id = coalesce(d.batch_id, ${batchId}::uuid)
+      update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), batch_id = coalesce(d.batch_id, ${batchId}::uuid),
+        readable_id = d.readable_id or coalesce(d.batch_id, ${batchId}::uuid) is null
       from chosen where d.id = chosen.id
-      returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, chosen.place)
+      returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, ${readableId(sql)}, d.traceparent, chosen.place)
     select h.count as handed_over, h.ms as hand_over_ms,
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from candidates), 0)::float8 as waited_ms,
            (select count(*) from candidates) > (select count(*) from claimed) as more,
@@ -201,13 +202,18 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from heads
                      where webhook_most > 0 and host_most > 0 and eshop_most > 0
                        and id not in (select id from at_hosts where host_turn <= host_most)), 0)::float8 as kept_ms,
-           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id
+           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id, claimed.readable_id,
+           claimed.traceparent,
+           ${receiverHost(sql, sql`claimed.webhook_id`)}
     from handed_over h left join claimed on true
     order by claimed.place`;
   const [first] = rows;
-  const deliveries = rows.flatMap(({ id, eshopId, webhookId, eventType, entityId, batchId: batch }) =>
-    id === null ? [] : [{ id, eshopId, webhookId, eventType, entityId, batchId: batch }],
-  );
+  const deliveries = rows.flatMap((row) => {
+    const { id, eshopId, webhookId, eventType, entityId, receiverHost: host, batchId: batch } = row;
+    const delivery = { eshopId, webhookId, eventType, entityId, receiverHost: host, batchId: batch };
+    const { readableId: readable, traceparent } = row;
+    return id === null ? [] : [{ id, ...delivery, readableId: readable, traceparent }];
+  });
   return {
     deliveries,
     handedOver: first?.handedOver ?? 0,

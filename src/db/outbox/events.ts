@@ -4,6 +4,7 @@
  * @module
  */
 import type { EventType } from '../../domain/event-types.ts';
+import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
@@ -22,6 +23,14 @@ export interface NewEvent {
 export interface EventText extends Pick<NewEvent, 'type' | 'entityId'> {
   /** The JSON text of the record. */
   readonly snapshot: string;
+  /** The place in a trace at which it happened; absent where traces are off. */
+  readonly traceparent?: string;
+}
+
+/** Says of events that they happen here, in whichever trace. */
+export function happeningHere<E extends EventText>(events: readonly E[]): readonly E[] {
+  const here = currentTrace();
+  return here === undefined ? events : events.map((event) => ({ ...event, traceparent: here.traceparent }));
 }
 
 /**
@@ -37,9 +46,10 @@ function deliveryId(sql: Sql, event: ReturnType<Sql>, place: ReturnType<Sql>) {
 /** The rows of {@link firedEvents} under new ids that rise in their order, as SQL. */
 export function fired(sql: Sql, events: string) {
   return sql`
-    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.entity_id, f.snapshot
-    from rows from (json_to_recordset(${events}::text::json) as (type text, entity_id text, snapshot json))
-      with ordinality as f (type, entity_id, snapshot, place),
+    select ${newId(sql, sql`now.ticks + f.place`)} as id, f.type, f.entity_id, f.snapshot, f.traceparent
+    from rows from (json_to_recordset(${events}::text::json)
+        as (type text, entity_id text, snapshot json, traceparent text))
+      with ordinality as f (type, entity_id, snapshot, traceparent, place),
       (select ${ticks(sql)} as ticks) as now`;
 }
 
@@ -53,9 +63,9 @@ export function insertEvents(sql: Sql, eshopId: number) {
 /** What inserts the deliveries of the events in `fired`, as SQL: one for each webhook that is active and of the type. */
 export function insertDeliveries(sql: Sql, eshopId: number) {
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, traceparent)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
-           f.id, w.eshop_id, w.id, f.type, f.entity_id
+           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.traceparent
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
     order by f.id, w.id`;
@@ -63,10 +73,10 @@ export function insertDeliveries(sql: Sql, eshopId: number) {
 
 /** Events as a statement takes them; `json` keeps a snapshot's text as it is. */
 export function firedEvents(events: readonly EventText[]): string {
-  const fired = events.map(
-    ({ type, entityId, snapshot }) =>
-      `{"type":"${type}","entity_id":${JSON.stringify(entityId)},"snapshot":${snapshot}}`,
-  );
+  const fired = events.map(({ type, entityId, snapshot, traceparent }) => {
+    const traced = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`;
+    return `{"type":"${type}","entity_id":${JSON.stringify(entityId)},"snapshot":${snapshot}${traced}}`;
+  });
   return `[${fired.join(',')}]`;
 }
 
@@ -78,7 +88,7 @@ export async function recordEvents(
 ): Promise<void> {
   if (events.length === 0) return;
   const deliveries = await tx`
-    with fired as materialized (${fired(tx, firedEvents(events))}),
+    with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
     recorded as (${insertEvents(tx, eshopId)})
     ${insertDeliveries(tx, eshopId)}`;
   if (deliveries.count > 0) wakeRelayAfter(tx);

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Sql } from '../pool.ts';
-import { type ClaimedDelivery, LEASE_SECONDS } from './outbox.ts';
+import { type ClaimedDelivery, LEASE_SECONDS, readableId, receiverHost } from './outbox.ts';
 import { waitingWebhooks } from './waiting-webhooks.ts';
 
 /** A delivery that a batch handed back. */
@@ -41,8 +41,8 @@ export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBa
       join deliveries d on d.id = t.id
       where ${waiting} and (d.claimed_until is null or d.claimed_until < now())
       for update of d skip locked)
-    update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), readable_id = true
     from chosen where d.id = chosen.id
-    returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.last_attempt_at, d.last_status,
-      d.last_error, d.next_attempt_at`;
+    returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.attempts_made, d.last_attempt_at, d.last_status,
+      d.last_error, d.next_attempt_at, d.traceparent, ${receiverHost(sql, sql`d.webhook_id`)}`;
 }

@@ -2,6 +2,7 @@
  * Deliveries on their way to Temporal. Rows are claimed under a lease: a relay that dies leaves them to the next.
  * @module
  */
+import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';
 import { anyOf } from '../ids.ts';
 import type { Sql } from '../pool.ts';
@@ -21,12 +22,29 @@ export interface ClaimedDelivery {
   readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
+  /** Its workflow has, or will have, an id that says what is delivered where. */
+  readonly readableId: boolean;
+  /** The host that its webhook's URL names at present; null where it names none. */
+  readonly receiverHost: string | null;
+  /** The place in a trace that it comes from; null where there is none, absent where nobody asks. */
+  readonly traceparent?: string | null;
 }
 
 /** A delivery as it is claimed. */
 export interface QueuedDelivery extends ClaimedDelivery {
   /** The batch that makes its first attempt; null: its own workflow does. */
   readonly batchId: string | null;
+  readonly traceparent: string | null;
+}
+
+/** The `receiverHost` of a delivery to this webhook, as SQL. */
+export function receiverHost(sql: Sql, webhookId: postgres.Fragment) {
+  return sql`(select host from webhooks where id = ${webhookId}) as receiver_host`;
+}
+
+/** The `readableId` of deliveries `d`, as SQL. */
+export function readableId(sql: Sql) {
+  return sql`coalesce(d.readable_id, false) as readable_id`;
 }
 
 /** Records that Temporal has these deliveries: the lasting guard against a second start. */

@@ -3,6 +3,7 @@
  * is served when nothing fresh waits.
  * @module
  */
+import { currentTrace } from '../../traces/context.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
@@ -41,8 +42,9 @@ export async function createRecoveredDeliveries(
       from lost, (select ${ticks(tx)} as ticks) as now
       on conflict (recovery_id, event_id) where recovery_id is not null do nothing
       returning delivery_id, event_id)
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, recovery_id)
-    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, recovery_id, traceparent)
+    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid,
+           ${currentTrace()?.traceparent ?? null}::text
     from made join lost on lost.id = made.event_id order by made.delivery_id`;
   if (created.count > 0) wakeRelayAfter(tx);
   return created.count;

@@ -19,11 +19,14 @@ export interface UntoldRecovery {
   readonly include: readonly Recoverable[];
   readonly found: number;
   readonly version: number;
+  /** It is over: a workflow that runs is to hear of it, and none is to be started. */
+  readonly ended: boolean;
 }
 
 /** The columns of an `UntoldRecovery`, of `recoveries r` joined with `webhooks w`. */
 const columns = (sql: Sql) => sql`
-  r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.found, r.version`;
+  r.id, r.eshop_id, r.webhook_id, w.webhook_type, r.since, r.until, r.include, r.found, r.version,
+  r.state not in ('running', 'paused') as ended`;
 
 /** Those of these recoveries that are under way, as Temporal is told of them. */
 export async function recoveriesAmong(sql: Sql, ids: readonly string[]): Promise<UntoldRecovery[]> {

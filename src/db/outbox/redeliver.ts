@@ -3,6 +3,7 @@
  * @module
  */
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
+import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
@@ -60,8 +61,9 @@ export async function redeliverWithin(
   if (events.count === 0) return { kind: 'forgotten' };
   const [made] = await tx<{ id: string }[]>`
     with made as (
-      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
-      select ${newId(tx, ticks(tx))}, event_id, eshop_id, webhook_id, event_type, entity_id
+      insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, traceparent)
+      select ${newId(tx, ticks(tx))}, event_id, eshop_id, webhook_id, event_type, entity_id,
+             ${currentTrace()?.traceparent ?? null}::text
       from deliveries where id = ${deliveryId}
       returning id, event_id, eshop_id, webhook_id, entity_id)
     insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id, redelivers)

@@ -3,6 +3,7 @@
  * is done here, many at once, and none needs a workflow to hear of it.
  * @module
  */
+import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
 /** As many as one call changes. */
@@ -13,17 +14,18 @@ const unclaimed = (sql: Sql) => sql`
 
 /**
  * Their webhook was deleted: they are canceled.
- * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
+ * @returns the kind of event of each, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
-export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<number> {
-  const canceled = await sql`
+export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promise<EventType[]> {
+  const canceled = await sql<{ eventType: EventType }[]>`
     update deliveries set state = 'canceled', canceled_by = 'deletion', finished_at = clock_timestamp(),
       next_attempt_at = null, claimed_until = null, dispatched_at = now()
     where id in (
       select id from deliveries
       where webhook_id = ${webhookId} and state in ('pending', 'retrying') and ${unclaimed(sql)}
-      order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
-  return canceled.count;
+      order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)
+    returning event_type`;
+  return canceled.map(({ eventType }) => eventType);
 }
 
 /**

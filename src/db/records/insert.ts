@@ -3,7 +3,14 @@
  * @module
  */
 import { idOf } from '../../domain/catalogue.ts';
-import { type EventText, fired, firedEvents, insertDeliveries, insertEvents } from '../outbox/events.ts';
+import {
+  type EventText,
+  fired,
+  firedEvents,
+  happeningHere,
+  insertDeliveries,
+  insertEvents,
+} from '../outbox/events.ts';
 import { notifierOf } from '../outbox/notify.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { together } from '../together.ts';
@@ -44,7 +51,8 @@ export function newRecord<Rec extends object>(
       lines === undefined
         ? null
         : { table: lines.table, columns: lineColumns, rows: lineRows(kind, eshopId, record) },
-    events,
+    // Now: it may share a statement with what happens elsewhere.
+    events: happeningHere(events),
   };
 }
 

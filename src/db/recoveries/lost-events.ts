@@ -28,11 +28,11 @@ export interface Search {
 const CLOCKS_APART_MS = 24 * 3_600_000;
 
 /** The events that may be lost, in the order of their ids: few, unless what was missed is looked for. */
-function suspects(sql: Sql, search: Search, after: string | null, limit: number | null) {
+function suspects(sql: Sql, search: Search, after: string | null, limit: number) {
   const { eshopId, webhookId, webhookType, since, until, include } = search;
   const from = after ?? idAt(new Date(since.getTime() - CLOCKS_APART_MS));
   const to = idAt(new Date(until.getTime() + CLOCKS_APART_MS));
-  const atMost = limit === null ? sql`` : sql`order by id limit ${limit}`;
+  const atMost = sql`order by id limit ${limit}`;
   return sql`
     select id from (
       (select distinct d.event_id as id from deliveries d
@@ -51,14 +51,18 @@ function suspects(sql: Sql, search: Search, after: string | null, limit: number 
 /** Those of the events `suspect` that are lost, as `e`. */
 function lost(sql: Sql, { eshopId, webhookId, since, until, include }: Search) {
   return sql`
-    from suspect join events e on e.id = suspect.id
+    from suspect
+    -- One by one: the planner would rather read all events of the e-shop, and there may be millions.
+    cross join lateral (
+      select e.id, e.type, e.entity_id, e.created_at from events e
+      where e.id = suspect.id and e.eshop_id = ${eshopId} and e.created_at >= ${since} and e.created_at < ${until}
+      limit 1) e
     cross join lateral (
       select coalesce(bool_or(d.state in ('pending', 'retrying', 'delivered')), false) as settled,
              coalesce((array_agg(d.state order by d.id desc))[1], 'missed') as became
       from (${deliveriesOfEvent(sql, sql`e.id`, sql`d.id, d.webhook_id, d.state`)}) d
       where d.webhook_id = ${webhookId}) at_webhook
-    where e.eshop_id = ${eshopId} and e.created_at >= ${since} and e.created_at < ${until}
-      and not settled and became = any(${[...include]}::text[])`;
+    where not settled and became = any(${[...include]}::text[])`;
 }
 
 /** What a search finds. */
@@ -69,13 +73,50 @@ export interface Found {
   readonly lastAt: Date | null;
 }
 
-/** Counts the lost events. */
-export async function countLostEvents(sql: Sql, search: Search): Promise<Found> {
-  const [row] = await sql<Found[]>`
-    with suspect as materialized (${suspects(sql, search, null, null)})
-    select count(*)::int as count, min(e.created_at) as first_at, max(e.created_at) as last_at ${lost(sql, search)}`;
-  return row ?? { count: 0, firstAt: null, lastAt: null };
+/** Events that one statement judges: it takes them a fraction of a second, seconds on a busy machine. */
+const JUDGED_AT_ONCE = 5_000;
+
+/**
+ * Counts the lost events, however many there are: no statement takes long.
+ * @param atOnce events that one statement judges
+ */
+export async function countLostEvents(
+  sql: Sql,
+  search: Search,
+  atOnce: number = JUDGED_AT_ONCE,
+): Promise<Found> {
+  let [count, firstAt, lastAt]: [number, Date | null, Date | null] = [0, null, null];
+  for (let after: string | null = null; ; ) {
+    const rows: readonly CountedRow[] = await selectCountOfLost(sql, search, after, atOnce);
+    const [row] = rows;
+    if (row === undefined) throw new Error('The database counted nothing.');
+    count += row.count;
+    firstAt = earlier(firstAt, row.firstAt);
+    lastAt = later(lastAt, row.lastAt);
+    if (row.lookedAt < atOnce) return { count, firstAt, lastAt };
+    after = row.lookedAtId;
+  }
 }
+
+interface CountedRow extends Found {
+  readonly lookedAt: number;
+  readonly lookedAtId: string | null;
+}
+
+/** A statement of {@link countLostEvents}, not sent yet. */
+export function selectCountOfLost(sql: Sql, search: Search, after: string | null, atOnce: number) {
+  return sql<CountedRow[]>`
+    with suspect as materialized (${suspects(sql, search, after, atOnce)})
+    select (select count(*) from suspect)::int as looked_at, (select id from suspect order by id desc limit 1) as looked_at_id,
+      counted.*
+    from (
+      select count(*)::int as count, min(e.created_at) as first_at, max(e.created_at) as last_at ${lost(sql, search)}) counted`;
+}
+
+const earlier = (one: Date | null, other: Date | null) =>
+  one === null || (other !== null && other < one) ? other : one;
+const later = (one: Date | null, other: Date | null) =>
+  one === null || (other !== null && other > one) ? other : one;
 
 /** An event that a webhook did not get. */
 export interface LostEvent {

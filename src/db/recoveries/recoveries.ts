@@ -88,6 +88,26 @@ export async function listRecoveriesUnderWay(sql: Sql): Promise<RecoveryRow[]> {
     ${selectRecoveries(sql)} where r.state in ('running', 'paused') order by r.id`;
 }
 
+/** Those of one webhook, or of all, whatever became of them: the newest first. */
+export async function listRecoveries(
+  sql: Sql,
+  webhookId: number | null,
+  limit: number,
+  offset = 0,
+): Promise<RecoveryRow[]> {
+  return await sql<RecoveryRow[]>`
+    ${selectRecoveries(sql)}
+    ${webhookId === null ? sql`` : sql`where r.webhook_id = ${webhookId}`}
+    order by r.id desc limit ${limit} offset ${offset}`;
+}
+
+/** How many {@link listRecoveries} finds of one webhook. */
+export async function countRecoveries(sql: Sql, webhookId: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from recoveries where webhook_id = ${webhookId}`;
+  return row?.count ?? 0;
+}
+
 /** What a recovery is asked for with. */
 export interface RecoveryInput extends Omit<Search, 'until'> {
   /** null: until now. */
@@ -122,24 +142,17 @@ export async function previewRecovery(sql: Pool, input: RecoveryInput): Promise<
  * still looks for what is lost, that one is in its way.
  */
 export async function beginRecovery(sql: Pool, input: RecoveryInput): Promise<Asked> {
+  const before = await underWay(sql, input);
+  if (before !== null) return before;
+  // Counted before anything is locked: of very many events it takes its time.
+  const search = await searchOf(sql, input);
+  const found = await countLostEvents(sql, search);
   const { eshopId, webhookId, since, include } = input;
   return await transaction(sql, async (tx) => {
     // Those who ask for recoveries of one webhook wait for each other.
     await tx`select 1 from webhooks where id = ${webhookId} for no key update`;
-    const open = await tx<(Found & { id: string; until: Date; same: boolean; exhausted: boolean })[]>`
-      select id, until, exhausted, found as count, first_at, last_at,
-             since = ${since} and asked_until is not distinct from ${input.until}
-               and include @> ${[...include]}::text[] and include <@ ${[...include]}::text[] as same
-      from recoveries where webhook_id = ${webhookId} and state in ('running', 'paused') order by id desc`;
-    const known = open.find(({ same }) => same);
-    if (known !== undefined) {
-      const { id: recoveryId, until, count, firstAt, lastAt } = known;
-      return { kind: 'known', recoveryId, until, found: { count, firstAt, lastAt } };
-    }
-    const busy = open.find(({ exhausted }) => !exhausted);
-    if (busy !== undefined) return { kind: 'busy', recoveryId: busy.id };
-    const search = await searchOf(tx, input);
-    const found = await countLostEvents(tx, search);
+    const meanwhile = await underWay(tx, input);
+    if (meanwhile !== null) return meanwhile;
     const recoveryId = uuidv7();
     await tx`
       insert into recoveries (id, eshop_id, webhook_id, since, until, asked_until, include, found, first_at, last_at)
@@ -148,6 +161,25 @@ export async function beginRecovery(sql: Pool, input: RecoveryInput): Promise<As
     wakeRelayAfter(tx);
     return { kind: 'begun', recoveryId, until: search.until, found };
   });
+}
+
+/** The same recovery, or one that is in its way; null where there is none. */
+async function underWay(
+  sql: Sql,
+  { webhookId, since, until, include }: RecoveryInput,
+): Promise<Asked | null> {
+  const open = await sql<(Found & { id: string; until: Date; same: boolean; exhausted: boolean })[]>`
+    select id, until, exhausted, found as count, first_at, last_at,
+           since = ${since} and asked_until is not distinct from ${until}
+             and include @> ${[...include]}::text[] and include <@ ${[...include]}::text[] as same
+    from recoveries where webhook_id = ${webhookId} and state in ('running', 'paused') order by id desc`;
+  const known = open.find(({ same }) => same);
+  if (known !== undefined) {
+    const { id: recoveryId, until: ends, count, firstAt, lastAt } = known;
+    return { kind: 'known', recoveryId, until: ends, found: { count, firstAt, lastAt } };
+  }
+  const busy = open.find(({ exhausted }) => !exhausted);
+  return busy === undefined ? null : { kind: 'busy', recoveryId: busy.id };
 }
 
 const STATE_AFTER = { pause: 'paused', resume: 'running', cancel: 'canceled' } as const;

@@ -3,7 +3,7 @@
  * come to. A step that is repeated goes on behind it.
  * @module
  */
-import { endedOf, nextPace, type RecoveryPace, roomFor } from '../../domain/recovery-pace.ts';
+import { endedOf, type Look, nextPace, type RecoveryPace, roomFor } from '../../domain/recovery-pace.ts';
 import { createRecoveredDeliveries } from '../outbox/recovered-deliveries.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
@@ -17,17 +17,16 @@ export interface RecoveryStep {
   readonly more: boolean;
 }
 
-interface Place extends RecoveryPace {
+interface Place extends RecoveryPace, Look {
   readonly lookedAtId: string | null;
-  /** Since the last step, in seconds; null before the first. */
-  readonly elapsedS: number | null;
 }
 
 /** @returns null where there is no such recovery */
 export async function stepRecovery(sql: Pool, recoveryId: string): Promise<RecoveryStep | null> {
   return await transaction(sql, async (tx) => {
     const [place] = await tx<Place[]>`
-      select looked_at_id, bound, ended, rate, extract(epoch from clock_timestamp() - stepped_at)::float8 as elapsed_s
+      select looked_at_id, bound, ended, rate, extract(epoch from clock_timestamp() - stepped_at)::float8 as elapsed_s,
+             extract(epoch from clock_timestamp() - created_at)::float8 as age_s
       from recoveries where id = ${recoveryId} for update`;
     if (place === undefined) return null;
     const recovery = await readRecovery(tx, recoveryId);
@@ -53,7 +52,7 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, place: Place): Promi
     await tx`update recoveries set state = 'completed', finished_at = now() where id = ${id}`;
     return false;
   }
-  const pace = nextPace(place, recovery, place.elapsedS);
+  const pace = nextPace(place, recovery, place);
   const room = recovery.exhausted ? 0 : roomFor(pace.bound, recovery, place);
   const page = room === 0 ? null : await nextLostEvents(tx, recovery, place.lookedAtId, room);
   const created =

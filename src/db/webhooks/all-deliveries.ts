@@ -4,6 +4,7 @@
  * before a delivery is looked at.
  * @module
  */
+import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import { idAt } from '../../domain/id-time.ts';
 import {
@@ -30,10 +31,10 @@ export interface AllDeliveriesFilter extends Omit<DeliveryFilter, keyof Times>, 
 function webhooks(sql: Sql, eshopId: number, { webhookId, webhookType, state }: AllDeliveriesFilter) {
   const open = state === 'pending' || state === 'retrying';
   return sql`
-    select w.id from webhooks w
+    select w.id, w.active from webhooks w
     where w.eshop_id = ${eshopId} and w.deleted_at is null
       ${webhookId === undefined ? sql`` : sql`and w.id = ${webhookId}::bigint`}
-      ${open ? sql`and w.active` : state === 'held' ? sql`and not w.active` : sql``}
+      ${open ? sql`and w.active` : sql``}
       ${
         webhookType === undefined
           ? sql``
@@ -44,11 +45,10 @@ function webhooks(sql: Sql, eshopId: number, { webhookId, webhookType, state }: 
 }
 
 /** Literally, so that the planner sees which partial index has them. */
-function inState(sql: Sql, state: DeliveryState) {
-  const conditions: Record<DeliveryState, () => ReturnType<Sql>> = {
-    pending: () => sql`d.state = 'pending'`,
-    retrying: () => sql`d.state = 'retrying'`,
-    held: () => sql`d.state in ('pending', 'retrying')`,
+function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
+  const conditions: Record<typeof state, () => postgres.Fragment> = {
+    pending: () => sql`d.state = 'pending' and d.operator_stop is distinct from 'hold'`,
+    retrying: () => sql`d.state = 'retrying' and d.operator_stop is distinct from 'hold'`,
     delivered: () => sql`d.state = 'delivered'`,
     failed: () => sql`d.state = 'failed'`,
     expired: () => sql`d.state = 'expired'`,
@@ -59,16 +59,47 @@ function inState(sql: Sql, state: DeliveryState) {
 
 /** Where the wanted deliveries are found, in the order of the part and as many as it reaches, as SQL. */
 function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Part) {
-  const { entityId, state, webhookType, until } = filter;
+  const { state } = filter;
+  if (state !== 'held') {
+    const condition = state === undefined ? sql`` : sql`and ${inState(sql, state)}`;
+    return foundAmong(sql, eshopId, filter, part, { webhooks: sql`wanted`, condition });
+  }
+  const open = sql`and d.state in ('pending', 'retrying')`;
+  const ofInactive = { webhooks: sql`(select id from wanted where not active)`, condition: open };
+  const byOperators = {
+    webhooks: sql`(select id from wanted where active)`,
+    condition: sql`${open} and d.operator_stop = 'hold'`,
+  };
+  return sql`
+    (${foundAmong(sql, eshopId, filter, part, ofInactive)})
+    union all
+    (${foundAmong(sql, eshopId, filter, part, byOperators)})`;
+}
+
+/** Some of the webhooks, and a condition. */
+interface Among {
+  readonly webhooks: postgres.Fragment;
+  readonly condition: postgres.Fragment;
+}
+
+/** Those of some of the webhooks that a condition on `d` is true of. */
+function foundAmong(
+  sql: Sql,
+  eshopId: number,
+  filter: AllDeliveriesFilter,
+  part: Part,
+  { webhooks, condition }: Among,
+) {
+  const { entityId, webhookType, until } = filter;
   const order = directionOf(sql, part);
   const most = reachOf(part);
   const wanted = sql`
     ${within(sql, sql`d.event_id`, filter)} ${behind(sql, sql`d.id`, part)}
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
-    ${state === undefined ? sql`` : sql`and ${inState(sql, state)}`}
+    ${condition}
     ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}`;
   const ofWebhooks = (which: ReturnType<Sql>) => sql`
-    select x.id from wanted w cross join lateral (
+    select x.id from ${webhooks} w cross join lateral (
       select d.id from deliveries d where d.webhook_id = w.id and ${which} ${wanted}
       order by d.id ${order} limit ${most}) x`;
   if (entityId === undefined) {
@@ -76,7 +107,7 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Par
     if (until === undefined) return ofWebhooks(sql`true`);
     const end = sql`${idAt(until)}::uuid`;
     const again = sql`
-      select x.id from wanted w cross join lateral (
+      select x.id from ${webhooks} w cross join lateral (
         select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
         where r.webhook_id = w.id and r.delivery_id >= ${end} ${wanted}
         order by r.delivery_id ${order} limit ${most}) x`;
@@ -85,13 +116,13 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Par
   return sql`
     (select x.id from events e cross join lateral (
        select d.id from deliveries d where ${madeWith(sql, sql`e.id`)} ${wanted}
-         and d.webhook_id in (select id from wanted)) x
+         and d.webhook_id in (select id from ${webhooks} w)) x
      where e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${within(sql, sql`e.id`, filter)}
        ${'after' in part ? sql`and e.id >= ${leastOf(sql, sql`${part.after}`)} and e.id < ${part.before}::uuid` : sql``}
      order by e.id ${order}, x.id ${order} limit ${most})
     union all
     (select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
-     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and r.webhook_id in (select id from wanted) ${wanted}
+     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and r.webhook_id in (select id from ${webhooks} w) ${wanted}
      order by r.delivery_id ${order} limit ${most})`;
 }
 

@@ -10,6 +10,8 @@ import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 export interface AllWebhooksFilter {
   readonly id?: number | undefined;
   readonly eshopId?: number | undefined;
+  /** Of these e-shops only, whatever else is asked for. */
+  readonly among?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
   readonly active?: boolean | undefined;
   /** A host that they call, with its port or, for any port, without. */
@@ -21,6 +23,8 @@ export interface OperatorsWebhook extends WebhookRow {
   readonly eshopId: number;
   readonly pending: number;
   readonly retrying: number;
+  /** Of these, held by operators although it is active. */
+  readonly heldByOperators: number;
 }
 
 /** Up to `limit` webhooks in the order of their ids. */
@@ -29,14 +33,16 @@ export async function listAllWebhooks(
   filter: AllWebhooksFilter,
   limit: number,
 ): Promise<OperatorsWebhook[]> {
-  const { id, eshopId, webhookType, active, receiver } = filter;
+  const { id, eshopId, among, webhookType, active, receiver } = filter;
   return await sql<OperatorsWebhook[]>`
-    select x.*, o.eshop_id, d.pending, d.retrying
+    select x.*, o.eshop_id, d.pending, d.retrying,
+           case when x.active then d.stopped else 0 end as held_by_operators
     from (
       ${selectWebhooks(sql)}
       where w.deleted_at is null
         ${id === undefined ? sql`` : sql`and w.id = ${id}`}
         ${eshopId === undefined ? sql`` : sql`and w.eshop_id = ${eshopId}`}
+        ${among === undefined ? sql`` : sql`and w.eshop_id = any(${[...among]}::int[])`}
         ${webhookType === undefined ? sql`` : sql`and w.webhook_type = ${webhookType}`}
         ${active === undefined ? sql`` : sql`and w.active = ${active}`}
         ${receiver === undefined ? sql`` : sql`and ${callsHost(sql, receiver)}`}
@@ -44,7 +50,15 @@ export async function listAllWebhooks(
     join webhooks o on o.id = x.id
     cross join lateral (
       select count(*) filter (where state = 'pending')::int as pending,
-             count(*) filter (where state = 'retrying')::int as retrying
+             count(*) filter (where state = 'retrying')::int as retrying,
+             count(*) filter (where operator_stop = 'hold')::int as stopped
       from deliveries where webhook_id = x.id and state in ('pending', 'retrying')) d
     order by x.id`;
+}
+
+/** Whose webhook it is; null where there is none. */
+export async function eshopOfWebhook(sql: Sql, id: number): Promise<number | null> {
+  const [row] = await sql<{ eshopId: number }[]>`
+    select eshop_id from webhooks where id = ${id} and deleted_at is null`;
+  return row?.eshopId ?? null;
 }

@@ -5,7 +5,10 @@
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
+import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
 import { anyOf, within } from '../ids.ts';
+import { inLedger } from '../incidents/failures.ts';
+import { readableId } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 
 /** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
@@ -16,6 +19,8 @@ export interface DeliveryForAttempt {
   readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
+  /** Whether the workflow that may attempt it has a readable id. */
+  readonly readableId: boolean;
   readonly state: StoredState;
   readonly attemptsMade: number;
   readonly windowStartedAt: Date | null;
@@ -32,7 +37,18 @@ export interface DeliveryForAttempt {
   readonly lateMs: number;
   /** Outages of ours left no room for the attempts still due. */
   readonly windowLost: boolean;
+  /** An operator has stopped it; with all that operators asked of it. */
+  readonly operatorStop: OperatorStop | null;
+  readonly operatorActions: readonly OperatorAction[] | null;
+  /** When its event's transaction began. */
+  readonly createdAt: Date;
+  /** The recovery that created it. */
+  readonly recoveryId: string | null;
+  /** The place in a trace that it comes from. */
+  readonly traceparent: string | null;
   readonly url: string;
+  /** The host that the URL names; null where it names none. */
+  readonly receiverHost: string | null;
   readonly method: 'POST' | 'GET';
   readonly active: boolean;
   readonly generation: number;
@@ -46,17 +62,22 @@ export interface DeliveryForAttempt {
   readonly deletedAt: Date | null;
   /** JSON text of the record after the write, in its v2 form. */
   readonly snapshot: string;
+  /** Its event is a test: there is no such record. */
+  readonly test: boolean;
   /** The database's clock when this was read. */
   readonly now: Date;
 }
 
 /** Deliveries `d` with their webhooks, snapshots and last attempts: the columns of a `DeliveryForAttempt`. */
 const forAttempt = (sql: Sql) => sql`
-    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.state, d.attempts_made, d.window_started_at,
+    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.state, d.attempts_made,
+           d.window_started_at,
            d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
+           d.operator_stop, d.operator_actions,
+           d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
-           w.url, w.method, w.active, w.generation, w.generation_at, w.payload_version, w.parameters, w.secret, w.previous_secret,
-           w.previous_secret_until, w.deleted_at, e.snapshot, clock_timestamp() as now
+           w.url, w.host as receiver_host, w.method, w.active, w.generation, w.generation_at, w.payload_version, w.parameters, w.secret, w.previous_secret,
+           w.previous_secret_until, w.deleted_at, e.snapshot, e.test is true as test, clock_timestamp() as now
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id
@@ -80,12 +101,14 @@ export interface BatchedDelivery {
   readonly eshopId: number;
   readonly webhookId: number;
   readonly url: string;
+  /** The place in a trace that it comes from. */
+  readonly traceparent: string | null;
 }
 
 /** What a batch holds that is open, by turns: every webhook's oldest before any webhook's second. */
 export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDelivery[]> {
   return await sql<BatchedDelivery[]>`
-    select d.id, d.eshop_id, d.webhook_id, w.url
+    select d.id, d.eshop_id, d.webhook_id, d.traceparent, w.url
     from deliveries d join webhooks w on w.id = d.webhook_id
     where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
     order by row_number() over (partition by d.webhook_id order by d.id), d.id`;
@@ -102,6 +125,9 @@ export async function loadOfBatch(
     ${forAttempt(sql)}
     where ${anyOf(sql, sql`d.id`, ids)} and d.batch_id = ${batchId} and d.state in ('pending', 'retrying')`;
 }
+
+/** Who begins attempts: a batch, or the workflow of a delivery, which has a readable id or not. */
+export type Beginner = BatchRun | { readonly readableId: boolean };
 
 /** An attempt that is to begin. */
 export interface NewAttempt {
@@ -120,17 +146,20 @@ export interface BegunAttempt {
 /**
  * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded
  * is begun again under the same number. With its first attempt a delivery has been dispatched.
- * @param batch the batch that holds the deliveries; null: none may hold them
+ * @param by the batch that holds the deliveries, or the workflow of one: then no batch may hold it, and it must be the one
+ * that the delivery was last claimed for
  * @returns by delivery; missing where the number already has its result, the webhook is no longer the one that was read,
- * the delivery has ended, or somebody else holds it
+ * the delivery has ended, an operator has stopped it, or somebody else holds it
  */
 export async function beginAttempts(
   sql: Sql,
   attempts: readonly NewAttempt[],
-  batch: BatchRun | null,
+  by: Beginner,
 ): Promise<Map<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
-  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid`;
+  const batch = 'run' in by ? by : null;
+  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid
+    ${'run' in by ? sql`` : sql`and coalesce(d.readable_id, false) = ${by.readableId}`}`;
   const ids = attempts.map(({ deliveryId }) => deliveryId);
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
@@ -141,8 +170,9 @@ export async function beginAttempts(
         ${attempts.map(({ generation }) => generation)}::int[]) as asked (delivery_id, number, generation)
       -- One by one: the planner would try every delivery with every webhook, as it expects few of each.
       cross join lateral (
-        select id, webhook_id from deliveries d
-        where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and ${held} and ${within(sql, sql`d.id`, ids)}
+        select d.id, d.webhook_id from deliveries d
+        where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and d.operator_stop is null and ${held}
+          and ${within(sql, sql`d.id`, ids)}
         limit 1) d
       cross join lateral (
         select from webhooks w
@@ -155,7 +185,7 @@ export async function beginAttempts(
       returning delivery_id, started_at)
     update deliveries d set window_started_at = coalesce(d.window_started_at, begun.started_at),
       dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null
-    from begun where d.id = begun.delivery_id and ${held} and ${anyOf(sql, sql`d.id`, ids)}
+    from begun where d.id = begun.delivery_id and d.operator_stop is null and ${held} and ${anyOf(sql, sql`d.id`, ids)}
     returning d.id, begun.started_at, d.window_started_at`;
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
@@ -177,6 +207,8 @@ export interface AttemptRecord {
   readonly lateMs: number;
   /** No attempt is left, and the reason is an outage of ours. */
   readonly windowLost: boolean;
+  /** So few attempts are left that the e-shop is to be warned. */
+  readonly lastCall: boolean;
 }
 
 /**
@@ -217,8 +249,9 @@ export async function recordAttempts(
           when d.batch_id is distinct from ${batch?.id ?? null}::uuid or d.batch_id is null then d.dispatched_at end
         ${batch === null ? sql`` : handingBack(sql, batch, sql`f.outcome <> 'success'`)}
       from finished f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
-      returning d.id, d.state, d.handed_back_at)
+      returning d.id, d.state, d.handed_back_at, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
     ${batch === null ? sql`` : countedIn(sql, batch)}
+    ${inLedger(sql, records)}
     select id, state from changed`;
   return new Map(rows.map(({ id, state }) => [id, state]));
 }

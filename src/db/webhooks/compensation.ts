@@ -3,9 +3,19 @@
  * @module
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
+import type { EventType } from '../../domain/event-types.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
+
+/** What this run changed; a repeated one changes nothing. */
+export interface CompensationNews {
+  readonly eventType: EventType;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  /** Why the webhook was deactivated; null where it was not. */
+  readonly deactivated: 'retriesExhausted' | 'gone' | null;
+}
 
 /** What the compensation found and did. */
 export interface Compensation {
@@ -13,6 +23,7 @@ export interface Compensation {
   readonly attemptsMade: number;
   readonly lastError: string | null;
   readonly deactivatedGeneration: number | null;
+  readonly news: CompensationNews | null;
 }
 
 /**
@@ -26,6 +37,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       {
         webhookId: number;
         eshopId: number;
+        eventType: EventType;
         state: StoredState;
         attemptsMade: number;
         lastError: string | null;
@@ -33,13 +45,13 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
         lastOutcome: string | null;
       }[]
     >`
-      select d.webhook_id, d.eshop_id, d.state, d.attempts_made, d.last_error, d.last_generation, a.outcome as last_outcome
+      select d.webhook_id, d.eshop_id, d.event_type, d.state, d.attempts_made, d.last_error, d.last_generation, a.outcome as last_outcome
       from deliveries d left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made
       where d.id = ${deliveryId} for update of d`;
     if (delivery === undefined) {
-      return { state: 'canceled', attemptsMade: 0, lastError: null, deactivatedGeneration: null };
+      return { state: 'canceled', attemptsMade: 0, lastError: null, deactivatedGeneration: null, news: null };
     }
-    const { attemptsMade, lastError } = delivery;
+    const { attemptsMade, lastError, eshopId, webhookId, eventType } = delivery;
     if (delivery.state !== 'pending' && delivery.state !== 'retrying') {
       const [mine] = await tx<{ generation: number }[]>`
         select generation from deactivations where webhook_id = ${delivery.webhookId} and delivery_id = ${deliveryId}`;
@@ -48,6 +60,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
         attemptsMade,
         lastError,
         deactivatedGeneration: mine?.generation ?? null,
+        news: null,
       };
     }
     await tx`
@@ -56,8 +69,8 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       update webhooks set active = false, unregistered_at = now()
       where id = ${delivery.webhookId} and active and deleted_at is null and generation = ${delivery.lastGeneration}
       returning generation`;
+    const reason = delivery.lastOutcome === 'gone' ? 'gone' : 'retriesExhausted';
     if (deactivated !== undefined) {
-      const reason = delivery.lastOutcome === 'gone' ? 'gone' : 'retriesExhausted';
       await tx`
         insert into deactivations (webhook_id, generation, reason, at, delivery_id, last_error)
         values (${delivery.webhookId}, ${deactivated.generation}, ${reason}, now(), ${deliveryId}, ${lastError})`;
@@ -68,6 +81,7 @@ export async function compensate(sql: Pool, deliveryId: string): Promise<Compens
       attemptsMade,
       lastError,
       deactivatedGeneration: deactivated?.generation ?? null,
+      news: { eventType, eshopId, webhookId, deactivated: deactivated === undefined ? null : reason },
     };
   });
 }

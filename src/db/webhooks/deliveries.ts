@@ -5,6 +5,7 @@
  */
 
 import type { StoredState } from '../../domain/delivery-state.ts';
+import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
 /**
@@ -44,20 +45,22 @@ export type CanceledBy = 'operator' | 'deletion';
 /**
  * Open → expired or canceled. A cancellation without the webhook's deletion was an operator's.
  * @param error replaces the last failure
- * @returns the state afterwards, since a delivery that already ended keeps its end, and whether this call ended it
+ * @returns the state afterwards, since a delivery that already ended keeps its end, and the kind of event if this call ended
+ * it, else null
  */
 export async function closeDelivery(
   sql: Sql,
   deliveryId: string,
   state: 'expired' | 'canceled',
   error: string | null = null,
-): Promise<{ readonly state: StoredState; readonly closed: boolean }> {
-  const closed = await sql`
+): Promise<{ readonly state: StoredState; readonly closed: EventType | null }> {
+  const [closed] = await sql<{ eventType: EventType }[]>`
     update deliveries d set state = ${state}, finished_at = clock_timestamp(), next_attempt_at = null,
       last_error = coalesce(${error}, d.last_error),
       canceled_by = case when ${state} = 'canceled' then case when w.deleted_at is null then 'operator' else 'deletion' end end
     from webhooks w
-    where d.id = ${deliveryId} and w.id = d.webhook_id and d.state in ('pending', 'retrying')`;
+    where d.id = ${deliveryId} and w.id = d.webhook_id and d.state in ('pending', 'retrying')
+    returning d.event_type`;
   const [row] = await sql<{ state: StoredState }[]>`select state from deliveries where id = ${deliveryId}`;
-  return { state: row?.state ?? 'canceled', closed: closed.count > 0 };
+  return { state: row?.state ?? 'canceled', closed: closed?.eventType ?? null };
 }

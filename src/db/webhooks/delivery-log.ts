@@ -4,10 +4,12 @@
  */
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
+import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
+import { type ClaimedDelivery, readableId } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
 
-/** A delivery as shown: `held` is derived. */
+/** A delivery as shown: `held` is derived from its webhook and from what operators asked. */
 export interface DeliveryLogRow {
   readonly id: string;
   readonly webhookId: number;
@@ -25,6 +27,9 @@ export interface DeliveryLogRow {
   readonly finishedAt: Date | null;
   /** Null unless it was canceled. */
   readonly canceledBy: CanceledBy | null;
+  /** What operators asked of it, the oldest first; null where none did. What stops it now is the last of its kind. */
+  readonly operatorStop: OperatorStop | null;
+  readonly operatorActions: readonly OperatorAction[] | null;
 }
 
 /** An attempt as shown. One that is under way has neither `finishedAt` nor a result. */
@@ -51,7 +56,7 @@ export interface DeliveryFilter {
 
 /** The state as shown of a delivery `d` of a webhook `w`, as SQL. */
 export function shownState(sql: Sql) {
-  return sql`case when d.state in ('pending', 'retrying') and not w.active then 'held' else d.state end`;
+  return sql`case when d.state in ('pending', 'retrying') and (not w.active or d.operator_stop = 'hold') then 'held' else d.state end`;
 }
 
 /** All columns of {@link DeliveryLogRow}, of deliveries `d` and their webhooks `w`, as SQL. */
@@ -59,8 +64,9 @@ export function selectDeliveries(sql: Sql) {
   return sql`
     select d.id, d.webhook_id, d.event_id, d.event_type, d.entity_id, ${shownState(sql)} as state, d.attempts_made,
            d.created_at, d.last_attempt_at, d.last_status, d.last_error,
-           case when d.state in ('pending', 'retrying') and w.active then d.next_attempt_at end as next_attempt_at,
-           d.finished_at, d.canceled_by
+           case when d.state in ('pending', 'retrying') and w.active and d.operator_stop is null then d.next_attempt_at end
+             as next_attempt_at,
+           d.finished_at, d.canceled_by, d.operator_stop, d.operator_actions
     from deliveries d join webhooks w on w.id = d.webhook_id`;
 }
 
@@ -92,13 +98,17 @@ export async function listDeliveries(
   return { rows, totalCount: counted?.count ?? 0 };
 }
 
-/** Whose delivery this is, and the batch whose workflow it belongs to (null: its own); or null. */
-export async function placeOfDelivery(
-  sql: Sql,
-  id: string,
-): Promise<{ readonly eshopId: number; readonly batchId: string | null } | null> {
-  const [row] = await sql<{ eshopId: number; batchId: string | null }[]>`
-    select eshop_id, batch_id from deliveries where id = ${id}`;
+/** Whose a delivery is, and which workflow it belongs to. */
+export interface DeliveryPlace extends Omit<ClaimedDelivery, 'receiverHost'> {
+  /** The batch whose workflow it is; null: its own. */
+  readonly batchId: string | null;
+}
+
+/** The place of a delivery, or null. */
+export async function placeOfDelivery(sql: Sql, id: string): Promise<DeliveryPlace | null> {
+  const [row] = await sql<DeliveryPlace[]>`
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.batch_id
+    from deliveries d where d.id = ${id}`;
   return row ?? null;
 }
 

@@ -29,14 +29,20 @@ export async function keepForm(tx: Sql, webhookId: number, next: NextForm): Prom
       (${next.url}::text, ${next.method}::text, ${next.payloadVersion}::text, ${storedParameters(tx, next.parameters)}::jsonb)`;
 }
 
+/** What a delivery carried. */
+export interface SentForm extends EventForWebhook {
+  /** Of a test event. */
+  readonly test: boolean;
+}
+
 /**
  * The event of a delivery, and the form in which its webhook gets it: of an open delivery the present one, which the next
  * attempt takes; of one that has ended the one that its last attempt took.
  * @returns null where this e-shop has no such delivery
  */
-export async function findSentForm(sql: Sql, eshopId: number, id: string): Promise<EventForWebhook | null> {
-  const [row] = await sql<EventForWebhook[]>`
-    select d.event_type, d.entity_id, e.snapshot,
+export async function findSentForm(sql: Sql, eshopId: number, id: string): Promise<SentForm | null> {
+  const [row] = await sql<SentForm[]>`
+    select d.event_type, d.entity_id, e.snapshot, e.test is true as test,
            case when former.until is null then w.url else former.url end as url,
            case when former.until is null then w.method else former.method end as method,
            case when former.until is null then w.payload_version else former.payload_version end as payload_version,

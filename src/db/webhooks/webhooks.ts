@@ -5,7 +5,9 @@
  */
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import type { EventType } from '../../domain/event-types.ts';
+import type { StoredIncident } from '../../domain/incident.ts';
 import type { WebhookInput } from '../../domain/webhook.ts';
+import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
@@ -14,8 +16,8 @@ import { keepForm, storedParameters } from './forms.ts';
 /** How long a replaced secret goes on signing beside the new one, in hours. */
 export const SECRET_OVERLAP_HOURS = 24;
 
-/** A webhook as stored, without its secrets, with its last deactivation. */
-export interface WebhookRow {
+/** A webhook as stored, without its secrets, with its last deactivation and its incident. */
+export interface WebhookRow extends StoredIncident {
   readonly id: number;
   readonly url: string;
   readonly webhookType: EventType;
@@ -37,11 +39,12 @@ export function selectWebhooks(sql: Sql) {
   return sql`
     select w.id, w.url, w.webhook_type, w.active, w.method, w.parameters, w.payload_version, w.description,
            w.registered_at, w.unregistered_at, x.at as deactivated_at, x.reason as deactivation_reason,
-           x.delivery_id as deactivation_delivery_id, x.last_error as deactivation_error
+           x.delivery_id as deactivation_delivery_id, x.last_error as deactivation_error, ${incidentColumns(sql)}
     from webhooks w
     left join lateral (
       select at, reason, delivery_id, last_error from deactivations
-      where webhook_id = w.id order by generation desc limit 1) x on true`;
+      where webhook_id = w.id order by generation desc limit 1) x on true
+    ${joinIncident(sql)}`;
 }
 
 /** The webhook of this e-shop, or null when there is none or it is deleted. `id` may be any integer. */

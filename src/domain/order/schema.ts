@@ -135,7 +135,7 @@ export const orderEntries = {
   invoicePrint: described(flag(), 'Print the order file of type invoice, which is then required.'),
   pickFromQuality: described(
     flag(),
-    'Tells the warehouse to pick from quality; units are reserved from `stock.available` all the same.',
+    'Tells the warehouse to pick from quality; units are still reserved from `stock.available`.',
   ),
   trackingNumbers: described(v.optional(list(text(128, 1), 1000), []), 'Tracking numbers of the packages.'),
   sanction: described(flag(), 'Only for b2b.'),

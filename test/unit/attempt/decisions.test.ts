@@ -15,7 +15,13 @@ import type { AttemptOrder, Refusal } from '../../../src/attempt/outcome.ts';
 import type { DeliveryForAttempt } from '../../../src/db/webhooks/attempts.ts';
 import { at, begun, MINUTE, NOW, policy, refusedByReceiver, untried, waiting } from './delivery.ts';
 
-const order: AttemptOrder = { deliveryId: waiting.id, policy, lastChance: false, expectedNumber: 2 };
+const order: AttemptOrder = {
+  deliveryId: waiting.id,
+  readableId: true,
+  policy,
+  lastChance: false,
+  expectedNumber: 2,
+};
 
 describe('whether a request may leave', () => {
   test.each<[string, Partial<DeliveryForAttempt>, Partial<AttemptOrder>, Refusal | null]>([
@@ -25,6 +31,8 @@ describe('whether a request may leave', () => {
     ['its webhook deleted', { deletedAt: at(-1) }, {}, 'deleted'],
     ['ended counts before deleted', { state: 'canceled', deletedAt: at(-1) }, {}, 'closed'],
     ['deleted counts before inactive', { active: false, deletedAt: at(-1) }, {}, 'deleted'],
+    ['held by an operator', { operatorStop: 'hold' }, {}, 'stopped'],
+    ['given up, and no attempt left', { operatorStop: 'giveUp', nextAttemptAt: null }, {}, 'stopped'],
     ['all 21 made', { attemptsMade: 21 }, {}, 'spent'],
     ['the 21st is left', { attemptsMade: 20 }, { expectedNumber: 21 }, null],
     ['more made than the policy of today allows', { attemptsMade: 30 }, {}, 'spent'],
@@ -132,6 +140,7 @@ describe('what is recorded', () => {
       nextAttemptAt: at(212 + 11_000),
       lateMs: 0,
       windowLost: false,
+      lastCall: false,
     });
   });
 

@@ -25,6 +25,7 @@ export const waiting: DeliveryForAttempt = {
   webhookId: 7,
   eventType: 'UPDATE_ORDER',
   entityId: '10001',
+  readableId: true,
   state: 'retrying',
   attemptsMade: 1,
   windowStartedAt: at(-5 * MINUTE),
@@ -37,6 +38,12 @@ export const waiting: DeliveryForAttempt = {
   lastAttemptAt: at(-5 * MINUTE + 200),
   lateMs: 0,
   windowLost: false,
+  operatorStop: null,
+  receiverHost: 'shop.example',
+  operatorActions: null,
+  createdAt: at(-6 * MINUTE),
+  recoveryId: null,
+  traceparent: null,
   url: 'https://shop.example/hook',
   method: 'POST',
   active: true,
@@ -49,6 +56,7 @@ export const waiting: DeliveryForAttempt = {
   previousSecretUntil: null,
   deletedAt: null,
   snapshot: '{"eshopOrderId":"10001","orderProducts":[{"sku":"A","quantity":"2","packingLists":[]}]}',
+  test: false,
   now: at(0),
 };
 

@@ -19,7 +19,25 @@ test('a delivery under retry', () => {
     generationChanged: false,
     nextAttemptAt: NOW,
     lastError: 'HTTP 503',
+    operator: null,
+    operatorHeld: false,
+    receiverHost: 'shop.example',
   });
+});
+
+test('an operator has stopped it: who, when and why, of what was asked last', () => {
+  const asked = (action: 'hold' | 'resume', by: string) => ({
+    id: by,
+    action,
+    by,
+    reason: 'why',
+    at: 'then',
+  });
+  const operatorActions = [asked('hold', 'anna'), asked('resume', 'anna'), asked('hold', 'ben')];
+  expect(situationOf({ ...waiting, operatorStop: 'hold', operatorActions }, terms)).toMatchObject({
+    operator: { stop: 'hold', by: 'ben', reason: 'why', at: 'then' },
+  });
+  expect(situationOf({ ...waiting, operatorActions }, terms)).toMatchObject({ operator: null });
 });
 
 test('one that was never tried has neither window nor plan', () => {

@@ -1,10 +1,16 @@
 /** How fast a recovery goes, and what is said of it. */
 import { describe, expect, test } from 'vitest';
 import { estimatedDurationMs, recoveryReason } from '../../../src/domain/recovery.ts';
-import { nextPace, type RecoveryCounts, roomFor } from '../../../src/domain/recovery-pace.ts';
+import {
+  nextPace,
+  type RecoveryCounts,
+  type RecoveryPace,
+  roomFor,
+} from '../../../src/domain/recovery-pace.ts';
 import { recoveryProgress, type StoredRecovery } from '../../../src/domain/recovery-progress.ts';
 
 const fresh = { bound: 20, ended: 0, rate: null };
+const look = { elapsedS: 1, ageS: 1 };
 const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
   created: 0,
   pending: 0,
@@ -15,10 +21,10 @@ const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
 
 describe('the pace', () => {
   test('doubles with what is taken, up to 500', () => {
-    let pace: Parameters<typeof nextPace>[0] = fresh;
+    let pace: RecoveryPace = fresh;
     const bounds: number[] = [];
     for (let created = 0, step = 0; step < 7; step += 1) {
-      pace = nextPace(pace, counts({ created }), 1);
+      pace = nextPace(pace, counts({ created }), look);
       bounds.push(pace.bound);
       created += roomFor(pace.bound, counts({ created }), pace);
     }
@@ -28,7 +34,7 @@ describe('the pace', () => {
   test('falls while much waits, to 20 at least', () => {
     let pace = { ...fresh, bound: 100 };
     for (const expected of [70, 49, 34, 23, 20, 20]) {
-      pace = { ...pace, ...nextPace(pace, counts({ created: 60, pending: 60 }), 1), rate: null };
+      pace = { ...pace, ...nextPace(pace, counts({ created: 60, pending: 60 }), look), rate: null };
       expect(pace.bound).toBe(expected);
     }
   });
@@ -47,15 +53,61 @@ describe('the pace', () => {
   });
 
   test('is measured by what ends, and not across a pause', () => {
-    const first = nextPace(fresh, counts({ created: 20 }), 2);
+    const first = nextPace(fresh, counts({ created: 20 }), { elapsedS: 2, ageS: 2 });
     expect(first).toMatchObject({ ended: 20, rate: 10 });
-    expect(nextPace(first, counts({ created: 20 }), 60).rate).toBe(10);
-    expect(nextPace(fresh, counts({ created: 20, pending: 20 }), 2).rate).toBeNull();
-    const faster = nextPace(first, counts({ created: 120 }), 1);
-    expect(faster).toMatchObject({ bound: 200, rate: 100 });
-    let pace = nextPace(fresh, counts({ created: 20 }), 2);
-    for (let step = 1; step <= 60; step += 1) pace = nextPace(pace, counts({ created: 20 + 40 * step }), 1);
-    expect(pace.rate).toBeGreaterThan(39);
+    for (const elapsedS of [null, 0, 60])
+      expect(nextPace(first, counts({ created: 20 }), { elapsedS, ageS: 62 }).rate).toBe(10);
+    expect(nextPace(fresh, counts({ created: 20, pending: 20 }), { elapsedS: 2, ageS: 2 }).rate).toBeNull();
+    expect(nextPace(first, counts({ created: 20 }), { elapsedS: 20, ageS: 22 }).rate).toBeLessThan(2);
+  });
+});
+
+/** Plays a recovery whose deliveries are taken as `takes` says; answers how far its estimated end is off, by per cent. */
+function played(found: number, takes: (second: number, pending: number) => number): Map<number, number> {
+  let pace: RecoveryPace = fresh;
+  let [created, pending] = [0, 0];
+  const asked: { readonly share: number; readonly at: number; readonly end: number }[] = [];
+  for (let second = 0; ; second += 1) {
+    pending -= Math.min(pending, takes(second, pending));
+    const now = counts({ created, pending });
+    const next = nextPace(pace, now, { elapsedS: second === 0 ? null : 1, ageS: second });
+    const room = Math.min(found - created, roomFor(next.bound, now, pace));
+    pace = next;
+    created += room;
+    pending += room;
+    const at = new Date(second * 1_000);
+    const { left, done, estimatedEndAt } = recoveryProgress({
+      ...stored,
+      ...counts({ created, pending }),
+      found,
+      rate: pace.rate,
+      exhausted: created === found,
+      now: at,
+    });
+    if (left === 0) {
+      return new Map(asked.map((one) => [one.share, Math.abs(one.end - second) / (second - one.at)]));
+    }
+    for (const share of [25, 50, 75]) {
+      if (done < (found * share) / 100 || asked.some((one) => one.share === share)) continue;
+      asked.push({ share, at: second, end: (estimatedEndAt?.getTime() ?? Number.NaN) / 1_000 });
+    }
+  }
+}
+
+describe('its estimated end', () => {
+  test.each([
+    ['of a receiver that takes everything at once', 20_000, () => Number.POSITIVE_INFINITY],
+    ['of a receiver that takes 40 per second', 4_000, () => 40],
+    ['of one that takes more and less in turns', 10_000, (second: number) => (second % 8 < 4 ? 150 : 50)],
+    [
+      'of a recovery that gets its turn every 15 seconds, beside a rush that lasts',
+      4_000,
+      (second: number) => (second % 15 === 14 ? 100 : 0),
+    ],
+  ])('%s is off by a fifth at most', (_, found, takes) => {
+    const off = played(found, takes);
+    expect([...off.keys()]).toEqual([25, 50, 75]);
+    for (const [share, by] of off) expect(by, `at ${share} %`).toBeLessThanOrEqual(0.2);
   });
 });
 

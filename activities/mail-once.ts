@@ -1,0 +1,64 @@
+/**
+ * A mail that is owed: sent once, unless we die between the mail server's answer and the record of it, and then twice under the
+ * same Message-ID.
+ * @module
+ */
+import { Context } from '@temporalio/activity';
+import type { Logger } from 'pino';
+import type { Mail, Mailer } from '../src/mail/mail.ts';
+import { MailError } from '../src/mail/mail-error.ts';
+import { withHeartbeat } from './with-heartbeat.ts';
+
+/** What sends it. */
+export interface MailOnceDeps {
+  readonly mailer: Mailer;
+  readonly log: Logger;
+}
+
+/** A mail, and how its end is recorded. */
+export interface OwedMail {
+  /** What it is about, in one word, as log lines call it. */
+  readonly what: string;
+  /** What log lines name. */
+  readonly name: Readonly<Record<string, string | number>>;
+  readonly mail: Mail;
+  /** Records that the server took it. */
+  taken(): Promise<void>;
+  /** Records that the server refuses it for good. @returns whether it is given up */
+  refused(error: string, patienceMs: number): Promise<boolean>;
+}
+
+/**
+ * How long a mail is tried that the server refuses permanently, in milliseconds from the first refusal on: many a 5xx is
+ * a mail server set up wrongly, and mended within a day. A server that is away, or asks for patience, is tried for ever.
+ */
+const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
+
+/** The last heartbeat of an execution whose mail the server took: the next one has only to record that. */
+const TAKEN = 'taken by the mail server';
+
+/**
+ * Sends it, and records that.
+ * @returns false where it is given up
+ * @throws what kept it from being sent or recorded: to be tried again
+ */
+export async function mailOnce({ mailer, log }: MailOnceDeps, owed: OwedMail): Promise<boolean> {
+  const context = Context.current();
+  try {
+    if (context.info.heartbeatDetails !== TAKEN) {
+      await withHeartbeat(context, (signal) => mailer.send(owed.mail, signal));
+      context.heartbeat(TAKEN);
+    }
+  } catch (error) {
+    if (!(error instanceof MailError) || !error.refused) throw error;
+    if (!(await owed.refused(error.message, REFUSED_PATIENCE_MS))) throw error;
+    log.error(
+      { ...owed.name, alarm: 'mailRefused', reason: error.message },
+      `a ${owed.what} could not be mailed: the mail server refused it permanently`,
+    );
+    return false;
+  }
+  await owed.taken();
+  log.info(owed.name, `${owed.what} mailed`);
+  return true;
+}

@@ -1,0 +1,71 @@
+/**
+ * The mail before a deactivation (docs/interface.md, W15).
+ * @module
+ */
+import {
+  dropWarning,
+  readWarning,
+  recordWarned,
+  recordWarningRefused,
+  type WarningNotice,
+} from '../src/db/incidents/warnings.ts';
+import { deactivationAt } from '../src/domain/incident.ts';
+import type { RetryPolicy } from '../src/domain/retry-policy.ts';
+import { type Warning, warningMail } from '../src/mail/warning-mail.ts';
+import type { WarningActivities } from '../workflows/warning-types.ts';
+import type { MailDeps } from './mail-deactivation.ts';
+import { mailOnce } from './mail-once.ts';
+
+/** What the activity receives. */
+export interface MailWarningDeps extends MailDeps {
+  /** By which deliveries are retried. */
+  readonly policy: RetryPolicy;
+}
+
+/** Makes the activity `mailWarning`. What is no longer so when it is to be mailed is not mailed. */
+export function createWarningActivities(deps: MailWarningDeps): WarningActivities {
+  const { sql, log } = deps;
+  return {
+    async mailWarning(id) {
+      const notice = await readWarning(sql, id);
+      if (notice === undefined || !notice.owed) return { outcome: 'endedBefore' };
+      const { webhookId } = notice;
+      const warning = notice.warranted ? warningOf(notice, deps.policy) : null;
+      if (warning === null) {
+        await dropWarning(sql, id);
+        log.info({ webhookId, warningId: id }, 'warning dropped: there is nothing to warn of any more');
+        return { outcome: 'dropped' };
+      }
+      const mailed = await mailOnce(deps, {
+        what: 'warning',
+        name: { webhookId, warningId: id },
+        mail: warningMail(warning, deps.publicUrl),
+        taken: () => recordWarned(sql, id),
+        refused: (error, patienceMs) => recordWarningRefused(sql, { id, error, patienceMs }),
+      });
+      return { outcome: mailed ? 'mailed' : 'refused' };
+    },
+  };
+}
+
+/** @returns null where nothing fails any more */
+function warningOf(notice: WarningNotice, policy: RetryPolicy): Warning | null {
+  const { id, webhookId, webhookType, url, deliveryId, open, eshopName, email } = notice;
+  const told = deliveryId === null ? ofAll(notice) : ofOne(notice);
+  if (told === null) return null;
+  const due = deactivationAt(policy, notice);
+  const common = { id, webhookId, webhookType, url, deliveryId, open, eshopName, email };
+  return { ...common, ...told, deactivationAt: due };
+}
+
+type Told = Pick<Warning, 'since' | 'failures' | 'lastError'>;
+
+function ofAll({ incidentSince: since, incidentFailures, incidentError }: WarningNotice): Told | null {
+  if (since === null || incidentFailures === null) return null;
+  return { since, failures: incidentFailures, lastError: incidentError };
+}
+
+function ofOne({ deliverySince: since, deliveryAttempts, deliveryError }: WarningNotice): Told | null {
+  if (since === null || deliveryAttempts === null) return null;
+  return { since, failures: deliveryAttempts, lastError: deliveryError };
+}

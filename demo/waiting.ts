@@ -1,0 +1,90 @@
+/**
+ * Waiting for deliveries, as long as they come: a backlog takes its time, a missing worker takes for ever, and a receiver
+ * that fails is neither.
+ * @module
+ */
+import type { EventType } from '../src/domain/event-types.ts';
+import { pause } from './pause.ts';
+
+/** Deliveries that are open. */
+export interface Open {
+  /** Not attempted yet. */
+  readonly waiting: number;
+  /** What the latest attempt of one of the others came to; null where there is none. */
+  readonly lastError: string | null;
+}
+
+/** How long nothing may come, in milliseconds. */
+export interface Patience {
+  /** Before anything has come: is there a worker at all? */
+  readonly firstMs: number;
+  /** Since the last one: while some wait for their first attempt, there is a backlog. */
+  readonly nextMs: number;
+}
+
+/** What came of the waiting. */
+export interface Waited {
+  readonly delivered: Map<EventType, number>;
+  /** Null if everything came. */
+  readonly open: Open | null;
+}
+
+/**
+ * Waits until everything that was fired has been delivered; while deliveries come, however long that takes. It ends before when
+ * nothing has come for too long: soon, unless what is missing has not been attempted and others have come.
+ * @param onCount called with the number delivered so far
+ * @throws the signal's reason when it is aborted
+ */
+export async function untilDelivered(
+  fired: ReadonlyMap<EventType, number>,
+  count: () => Promise<Map<EventType, number>>,
+  options: {
+    readonly open: () => Promise<Open>;
+    readonly patience: Patience;
+    /** Between one count and the next, in milliseconds. */
+    readonly everyMs: number;
+    readonly signal: AbortSignal;
+    readonly onCount: (count: number, waiting: number) => void;
+  },
+): Promise<Waited> {
+  const { patience, signal, everyMs, onCount } = options;
+  let most = 0;
+  let waiting = 0;
+  for (let since = Date.now(); ; await pause(everyMs, signal)) {
+    const delivered = await count();
+    const total = [...delivered.values()].reduce((sum, each) => sum + each, 0);
+    if ([...fired].every(([kind, wanted]) => (delivered.get(kind) ?? 0) >= wanted)) {
+      onCount(total, 0);
+      return { delivered, open: null };
+    }
+    if (total > most) [most, since, waiting] = [total, Date.now(), 0];
+    onCount(total, waiting);
+    const silentMs = Date.now() - since;
+    if (silentMs <= patience.firstMs) continue;
+    const open = await options.open();
+    const backlog = most > 0 && open.waiting > 0;
+    if (!backlog || silentMs > patience.nextMs) return { delivered, open };
+    waiting = open.waiting;
+  }
+}
+
+/**
+ * Why deliveries have not come, as a sentence.
+ * @param missing how many
+ * @param came how many have
+ */
+export function whyMissing(
+  { waiting, lastError }: Open,
+  {
+    missing,
+    came,
+    patience,
+  }: { readonly missing: number; readonly came: number; readonly patience: Patience },
+): string {
+  const text = missing === 1 ? '1 delivery has not arrived' : `${missing} deliveries have not arrived`;
+  if (lastError !== null) return `${text}: ${lastError}.`;
+  if (waiting === 0) return `${text}: the delivery log gives no reason.`;
+  if (came === 0) return `${text}, and none was attempted: is a worker running?`;
+  const wait = missing === 1 ? 'it waits for its first attempt' : `${waiting} wait for their first attempt`;
+  return `${text}: ${wait}, and none has come for ${patience.nextMs / 1_000} s. Has the worker stopped?`;
+}

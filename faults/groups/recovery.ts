@@ -1,0 +1,89 @@
+/**
+ * Processes that die or stand still in the middle of a recovery: each event that was lost is delivered, once unless it was in
+ * flight.
+ * @module
+ */
+import { recordEvent } from '../../src/db/outbox/events.ts';
+import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
+import { transaction } from '../../src/db/transaction.ts';
+import { until } from '../../test/support/until.ts';
+import type { Fault, Scene } from '../fault.ts';
+import { RECOVERED, type Script } from '../receivers.ts';
+import type { Part } from '../stack/part.ts';
+import type { Stack } from '../stack/stack.ts';
+import { killing } from './kill.ts';
+
+/** What is lost: of a type that no order fires. */
+const TYPE = 'UPDATE_PRODUCT';
+const LOST = 150;
+const MINUTE_MS = 60_000;
+/** From the last delivery to the recovery's next look, in milliseconds: it looks ever more seldom, and may have to be mended. */
+const COMPLETED_MS = 150_000;
+
+const script: Script = { type: TYPE, outcome: 'delivered', delayMs: 100, status: () => 200 };
+
+/** The recoveries of the rounds that are being played. */
+const begun = new WeakMap<Scene, string>();
+
+/** Events from before the webhook was there, and a recovery of them. */
+async function prepare(scene: Scene): Promise<void> {
+  const { stack, shop, receivers, ledger } = scene;
+  const { eshopId } = shop;
+  const ids = Array.from({ length: LOST }, (_, index) => `lost-${index}`);
+  await transaction(stack.sql, async (tx) => {
+    for (const entityId of ids)
+      await recordEvent(tx, { eshopId, type: TYPE, entityId, record: { sku: entityId, name: 'A mug' } });
+  });
+  const { webhookId } = await receivers.open(RECOVERED, script);
+  const asked = await beginRecovery(stack.sql, {
+    eshopId,
+    webhookId,
+    webhookType: TYPE,
+    since: new Date(Date.now() - MINUTE_MS),
+    until: null,
+    include: ['missed'],
+  });
+  if (asked.kind !== 'begun' || asked.found.count !== LOST)
+    throw new Error('The lost events were not found.');
+  begun.set(scene, asked.recoveryId);
+  for (const entityId of ids) ledger.accepted.push({ type: TYPE, entityId, at: null });
+}
+
+/** The recovery knows that it is over, and what came of it. */
+async function settle(scene: Scene): Promise<void> {
+  const read = () => readRecovery(scene.stack.sql, begun.get(scene) ?? '');
+  await until('its end', async () => (await read())?.state === 'completed', COMPLETED_MS).catch(() => {});
+  const row = await read();
+  if (row?.state !== 'completed') scene.ledger.complaints.push(`The recovery is ${row?.state ?? 'gone'}.`);
+  if (row?.created !== LOST || row.failed !== 0)
+    scene.ledger.complaints.push(`It created ${row?.created} deliveries, of which ${row?.failed} failed.`);
+}
+
+const common = {
+  group: 'recovery',
+  moments: ['recovered 1', 'recovered 15', 'recovered 60', 'recovered 130'],
+  prepare,
+  settle,
+} as const;
+
+function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
+  return { ...common, name: `${name} killed in a recovery`, ...killing(parts) };
+}
+
+const workerFrozen: Fault = {
+  ...common,
+  name: 'worker stopped for a while in a recovery',
+  policies: ['scaled', 'hours'],
+  lasts: [1_000, 6_000],
+  inject: async ({ stack }) => stack.worker.freeze(),
+  heal: async ({ stack }) => stack.worker.thaw(),
+};
+
+export const recoveryFaults: readonly Fault[] = [
+  killed('worker', ({ worker }) => [worker]),
+  killed('API', ({ api }) => [api]),
+  killed('Postgres', ({ postgres }) => [postgres]),
+  killed('Temporal', ({ temporal }) => [temporal]),
+  killed('everything', ({ postgres, temporal, api, worker }) => [postgres, temporal, api, worker]),
+  workerFrozen,
+];

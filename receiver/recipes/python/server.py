@@ -1,0 +1,34 @@
+"""A receiver with nothing but Python, and waybill.py beside it. The secret comes from the environment."""
+
+import json
+import os
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import waybill
+
+SECRET = os.environ["WEBHOOK_SECRET"]
+handled = set()  # keep it in your database: this one is forgotten with the process
+
+
+class Hooks(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        try:
+            waybill.verify([SECRET], "POST", self.path, self.headers, body)
+        except waybill.NotVerified as problem:
+            return self.respond(401, str(problem))
+        delivery = self.headers["X-Service-Delivery"]  # the same on every attempt
+        if "X-Service-Test" not in self.headers and delivery not in handled:
+            order = json.loads(body)
+            print("New order", order["eshopOrderId"], "of", order["recipientName"], flush=True)
+            handled.add(delivery)
+        self.respond(200, "")
+
+    def respond(self, status, text):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+
+ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "9000"))), Hooks).serve_forever()

@@ -1,0 +1,30 @@
+/**
+ * What is kept of every answer: one line of the log, and a figure. The line names the route's pattern, for a path may hold
+ * anything.
+ * @module
+ */
+import type { Context } from 'hono';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+
+/** What whoever watches the process asks for all the time: it would drown the rest. */
+export const ASKED_BY_MACHINES = ['/healthz', '/readyz'];
+/** Methods of some path. Any other is whatever the client made up. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** The method, if some path has it. */
+export function knownMethod(method: string): string {
+  return METHODS.includes(method) ? method : 'other';
+}
+
+/** @param ms until the head of the response, in milliseconds */
+export function answered({ log, onAnswer }: ApiDeps, c: Context<ApiEnv>, ms: number): void {
+  const { route = null, session, requestId } = c.var;
+  const method = knownMethod(c.req.method);
+  const { status } = c.res;
+  // The console asks within the process, and tells of its own answers.
+  const within = c.env?.signedIn !== undefined;
+  if (!within) onAnswer?.({ method, status, ms });
+  const level = within || (route !== null && ASKED_BY_MACHINES.includes(route)) ? 'debug' : 'info';
+  const eshop = session === undefined ? {} : { eshopId: session.eshopId };
+  log[level]({ method, route, status, ms: Math.round(ms), ...eshop, requestId }, 'request');
+}

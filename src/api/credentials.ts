@@ -1,0 +1,37 @@
+/**
+ * Name and password of a user, checked within the limits of logins: for the login of the API and for that of the console.
+ * @module
+ */
+import { createLoginLimits, type LoginAttempt } from '../db/login-limits.ts';
+import { findUser, type UserRow } from '../db/users.ts';
+import { tooManyRequests } from '../domain/problem.ts';
+import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
+import type { ApiDeps } from './deps.ts';
+
+/**
+ * Checks a password; whoever does not exist takes the same time.
+ * @returns null where the name or the password is wrong
+ * @throws Problem 429 after too many failures
+ */
+export type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
+
+/** Makes the check. */
+export function credentialCheck({
+  sql,
+  loginLimits,
+}: Pick<ApiDeps, 'sql' | 'loginLimits'>): CheckCredentials {
+  const limits = createLoginLimits(sql, loginLimits.perAddress);
+  // Verified in place of a user who does not exist, so that the answer takes the same time. It waits for the first
+  // login because hashing takes long enough to notice at the start.
+  let dummyHash: Promise<string> | undefined;
+  return async (attempt, password) => {
+    const wait = await limits.begin(attempt);
+    if (wait !== null) throw tooManyRequests('Too many failed logins. Try again later.', wait);
+    const user = await findUser(sql, attempt.eshopId, attempt.username);
+    dummyHash ??= hashPassword(newPassword());
+    const right = await verifyPassword(user?.passwordHash ?? (await dummyHash), password);
+    if (user === null || !right) return null;
+    await limits.succeeded(attempt);
+    return user;
+  };
+}

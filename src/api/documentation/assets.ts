@@ -1,0 +1,24 @@
+/**
+ * What the pages of the documentation load.
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { icon, packagedScript, script, serveAssets, styleSheet } from '../../look/assets.ts';
+
+/** Where the documentation is. */
+export const DOCS = '/docs';
+
+const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
+
+const served = serveAssets(DOCS, {
+  'docs.css': styleSheet(own('docs.css')),
+  'docs.js': script(own('docs.js')),
+  'minisearch.js': packagedScript('minisearch'),
+  'icon.svg': icon,
+});
+
+/** The address of an asset. */
+export const asset = served.address;
+
+/** The routes of the assets. */
+export const assetRoutes = served.routes;

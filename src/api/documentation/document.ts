@@ -1,0 +1,76 @@
+/**
+ * The OpenAPI document, as our own pages read it.
+ * @module
+ */
+
+/** The parts of the document that our own code reads. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly webhooks: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, DocumentedSchema>> };
+}
+
+/** A schema as the documentation page shows it. */
+export interface DocumentedSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly readOnly?: boolean;
+  readonly properties?: Readonly<Record<string, DocumentedSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: DocumentedSchema;
+  readonly anyOf?: readonly DocumentedSchema[];
+  readonly oneOf?: readonly DocumentedSchema[];
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly pattern?: string;
+  readonly examples?: readonly unknown[];
+}
+
+/** A body in one content type. */
+export interface DocumentedMedia {
+  readonly schema?: DocumentedSchema | undefined;
+  readonly example?: unknown;
+  /** By name, where there are several. */
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+}
+
+/** An operation as the documentation page shows it. */
+export interface DocumentedOperation {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly security?: readonly object[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly required?: boolean;
+    readonly description?: string;
+    readonly schema?: DocumentedSchema;
+    readonly example?: string | number | boolean;
+  }[];
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, DocumentedMedia>>;
+  };
+  readonly responses?: Readonly<
+    Record<
+      string,
+      {
+        readonly description?: string;
+        readonly content?: Readonly<Record<string, DocumentedMedia>>;
+      }
+    >
+  >;
+}

@@ -1,0 +1,187 @@
+/**
+ * The records of the examples, by the names of their schemas. Those of the warehouse are the samples of the catalogue,
+ * which receivers get in tests and in the receiver's kit, too; here is what speaks of their deliveries.
+ * @module
+ */
+import { catalogue, sampleOf } from '../../domain/catalogue.ts';
+import { payloadVersions } from '../../domain/decimal.ts';
+import { shippedCatalogue } from '../../domain/order/shipper-services.ts';
+import { render, renderValue } from '../../domain/render.ts';
+import { capital } from '../../domain/words.ts';
+
+/** Identifiers that belong together in all examples. */
+export const ids = {
+  webhook: 7,
+  event: '019e9f34-8b1e-7c30-9c1b-3f0a2d6c5e01',
+  delivery: '019e9f34-8b2a-7f41-8d52-6b9e1c7a4d02',
+  recovery: '019ea4b1-02c7-7a10-b6e3-52d0f8c19a03',
+  order: '2026-10001',
+  product: 'TEA-GREEN-100',
+  receiving: '2026-IN-42',
+  return: '2026-R-17',
+  stockMovement: 4711,
+} as const;
+
+const SECRET = 'whsec_3q2+7w5VqTn0cXo1m8yRkZl4uJd9sHf6bGa2pEi0tMw=';
+const payload = render(sampleOf('UPDATE_ORDER_STATUS'), { version: 'v21', withPackingLists: false });
+
+const webhook = {
+  id: ids.webhook,
+  url: 'https://shop.example/hooks/orders',
+  webhookType: 'UPDATE_ORDER_STATUS',
+  active: true,
+  method: 'POST',
+  parameters: null,
+  payloadVersion: 'v21',
+  description: 'Tells customers where their order is',
+  registeredAt: '2026-11-01T09:00:00.000Z',
+  unregisteredAt: null,
+  lastDeactivation: null,
+  incident: null,
+} as const;
+
+const delivery = {
+  id: ids.delivery,
+  webhookId: ids.webhook,
+  eventId: ids.event,
+  webhookType: 'UPDATE_ORDER_STATUS',
+  entityId: ids.order,
+  state: 'retrying',
+  attemptsMade: 2,
+  createdAt: '2026-11-20T10:42:07.310Z',
+  lastAttemptAt: '2026-11-20T10:42:33.902Z',
+  lastStatus: 503,
+  lastError: 'HTTP 503 from shop.example after 212 ms',
+  nextAttemptAt: '2026-11-20T10:43:11.614Z',
+  finishedAt: null,
+  canceledBy: null,
+  heldBy: null,
+};
+
+const failed = { outcome: 'failure', status: 503, responseExcerpt: 'Service Unavailable' } as const;
+const deliveryWithAttempts = {
+  ...delivery,
+  operatorActions: [],
+  attempts: [
+    {
+      number: 1,
+      startedAt: '2026-11-20T10:42:07.402Z',
+      durationMs: 198,
+      error: 'HTTP 503 from shop.example after 198 ms',
+      nextAttemptAt: '2026-11-20T10:42:33.690Z',
+      ...failed,
+    },
+    {
+      number: 2,
+      startedAt: '2026-11-20T10:42:33.690Z',
+      durationMs: 212,
+      error: 'HTTP 503 from shop.example after 212 ms',
+      nextAttemptAt: '2026-11-20T10:43:11.614Z',
+      ...failed,
+    },
+  ],
+};
+
+const event = {
+  id: ids.event,
+  webhookType: 'UPDATE_ORDER_STATUS',
+  entityId: ids.order,
+  createdAt: '2026-11-20T10:42:07.310Z',
+  test: false,
+  webhooks: [
+    {
+      webhookId: ids.webhook,
+      deliveryId: ids.delivery,
+      state: 'retrying',
+      attemptsMade: 2,
+      lastError: 'HTTP 503 from shop.example after 212 ms',
+      cause: null,
+      reason: null,
+    },
+  ],
+  cause: null,
+  reason: null,
+};
+
+const recovered = {
+  webhookId: ids.webhook,
+  since: '2026-11-20T18:00:00.000Z',
+  until: '2026-11-21T06:00:00.000Z',
+  include: ['failed', 'expired', 'missed'],
+  count: 1840,
+  first: '2026-11-20T18:02:11.090Z',
+  last: '2026-11-21T05:58:40.737Z',
+};
+
+const time = 1763635327;
+const records = Object.values(catalogue).flatMap(({ kind, sample }) =>
+  payloadVersions.map((version) => [
+    `${capital(kind)}${version === 'v2' ? 'V2' : ''}`,
+    renderValue(sample, { version, withPackingLists: false }),
+  ]),
+);
+
+/** A record of a schema by its name, as a response has it. */
+export const exampleRecords: Readonly<Record<string, unknown>> = {
+  ...Object.fromEntries(records),
+  Login: {
+    token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl',
+    tokenType: 'Bearer',
+    expiresIn: 3600,
+    expiresAt: '2026-11-20T11:42:07.000Z',
+    user: { id: 1, username: 'shop', role: 'shop' },
+  },
+  Webhook: webhook,
+  WebhookWithSecret: { ...webhook, secret: SECRET },
+  TestResult: {
+    request: {
+      method: 'POST',
+      url: webhook.url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Waybill/0.1.0',
+        'x-service-event': webhook.webhookType,
+        'x-service-delivery': ids.delivery,
+        'x-service-attempt': '1',
+        'x-service-test': 'true',
+        'x-service-signature': `t=${time},v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd`,
+        'webhook-id': ids.delivery,
+        'webhook-timestamp': String(time),
+        'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+      },
+      body: `${payload.slice(0, 60)}…`,
+    },
+    response: { status: 200, headers: { 'content-type': 'text/plain' }, excerpt: 'ok' },
+    durationMs: 84,
+    outcome: 'success',
+    error: null,
+  },
+  RecoverAnswer: { recoveryId: ids.recovery, ...recovered, estimatedDurationMs: 21_400 },
+  Recovery: {
+    recoveryId: ids.recovery,
+    ...recovered,
+    state: 'running',
+    reason: null,
+    done: 1212,
+    failed: 3,
+    left: 625,
+    createdAt: '2026-11-21T06:10:00.000Z',
+    estimatedEndAt: '2026-11-21T06:10:21.400Z',
+    finishedAt: null,
+  },
+  Delivery: delivery,
+  DeliveryWithAttempts: deliveryWithAttempts,
+  PayloadRequest: { method: 'POST', url: webhook.url, contentType: 'application/json' },
+  Event: event,
+  EventWithRecord: { ...event, record: JSON.parse(payload) },
+  Eshop: { id: 1, name: 'Tea shop', email: 'dev@shop.example', notifications: { warning: true } },
+  Pagination: { page: 1, items: 30, totalCount: 1, totalPages: 1 },
+};
+
+/** A part of the carriers: the whole list is long. */
+export const exampleCarriers = shippedCatalogue
+  .slice(0, 2)
+  .map((shipper) => ({ ...shipper, services: shipper.services.slice(0, 2) }));
+
+/** The body of a delivery, as `…/payload` shows it. */
+export const examplePayload: unknown = JSON.parse(payload);

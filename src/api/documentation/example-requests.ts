@@ -1,0 +1,155 @@
+/**
+ * Examples of what is sent: bodies and the values of parameters, by operation. They are made of the samples of the
+ * catalogue, so that they name the same records as the responses and the events do.
+ * @module
+ */
+import {
+  type CatalogueEntry,
+  orderEntry,
+  productEntry,
+  receivingEntry,
+  returnEntry,
+} from '../../domain/catalogue.ts';
+import { PACKING_LISTS, renderValue } from '../../domain/render.ts';
+import { ids } from './example-records.ts';
+
+/** As somebody writes it: without what only responses have, without what is null, or what the warehouse enters. */
+function written({ responseOnly, sample }: CatalogueEntry, dropped: readonly string[] = []): object {
+  const names = [...responseOnly, ...dropped];
+  const fields = Object.entries(sample).filter(([name, value]) => value !== null && !names.includes(name));
+  return Object.fromEntries(
+    fields.map(([name, value]) => [name, Array.isArray(value) ? value.map(withoutEntered) : value]),
+  );
+}
+
+const ENTERED = ['received', 'resolution', 'lineState', PACKING_LISTS];
+
+function withoutEntered(line: unknown): unknown {
+  if (typeof line !== 'object' || line === null) return line;
+  return Object.fromEntries(
+    Object.entries(line).filter(([name, value]) => value !== null && !ENTERED.includes(name)),
+  );
+}
+
+const order = written(orderEntry, ['status', 'trackingNumbers']);
+const product = written(productEntry);
+const receiving = written(receivingEntry);
+const returned = written(returnEntry);
+
+const webhookBody = {
+  url: 'https://shop.example/hooks/orders',
+  webhookType: 'UPDATE_ORDER_STATUS',
+  active: true,
+  method: 'POST',
+  payloadVersion: 'v21',
+  description: 'Tells customers where their order is',
+};
+
+const bodies: Readonly<Record<string, unknown>> = {
+  'POST /v21/users/login': { username: 'shop', password: 'correct-horse-battery-staple' },
+  'POST /v21/webhooks': webhookBody,
+  'PUT /v21/webhooks/{id}': { ...webhookBody, url: 'https://shop.example/hooks/all-orders' },
+  'POST /v21/webhooks/{id}/recover': {
+    since: '2026-11-20T18:00:00Z',
+    until: '2026-11-21T06:00:00Z',
+    include: ['failed', 'expired', 'missed'],
+    dryRun: true,
+  },
+  'PATCH /v21/eshop': { notifications: { warning: false } },
+  'POST /v21/orders': order,
+  'PUT /v21/orders/{id}': { ...order, note: 'Ring twice.' },
+  'PATCH /v21/orders/{id}': { note: 'Leave it with the neighbours.', recipientPhone: '+420600000009' },
+  'PUT /v21/warehouse/orders/{id}/status': { status: 'processing', note: 'Picking has begun.' },
+  'PUT /v21/warehouse/orders/{id}/packing-lists': {
+    orderProducts: orderEntry.sample.orderProducts.map(({ sku, packingLists }) => ({ sku, packingLists })),
+  },
+  'POST /v21/products': product,
+  'PUT /v21/products/{id}': { ...product, price: '329.90' },
+  'PATCH /v21/products/{id}': { price: '329.90', note: 'Autumn offer' },
+  'POST /v21/receivings': receiving,
+  'PUT /v21/receivings/{id}': { ...receiving, driverPhone: '+420600000003' },
+  'PATCH /v21/receivings/{id}': { estimatedDelivery: '2026-11-21T07:00:00.000Z' },
+  'PUT /v21/warehouse/receivings/{id}/status': { status: 'arrived' },
+  'PUT /v21/warehouse/receivings/{id}/lines': {
+    products: receivingEntry.sample.products.map(({ sku, lot, received, expirationDate }) => ({
+      sku,
+      lot,
+      received,
+      expirationDate,
+    })),
+  },
+  'POST /v21/returns': returned,
+  'PUT /v21/returns/{id}': { ...returned, eshopNote: 'The customer wants the black tea.' },
+  'PATCH /v21/returns/{id}': { trackingNumber: '40950000978' },
+  'PUT /v21/warehouse/returns/{id}/status': { status: 'arrived', note: 'Unopened.' },
+  'PUT /v21/warehouse/returns/{id}/lines': {
+    returnedOrderProducts: returnEntry.sample.returnedOrderProducts.map(
+      ({ sku, lot, received, resolution }) => ({
+        sku,
+        lot,
+        received,
+        resolution,
+      }),
+    ),
+  },
+  'POST /v21/warehouse/stock-movements': {
+    type: 'stock_correction',
+    sku: 'TEA-GREEN-100',
+    count: '-2',
+    lot: 'L2026-07',
+    note: 'damaged in the aisle',
+  },
+  'POST /v21/warehouse/events/import': {
+    operation: 'orderStatus',
+    id: ids.order,
+    idempotencyKey: 'wms-1',
+    body: { status: 'processing' },
+  },
+};
+
+/** The values of path parameters, by the path up to them. */
+const pathValues: readonly (readonly [RegExp, string, string | number])[] = [
+  [/\/webhooks\/\{id\}/, 'id', ids.webhook],
+  [/./, 'recoveryId', ids.recovery],
+  [/\/deliveries\/\{id\}/, 'id', ids.delivery],
+  [/\/events\/\{id\}/, 'id', ids.event],
+  [/\/orders\/\{id\}/, 'id', ids.order],
+  [/\/products\/\{id\}/, 'id', ids.product],
+  [/\/receivings\/\{id\}/, 'id', ids.receiving],
+  [/\/returns\/\{id\}/, 'id', ids.return],
+  [/\/stock-movements\/\{id\}/, 'id', ids.stockMovement],
+];
+
+/** What a list is asked for in its example. */
+const queries: Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>> = {
+  '/webhooks/{id}/deliveries': { state: 'failed', since: '2026-11-20T00:00:00Z' },
+  '/deliveries': { state: 'failed', since: '2026-11-20T00:00:00Z' },
+  '/events': { entityId: ids.order },
+  '/orders': { status: 'received', items: 30 },
+  '/orders/{id}': { withPackingLists: true },
+  '/products': { active: true },
+  '/receivings': { status: 'awaiting' },
+  '/returns': { status: 'awaiting' },
+  '/stock-movements': { sku: ids.product },
+};
+
+/** The body of an operation's example; undefined where it has none. @param key such as `POST /v21/orders` */
+export function exampleBody(key: string): unknown {
+  const body = bodies[key];
+  if (typeof body !== 'object' || body === null) return undefined;
+  return renderValue(body, { version: 'v21', withPackingLists: true });
+}
+
+/** All operations that have an example of a body. */
+export const operationsWithBody: readonly string[] = Object.keys(bodies);
+
+/** The value of a parameter in an operation's example; undefined where it is left out. */
+export function exampleParameter(
+  method: string,
+  path: string,
+  { name, in: where }: { readonly name: string; readonly in: string },
+): string | number | boolean | undefined {
+  if (where === 'path') return pathValues.find(([at, of]) => of === name && at.test(path))?.[2];
+  if (method.toUpperCase() !== 'GET') return undefined;
+  return queries[path.replace(/^\/v21?/, '')]?.[name];
+}

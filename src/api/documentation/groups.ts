@@ -1,0 +1,27 @@
+/**
+ * The operations in their groups.
+ * @module
+ */
+import type { OpenApiDocument } from './document.ts';
+import type { LocatedOperation } from './operation-view.tsx';
+
+/** A group of operations. */
+export interface Group {
+  readonly name: string;
+  readonly description: string;
+  readonly operations: readonly LocatedOperation[];
+}
+
+/** All groups: the described ones in their order, then whatever else the operations name. */
+export function groupsOf({ paths, tags }: OpenApiDocument): Group[] {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+  const known = tags.map(({ name }) => name);
+  const used = new Set(all.flatMap(({ operation }) => operation.tags ?? []));
+  const others = [...used].filter((name) => !known.includes(name));
+  return [...tags, ...others.map((name) => ({ name, description: '' }))].map((group) => ({
+    ...group,
+    operations: all.filter(({ operation }) => operation.tags?.includes(group.name) === true),
+  }));
+}

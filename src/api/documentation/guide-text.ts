@@ -1,0 +1,146 @@
+/**
+ * The Markdown of a guide → HTML, with what a page has more than a text in a repository: links to the pages of other
+ * guides, anchors to copy, coloured code, and the same code in several languages behind one choice.
+ * @module
+ */
+import { raw } from 'hono/html';
+import type { HtmlEscapedString } from 'hono/utils/html';
+import MarkdownIt, { type Token } from 'markdown-it';
+import { CodeBlock, type Snippet, Snippets } from './code-view.tsx';
+
+/** A heading below the title. */
+export interface Heading {
+  readonly level: number;
+  readonly id: string;
+  readonly title: string;
+}
+
+/** A guide as its page shows it. */
+export interface GuideText {
+  readonly title: string;
+  /** The first paragraph, as text. */
+  readonly summary: string;
+  readonly headings: readonly Heading[];
+  readonly html: HtmlEscapedString;
+  /** The sections as text, for the search: the one before the first heading has none. */
+  readonly sections: readonly { readonly heading: Heading | null; readonly text: string }[];
+}
+
+/** The anchor of a heading, as GitHub makes it, so that links work in both places. */
+export function guideAnchor(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+const parser = new MarkdownIt({ html: false });
+
+/** The code that stands together, by the token that shows it. */
+const together = new WeakMap<Token, Snippet[]>();
+
+function textOf(token: Token | undefined): string {
+  const parts = token?.children ?? [];
+  return parts.map(({ type, content }) => (/break$/.test(type) ? ' ' : content)).join('');
+}
+
+/** `js`, or `js Node.js`, where the second word is how the code is called beside others. */
+function snippetOf({ info, content }: Token): Snippet {
+  const [language = '', ...label] = info.trim().split(/\s+/);
+  return { language, label: label.join(' '), text: content };
+}
+
+function isLabelled(token: Token | undefined): boolean {
+  return token?.type === 'fence' && snippetOf(token).label !== '';
+}
+
+/** A link to another guide's file leads to its page. */
+function hrefOf(href: string): string {
+  return href.replace(/^(?:\.\/)?([\w-]+)\.md(?=$|#)/, '/docs/guides/$1');
+}
+
+/** Marks links and headings, and lets the code of neighbours with labels stand together. */
+function prepared(tokens: readonly Token[]): { tokens: Token[]; headings: Heading[]; title: string } {
+  const kept: Token[] = [];
+  const headings: Heading[] = [];
+  const used = new Map<string, number>();
+  let title = '';
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index];
+    if (token === undefined) continue;
+    if (token.type === 'heading_open') {
+      const heading = textOf(tokens[index + 1]);
+      if (token.tag === 'h1') {
+        title = heading;
+        index += 2;
+        continue;
+      }
+      const base = guideAnchor(heading);
+      const count = used.get(base) ?? 0;
+      used.set(base, count + 1);
+      const id = count === 0 ? base : `${base}-${count}`;
+      token.attrSet('id', id);
+      headings.push({ level: Number(token.tag.slice(1)), id, title: heading });
+    }
+    for (const child of token.children ?? []) {
+      if (child.type === 'link_open') child.attrSet('href', hrefOf(String(child.attrGet('href'))));
+    }
+    const last = kept.at(-1);
+    const before = last === undefined ? undefined : together.get(last);
+    if (isLabelled(token) && before !== undefined) {
+      before.push(snippetOf(token));
+      continue;
+    }
+    if (isLabelled(token) && isLabelled(tokens[index + 1])) {
+      together.set(token, [snippetOf(token)]);
+    }
+    kept.push(token);
+  }
+  return { tokens: kept, headings, title };
+}
+
+parser.renderer.rules.fence = (tokens, index) => {
+  const token = tokens[index];
+  if (token === undefined) return '';
+  const snippets = together.get(token);
+  return `${snippets === undefined ? CodeBlock(snippetOf(token)) : Snippets({ id: `code-${index}`, snippets })}`;
+};
+parser.renderer.rules.table_open = () => '<div class="scroll" tabindex="0"><table>';
+parser.renderer.rules.table_close = () => '</table></div>';
+parser.renderer.rules.heading_open = (tokens, index) => {
+  const id = parser.utils.escapeHtml(String(tokens[index]?.attrGet('id')));
+  const linked = tokens[index + 1]?.children?.some(({ type }) => type === 'link_open') === true;
+  return `<${tokens[index]?.tag} id="${id}">${linked ? '<span>' : `<a href="#${id}">`}`;
+};
+parser.renderer.rules.heading_close = (tokens, index) => {
+  const linked = tokens[index - 1]?.children?.some(({ type }) => type === 'link_open') === true;
+  return `${linked ? '</span>' : '</a>'}</${tokens[index]?.tag}>\n`;
+};
+
+function sectionsOf(tokens: readonly Token[], headings: readonly Heading[]): GuideText['sections'] {
+  const sections: { heading: Heading | null; text: string }[] = [{ heading: null, text: '' }];
+  let next = 0;
+  tokens.forEach((token, index) => {
+    if (token.type === 'heading_open') {
+      sections.push({ heading: headings[next] ?? null, text: '' });
+      next += 1;
+    } else if (token.type === 'inline' && tokens[index - 1]?.type !== 'heading_open') {
+      const section = sections.at(-1);
+      if (section !== undefined) section.text += `${textOf(token)} `;
+    }
+  });
+  return sections.filter(({ heading, text }) => heading !== null || text !== '');
+}
+
+/** Reads a guide. Its first heading is its title, which the page shows by itself. */
+export function readGuide(markdown: string): GuideText {
+  const { tokens, headings, title } = prepared(parser.parse(markdown, {}));
+  const first = tokens.findIndex(({ type }) => type === 'paragraph_open');
+  return {
+    title,
+    summary: textOf(tokens[first + 1]),
+    headings,
+    html: raw(parser.renderer.render(tokens, parser.options, {})),
+    sections: sectionsOf(tokens, headings),
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * The guides: `docs/guides/*.md`, which also come with the built program.
+ * @module
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { type GuideText, readGuide } from './guide-text.ts';
+
+/** A guide and the last part of its address. */
+export interface Guide extends GuideText {
+  readonly name: string;
+}
+
+/** Their names in the order in which they are read. What is not here comes last. */
+export const guideOrder: readonly string[] = [
+  'quickstart',
+  'receiving',
+  'verifying',
+  'retries',
+  'recovering',
+  'idempotency',
+  'versions',
+  'pre-orders',
+  'importing',
+  'going-live',
+];
+
+const FOLDER = new URL('../../../docs/guides/', import.meta.url);
+
+/** @param folder with files in Markdown */
+export function readGuides(folder: URL = FOLDER): Guide[] {
+  const place = (name: string) => (guideOrder.includes(name) ? guideOrder.indexOf(name) : guideOrder.length);
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => file.slice(0, -'.md'.length))
+    .sort((a, b) => place(a) - place(b) || a.localeCompare(b))
+    .map((name) => ({ name, ...readGuide(readFileSync(new URL(`${name}.md`, folder), 'utf8')) }));
+}

@@ -1,0 +1,186 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * What every page of the documentation has: head, search, contents, what comes before and after.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import { asset, DOCS } from './assets.ts';
+import { Method } from './method.tsx';
+
+/** A page, as the contents and the neighbours name it. */
+export interface Place {
+  readonly path: string;
+  readonly title: string;
+  /** Of an operation. */
+  readonly method?: string;
+  /** A word behind the title, where two pages have the same. */
+  readonly mark?: string;
+}
+
+/** A part of the contents. */
+export interface Part {
+  readonly title: string;
+  readonly places: readonly Place[];
+}
+
+/** A heading that the page's own contents name. */
+export interface Section {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** What a page is made of. */
+export interface PageProps {
+  readonly path: string;
+  readonly title: string;
+  readonly description: string;
+  readonly parts: readonly Part[];
+  readonly sections?: readonly Section[];
+  /** What was searched for. */
+  readonly query?: string;
+  readonly children: Child;
+}
+
+/** A name that may be broken behind its underscores, and nowhere else. */
+export function Breakable({ name }: { name: string }) {
+  const parts = name.split('_');
+  return <>{parts.map((part, index) => (index < parts.length - 1 ? [`${part}_`, <wbr />] : part))}</>;
+}
+
+function PlaceLink({ place, here }: { place: Place; here: string }) {
+  return (
+    <a href={place.path} {...(place.path === here ? { 'aria-current': 'page' as const } : {})}>
+      {place.method === undefined ? null : <Method method={place.method} />}
+      <span>
+        <Breakable name={place.title} />
+        {place.mark === undefined ? null : <small> {place.mark}</small>}
+      </span>
+    </a>
+  );
+}
+
+function Contents({ parts, here }: { parts: readonly Part[]; here: string }) {
+  return (
+    <nav id="contents" popover="auto" aria-label="Contents">
+      {parts.map(({ title, places }) => (
+        <details open={places.some(({ path }) => path === here)}>
+          <summary>{title}</summary>
+          <ul>
+            {places.map((place) => (
+              <li>
+                <PlaceLink place={place} here={here} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      ))}
+    </nav>
+  );
+}
+
+function Bar({ query }: { query: string }) {
+  return (
+    <header class="bar">
+      <button type="button" class="menu" popovertarget="contents">
+        Contents
+      </button>
+      <a class="brand" href={DOCS}>
+        <img src={asset('icon.svg')} alt="" width="22" height="22" />
+        Waybill <span>Docs</span>
+      </a>
+      <search>
+        <form
+          action={`${DOCS}/search`}
+          data-index={`${DOCS}/search.json`}
+          data-engine={asset('minisearch.js')}
+        >
+          <input
+            type="search"
+            name="q"
+            value={query}
+            placeholder="Search"
+            aria-label="Search the documentation"
+            autocomplete="off"
+            spellcheck={false}
+          />
+        </form>
+      </search>
+      <a class="console" href="/console">
+        Console
+      </a>
+    </header>
+  );
+}
+
+function Neighbours({ parts, here }: { parts: readonly Part[]; here: string }) {
+  const places = parts.flatMap((part) => part.places);
+  const index = places.findIndex(({ path }) => path === here);
+  if (index === -1) return null;
+  const [before, after] = [places[index - 1], places[index + 1]];
+  return (
+    <nav class="neighbours" aria-label="Previous and next page">
+      {before === undefined ? (
+        <span />
+      ) : (
+        <a href={before.path} rel="prev">
+          <small>Previous</small>
+          <Breakable name={before.title} />
+        </a>
+      )}
+      {after === undefined ? null : (
+        <a href={after.path} rel="next">
+          <small>Next</small>
+          <Breakable name={after.title} />
+        </a>
+      )}
+    </nav>
+  );
+}
+
+function OnThisPage({ sections }: { sections: readonly Section[] }) {
+  if (sections.length < 2) return null;
+  return (
+    <nav class="sections" aria-label="On this page">
+      <strong>On this page</strong>
+      <ul>
+        {sections.map(({ id, title }) => (
+          <li>
+            <a href={`#${id}`}>{title}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** A page. */
+export function Page({ path, title, description, parts, sections = [], query = '', children }: PageProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        {description === '' ? null : <meta name="description" content={description} />}
+        <title>{path === DOCS ? 'Waybill documentation' : `${title} · Waybill documentation`}</title>
+        <link rel="icon" href={asset('icon.svg')} type="image/svg+xml" />
+        <link rel="stylesheet" href={asset('docs.css')} />
+        <script src={asset('docs.js')} defer></script>
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to content
+        </a>
+        <Bar query={query} />
+        <div class="docs">
+          <Contents parts={parts} here={path} />
+          <main id="main" tabindex={-1}>
+            {children}
+            <Neighbours parts={parts} here={path} />
+          </main>
+          <OnThisPage sections={sections} />
+        </div>
+      </body>
+    </html>
+  );
+}

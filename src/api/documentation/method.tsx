@@ -1,0 +1,10 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The method of an operation, in its colour.
+ * @module
+ */
+
+/** @param method in any case */
+export function Method({ method }: { method: string }) {
+  return <span class={`method ${method.toLowerCase()}`}>{method.toUpperCase()}</span>;
+}

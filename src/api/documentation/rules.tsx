@@ -1,0 +1,87 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The rules that every operation shares: the sections of the OpenAPI document's description, each a page.
+ * @module
+ */
+import { CodeBlock } from './code-view.tsx';
+import { blocks } from './markdown.ts';
+import {
+  loginWithCurl,
+  receiverWithKit,
+  verifyServiceSignature,
+  verifyStandardSignature,
+  verifyWithLibrary,
+} from './receiver-code.ts';
+
+/** A section of the description. */
+export interface Rule {
+  readonly title: string;
+  /** In Markdown. */
+  readonly text: string;
+}
+
+/** The sections of a description, by their headings. */
+export function rulesOf(description: string): Rule[] {
+  return description
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => {
+      const [title = '', ...lines] = section.split('\n');
+      return { title, text: lines.join('\n').trim() };
+    });
+}
+
+function Login() {
+  return <CodeBlock language="bash" text={loginWithCurl} />;
+}
+
+function Receive() {
+  return (
+    <>
+      <h2 id="receive">
+        <a href="#receive">Receive</a>
+      </h2>
+      <p>
+        With the package <code>waybill-receiver</code>, which the operator has: it verifies both signatures,
+        handles each delivery once, and finds what never came. It has recipes for Python, PHP, Go, Java and
+        Ruby, and test vectors for receivers of your own.
+      </p>
+      <CodeBlock language="javascript" text={receiverWithKit} />
+    </>
+  );
+}
+
+function Verify() {
+  return (
+    <>
+      <h2 id="verify-x-service-signature">
+        <a href="#verify-x-service-signature">X-Service-Signature, on POST and GET</a>
+      </h2>
+      <CodeBlock language="javascript" text={verifyServiceSignature} />
+      <h2 id="verify-webhook-signature">
+        <a href="#verify-webhook-signature">webhook-signature, on POST</a>
+      </h2>
+      <CodeBlock language="javascript" text={verifyWithLibrary} />
+      <p>Or without a library:</p>
+      <CodeBlock language="javascript" text={verifyStandardSignature} />
+    </>
+  );
+}
+
+const code: Readonly<Record<string, () => ReturnType<typeof Login>>> = {
+  Authentication: Login,
+  'What a receiver gets': Receive,
+  'How to verify a signature': Verify,
+};
+
+/** The page of a section. */
+export function RulePage({ rule: { title, text } }: { rule: Rule }) {
+  const Code = code[title];
+  return (
+    <>
+      <h1>{title}</h1>
+      {blocks(text)}
+      {Code === undefined ? null : <Code />}
+    </>
+  );
+}

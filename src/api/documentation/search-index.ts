@@ -1,0 +1,72 @@
+/**
+ * What can be searched: every page, guides by their sections. The browser searches in the same list with the same
+ * library; who has no script gets a page of results.
+ * @module
+ */
+import MiniSearch from 'minisearch';
+
+/** Something that can be found. */
+export interface Findable {
+  /** Its address. */
+  readonly id: string;
+  readonly title: string;
+  /** Where it belongs. */
+  readonly part: string;
+  readonly text: string;
+}
+
+/** How is searched, in both places. */
+export const searchOptions = {
+  fields: ['title', 'part', 'text'],
+  storeFields: ['title', 'part', 'text'],
+  searchOptions: { prefix: true, fuzzy: 0.15, combineWith: 'AND', boost: { title: 5, part: 2 } },
+} as const;
+
+/** How many results are shown. */
+export const RESULTS = 12;
+
+/** The longest text of an entry, in characters: the whole list is loaded with the first search. */
+const LONGEST = 700;
+
+/** Markdown → the words in it. */
+export function wordsOf(text: string): string {
+  const words = text
+    .replaceAll(/^\s*(?:#+|>|-|\d+\.)\s/gm, '')
+    .replaceAll(/[`*[]|\]\([^)]*\)/g, '')
+    .replaceAll('|', ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return beginningOf(words, LONGEST);
+}
+
+/** The beginning of a text, up to a whole word. @param longest in characters, without the ellipsis */
+export function beginningOf(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const end = text.lastIndexOf(' ', longest);
+  return `${text.slice(0, end === -1 ? longest : end)}…`;
+}
+
+/** The most words that are searched for. Each is looked for among all that begin with it, or nearly: hundreds take long. */
+const MOST_WORDS = 12;
+/** Between words, as in the library. */
+const BETWEEN = /[\n\r\p{Z}\p{P}]+/u;
+
+/** The words of a query, each once. */
+function distinctWords(query: string): string {
+  return [...new Set(query.split(BETWEEN))].slice(0, MOST_WORDS).join(' ');
+}
+
+/** Makes a search over entries. */
+export function searchOver(entries: readonly Findable[]): (query: string) => Findable[] {
+  const index = new MiniSearch<Findable>({
+    fields: [...searchOptions.fields],
+    searchOptions: { ...searchOptions.searchOptions },
+  });
+  index.addAll(entries);
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  return (query) =>
+    index
+      .search(distinctWords(query))
+      .slice(0, RESULTS)
+      .flatMap(({ id }) => byId.get(String(id)) ?? []);
+}

@@ -1,0 +1,52 @@
+/**
+ * The e-shop itself, and which notifications it wants (docs/interface.md, N1 and N2).
+ * @module
+ */
+import { Hono } from 'hono';
+import { changeNotifications, readEshop } from '../db/eshops.ts';
+import { eshopPatchSchema, eshopRecordSchema, eshopResponseOnly } from '../domain/eshop.ts';
+import type { ApiDeps, ApiEnv } from './deps.ts';
+import { describeOperation } from './describe.ts';
+import { ok } from './envelope.ts';
+import { body } from './validate.ts';
+
+const tag = 'E-shop';
+
+/** The endpoints of the e-shop. */
+export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>();
+
+  app.get(
+    '/eshop',
+    describeOperation({
+      summary: 'Read the e-shop',
+      description: 'The e-shop that the API key belongs to, and which notifications it gets.',
+      tag,
+      data: eshopRecordSchema,
+      message: 'E-shop found.',
+    }),
+    async (c) => ok(c, 'E-shop found.', await readEshop(sql, c.var.session.eshopId)),
+  );
+
+  app.patch(
+    '/eshop',
+    describeOperation({
+      summary: 'Change notifications',
+      description:
+        'Changes which notifications are sent; what is left out stays as it is. With `warning`, a webhook whose deliveries fail causes one ' +
+        'e-mail before it is deactivated: after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted, whichever is ' +
+        'first. The e-mail after a deactivation cannot be turned off.',
+      tag,
+      data: eshopRecordSchema,
+      message: 'E-shop updated.',
+      errors: { 400: 'failed validation.' },
+    }),
+    body(eshopPatchSchema, { responseOnly: eshopResponseOnly }),
+    async (c) => {
+      const { notifications } = c.req.valid('json');
+      const record = await changeNotifications(sql, c.var.session.eshopId, notifications ?? {});
+      return ok(c, 'E-shop updated.', record);
+    },
+  );
+  return app;
+}

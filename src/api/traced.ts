@@ -1,0 +1,36 @@
+/**
+ * A span for each request: where its trace begins, or a client's goes on. It names the route's pattern, for a path may hold
+ * anything.
+ * @module
+ */
+import type { MiddlewareHandler } from 'hono';
+import { recordedBy, type Traces } from '../traces/traces.ts';
+import { ASKED_BY_MACHINES, knownMethod } from './answered.ts';
+import type { ApiEnv } from './deps.ts';
+
+/** Makes what has to run around all the rest. */
+export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {
+  return async (c, next) => {
+    const within = c.env?.signedIn !== undefined;
+    // The console's pages ask again and again; what somebody does there is worth a trace.
+    const asking = c.req.method === 'GET' || c.req.method === 'HEAD';
+    if (ASKED_BY_MACHINES.includes(c.req.path) || (within && asking)) return await next();
+
+    const method = knownMethod(c.req.method);
+    const span = traces.begin({
+      name: method,
+      kind: within ? 'internal' : 'server',
+      parent: recordedBy(c.req.header('traceparent')),
+      attributes: { 'http.request.method': method === 'other' ? '_OTHER' : method, 'url.scheme': 'http' },
+    });
+    await span.within(next);
+    const { route } = c.var;
+    if (route !== undefined) {
+      span.rename(`${method} ${route}`);
+      span.set({ 'http.route': route, 'url.path': route });
+    }
+    const { status } = c.res;
+    span.set({ 'http.response.status_code': status });
+    span.end(status >= 500 ? { type: String(status) } : undefined);
+  };
+}

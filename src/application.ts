@@ -1,0 +1,67 @@
+/**
+ * The API as an application, from the configuration: what serves it to the network, and what asks it within the process.
+ * @module
+ */
+import type { Hono } from 'hono';
+import { createApp } from './api/app.ts';
+import type { ApiDeps, ApiEnv } from './api/deps.ts';
+import { createSignAgain } from './attempt/sign-again.ts';
+import { createTrial } from './attempt/trial.ts';
+import type { Config } from './config/config.ts';
+import { MOST_CONNECTIONS } from './config/variables.ts';
+import type { SignAgain } from './console/deps.ts';
+import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
+import { createAddressGuard } from './delivery/address-guard.ts';
+import { destinationProblem } from './delivery/destination.ts';
+import type { OwnEndpoints } from './delivery/own-endpoints.ts';
+import type { Sender } from './delivery/sender.ts';
+import { version } from './version.ts';
+
+/** What the application is made of. */
+export interface ApplicationParts
+  extends Pick<ApiDeps, 'sql' | 'healthSql' | 'keys' | 'log' | 'temporalState' | 'onAnswer' | 'traces'> {
+  readonly config: Config;
+  /** Never a destination of webhooks. */
+  readonly own: OwnEndpoints;
+  /** For tests of webhooks. */
+  readonly sender: Sender;
+}
+
+/** The API, with what the console is given beside it. */
+export interface Application extends ApiDeps {
+  readonly api: Hono<ApiEnv>;
+  readonly signAgain: SignAgain;
+}
+
+/**
+ * Makes it.
+ * @throws UserError when a data file cannot be used
+ */
+export async function createApplication({
+  config,
+  own,
+  sender,
+  ...given
+}: ApplicationParts): Promise<Application> {
+  const { settings } = config;
+  const { keys } = given;
+  const guard = createAddressGuard(config.deliveryAllowCidrs, own);
+  const deps: ApiDeps = {
+    ...given,
+    version,
+    policy: config.retryPolicy,
+    loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
+    trustProxy: settings.TRUST_PROXY,
+    trial: createTrial({ sender, keys, version }),
+    destinationProblem: (url) => destinationProblem(guard, url),
+    budget: {
+      requests: settings.ESHOP_REQUESTS,
+      connections: settings.ESHOP_CONNECTIONS,
+      allConnections: MOST_CONNECTIONS,
+      bytesPerSecond: settings.ESHOP_MIB_PER_SECOND * 1024 * 1024,
+    },
+    shipperCatalogue: await loadShipperCatalogue(settings.SHIPPER_SERVICES_FILE),
+    marketplaces: await loadMarketplaces(settings.MARKETPLACES_FILE),
+  };
+  return { ...deps, api: createApp(deps), signAgain: createSignAgain(keys, version) };
+}

@@ -1,0 +1,77 @@
+/**
+ * The span of an attempt: from the moment at which its number is allocated until its result is recorded, a part of the trace
+ * that its delivery comes from.
+ * @module
+ */
+import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import type { NewSpan, OpenSpan, Traces } from '../traces/traces.ts';
+
+/**
+ * Begins it.
+ * @param batch the span of the batch that makes it
+ */
+export function beginAttemptSpan(
+  traces: Traces,
+  { id, webhookId, eventType, traceparent }: DeliveryForAttempt,
+  number: number,
+  batch: OpenSpan | undefined,
+): OpenSpan {
+  const batchPlace = batch?.place;
+  return traces.begin({
+    name: `attempt ${eventType}`,
+    kind: 'consumer',
+    parent: traceparent,
+    links: batchPlace === undefined ? [] : [batchPlace.traceparent],
+    attributes: {
+      'messaging.system': 'waybill',
+      'messaging.operation.name': 'attempt',
+      'messaging.operation.type': 'process',
+      'messaging.destination.name': eventType,
+      'messaging.message.id': id,
+      'waybill.webhook.id': webhookId,
+      'waybill.attempt.number': number,
+    },
+  });
+}
+
+/** The span of a batch: a trace of its own, since its deliveries come from many. */
+export function batchSpan(batchId: string): NewSpan {
+  return {
+    name: 'attempt batch',
+    kind: 'consumer',
+    parent: null,
+    attributes: {
+      'messaging.system': 'waybill',
+      'messaging.operation.name': 'attempt',
+      'messaging.operation.type': 'process',
+      'messaging.message.id': batchId,
+    },
+  };
+}
+
+/** Says to which deliveries the span of a batch belongs, as far as there is room for that. */
+export function linkToDeliveries(
+  span: OpenSpan,
+  deliveries: readonly { readonly traceparent: string | null }[],
+): void {
+  span.set({ 'messaging.batch.message_count': deliveries.length });
+  span.link(deliveries.flatMap(({ traceparent }) => traceparent ?? []));
+}
+
+/** Ends the span of an attempt that has been recorded. */
+export function endAttemptSpan(span: OpenSpan, record: AttemptRecord): void {
+  const { outcome, status, error, nextAttemptAt } = record;
+  span.set({
+    'waybill.attempt.outcome': outcome,
+    ...(status === null ? {} : { 'http.response.status_code': status }),
+    ...(nextAttemptAt === null ? {} : { 'waybill.attempt.next_at': nextAttemptAt.toISOString() }),
+  });
+  if (error === null) span.end();
+  else span.end({ type: status === null ? 'no_answer' : String(status), message: error });
+}
+
+/** Ends the span of an attempt that does not count. */
+export function endInterrupted(span: OpenSpan): void {
+  span.set({ 'waybill.attempt.outcome': 'interrupted' });
+  span.end({ type: 'interrupted' });
+}

@@ -1,0 +1,58 @@
+/**
+ * `waybill console --operator`: the operators' pages, for whoever has the keys of the installation.
+ * @module
+ */
+import { Command, Option } from 'commander';
+import * as v from 'valibot';
+import { type CommandContext, checked } from '../command-line.ts';
+import { LONGEST_NAME, SOMEBODY } from '../domain/steering.ts';
+import { account } from './account.ts';
+import { untilInterrupted } from './interruption.ts';
+
+const optionsSchema = v.object({
+  operator: v.pipe(
+    v.optional(v.boolean(), false),
+    v.check(
+      (operator) => operator,
+      'waybill console requires --operator, which opens the console for operators. The console for e-shops is served by the API, at /console.',
+    ),
+  ),
+  port: v.pipe(
+    v.string(),
+    v.check(
+      (text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535,
+      '--port must be an integer from 0 to 65535.',
+    ),
+    v.transform(Number),
+  ),
+  by: v.optional(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.minLength(1, '--by must not be empty.'),
+      v.maxLength(LONGEST_NAME, `--by must have at most ${LONGEST_NAME} characters.`),
+    ),
+  ),
+});
+
+/** The command. */
+export function consoleCommand({ env, print }: CommandContext): Command {
+  return new Command('console')
+    .option('--operator', 'all e-shops, recoveries, workers and the outbox, on this machine only')
+    .addOption(new Option('--port <port>', 'port on 127.0.0.1').default('0', 'any free one'))
+    .option('--by <name>', 'who is asking, recorded with deliveries; default: the account on this machine')
+    .addHelpText(
+      'after',
+      '\nPrints a link that works once, and serves until Ctrl-C. No sign-in is needed, because whoever can run it has the keys:' +
+        '\nit works through the database and Temporal, as the other commands do. On another machine, through a tunnel:' +
+        '\nssh -L 9000:127.0.0.1:9000 HOST waybill console --operator --port 9000',
+    )
+    .action(async (given: unknown) => {
+      const { port, by = account() } = checked(optionsSchema, given);
+      // The API and the client of Temporal take longer to load than the rest.
+      const { serveOperatorConsole } = await import('./operator-console.ts');
+      await untilInterrupted('Stopped.', (signal) =>
+        serveOperatorConsole(env, { port, by: by === '' ? SOMEBODY : by }, print, signal),
+      );
+    });
+}

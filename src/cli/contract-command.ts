@@ -1,0 +1,139 @@
+/**
+ * `waybill contract`: what the contract of an e-shop allows (docs/interface.md, W11).
+ * @module
+ */
+import { Command } from 'commander';
+import * as v from 'valibot';
+import { noSuchEshop } from '../accounts.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { readSettings } from '../config/config.ts';
+import { integer } from '../config/values.ts';
+import { readContract, updateContract } from '../db/eshops.ts';
+import type { Pool } from '../db/pool.ts';
+import { listWebhooks } from '../db/webhooks/webhooks.ts';
+import { type Contract, contractOf, contractProblems } from '../domain/contract.ts';
+import { payloadVersions } from '../domain/decimal.ts';
+import { eventTypeNames } from '../domain/event-types.ts';
+import { counted } from '../domain/words.ts';
+import { contractRows } from './contract-table.ts';
+import { eshopOption, eshopSchema } from './eshop-option.ts';
+import { pairs } from './layout.ts';
+import { withDatabase } from './open-database.ts';
+import { yesOrNo } from './yes-or-no.ts';
+
+const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
+
+/** The most webhooks that an e-shop can be allowed. */
+const MOST_WEBHOOKS = 10_000;
+const mostSchema = integer(0, MOST_WEBHOOKS);
+/** `all`, `none`, or names separated by commas. */
+function names<const Names extends readonly string[]>(option: string, known: Names) {
+  const message = `${option} must be all, none, or some of ${known.join(', ')}, separated by commas.`;
+  return v.pipe(
+    v.string(),
+    v.transform((text) =>
+      text === 'all' ? null : text === 'none' ? [] : [...new Set(text.split(',').map((part) => part.trim()))],
+    ),
+    v.nullable(v.array(v.picklist(known, message))),
+  );
+}
+const changeSchema = v.pipe(
+  v.object({
+    ...oneEshopSchema.entries,
+    types: v.optional(names('--types', eventTypeNames)),
+    payloadVersions: v.optional(names('--payload-versions', payloadVersions)),
+    packingLists: v.optional(yesOrNo('--packing-lists')),
+    maxWebhooks: v.optional(
+      v.pipe(
+        v.string(),
+        v.check(
+          (text) => v.is(mostSchema, text),
+          `--max-webhooks must be an integer from 0 to ${MOST_WEBHOOKS}.`,
+        ),
+        v.transform(Number),
+      ),
+    ),
+    deleteWebhooks: v.optional(yesOrNo('--delete-webhooks')),
+  }),
+  v.check(
+    ({ types, payloadVersions, packingLists, maxWebhooks, deleteWebhooks }) =>
+      [types, payloadVersions, packingLists, maxWebhooks, deleteWebhooks].some((each) => each !== undefined),
+    'Nothing to change: give --types, --payload-versions, --packing-lists, --max-webhooks or --delete-webhooks.',
+  ),
+);
+type Change = v.InferOutput<typeof changeSchema>;
+
+/** What is given, by the names of the contract. */
+function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWebhooks }: Change) {
+  const change: Partial<Contract> = {
+    ...(types === undefined ? {} : { webhookTypes: types }),
+    ...(payloadVersions === undefined ? {} : { payloadVersions }),
+    ...(packingLists === undefined ? {} : { withPackingLists: packingLists }),
+    ...(maxWebhooks === undefined ? {} : { maxWebhooks }),
+    ...(deleteWebhooks === undefined ? {} : { deleteWebhooks }),
+  };
+  return change;
+}
+
+/** A contract, and how many webhooks there are that it would not allow any more. */
+interface Found {
+  readonly contract: Contract;
+  readonly beyond: number;
+}
+
+async function read(sql: Pool, eshopId: number): Promise<Found> {
+  const stored = await readContract(sql, eshopId);
+  if (stored === null) throw noSuchEshop(eshopId);
+  const contract = contractOf(stored);
+  const webhooks = await listWebhooks(sql, eshopId, null);
+  const forbidden = webhooks.filter((webhook) => contractProblems(contract, webhook).length > 0).length;
+  return { contract, beyond: Math.max(forbidden, webhooks.length - contract.maxWebhooks) };
+}
+
+/** The command with its subcommands. */
+export function contractCommand({ env, print }: CommandContext): Command {
+  const command = new Command('contract');
+
+  function show(eshopId: number, { contract, beyond }: Found, asJson: boolean): void {
+    print(
+      asJson
+        ? JSON.stringify({ eshopId, ...contract })
+        : pairs([['E-shop', eshopId], ...contractRows(contract)]),
+    );
+    if (beyond > 0 && !asJson) {
+      print(
+        `${counted(beyond, 'existing webhook')} would no longer be allowed; ${beyond === 1 ? 'it stays as it is' : 'they stay as they are'}.`,
+      );
+    }
+  }
+
+  command
+    .command('show')
+    .description('show the contract')
+    .addOption(eshopOption())
+    .addOption(json())
+    .action(async (given: unknown) => {
+      const { eshop, ...options } = checked(oneEshopSchema, given);
+      const found = await withDatabase(readSettings(env), (sql) => read(sql, eshop));
+      show(eshop, found, options.json ?? false);
+    });
+  command
+    .command('set')
+    .description('change the given options; applies to webhooks that are created or changed from now on')
+    .addOption(eshopOption())
+    .option('--types <types>', 'event types, such as CREATE_ORDER,UPDATE_ORDER; or all, none')
+    .option('--payload-versions <versions>', `${payloadVersions.join(', ')}; or all, none`)
+    .option('--packing-lists <yes|no>', 'whether webhooks may include packing lists')
+    .option('--max-webhooks <n>', 'the most webhooks it may have')
+    .option('--delete-webhooks <yes|no>', 'whether it may delete webhooks')
+    .addOption(json())
+    .action(async (given: unknown) => {
+      const { eshop, ...change } = checked(changeSchema, given);
+      const found = await withDatabase(readSettings(env), async (sql) => {
+        if (!(await updateContract(sql, eshop, changeOf({ eshop, ...change })))) throw noSuchEshop(eshop);
+        return await read(sql, eshop);
+      });
+      show(eshop, found, change.json ?? false);
+    });
+  return command;
+}

@@ -1,0 +1,33 @@
+/**
+ * Ctrl-C in a command that lasts: it ends in order.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { INTERRUPTED, onInterruption } from '../shutdown.ts';
+import { UserError } from '../user-error.ts';
+
+/**
+ * Runs `work` with a signal that Ctrl-C, or the end of the terminal, aborts. A second Ctrl-C ends the process at once.
+ * @param sentence what is said then
+ */
+export async function untilInterrupted<T>(
+  sentence: string,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const done = onInterruption((times) => {
+    if (times > 1) process.exit(INTERRUPTED);
+    controller.abort(new UserError(sentence, INTERRUPTED));
+  });
+  try {
+    return await work(controller.signal);
+  } finally {
+    done();
+  }
+}
+
+/** Waits. @throws the signal's reason as soon as it is aborted */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => {});
+  signal.throwIfAborted();
+}

@@ -1,0 +1,46 @@
+/**
+ * The options of `waybill listen`.
+ * @module
+ */
+import * as v from 'valibot';
+import { jsonSchema } from '../command-line.ts';
+import { integer } from '../config/values.ts';
+import { payloadVersions } from '../domain/decimal.ts';
+import { eventTypeNames } from '../domain/event-types.ts';
+import { urlProblem, webhookMethods } from '../domain/webhook.ts';
+import { eshopSchema } from './eshop-option.ts';
+
+const TYPE_MESSAGE = '--type must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';
+const portSchema = integer(0, 65_535);
+/** What the command is told. */
+export const listenSchema = v.object({
+  ...jsonSchema.entries,
+  ...eshopSchema.entries,
+  type: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => [...new Set(text.split(',').map((part) => part.trim()))]),
+      v.array(v.picklist(eventTypeNames, TYPE_MESSAGE), TYPE_MESSAGE),
+    ),
+  ),
+  forwardTo: v.optional(
+    v.pipe(
+      v.string(),
+      v.rawCheck(({ dataset, addIssue }) => {
+        const problem = dataset.typed ? urlProblem(dataset.value) : null;
+        if (problem !== null) addIssue({ message: `--forward-to ${problem}.` });
+      }),
+    ),
+  ),
+  method: v.picklist(webhookMethods, '--method must be POST or GET.'),
+  payloadVersion: v.picklist(payloadVersions, `--payload-version must be ${payloadVersions.join(' or ')}.`),
+  port: v.pipe(
+    v.string(),
+    v.check((text) => v.is(portSchema, text), '--port must be an integer from 0 to 65535.'),
+    v.transform(Number),
+  ),
+  secret: v.optional(v.string()),
+  body: v.optional(v.literal(true)),
+});
+/** The same, checked. */
+export type ListenOptions = v.InferOutput<typeof listenSchema>;

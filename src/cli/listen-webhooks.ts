@@ -1,0 +1,85 @@
+/**
+ * The webhooks of `waybill listen`: registered when it begins, removed when it ends, or by the next one where it was killed.
+ * @module
+ */
+import { hostname } from 'node:os';
+import { readContract } from '../db/eshops.ts';
+import type { Pool } from '../db/pool.ts';
+import { createWebhook, deleteWebhook, listWebhooks } from '../db/webhooks/webhooks.ts';
+import { contractOf, contractProblems } from '../domain/contract.ts';
+import { type EventType, eventTypeNames } from '../domain/event-types.ts';
+import type { WebhookInput } from '../domain/webhook.ts';
+import { counted } from '../domain/words.ts';
+import { isAlive } from '../embedded/processes.ts';
+import type { Keys } from '../keys.ts';
+import { UserError } from '../user-error.ts';
+
+/** A webhook of ours. */
+export interface OwnWebhook {
+  readonly id: number;
+  readonly type: EventType;
+}
+
+/** What is to be registered. */
+export interface Registration extends Pick<WebhookInput, 'url' | 'method' | 'payloadVersion'> {
+  readonly eshopId: number;
+  /** Left out: all that the contract allows. */
+  readonly types: readonly EventType[] | undefined;
+  readonly secret: string;
+}
+
+/** By it the webhooks of a process that was killed are recognized. */
+const PREFIX = `waybill listen on ${hostname()}, process `;
+
+/** Removes what an earlier one left behind; answers how many. */
+export async function removeLeftBehind(sql: Pool, eshopId: number): Promise<number> {
+  let removed = 0;
+  for (const { id, description } of await listWebhooks(sql, eshopId, null)) {
+    if (description === null || !description.startsWith(PREFIX)) continue;
+    if (await isAlive(Number(description.slice(PREFIX.length)))) continue;
+    if (await deleteWebhook(sql, eshopId, id)) removed += 1;
+  }
+  return removed;
+}
+
+/**
+ * Registers one webhook for each type.
+ * @param made told of each, so that those that exist are removed where the next one fails
+ * @throws UserError naming what the contract of the e-shop does not allow
+ */
+export async function register(
+  sql: Pool,
+  keys: Keys,
+  { eshopId, types, secret, ...form }: Registration,
+  made: (webhook: OwnWebhook) => void,
+): Promise<void> {
+  const contract = contractOf(await readContract(sql, eshopId));
+  const wanted = types ?? contract.webhookTypes ?? eventTypeNames;
+  for (const webhookType of wanted) {
+    const description = `${PREFIX}${process.pid}`;
+    const input = { ...form, webhookType, active: true, parameters: null, description };
+    const [problem] = contractProblems(contract, input);
+    if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
+    const seal = (webhookId: number) => keys.encryptSecret(secret, { eshopId, webhookId });
+    const row = await createWebhook(sql, eshopId, input, seal, contract.maxWebhooks);
+    if (row === null) {
+      throw new UserError(
+        `The contract of e-shop ${eshopId} allows at most ${counted(contract.maxWebhooks, 'webhook')}: name fewer types with --type.`,
+      );
+    }
+    made({ id: row.id, type: webhookType });
+  }
+}
+
+/** Removes them; answers those that could not be. */
+export async function unregister(
+  sql: Pool,
+  eshopId: number,
+  webhooks: readonly OwnWebhook[],
+): Promise<OwnWebhook[]> {
+  const left: OwnWebhook[] = [];
+  for (const webhook of webhooks) {
+    await deleteWebhook(sql, eshopId, webhook.id).catch(() => left.push(webhook));
+  }
+  return left;
+}

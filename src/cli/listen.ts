@@ -1,0 +1,110 @@
+/**
+ * Listens until it is interrupted.
+ * @module
+ */
+import { once } from 'node:events';
+import { noSuchEshop } from '../accounts.ts';
+import type { CommandContext } from '../command-line.ts';
+import { findEshop } from '../db/eshops.ts';
+import type { Pool } from '../db/pool.ts';
+import { createAddressGuard } from '../delivery/address-guard.ts';
+import { destinationProblem } from '../delivery/destination.ts';
+import { counted } from '../domain/words.ts';
+import { newWebhookSecret } from '../keys.ts';
+import { UserError } from '../user-error.ts';
+import { untilInterrupted } from './interruption.ts';
+import { pairs } from './layout.ts';
+import type { ListenOptions } from './listen-options.ts';
+import { type OwnWebhook, register, removeLeftBehind, unregister } from './listen-webhooks.ts';
+import { type Heard, type ListeningServer, startListening } from './listening-server.ts';
+import { withDatabase } from './open-database.ts';
+import { ownParts } from './own-parts.ts';
+
+/** One line: when, what, how it was answered; the record below it if it is asked for. */
+function lines({ at, method, target, body, delivery, problem, status, tookMs }: Heard, withBody: boolean) {
+  const what =
+    delivery === null
+      ? `${method} ${target}  not verified`
+      : `${delivery.kind} ${delivery.entityId ?? ''}  delivery ${delivery.id}, attempt ${delivery.attempt}${delivery.test ? ', test' : ''}  verified`;
+  const line = `${at.toISOString().slice(11, 19)}  ${what}  ${status} after ${tookMs} ms`;
+  return [problem === null ? line : `${line}: ${problem}`, ...(withBody && body !== '' ? [body] : [])].join(
+    '\n',
+  );
+}
+
+/** Where the deliveries are to go: with the path of the program behind, which the signature of a GET covers. */
+function addressOf(port: number, forwardTo: string | undefined): string {
+  const path = forwardTo === undefined ? '/' : forwardTo.replace(/^[a-z]+:\/\/[^/?]*/i, '');
+  return `http://127.0.0.1:${port}${path.startsWith('/') ? path : `/${path}`}`;
+}
+
+/** What goes before the first request. */
+function beginning(
+  { eshop: eshopId, json }: ListenOptions,
+  { url, secret, webhooks }: { url: string; secret: string; webhooks: readonly OwnWebhook[] },
+): string {
+  if (json) return JSON.stringify({ eshopId, url, secret, webhooks });
+  return pairs([
+    ['Listening', url],
+    ['Webhooks', webhooks.map(({ id, type }) => `${id} ${type}`).join(', ')],
+    ['Secret', secret],
+    ['End', 'Ctrl-C, which removes the webhooks'],
+  ]);
+}
+
+/**
+ * Listens until Ctrl-C, which is its ordinary end.
+ * @throws UserError saying why it cannot
+ */
+export async function listen({ env, print }: CommandContext, options: ListenOptions): Promise<void> {
+  const { eshop: eshopId, forwardTo, type: types, method, payloadVersion } = options;
+  const { config, own, keys } = await ownParts(env);
+  const secret = options.secret ?? newWebhookSecret();
+  const forward = forwardTo === undefined ? null : new URL(forwardTo).origin;
+  const heard = (request: Heard) =>
+    print(options.json ? JSON.stringify(request) : lines(request, options.body === true));
+
+  async function registered(sql: Pool, server: ListeningServer, signal: AbortSignal): Promise<void> {
+    const url = addressOf(server.port, forwardTo);
+    const refused = destinationProblem(createAddressGuard(config.deliveryAllowCidrs, own), url);
+    if (refused !== null) {
+      throw new UserError(
+        `Deliveries to this machine are refused (a URL ${refused}): start Waybill, and this command, with DELIVERY_ALLOW_CIDRS=127.0.0.0/8.`,
+      );
+    }
+    const opened = await keys(sql);
+    const left = await removeLeftBehind(sql, eshopId);
+    if (left > 0 && !options.json)
+      print(`${counted(left, 'webhook')} of a listener that was killed removed.`);
+    const webhooks: OwnWebhook[] = [];
+    try {
+      const registration = { eshopId, types, url, method, payloadVersion, secret };
+      await register(sql, opened, registration, (webhook) => {
+        webhooks.push(webhook);
+        signal.throwIfAborted();
+      });
+      print(beginning(options, { url, secret, webhooks }));
+      if (!signal.aborted) await once(signal, 'abort');
+    } finally {
+      const kept = await unregister(sql, eshopId, webhooks);
+      if (kept.length > 0) {
+        process.stderr.write(
+          `Not removed: ${kept.map(({ id }) => id).join(', ')}. waybill webhooks deactivate stops their deliveries.\n`,
+        );
+      }
+    }
+  }
+
+  // Ctrl-C is heard until all is removed: under npm it comes twice.
+  await untilInterrupted('Stopped.', (signal) =>
+    withDatabase(config.settings, async (sql) => {
+      if ((await findEshop(sql, eshopId)) === null) throw noSuchEshop(eshopId);
+      const server = await startListening({ port: options.port, secret, forwardTo: forward, heard });
+      try {
+        await registered(sql, server, signal);
+      } finally {
+        await server.close();
+      }
+    }),
+  );
+}

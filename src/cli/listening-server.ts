@@ -1,0 +1,178 @@
+/**
+ * The receiver of `waybill listen`: verifies what comes with the code of the receiver's kit, and answers for itself or with what
+ * a program behind it answers.
+ * @module
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { entityIdIn, entityIdInTarget } from '../../receiver/src/delivery.ts';
+import { nodeListener } from '../../receiver/src/node.ts';
+import { readBody } from '../../receiver/src/read-body.ts';
+import { Refused } from '../../receiver/src/refused.ts';
+import { responseTo } from '../../receiver/src/responses.ts';
+import { secretSource } from '../../receiver/src/secrets.ts';
+import { type VerifiedHeaders, verify } from '../../receiver/src/verify.ts';
+import { UserError } from '../user-error.ts';
+
+/** A request that came, and what it was answered. */
+export interface Heard {
+  readonly at: Date;
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** What it is; null where it is no delivery of ours. */
+  readonly delivery: (VerifiedHeaders & { readonly entityId: string | null }) | null;
+  /** Why it is none, or why the program behind could not be asked. */
+  readonly problem: string | null;
+  readonly status: number;
+  /** Until it was answered, in milliseconds. */
+  readonly tookMs: number;
+}
+
+/** A receiver that listens. */
+export interface ListeningServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** How far the time of a signature may be off, in seconds. */
+const TOLERANCE_S = 300;
+/** How long the program behind may take, in milliseconds: as long as the sender waits. */
+const FORWARD_MS = 15_000;
+/** What belongs to one connection, or to a body as it was encoded there. */
+const NOT_PASSED_ON = [
+  'host',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+  'content-encoding',
+];
+
+function passedOn(headers: Headers): Headers {
+  const copy = new Headers(headers);
+  for (const name of NOT_PASSED_ON) copy.delete(name);
+  return copy;
+}
+
+/** What was received of a request. */
+interface Received {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** @param origin such as `http://localhost:3000`: path and query are those of the request, which its signature covers */
+async function forwarded(origin: string, { method, target, headers, body }: Received): Promise<Response> {
+  const response = await fetch(`${origin}${target}`, {
+    method,
+    headers: passedOn(headers),
+    ...(method === 'POST' ? { body } : {}),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(FORWARD_MS),
+  });
+  const { status } = response;
+  const empty = status === 204 || status === 205 || status === 304;
+  return new Response(empty ? null : await response.arrayBuffer(), {
+    status,
+    headers: passedOn(response.headers),
+  });
+}
+
+/** Why the program behind could not be asked. */
+function whyNotForwarded(origin: string, error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `${origin} did not answer within ${FORWARD_MS / 1_000} s.`;
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = cause instanceof Error && 'code' in cause ? ` (${String(cause.code)})` : '';
+  return `${origin} cannot be reached${code}.`;
+}
+
+/**
+ * Starts it on loopback.
+ * @param options.port 0: a free one
+ * @param options.forwardTo the origin of the program behind; null: it answers for itself
+ * @param options.heard told of each request once it is answered
+ * @throws UserError when the port is taken
+ */
+export async function startListening(options: {
+  readonly port: number;
+  readonly secret: string;
+  readonly forwardTo: string | null;
+  readonly heard: (request: Heard) => void;
+}): Promise<ListeningServer> {
+  const { secret, forwardTo, heard } = options;
+  const secrets = secretSource(secret);
+
+  async function answer(
+    received: Received,
+  ): Promise<Pick<Heard, 'delivery' | 'problem'> & { response: Response }> {
+    const { method, target, body } = received;
+    let delivery: Heard['delivery'];
+    try {
+      const verified = await verify(received, { secrets, tolerance: TOLERANCE_S, now: Date.now() });
+      const text = new TextDecoder().decode(body);
+      const entityId = method === 'GET' ? entityIdInTarget(target) : entityIdIn(verified.kind, text);
+      delivery = { ...verified, entityId };
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error);
+      return { delivery: null, problem, response: responseTo(error) };
+    }
+    if (forwardTo === null)
+      return { delivery, problem: null, response: new Response('Received by waybill listen.\n') };
+    try {
+      return { delivery, problem: null, response: await forwarded(forwardTo, received) };
+    } catch (error) {
+      const problem = whyNotForwarded(forwardTo, error);
+      return { delivery, problem, response: new Response(`${problem}\n`, { status: 502 }) };
+    }
+  }
+
+  const listener = nodeListener(async (request, context) => {
+    const at = new Date();
+    const began = performance.now();
+    const { method, headers } = request;
+    const { pathname, search } = new URL(request.url);
+    const target = context?.requestTarget ?? `${pathname}${search}`;
+    const body = await readBody(request).catch((error: unknown) => {
+      if (error instanceof Refused) return error;
+      throw error;
+    });
+    if (body instanceof Refused) return responseTo(body);
+    const { response, ...result } = await answer({ method, target, headers, body });
+    heard({
+      at,
+      method,
+      target,
+      headers: Object.fromEntries(headers),
+      body: new TextDecoder().decode(body),
+      ...result,
+      status: response.status,
+      tookMs: Math.round(performance.now() - began),
+    });
+    return response;
+  });
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  server.listen(options.port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new UserError(
+      `Port ${options.port} of 127.0.0.1 cannot be listened on: ${error instanceof Error ? error.message : String(error)}.`,
+    );
+  }
+  const address = server.address();
+  return {
+    port: address !== null && typeof address === 'object' ? address.port : options.port,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

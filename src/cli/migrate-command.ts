@@ -1,0 +1,36 @@
+/**
+ * `waybill migrate`: what every process does when it starts, alone: before the processes of a new release.
+ * @module
+ */
+import { Command } from 'commander';
+import * as v from 'valibot';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { readSettings } from '../config/config.ts';
+import { databaseProblem } from '../database-away.ts';
+import { migrate } from '../db/migrate.ts';
+import { counted } from '../domain/words.ts';
+import { UserError } from '../user-error.ts';
+
+const optionsSchema = v.object(jsonSchema.entries);
+
+/** The subcommand. */
+export function migrateCommand({ env, print }: CommandContext): Command {
+  return new Command('migrate').addOption(json()).action(async (given: unknown) => {
+    const options = checked(optionsSchema, given);
+    const { DATABASE_URL: url } = readSettings(env);
+    if (url === undefined) {
+      throw new UserError('DATABASE_URL is not set: an embedded database is migrated when Waybill starts.');
+    }
+    const say = options.json ? () => {} : print;
+    const applied = await migrate(url, { say }).catch((error: unknown) => {
+      throw databaseProblem(error);
+    });
+    if (options.json) return print(JSON.stringify({ applied }));
+    for (const name of applied) print(name);
+    print(
+      applied.length === 0
+        ? 'The database is up to date.'
+        : `${counted(applied.length, 'migration')} applied.`,
+    );
+  });
+}

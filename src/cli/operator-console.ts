@@ -1,0 +1,167 @@
+/**
+ * The operators' pages on loopback, made of the API, the console and what the other commands do.
+ * @module
+ */
+import { createApplication } from '../application.ts';
+import { retryPolicyOf } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
+import { createConsole } from '../console/console.tsx';
+import type { InstallationLook, OperatorDeps } from '../console/operator/deps.ts';
+import { operatorDoor } from '../console/operator/door.tsx';
+import { countIncidents, readFlow } from '../db/overview.ts';
+import type { Pool } from '../db/pool.ts';
+import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
+import { createSender } from '../delivery/sender.ts';
+import { listen } from '../http-server.ts';
+import { createLog } from '../log/log.ts';
+import { createSteer } from '../steer.ts';
+import { createUiLinks } from '../temporal/ui-links.ts';
+import { UserError } from '../user-error.ts';
+import { version } from '../version.ts';
+import { control } from './control-recovery.ts';
+import { pause } from './interruption.ts';
+import { instanceOf, withDatabase } from './open-database.ts';
+import { ownParts } from './own-parts.ts';
+import { formatTime } from './policy-table.ts';
+import { askTemporal, problemOf, readStorage, readWork } from './read-status.ts';
+import { recoveryRecord } from './recovery-record.ts';
+import type { TemporalStatus } from './status.ts';
+import { needsOf } from './status.ts';
+import { databaseRows, flowRows, temporalRows } from './status-table.ts';
+import { uiUrlOf } from './temporal-ui.ts';
+
+/** Of one operator, who looks at a few pages. */
+const CONNECTIONS = 4;
+/** Temporal is asked again after so long, in milliseconds: each time connects anew, and several pages ask. */
+const TEMPORAL_FRESH_MS = 10_000;
+/** What is counted of the flow, in seconds, as in `waybill top`. */
+const FLOW_SECONDS = 10;
+/** Recoveries that have ended, beside those under way. */
+const MOST_ENDED = 50;
+/** A day, in milliseconds: nobody waits so long for Ctrl-C without another look. */
+const DAY_MS = 24 * 3_600_000;
+
+/** What is remembered for a moment, whoever asks. */
+function remembered<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
+  let known: { readonly at: number; readonly value: Promise<T> } | undefined;
+  return () => {
+    if (known === undefined || performance.now() - known.at > freshMs) {
+      known = { at: performance.now(), value: read() };
+    }
+    return known.value;
+  };
+}
+
+async function look(sql: Pool, temporal: TemporalStatus): Promise<InstallationLook> {
+  const database = { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) } as const;
+  const [flow, incidents] = [await readFlow(sql, FLOW_SECONDS), await countIncidents(sql)];
+  const { outbox, open, recoveries } = database;
+  const { fresh, recovered, handedBack, oldestSeconds } = outbox;
+  const { pending, retrying, held } = open;
+  return {
+    needs: needsOf({ database, temporal }),
+    rows: [...flowRows(flow), ...databaseRows(database), ...temporalRows(temporal)],
+    work: {
+      waiting: fresh + recovered + handedBack,
+      oldest: oldestSeconds === null ? null : formatTime(oldestSeconds * 1_000),
+      pending,
+      retrying,
+      held,
+      incidents,
+      recoveries: recoveries.length,
+    },
+    workers: temporal.problem === null ? temporal.workers.length : null,
+  };
+}
+
+function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
+  const temporal = remembered(TEMPORAL_FRESH_MS, () => askTemporal(settings).catch(problemOf));
+  return {
+    look: async () => await look(sql, await temporal()),
+    async recoveries() {
+      const [underWay, latest] = [
+        await listRecoveriesUnderWay(sql),
+        await listRecoveries(sql, null, MOST_ENDED),
+      ];
+      const known = new Set(underWay.map(({ id }) => id));
+      return [...underWay, ...latest.filter(({ id }) => !known.has(id))].map(recoveryRecord);
+    },
+    async control(recoveryId, action, words) {
+      try {
+        const { state, webhookId } = await control(sql, recoveryId, action, words);
+        return { done: true, sentence: `The recovery of webhook ${webhookId} is ${state}.` };
+      } catch (error) {
+        if (error instanceof UserError) return { done: false, sentence: error.message };
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * Serves until the signal is aborted, which is thrown.
+ * @throws UserError where there is no such database, or the port is taken
+ */
+export async function serveOperatorConsole(
+  env: Readonly<Record<string, string | undefined>>,
+  { port, by }: { readonly port: number; readonly by: string },
+  print: (line: string) => void,
+  signal: AbortSignal,
+): Promise<never> {
+  const { config, own, keys } = await ownParts(env);
+  const { settings } = config;
+  const address = settings.TEMPORAL_ADDRESS ?? (await instanceOf(settings)).temporalAddress;
+  const uiUrl = await uiUrlOf(settings);
+  return await withDatabase(
+    settings,
+    async (sql) => {
+      const log = await createLog({
+        level: 'warn',
+        role: 'operator',
+        terminal: process.stderr.isTTY,
+        colors: false,
+      });
+      const sender = createSender({
+        timeoutMs: retryPolicyOf(settings).attemptTimeoutMs,
+        allowCidrs: config.deliveryAllowCidrs,
+        own,
+        dnsServers: settings.DNS_SERVERS,
+        version,
+      });
+      const steering = address === undefined ? null : createSteer(config, sql, address);
+      const application = await createApplication({
+        config,
+        own,
+        sender,
+        sql,
+        healthSql: sql,
+        keys: await keys(sql),
+        log,
+        temporalState: () => 'unknown',
+      });
+      const { door, path } = operatorDoor({ sql }, by);
+      const pages = createConsole(
+        {
+          ...application,
+          steer: steering?.steer ?? null,
+          temporal: uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql),
+          publicUrl: null,
+          stopping: signal,
+          operator: operatorDeps(sql, settings),
+        },
+        door,
+      );
+      const server = await listen(pages, '127.0.0.1', port, { variable: '--port' });
+      try {
+        print(`Open this link in a browser on this machine; it works once: ${server.url}${path}`);
+        print(`Actions on deliveries are recorded under the name ${by}. Press Ctrl-C to stop.`);
+        for (;;) await pause(DAY_MS, signal);
+      } finally {
+        await server.close();
+        await sender.close();
+        await steering?.close();
+      }
+    },
+    CONNECTIONS,
+  );
+}

@@ -1,0 +1,39 @@
+/**
+ * What a command needs of the instance that it works on to do what its processes do: the keys, and where webhooks may lead.
+ * @module
+ */
+import { type Config, loadConfig } from '../config/config.ts';
+import type { Pool } from '../db/pool.ts';
+import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
+import { dataDirAt } from '../embedded/data-dir.ts';
+import { instanceEndpoints } from '../instance-endpoints.ts';
+import type { Keys } from '../keys.ts';
+import { commandKeys } from '../master-key.ts';
+import { instanceOf } from './open-database.ts';
+
+/** As a process that serves would have them. */
+export interface OwnParts {
+  readonly config: Config;
+  /** Never a destination of webhooks. */
+  readonly own: OwnEndpoints;
+  /** The keys that webhook secrets are sealed under. @throws ConfigError when they are not those of this database */
+  keys(sql: Pool): Promise<Keys>;
+}
+
+/**
+ * Reads the configuration as a process that serves does.
+ * @throws ConfigError with one sentence
+ */
+export async function ownParts(env: Readonly<Record<string, string | undefined>>): Promise<OwnParts> {
+  const config = loadConfig(env);
+  const { settings } = config;
+  const dataDir = dataDirAt(settings.DATA_DIR);
+  const { databaseUrl = '', temporalAddress = '', temporalUiUrl } = await instanceOf(settings);
+  const own = instanceEndpoints(config, {
+    dataDir,
+    databaseUrl: settings.DATABASE_URL ?? databaseUrl,
+    temporalAddress: settings.TEMPORAL_ADDRESS ?? temporalAddress,
+    temporalPorts: temporalUiUrl === undefined ? [] : [Number(new URL(temporalUiUrl).port)],
+  });
+  return { config, own, keys: (sql) => commandKeys(sql, settings, dataDir) };
+}

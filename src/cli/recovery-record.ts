@@ -1,0 +1,54 @@
+/**
+ * A recovery as the command shows it, to people and to programs.
+ * @module
+ */
+import type { RecoveryRow } from '../db/recoveries/recoveries.ts';
+import { recoveryProgress } from '../domain/recovery-progress.ts';
+import { counted } from '../domain/words.ts';
+import { minute, pairs, table } from './layout.ts';
+import type { RecoveryStatus } from './status.ts';
+
+/** How far it has come. */
+export function recoveryStatus(row: RecoveryRow): RecoveryStatus {
+  const { state, reason, done, failed, left, estimatedEndAt } = recoveryProgress(row);
+  const { id, eshopId, webhookId } = row;
+  return { recoveryId: id, eshopId, webhookId, state, reason, done, failed, left, estimatedEndAt };
+}
+
+/** As a program reads it. */
+export function recoveryRecord(row: RecoveryRow) {
+  const { since, until, include, found: count, createdAt, finishedAt } = row;
+  return { ...recoveryStatus(row), since, until, include, count, createdAt, finishedAt };
+}
+
+/** "12 done, 3 failed, 85 left, until about 2026-11-20 19:33". */
+export function recoveryLine(row: RecoveryRow): string {
+  const { state, done, failed, left, estimatedEndAt } = recoveryStatus(row);
+  const end = estimatedEndAt === null || left === 0 ? '' : `, until about ${minute(estimatedEndAt)}`;
+  return `${state}: ${done} done, ${failed} failed, ${left} left${end}`;
+}
+
+/** One line for each. */
+export function recoveriesTable(rows: readonly RecoveryRow[]): string {
+  const lines = rows.map((row) => {
+    const { recoveryId, eshopId, webhookId, state, done, failed, left } = recoveryStatus(row);
+    return [recoveryId, eshopId, webhookId, minute(row.createdAt), state, done, failed, left];
+  });
+  return table(['id', 'e-shop', 'webhook', 'begun', 'state', 'done', 'failed', 'left'], lines);
+}
+
+/** One recovery for people. */
+export function recoveryDetails(row: RecoveryRow): string {
+  const { recoveryId, eshopId, webhookId, reason } = recoveryStatus(row);
+  const { since, until, include, found, createdAt, finishedAt } = row;
+  return pairs([
+    ['Recovery', recoveryId],
+    ['E-shop', eshopId],
+    ['Webhook', webhookId],
+    ['Events', `${counted(found, 'event')}, ${minute(since)} to ${minute(until)}: ${include.join(', ')}`],
+    ['State', recoveryLine(row)],
+    ...(reason === null ? [] : [['Reason', reason] as const]),
+    ['Begun', minute(createdAt)],
+    ...(finishedAt === null ? [] : [['Ended', minute(finishedAt)] as const]),
+  ]);
+}

@@ -1,0 +1,57 @@
+/**
+ * `waybill top`: how things are, live.
+ * @module
+ */
+import { Command } from 'commander';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { readSettings } from '../config/config.ts';
+import { untilInterrupted } from './interruption.ts';
+import { pairs } from './layout.ts';
+import { needsOf } from './status.ts';
+import { databaseRows, flowRows, temporalRows } from './status-table.ts';
+import { type Look, top } from './top.ts';
+
+/** Takes away what a terminal shows from its first line on. */
+const CLEAR = '\u001b[H\u001b[J';
+
+/** What needs somebody; of Temporal only once it has answered. */
+function needsAt({ database, temporal }: Look): string[] {
+  const answered = temporal ?? { problem: null, address: '', namespace: '', taskQueue: '', workers: [''] };
+  return needsOf({ database, temporal: answered });
+}
+
+function frame(look: Look): string {
+  const { at, database, flow, temporal } = look;
+  const rows = [
+    ['Time', `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`] as const,
+    ...(flow === null ? [] : flowRows(flow)),
+    ...databaseRows(database),
+    ...(temporal === null ? [['Temporal', 'being asked'] as const] : temporalRows(temporal)),
+  ];
+  return [pairs(rows), ...needsAt(look)].join('\n');
+}
+
+/** The command. */
+export function topCommand({ env, print }: CommandContext): Command {
+  return new Command('top')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nOn a terminal the display is redrawn; with --json, one line is printed per second.',
+    )
+    .action(async (given: unknown) => {
+      const options = checked(jsonSchema, given);
+      const settings = readSettings(env);
+      const clear = process.stdout.isTTY ? CLEAR : '';
+      await untilInterrupted('Stopped.', (signal) =>
+        top(
+          settings,
+          (look) =>
+            print(
+              options.json ? JSON.stringify({ ...look, needs: needsAt(look) }) : `${clear}${frame(look)}`,
+            ),
+          signal,
+        ),
+      );
+    });
+}

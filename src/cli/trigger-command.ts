@@ -1,0 +1,68 @@
+/**
+ * `waybill trigger`: a test event, which goes the way of every other.
+ * @module
+ */
+import { Command } from 'commander';
+import * as v from 'valibot';
+import { noSuchEshop } from '../accounts.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { readSettings } from '../config/config.ts';
+import { findEshop } from '../db/eshops.ts';
+import { recordTestEvent } from '../db/outbox/test-event.ts';
+import { type EventType, eventTypeNames, eventTypes } from '../domain/event-types.ts';
+import { testRecordOf } from '../domain/test-event.ts';
+import { UserError } from '../user-error.ts';
+import { eshopOption, eshopSchema } from './eshop-option.ts';
+import { table } from './layout.ts';
+import { withDatabase } from './open-database.ts';
+
+const typeSchema = v.picklist(
+  eventTypeNames,
+  '<type> must be an event type, such as CREATE_ORDER; waybill trigger --help lists them.',
+);
+const optionsSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
+
+const HELP = `
+The event is recorded like any other and delivered to every active webhook of its type: signed, retried, and in the
+delivery log. A webhook whose receiver keeps failing is deactivated. The payload is a sample, whose record does not exist;
+its identifier begins with TEST- (0 for stock movements), and every attempt carries X-Service-Test: true. To test one webhook
+without consequences, use waybill webhooks test.
+
+Types:
+${eventTypeNames.map((name) => `  ${name}: ${eventTypes[name].firesWhen}`).join('\n')}`;
+
+/** The command. */
+export function triggerCommand({ env, print }: CommandContext): Command {
+  async function trigger(eshopId: number, type: EventType) {
+    const { entityId, record } = testRecordOf(type, new Date());
+    const made = await withDatabase(readSettings(env), async (sql) => {
+      if ((await findEshop(sql, eshopId)) === null) throw noSuchEshop(eshopId);
+      return await recordTestEvent(sql, { eshopId, type, entityId, record });
+    });
+    if (made === null) {
+      throw new UserError(
+        `E-shop ${eshopId} has no active webhook of the type ${type}: nothing was triggered.`,
+      );
+    }
+    return { entityId, ...made };
+  }
+
+  return new Command('trigger')
+    .argument('<type>', 'event type, such as CREATE_ORDER')
+    .addOption(eshopOption())
+    .addOption(json())
+    .addHelpText('after', HELP)
+    .action(async (written: unknown, given: unknown) => {
+      const type = checked(typeSchema, written);
+      const { eshop, ...options } = checked(optionsSchema, given);
+      const { entityId, eventId, deliveries } = await trigger(eshop, type);
+      if (options.json) return print(JSON.stringify({ eshopId: eshop, type, entityId, eventId, deliveries }));
+      print(`Test event ${eventId}: ${type} ${entityId}.`);
+      print(
+        table(
+          ['delivery', 'webhook'],
+          deliveries.map(({ id, webhookId }) => [id, webhookId]),
+        ),
+      );
+    });
+}

@@ -1,0 +1,62 @@
+/**
+ * `waybill webhooks test`: one request with a sample, as the API makes it.
+ * @module
+ */
+import type { Command } from 'commander';
+import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import type { TrialResult } from '../domain/trial.ts';
+import { UserError } from '../user-error.ts';
+import { webhookNumber } from './webhook-option.ts';
+
+/** Exit codes beside 0 and that of a mistake. */
+const FAILED = 2;
+const INCONCLUSIVE = 3;
+
+const headerLines = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+
+/** What was sent and what came back, as on the wire. */
+function transcript({ request, response, durationMs }: TrialResult): string {
+  const sent = [
+    `${request.method} ${request.url}`,
+    ...headerLines(request.headers),
+    ...(request.body === null ? [] : ['', request.body]),
+  ];
+  if (response === null) return sent.join('\n');
+  const came = [
+    `HTTP ${response.status} after ${durationMs} ms`,
+    ...headerLines(response.headers),
+    ...(response.excerpt === null ? [] : ['', response.excerpt]),
+  ];
+  return [...sent, '', ...came].join('\n');
+}
+
+/** Adds it. */
+export function addTest(command: Command, { env, print }: CommandContext): void {
+  command
+    .command('test')
+    .description(
+      'send one signed request with a sample of its type, whether active or not; it has no consequences',
+    )
+    .argument('<id>', 'its number')
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nThe request leaves from this machine, not from a worker. It carries X-Service-Test: true.' +
+        '\nExit code: 0 accepted, 1 could not be made, 2 the receiver failed, 3 inconclusive.',
+    )
+    .action(async (written: unknown, given: unknown) => {
+      const id = checked(webhookNumber('<id>'), written);
+      const options = checked(jsonSchema, given);
+      // What sends it takes longer to load than the other subcommands.
+      const { tryWebhook } = await import('./try-webhook.ts');
+      const result = await tryWebhook(env, id);
+      print(options.json ? JSON.stringify(result) : transcript(result));
+      const { outcome, error } = result;
+      if (outcome === 'success') return;
+      throw new UserError(
+        error ?? `The test ended as ${outcome}.`,
+        outcome === 'inconclusive' ? INCONCLUSIVE : FAILED,
+      );
+    });
+}

@@ -1,0 +1,189 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The deliveries of all e-shops of somebody, to be found by what operators ask, and asked something of together.
+ * @module
+ */
+import { recordOf } from '../../api/deliveries/record.ts';
+import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
+import { deliveryStates } from '../../domain/delivery-state.ts';
+import { LONGEST_REASON } from '../../domain/steering.ts';
+import { counted } from '../../domain/words.ts';
+import { type Query, queryText } from '../api-client.ts';
+import { ConfirmPage } from '../confirm.tsx';
+import { DeliveryRows } from '../deliveries/rows.tsx';
+import { isUnderWay, STEERING } from '../deliveries/steering.ts';
+import type { Viewer } from '../deps.ts';
+import { Csrf, Page } from '../layout.tsx';
+import { Empty, Input, Live, Select } from '../parts.tsx';
+import { ALL, CONSOLE } from '../session.ts';
+import { eshopFilter } from './filters.tsx';
+import { titlesOf } from './scope.ts';
+
+const PATH = `${ALL}/deliveries`;
+const FORM = 'steer-chosen';
+/** Before the id of a delivery that is chosen. */
+export const CHOSEN = 'chosen-';
+
+/** What came of asking something of a delivery. */
+export interface Asked {
+  readonly deliveryId: string;
+  readonly accepted: boolean;
+  readonly sentence: string;
+}
+
+function Results({ results }: { results: readonly Asked[] }) {
+  if (results.length === 0) return null;
+  const done = results.filter(({ accepted }) => accepted).length;
+  return (
+    <section class={`note ${done === results.length ? 'good' : 'warn'}`} role="status" aria-label="Results">
+      <p>
+        <strong>
+          {done === results.length
+            ? `Done: ${counted(done, 'delivery', 'deliveries')}.`
+            : `Done: ${done} of ${counted(results.length, 'delivery', 'deliveries')}.`}
+        </strong>
+      </p>
+      <ul>
+        {results.map(({ deliveryId, sentence }) => (
+          <li>
+            <a href={`${CONSOLE}/deliveries/${deliveryId}`}>{deliveryId}</a>: {sentence}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Steering({ viewer, asked }: { viewer: Viewer; asked: Query }) {
+  return (
+    <form method="post" action={`${CONSOLE}${PATH}/steer`} class="card" id={FORM} aria-labelledby="steer">
+      <h2 id="steer">Selected deliveries</h2>
+      <Csrf token={viewer.csrf} />
+      <input type="hidden" name="query" value={queryText(asked)} />
+      <div class="field">
+        <label for="reason">
+          Reason (shown to the e-shops, with your user name {viewer.session.username})
+        </label>
+        <input id="reason" name="reason" maxlength={LONGEST_REASON} />
+      </div>
+      <div class="acts">
+        {STEERING.map(([action, name]) => (
+          <button type="submit" name="action" value={action}>
+            {name}
+          </button>
+        ))}
+        <button type="submit" name="action" value="giveUp" class="danger">
+          Give up
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** Asks before several are given up. @param form what was sent, which is sent once more */
+export function GiveUpAllPage({
+  viewer,
+  form,
+  ids,
+}: {
+  viewer: Viewer;
+  form: Query;
+  ids: readonly string[];
+}) {
+  return (
+    <ConfirmPage
+      viewer={viewer}
+      here={PATH}
+      title={`Give up on ${counted(ids.length, 'delivery', 'deliveries')}?`}
+      button="Give up"
+      action={`${PATH}/steer`}
+      back={`${PATH}${form.query ?? ''}`}
+    >
+      <p>No further attempts are made, and they end as canceled. Their webhooks are not affected.</p>
+      {Object.entries({ ...form, sure: 'true' }).map(([name, value]) =>
+        name === 'csrf' ? null : <input type="hidden" name={name} value={value} />,
+      )}
+    </ConfirmPage>
+  );
+}
+
+/** Makes the page. @param most what the list is cut at */
+export function AllDeliveriesPage(props: {
+  viewer: Viewer;
+  asked: Query;
+  deliveries: readonly OperatorsDelivery[];
+  most: number;
+  maySteer: boolean;
+  results?: readonly Asked[];
+  refused?: string | undefined;
+}) {
+  const { viewer, asked, deliveries, most, maySteer, results = [], refused } = props;
+  const titles = titlesOf(viewer);
+  const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
+  const open = deliveries.some(({ state }) => isUnderWay(state));
+  const choose = (id: string) => {
+    const found = byId.get(id);
+    if (!maySteer || found === undefined || !isUnderWay(found.state)) return null;
+    const label = `Select ${found.eventType} ${found.entityId}`;
+    return (
+      <input
+        type="checkbox"
+        name={`${CHOSEN}${id}`}
+        value="true"
+        form={FORM}
+        aria-label={label}
+        id={`c-${id}`}
+      />
+    );
+  };
+  return (
+    <Page title="All deliveries" viewer={viewer} here={PATH} refused={refused}>
+      <div class="top">
+        <h1>All deliveries</h1>
+        <nav class="tabs" aria-label="Quick filters">
+          <a href={`${CONSOLE}${PATH}?state=retrying`}>Failing now</a>
+          <a href={`${CONSOLE}${PATH}?state=held`}>Held</a>
+          <a href={`${CONSOLE}${PATH}?state=pending`}>Waiting</a>
+        </nav>
+      </div>
+      <Results results={results} />
+      <form method="get" action={`${CONSOLE}${PATH}`} class="card">
+        <div class="filters">
+          {eshopFilter(viewer, asked.among)}
+          <Select
+            name="state"
+            label="State"
+            value={asked.state}
+            options={[['', 'Any'], ...deliveryStates.map((state) => [state, state] as const)]}
+          />
+          <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
+          <Input name="entityId" label="Order number or other identifier" value={asked.entityId} />
+          <Input name="receiver" label="Receiver" value={asked.receiver} placeholder="shop.example" />
+        </div>
+        <div class="acts">
+          <button type="submit" class="main">
+            Filter
+          </button>
+        </div>
+      </form>
+      {maySteer && open ? <Steering viewer={viewer} asked={asked} /> : null}
+      <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
+        <section class="card flush" aria-label="Deliveries found">
+          {deliveries.length === 0 ? (
+            <Empty title="No deliveries" />
+          ) : (
+            <DeliveryRows
+              deliveries={deliveries.map(recordOf)}
+              now={viewer.now}
+              eshopOf={(id) => titles(byId.get(id)?.eshopId ?? 0)}
+              choose={choose}
+            />
+          )}
+          {deliveries.length < most ? null : (
+            <p class="pages">Only the newest {most} are shown. Use the filters to find older ones.</p>
+          )}
+        </section>
+      </Live>
+    </Page>
+  );
+}

@@ -1,0 +1,171 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * All e-shops at a glance: which of their webhooks need somebody, and what waits.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import { recordOf } from '../../api/webhooks/record.ts';
+import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
+import type { RetryPolicy } from '../../domain/retry-policy.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
+import { queryText } from '../api-client.ts';
+import type { Viewer } from '../deps.ts';
+import { Page } from '../layout.tsx';
+import { Empty, Live } from '../parts.tsx';
+import { ALL, CONSOLE } from '../session.ts';
+import { TemporalLinkList } from '../temporal-links.tsx';
+import { Trouble } from '../webhooks/health.tsx';
+import { scopeOf, titlesOf } from './scope.ts';
+
+/** The most webhooks that are shown as needing somebody: with more of them, something else is wrong. */
+const MOST_SHOWN = 50;
+
+/** What is open of an e-shop. */
+interface Sums {
+  readonly webhooks: number;
+  readonly troubled: number;
+  /** Pending or being retried. */
+  readonly open: number;
+  readonly held: number;
+}
+
+const nothing: Sums = { webhooks: 0, troubled: 0, open: 0, held: 0 };
+
+/** Whether a webhook fails, or was deactivated by its failures. */
+export function isTroubled({ active, incidentSince, deactivationReason }: OperatorsWebhook): boolean {
+  if (active) return incidentSince !== null;
+  return deactivationReason !== null && deactivationReason !== 'user';
+}
+
+function sums(webhooks: readonly OperatorsWebhook[]): ReadonlyMap<number, Sums> {
+  const found = new Map<number, Sums>();
+  for (const webhook of webhooks) {
+    const { eshopId, active, pending, retrying, heldByOperators } = webhook;
+    const before = found.get(eshopId) ?? nothing;
+    found.set(eshopId, {
+      webhooks: before.webhooks + 1,
+      troubled: before.troubled + (isTroubled(webhook) ? 1 : 0),
+      open: before.open + (active ? pending + retrying - heldByOperators : 0),
+      held: before.held + (active ? heldByOperators : pending + retrying),
+    });
+  }
+  return found;
+}
+
+/** A heading and what needs somebody of a webhook, which may be of any e-shop. */
+function Needing(props: { webhook: WebhookRecord; eshop: string; now: Date }) {
+  const { webhook, eshop, now } = props;
+  return (
+    <li class="stack">
+      <h3>
+        <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
+          Webhook {webhook.id}, {webhook.webhookType}
+        </a>{' '}
+        <span class="quiet">of {eshop}</span>
+      </h3>
+      <Trouble webhook={webhook} now={now} />
+    </li>
+  );
+}
+
+function count(total: number, path: string): Child {
+  return total === 0 ? '0' : <a href={path}>{total.toLocaleString('en-US')}</a>;
+}
+
+function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly OperatorsWebhook[] }) {
+  const found = sums(webhooks);
+  const list = (eshopId: number, state: string) =>
+    `${CONSOLE}${ALL}/deliveries${queryText({ among: String(eshopId), state })}`;
+  return (
+    <section class="card" aria-labelledby="eshops">
+      <h2 id="eshops">E-shops</h2>
+      <section class="scroll" aria-label="E-shops, as a table" tabindex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">E-shop</th>
+              {['Webhooks', 'Need attention', 'Open', 'Held'].map((title) => (
+                <th scope="col" class="number">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {viewer.eshops.map(({ id, name }) => {
+              const its = found.get(id) ?? nothing;
+              return (
+                <tr>
+                  <th scope="row">
+                    <a href={`${CONSOLE}?eshop=${id}`}>
+                      {id} · {name}
+                    </a>
+                  </th>
+                  <td class="number">{count(its.webhooks, `${CONSOLE}/webhooks?eshop=${id}`)}</td>
+                  <td class="number">
+                    {count(its.troubled, `${CONSOLE}${ALL}/webhooks?among=${id}&trouble=true`)}
+                  </td>
+                  <td class="number">{count(its.open, list(id, ''))}</td>
+                  <td class="number">{count(its.held, list(id, 'held'))}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+/** Makes the page. @param installation what only operators see, above and below */
+export function AllPage(props: {
+  viewer: Viewer;
+  policy: RetryPolicy;
+  webhooks: readonly OperatorsWebhook[];
+  above?: Child;
+  below?: Child;
+}) {
+  const { viewer, policy, webhooks, above = null, below = null } = props;
+  const titles = titlesOf(viewer);
+  const needing = webhooks.filter(isTroubled);
+  return (
+    <Page title="All e-shops" viewer={viewer} here={ALL}>
+      <div class="top">
+        <h1>All e-shops</h1>
+      </div>
+      <Live id="everything" path={`${CONSOLE}${ALL}`}>
+        <div class="stack">
+          {above}
+          <section class="card" aria-labelledby="incidents">
+            <h2 id="incidents">Webhooks that need attention</h2>
+            {needing.length === 0 ? (
+              <p class="quiet">None: no active webhook is failing.</p>
+            ) : (
+              <ul class="stack">
+                {needing.slice(0, MOST_SHOWN).map((webhook) => (
+                  <Needing
+                    webhook={recordOf(policy, webhook)}
+                    eshop={titles(webhook.eshopId)}
+                    now={viewer.now}
+                  />
+                ))}
+              </ul>
+            )}
+            {needing.length <= MOST_SHOWN ? null : (
+              <p>
+                <a href={`${CONSOLE}${ALL}/webhooks?trouble=true`}>All {needing.length} of them</a>
+              </p>
+            )}
+          </section>
+          {viewer.eshops.length === 0 ? (
+            <Empty title="No e-shops yet" />
+          ) : (
+            <Eshops viewer={viewer} webhooks={webhooks} />
+          )}
+          {below}
+        </div>
+      </Live>
+      <TemporalLinkList links={viewer.temporal?.lists({}, scopeOf(viewer) ?? null) ?? []} />
+    </Page>
+  );
+}

@@ -1,0 +1,138 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The pages about all e-shops of somebody: of a user of the warehouse, or of an operator.
+ * @module
+ */
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import * as v from 'valibot';
+import { eshopOf } from '../../db/console/eshops.ts';
+import { listAllWebhooks } from '../../db/webhooks/all-webhooks.ts';
+import { findDeliveries } from '../../db/webhooks/deliveries-of-eshops.ts';
+import { deliveryStates } from '../../domain/delivery-state.ts';
+import { eventTypeNames } from '../../domain/event-types.ts';
+import { notFound } from '../../domain/problem.ts';
+import type { Query } from '../api-client.ts';
+import { SteeringForm } from '../deliveries/steering.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { html } from '../layout.tsx';
+import { installationParts } from '../operator/installation.tsx';
+import { ALL } from '../session.ts';
+import { AllDeliveriesPage, type Asked, CHOSEN, GiveUpAllPage } from './deliveries.tsx';
+import { AllPage, isTroubled } from './overview.tsx';
+import { scopeOf } from './scope.ts';
+import { AllWebhooksPage } from './webhooks.tsx';
+
+/** The most rows of a list. */
+const MOST = 100;
+/** The most webhooks that are looked at. */
+const MOST_WEBHOOKS = 10_000;
+
+const orNone = <Schema extends v.GenericSchema>(schema: Schema) =>
+  v.optional(
+    v.union([
+      v.pipe(
+        v.literal(''),
+        v.transform(() => undefined),
+      ),
+      schema,
+    ]),
+  );
+const number = v.pipe(
+  v.string(),
+  v.trim(),
+  v.regex(/^[1-9]\d{0,8}$/, 'must be a number'),
+  v.transform(Number),
+);
+const DeliveryQuery = v.object({
+  among: orNone(number),
+  state: orNone(v.picklist(deliveryStates)),
+  webhookId: orNone(number),
+  entityId: orNone(v.pipe(v.string(), v.trim())),
+  receiver: orNone(v.pipe(v.string(), v.trim())),
+});
+const WebhookQuery = v.object({
+  among: orNone(number),
+  trouble: orNone(v.literal('true')),
+  webhookType: orNone(v.picklist(eventTypeNames)),
+  receiver: orNone(v.pipe(v.string(), v.trim())),
+});
+const DeliveryId = v.pipe(v.string(), v.uuid());
+
+/** For who sees one e-shop only, these pages are not there. */
+const severalOnly: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
+  const { operator, eshops } = c.var.viewer;
+  if (!operator && eshops.length < 2) throw notFound('There is no such page.');
+  await next();
+};
+
+/** The routes below `/all`. */
+export function allRoutes({ sql, policy, steer, operator }: ConsoleDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  app.use(ALL, severalOnly);
+  app.use(`${ALL}/*`, severalOnly);
+
+  app.get(ALL, async (c) => {
+    const { viewer } = c.var;
+    const [webhooks, look] = await Promise.all([
+      listAllWebhooks(sql, { among: scopeOf(viewer) }, MOST_WEBHOOKS),
+      viewer.operator ? operator?.look() : undefined,
+    ]);
+    const parts = look === undefined ? {} : installationParts(look);
+    return c.html(html(<AllPage {...{ viewer, policy, webhooks }} {...parts} />));
+  });
+
+  app.get(`${ALL}/webhooks`, async (c) => {
+    const { viewer } = c.var;
+    const asked: Query = c.req.query();
+    const query = v.safeParse(WebhookQuery, asked);
+    const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
+    const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
+    const found = query.success ? await listAllWebhooks(sql, wanted, MOST_WEBHOOKS) : [];
+    const webhooks = (trouble === 'true' ? found.filter(isTroubled) : found).slice(0, MOST);
+    return c.html(html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks }} most={MOST} />));
+  });
+
+  async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {
+    const { viewer } = c.var;
+    const query = v.safeParse(DeliveryQuery, asked);
+    const { among: eshopId, ...filter } = query.success ? query.output : {};
+    const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
+    const deliveries = query.success ? await findDeliveries(sql, wanted, MOST) : [];
+    const refused = query.success ? undefined : 'Enter the number of the webhook or e-shop, such as 7.';
+    const maySteer = steer !== null && viewer.session.role === 'warehouse';
+    const page = { viewer, asked, deliveries, results, refused, maySteer };
+    return c.html(html(<AllDeliveriesPage {...page} most={MOST} />), query.success ? 200 : 400);
+  }
+
+  app.get(`${ALL}/deliveries`, (c) => list(c, c.req.query(), []));
+
+  app.post(`${ALL}/deliveries/steer`, async (c) => {
+    const { form, viewer } = c.var;
+    const { query = '', ...given } = form;
+    const asked = v.safeParse(SteeringForm, given);
+    if (steer === null || viewer.session.role !== 'warehouse' || !asked.success)
+      throw notFound('There is no such page.');
+    const { action, reason } = asked.output;
+    const ids = Object.keys(form)
+      .filter((name) => name.startsWith(CHOSEN))
+      .map((name) => name.slice(CHOSEN.length))
+      .filter((id) => v.is(DeliveryId, id))
+      .slice(0, MOST);
+    if (action === 'giveUp' && form.sure !== 'true' && ids.length > 0) {
+      return c.html(html(<GiveUpAllPage {...{ viewer, form, ids }} />));
+    }
+    const scope = scopeOf(viewer);
+    const results: Asked[] = [];
+    for (const deliveryId of ids) {
+      // First of all whose it is: what is asked of the workflow asks nobody.
+      const owner = await eshopOf(sql, 'deliveries', deliveryId);
+      const visible = owner !== null && (scope === undefined || scope.includes(owner));
+      const answer = visible
+        ? await steer(action, deliveryId, { by: viewer.session.username, reason })
+        : { accepted: false, sentence: 'There is no such delivery.' };
+      results.push({ deliveryId, ...answer });
+    }
+    return await list(c, Object.fromEntries(new URLSearchParams(query)), results);
+  });
+  return app;
+}

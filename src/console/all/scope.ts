@@ -1,0 +1,16 @@
+/**
+ * What somebody who sees several e-shops may look at.
+ * @module
+ */
+import type { Viewer } from '../deps.ts';
+
+/** The numbers of these e-shops; undefined: all there are. */
+export function scopeOf({ operator, eshops }: Viewer): readonly number[] | undefined {
+  return operator ? undefined : eshops.map(({ id }) => id);
+}
+
+/** "2 · Tea Ltd", by the number of an e-shop. */
+export function titlesOf({ eshops }: Viewer): (eshopId: number) => string {
+  const names = new Map(eshops.map(({ id, name }) => [id, name]));
+  return (eshopId) => `${eshopId} · ${names.get(eshopId) ?? 'e-shop'}`;
+}

@@ -1,0 +1,102 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The webhooks of all e-shops of somebody, with how each is doing.
+ * @module
+ */
+import { recordOf } from '../../api/webhooks/record.ts';
+import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
+import { eventTypeNames } from '../../domain/event-types.ts';
+import type { RetryPolicy } from '../../domain/retry-policy.ts';
+import { type Query, queryText } from '../api-client.ts';
+import type { Viewer } from '../deps.ts';
+import { Page } from '../layout.tsx';
+import { Empty, Input, Live, Select } from '../parts.tsx';
+import { ALL, CONSOLE } from '../session.ts';
+import { Health } from '../webhooks/health.tsx';
+import { eshopFilter } from './filters.tsx';
+import { titlesOf } from './scope.ts';
+
+const PATH = `${ALL}/webhooks`;
+
+/** Makes the page. @param most what the list is cut at */
+export function AllWebhooksPage(props: {
+  viewer: Viewer;
+  policy: RetryPolicy;
+  asked: Query;
+  webhooks: readonly OperatorsWebhook[];
+  most: number;
+}) {
+  const { viewer, policy, asked, webhooks, most } = props;
+  const titles = titlesOf(viewer);
+  return (
+    <Page title="All webhooks" viewer={viewer} here={PATH}>
+      <h1>All webhooks</h1>
+      <form method="get" action={`${CONSOLE}${PATH}`} class="card">
+        <div class="filters">
+          {eshopFilter(viewer, asked.among)}
+          <Select
+            name="trouble"
+            label="Health"
+            value={asked.trouble}
+            options={[
+              ['', 'Any'],
+              ['true', 'needs attention'],
+            ]}
+          />
+          <Select
+            name="webhookType"
+            label="Event type"
+            value={asked.webhookType}
+            options={[['', 'Any'], ...eventTypeNames.map((type) => [type, type] as const)]}
+          />
+          <Input name="receiver" label="Receiver" value={asked.receiver} placeholder="shop.example" />
+        </div>
+        <div class="acts">
+          <button type="submit" class="main">
+            Filter
+          </button>
+        </div>
+      </form>
+      <Live id="webhooks" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
+        <section class="card flush" aria-label="Webhooks found">
+          {webhooks.length === 0 ? (
+            <Empty title="No webhooks" />
+          ) : (
+            <ul class="rows">
+              {webhooks.map((webhook) => {
+                const { id, eshopId, webhookType, method, url, active, pending, retrying } = webhook;
+                const open = pending + retrying;
+                return (
+                  <li>
+                    <p class="name">
+                      <a href={`${CONSOLE}/webhooks/${id}`}>
+                        {webhookType} <span class="quiet">#{id}</span>
+                      </a>
+                    </p>
+                    <p class="more">
+                      <span>{titles(eshopId)}</span>
+                      <span>
+                        {method} {url}
+                      </span>
+                      {open === 0 ? null : (
+                        <span>
+                          {open} {active ? 'open' : 'held'}
+                        </span>
+                      )}
+                    </p>
+                    <p class="end">
+                      <Health webhook={recordOf(policy, webhook)} />
+                    </p>
+                  </li>
+                );
+              })}
+            </ul>
+          )}
+          {webhooks.length < most ? null : (
+            <p class="pages">Only the first {most} are shown. Use the filters to find others.</p>
+          )}
+        </section>
+      </Live>
+    </Page>
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * The API, asked within the process on behalf of whoever is signed in: the same handlers, checks, budgets and answers as for
+ * any other client.
+ * @module
+ */
+import type { Hono } from 'hono';
+import * as v from 'valibot';
+import type { ApiEnv, SignedIn } from '../api/deps.ts';
+import type { ProblemStatus } from '../domain/problem.ts';
+
+const STATUSES = [400, 401, 403, 404, 405, 409, 411, 413, 415, 429, 503] as const satisfies ProblemStatus[];
+type RefusalStatus = (typeof STATUSES)[number] | 500;
+
+/** What the API refuses, with its sentence. */
+export class ApiRefusal extends Error {
+  override readonly name = 'ApiRefusal';
+  readonly status: RefusalStatus;
+
+  constructor(status: RefusalStatus, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Beside the rows of a page. */
+export const Paging = v.object({
+  page: v.number(),
+  items: v.number(),
+  totalCount: v.number(),
+  totalPages: v.number(),
+});
+/** See {@link Paging}. */
+export type Paging = v.InferOutput<typeof Paging>;
+
+const ErrorBody = v.object({ message: v.string() });
+
+/** What the console asks. All throw {@link ApiRefusal}. */
+export interface ApiClient {
+  /** @param schema of the envelope, `data` and whatever stands beside it */
+  get<Schema extends v.GenericSchema>(
+    schema: Schema,
+    path: string,
+    query?: Query,
+  ): Promise<v.InferOutput<Schema>>;
+  send<Schema extends v.GenericSchema>(
+    schema: Schema,
+    method: 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: object,
+  ): Promise<v.InferOutput<Schema>>;
+}
+
+/** Values that are empty or undefined are left out. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** A query as part of an address, with its question mark; empty where nothing is asked for. */
+export function queryText(query: Query): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') given.set(name, value);
+  }
+  return given.size === 0 ? '' : `?${given}`;
+}
+
+/** A piece of a path. */
+export const piece = encodeURIComponent;
+
+/** Makes the client of one request of the console. */
+export function apiClient(api: Hono<ApiEnv>, signedIn: SignedIn): ApiClient {
+  async function ask(path: string, init: RequestInit): Promise<unknown> {
+    const response = await api.request(path, init, { signedIn });
+    const answer: unknown = await response.json();
+    if (response.ok) return answer;
+    const refusal = v.safeParse(ErrorBody, answer);
+    const status = STATUSES.find((each) => each === response.status) ?? 500;
+    throw new ApiRefusal(status, refusal.success ? refusal.output.message : 'The API rejected the request.');
+  }
+  return {
+    get: async (schema, path, query = {}) => v.parse(schema, await ask(`${path}${queryText(query)}`, {})),
+    send: async (schema, method, path, body) =>
+      v.parse(
+        schema,
+        await ask(path, {
+          method,
+          ...(body === undefined
+            ? {}
+            : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+        }),
+      ),
+  };
+}

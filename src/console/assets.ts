@@ -1,0 +1,22 @@
+/**
+ * What the pages of the console load.
+ * @module
+ */
+import { readFileSync } from 'node:fs';
+import { icon, packagedScript, script, serveAssets, styleSheet } from '../look/assets.ts';
+import { CONSOLE } from './session.ts';
+
+const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
+
+const served = serveAssets(CONSOLE, {
+  'console.css': styleSheet(own('console.css')),
+  'console.js': script(own('console.js')),
+  'htmx.js': packagedScript('htmx.org/dist/htmx.min.js'),
+  'icon.svg': icon,
+});
+
+/** The address of an asset. */
+export const asset = served.address;
+
+/** The routes of the assets. */
+export const assetRoutes = served.routes;

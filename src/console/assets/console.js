@@ -1,0 +1,124 @@
+/**
+ * The console's own script: what is live asks again while somebody looks, and what can be copied gets a button. Without it
+ * pages are the same, as they were when they were loaded.
+ */
+(() => {
+  /** How often what is live asks again where it cannot be followed, in milliseconds. */
+  const POLL_MS = 4_000;
+
+  const box = document.querySelector('[hx-get][hx-select]');
+  const path = box?.getAttribute('hx-get');
+  let paused = false;
+  let source;
+  let polling = false;
+  /** What has come and is not shown yet. */
+  let news;
+
+  // What somebody is choosing from is left alone, too.
+  const looking = () =>
+    document.visibilityState === 'visible' &&
+    String(getSelection()) === '' &&
+    document.querySelector('[hx-get] input:checked') === null;
+
+  const show = () => {
+    if (news === undefined || paused || !looking()) return;
+    const [now, content] = [document.getElementById(box.id), news];
+    news = undefined;
+    remember();
+    htmx.swap(
+      now,
+      content,
+      { swapStyle: 'outerHTML', swapDelay: 0, settleDelay: 20 },
+      { select: `#${box.id}`, selectOOB: now.getAttribute('hx-select-oob') },
+    );
+  };
+
+  // A tab that nobody sees holds no connection.
+  const follow = () => {
+    if (!box || source || paused || polling || document.visibilityState !== 'visible') return;
+    const eshop = document.querySelector('[data-eshop]')?.getAttribute('data-eshop');
+    const asked = new URLSearchParams(eshop ? { of: path, eshop } : { of: path });
+    source = new EventSource(`/console/live?${asked}`);
+    source.addEventListener('page', ({ data }) => {
+      news = JSON.parse(data);
+      show();
+    });
+    // The session is over: the page leads to the door.
+    source.addEventListener('over', () => location.assign(path));
+    source.addEventListener('error', () => {
+      if (source?.readyState !== EventSource.CLOSED) return;
+      source = undefined;
+      polling = true;
+    });
+  };
+  const leave = () => {
+    source?.close();
+    source = undefined;
+  };
+  const live = () => {
+    if (polling && !paused && looking()) document.body.dispatchEvent(new Event('live'));
+    show();
+  };
+  const turn = () => {
+    if (paused || document.visibilityState !== 'visible') leave();
+    else follow();
+    live();
+  };
+  setInterval(live, POLL_MS);
+  document.addEventListener('visibilitychange', turn);
+  document.addEventListener('selectionchange', show);
+  addEventListener('pagehide', leave);
+  addEventListener('pageshow', follow);
+  follow();
+
+  // Where the navigation is wider than the screen. Not by scrollIntoView(), which would move where the keyboard begins.
+  const here = document.querySelector('nav [aria-current]');
+  const nav = here?.closest('nav');
+  if (nav) nav.scrollLeft = here.offsetLeft - nav.clientWidth / 2;
+
+  const foot = document.querySelector('.foot');
+  if (foot && box) {
+    const pause = document.createElement('button');
+    pause.type = 'button';
+    const named = () => {
+      pause.textContent = paused ? 'Resume live updates' : 'Pause live updates';
+      foot.classList.toggle('live', !paused);
+    };
+    pause.addEventListener('click', () => {
+      paused = !paused;
+      named();
+      turn();
+    });
+    named();
+    foot.append(' ', pause);
+  }
+
+  // What was opened stays open when its part of the page is exchanged.
+  let open = [];
+  function remember() {
+    open = [...document.querySelectorAll('details[open][id]')].map(({ id }) => id);
+  }
+  document.addEventListener('htmx:beforeSwap', remember);
+  document.addEventListener('htmx:afterSettle', () => {
+    for (const id of open) document.getElementById(id)?.setAttribute('open', '');
+    withButtons(document);
+  });
+
+  const withButton = (box) => {
+    if (box.querySelector('button') || !navigator.clipboard) return;
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.addEventListener('click', async () => {
+      await navigator.clipboard.writeText(box.querySelector('code').textContent);
+      button.textContent = 'Copied';
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, 1500);
+    });
+    box.append(button);
+  };
+  const withButtons = (root) => root.querySelectorAll('.code').forEach(withButton);
+  withButtons(document);
+})();

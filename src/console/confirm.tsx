@@ -1,0 +1,40 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * A question before what cannot be undone: a page of its own, so that it is asked without script, too.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import type { Viewer } from './deps.ts';
+import { Csrf, Page } from './layout.tsx';
+import { CONSOLE } from './session.ts';
+
+/** Makes the page. What it says follows; paths are those below `/console`. */
+export function ConfirmPage(props: {
+  viewer: Viewer;
+  here: string;
+  title: string;
+  /** What is done, as the button says it. */
+  button: string;
+  action: string;
+  back: string;
+  children: Child;
+}) {
+  const { viewer, here, title, button, action, back, children } = props;
+  return (
+    <Page title={title} viewer={viewer} here={here}>
+      <h1>{title}</h1>
+      <form method="post" action={`${CONSOLE}${action}`} class="card form">
+        <Csrf token={viewer.csrf} />
+        {children}
+        <div class="acts">
+          <button type="submit" class="danger sure">
+            {button}
+          </button>
+          <a class="button" href={`${CONSOLE}${back}`}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    </Page>
+  );
+}

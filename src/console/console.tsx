@@ -1,0 +1,223 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The console: pages for people, on what the API answers. What every request passes through, and where each page is.
+ * @module
+ */
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { requestId } from 'hono/request-id';
+import { routePath } from 'hono/route';
+import { secureHeaders } from 'hono/secure-headers';
+import { createPlaces } from '../api/budget/places.ts';
+import { everyAnswer } from '../api/errors.ts';
+import { findRefused } from '../api/refused-values.ts';
+import { Problem } from '../domain/problem.ts';
+import { allRoutes } from './all/routes.tsx';
+import { ApiRefusal, apiClient } from './api-client.ts';
+import { assetRoutes } from './assets.ts';
+import { deliveryRoutes } from './deliveries/routes.tsx';
+import type { ConsoleDeps, ConsoleEnv, Door, Viewer } from './deps.ts';
+import { ESHOP_HEADER, eshopAsked, rememberEshop } from './eshops.ts';
+import { eventRoutes } from './events.tsx';
+import { ownForms, smallForms } from './forms.ts';
+import { Document, html, Page } from './layout.tsx';
+import { LIVE, liveRoutes } from './live.ts';
+import { operatorRoutes } from './operator/routes.tsx';
+import { overviewRoutes } from './overview/routes.tsx';
+import { recordRoutes } from './records.tsx';
+import { CONSOLE, formToken } from './session.ts';
+import { usersDoor } from './sign-in.tsx';
+import { webhookRoutes } from './webhooks/routes.tsx';
+
+/** Everything from here, nothing inline, nothing framed. TLS is up to the proxy that terminates it. */
+const secured = secureHeaders({
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    imgSrc: ["'self'"],
+    connectSrc: ["'self'"],
+    formAction: ["'self'"],
+    baseUri: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+  xFrameOptions: 'DENY',
+  referrerPolicy: 'same-origin',
+  strictTransportSecurity: false,
+});
+
+/** Whether a page asks for itself again, without anybody having touched it. What is changed, somebody has asked for. */
+function isLive(c: Context<ConsoleEnv>): boolean {
+  if (c.req.method === 'POST') return false;
+  return c.req.header('hx-request') === 'true' || c.req.path === `${CONSOLE}${LIVE}`;
+}
+
+/**
+ * Pages that are made at the same time: of all e-shops, and of one. What they ask of the API is within its budget; this is for
+ * what they read themselves, and for the time it takes to make them.
+ */
+const MOST_PAGES = { total: 8, perKey: 3 } as const;
+/** How long somebody waits for a page's turn, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** Lets in who is signed in, and shows everybody else the door. */
+function signedIn(deps: ConsoleDeps, door: Door): MiddlewareHandler<ConsoleEnv> {
+  const { sql, api, temporal } = deps;
+  const places = createPlaces(MOST_PAGES, PATIENCE_MS, 'Too many pages are asked for at the same time.');
+  return async (c, next) => {
+    const id = door.sessionOf(c);
+    const live = isLive(c);
+    const found = id === undefined ? null : await door.admitted(id, !live);
+    if (id === undefined || found === null) {
+      if (!live) return await door.turnedAway(c);
+      // The page that asks is loaded again, and so leads to the door.
+      c.header('hx-refresh', 'true');
+      return c.body(null, 401);
+    }
+    const { user, eshops, operator, now } = found;
+    const eshop = await eshopAsked(c, sql, eshops);
+    if (eshops.length > 1 && c.req.method === 'GET' && !live) rememberEshop(c, eshop, deps);
+    const viewer: Viewer = {
+      session: { ...user, eshopId: eshop.id },
+      now,
+      stillAllowed: async () => {
+        const still = await door.admitted(id, false);
+        return still?.eshops.some((each) => each.id === eshop.id) ?? false;
+      },
+      eshopName: eshop.name,
+      eshops,
+      operator,
+      temporal: user.role === 'warehouse' ? temporal : null,
+      csrf: formToken(id, eshop.id),
+    };
+    c.set('viewer', viewer);
+    c.set('api', apiClient(api, viewer));
+    // What is changed waits for its turn in the API, and the test of a webhook for its receiver.
+    if (c.req.method === 'POST') return await next();
+    // Somebody's own e-shop comes first, whichever the page is about.
+    await places.run(eshops[0]?.id ?? eshop.id, next);
+  };
+}
+
+/** A line of the log for every page that somebody asked for, and a figure for all. The line names the pattern, not the path. */
+function answered({ log, onAnswer }: ConsoleDeps, c: Context<ConsoleEnv>, ms: number): void {
+  const viewer: Viewer | undefined = c.var.viewer;
+  const method = c.req.method === 'POST' ? 'POST' : 'GET';
+  const { status } = c.res;
+  onAnswer?.({ method, status, ms });
+  const route = routePath(c, -1);
+  const level = isLive(c) || route.startsWith(`${CONSOLE}/assets/`) ? 'debug' : 'info';
+  const eshop = viewer === undefined ? {} : { eshopId: viewer.session.eshopId };
+  log[level]({ method, route, status, ms: Math.round(ms), ...eshop, requestId: c.var.requestId }, 'page');
+}
+
+/** What is said where something is not there, or was refused. */
+function titleOf(status: number): string {
+  if (status === 404) return 'Not found';
+  if (status === 429) return 'Too many requests';
+  return status >= 500 ? 'Something went wrong' : 'Not possible';
+}
+
+/**
+ * Makes the application that serves `/console`.
+ * @param door by which people come in; left out: that of the users of the API
+ */
+export function createConsole(deps: ConsoleDeps, door: Door = usersDoor(deps)): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>().basePath(CONSOLE);
+
+  const problem = (status: number, message: string, viewer: Viewer | undefined) => {
+    const title = titleOf(status);
+    const said = (
+      <>
+        <h1>{title}</h1>
+        <p>{message}</p>
+        <p>
+          <a href={CONSOLE}>Back to the overview</a>
+        </p>
+      </>
+    );
+    return html(
+      viewer === undefined ? (
+        <Document title={title}>
+          <div class="door">
+            <main>{said}</main>
+          </div>
+        </Document>
+      ) : (
+        <Page title={title} viewer={viewer} here="none">
+          {said}
+        </Page>
+      ),
+    );
+  };
+
+  app.onError((error, c) => {
+    // Absent where nobody has been let in yet.
+    const viewer: Viewer | undefined = c.get('viewer');
+    if (error instanceof Problem || error instanceof ApiRefusal) {
+      return c.html(problem(error.status, error.message, viewer), error.status);
+    }
+    deps.log.error({ err: error, requestId: c.var.requestId }, 'a page of the console failed');
+    return c.html(
+      problem(
+        500,
+        `The page could not be loaded. Try again; if the error persists, give the operator the request id ${c.var.requestId}.`,
+        viewer,
+      ),
+      500,
+    );
+  });
+  app.notFound((c) => c.html(problem(404, 'There is no such page.', undefined), 404));
+
+  app.use(requestId({ headerName: '' }), secured);
+  app.use(async (c, next) => {
+    const started = performance.now();
+    for (const [name, value] of Object.entries(everyAnswer)) c.header(name, value);
+    await next();
+    answered(deps, c, performance.now() - started);
+  });
+  if (door.guard !== undefined) app.use(door.guard);
+  app.use(async (c, next) => {
+    // As the API does: the database takes no such text.
+    const refused = findRefused(c.req.query());
+    if (refused !== null) throw new Problem(400, `${refused.path}: ${refused.message}`);
+    await next();
+  });
+  app.route('/', assetRoutes);
+  app.use(smallForms);
+  app.route('/', door.routes);
+  app.use(signedIn(deps, door), ownForms(door.sessionOf));
+  app.route(
+    '/',
+    liveRoutes(deps, async (c, path) => {
+      const headers = {
+        host: c.req.header('host') ?? '',
+        cookie: c.req.header('cookie') ?? '',
+        'hx-request': 'true',
+        [ESHOP_HEADER]: String(c.var.viewer.session.eshopId),
+      };
+      return await app.request(path, { headers }, c.env);
+    }),
+  );
+  app.route('/', overviewRoutes(deps));
+  app.route('/', webhookRoutes(deps));
+  app.route('/', deliveryRoutes(deps));
+  app.route('/', eventRoutes());
+  app.route('/', recordRoutes(deps));
+  app.route('/', allRoutes(deps));
+  if (deps.operator !== undefined) app.route('/', operatorRoutes(deps.operator));
+  return app;
+}
+
+/** One application of two: what is below `/console` is the console's. */
+export function withConsole(
+  api: { fetch(request: Request, env: ConsoleEnv['Bindings']): Response | Promise<Response> },
+  pages: Hono<ConsoleEnv>,
+) {
+  return {
+    fetch(request: Request, env: ConsoleEnv['Bindings'] = {}): Response | Promise<Response> {
+      const { pathname } = new URL(request.url);
+      const ours = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
+      return ours ? pages.fetch(request, env) : api.fetch(request, env);
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The deliveries of the e-shop: filtered as in the API, and live.
+ * @module
+ */
+import type * as v from 'valibot';
+import { deliveryStates } from '../../domain/delivery-state.ts';
+import { eventTypeNames } from '../../domain/event-types.ts';
+import { type Query, queryText } from '../api-client.ts';
+import type { Viewer } from '../deps.ts';
+import { Page } from '../layout.tsx';
+import { Empty, Input, Live, Pages, Select } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { type DeliveryList, DeliveryRows } from './rows.tsx';
+
+const PATH = '/deliveries';
+
+/** Makes the page. @param found null where the API refused the filters */
+export function DeliveriesPage(props: {
+  viewer: Viewer;
+  asked: Query;
+  webhooks: readonly { readonly id: number; readonly webhookType: string }[];
+  found: v.InferOutput<typeof DeliveryList> | null;
+  refused?: string | undefined;
+}) {
+  const { viewer, asked, webhooks, found, refused } = props;
+  const filtered = Object.entries(asked).some(
+    ([name, value]) => name !== 'page' && value !== undefined && value !== '',
+  );
+  return (
+    <Page title="Deliveries" viewer={viewer} here={PATH} refused={refused}>
+      <h1>Deliveries</h1>
+      <form method="get" action={`${CONSOLE}${PATH}`} class="card">
+        <div class="filters six">
+          <Select
+            name="state"
+            label="State"
+            value={asked.state}
+            options={[['', 'Any'], ...deliveryStates.map((state) => [state, state] as const)]}
+          />
+          <Select
+            name="webhookId"
+            label="Webhook"
+            value={asked.webhookId}
+            options={[
+              ['', 'Any'],
+              ...webhooks.map(({ id, webhookType }) => [String(id), `${id} · ${webhookType}`] as const),
+            ]}
+          />
+          <Select
+            name="webhookType"
+            label="Event type"
+            value={asked.webhookType}
+            options={[['', 'Any'], ...eventTypeNames.map((type) => [type, type] as const)]}
+          />
+          <Input name="entityId" label="Order number or other identifier" value={asked.entityId} />
+          <Input name="since" label="Since (UTC)" type="datetime-local" value={asked.since} />
+          <Input name="until" label="Until (UTC)" type="datetime-local" value={asked.until} />
+        </div>
+        <div class="acts">
+          <button type="submit" class="main">
+            Filter
+          </button>
+          {filtered ? (
+            <a class="button" href={`${CONSOLE}${PATH}`}>
+              Clear
+            </a>
+          ) : null}
+        </div>
+      </form>
+      {found === null ? null : (
+        <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
+          <section class="card flush" aria-label="Deliveries found">
+            {found.data.length === 0 ? (
+              <Empty title="No deliveries">
+                {filtered ? (
+                  <p>
+                    No delivery matches these filters. If you expected one, its events say why it is missing:{' '}
+                    <a href={`${CONSOLE}/events${queryText({ entityId: asked.entityId })}`}>
+                      search the events
+                    </a>
+                  </p>
+                ) : (
+                  <p>Deliveries appear here as soon as an event fires one of your webhooks.</p>
+                )}
+              </Empty>
+            ) : (
+              <DeliveryRows deliveries={found.data} now={viewer.now} />
+            )}
+            <Pages paging={found.pagination} path={PATH} query={asked} />
+          </section>
+        </Live>
+      )}
+    </Page>
+  );
+}

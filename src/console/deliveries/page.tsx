@@ -1,0 +1,212 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * One delivery: its story, what is sent, and what can be done.
+ * @module
+ */
+import type * as v from 'valibot';
+import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
+import { LONGEST_REASON } from '../../domain/steering.ts';
+import { queryText } from '../api-client.ts';
+import { ConfirmPage } from '../confirm.tsx';
+import type { SignedRequest, Viewer } from '../deps.ts';
+import { Act, Csrf, Page } from '../layout.tsx';
+import { Code, Facts, Live, LivePart, More, pretty, recordPath, State, typeWords } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
+import { Ago, Time } from '../times.tsx';
+import { curlOf } from './curl.ts';
+import { isUnderWay, STEERING, steeringOf } from './steering.ts';
+import { Timeline } from './timeline.tsx';
+
+type Shown = v.InferOutput<typeof DeliveryWithAttempts>;
+
+function Actions({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
+  const { id, webhookId, createdAt, state } = delivery;
+  return (
+    <div class="acts">
+      {isUnderWay(state) ? null : (
+        <Act
+          action={`/deliveries/${id}/redeliver`}
+          viewer={viewer}
+          kind={state === 'delivered' ? 'plain' : 'main'}
+        >
+          Redeliver
+        </Act>
+      )}
+      <a
+        class="button"
+        href={`${CONSOLE}/webhooks/${webhookId}/recover${queryText({ since: createdAt.slice(0, 16) })}`}
+      >
+        Recover events since then
+      </a>
+    </div>
+  );
+}
+
+function Steering({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
+  const held = delivery.heldBy !== null;
+  const may = steeringOf(viewer.session.role);
+  const offered = STEERING.filter(
+    ([action]) => may.includes(action) && (held ? action === 'resume' : action !== 'resume'),
+  );
+  const path = `${CONSOLE}/deliveries/${delivery.id}`;
+  return (
+    <form method="post" action={`${path}/steer`} class="card" aria-labelledby="steer">
+      <h2 id="steer">Control this delivery</h2>
+      <Csrf token={viewer.csrf} />
+      <Reason />
+      <div class="acts">
+        {offered.map(([action, name]) => (
+          <button type="submit" name="action" value={action}>
+            {name}
+          </button>
+        ))}
+        <a class="button danger" href={`${path}/give-up`}>
+          Give up
+        </a>
+      </div>
+    </form>
+  );
+}
+
+function Reason() {
+  return (
+    <div class="field">
+      <label for="reason">Reason (optional; recorded with the delivery)</label>
+      <input id="reason" name="reason" maxlength={LONGEST_REASON} />
+    </div>
+  );
+}
+
+/** Asks before a delivery is given up. */
+export function GiveUpPage({ viewer, delivery }: { viewer: Viewer; delivery: Shown }) {
+  const { id, webhookType, entityId, webhookId } = delivery;
+  return (
+    <ConfirmPage
+      viewer={viewer}
+      here="/deliveries"
+      title="Give up on this delivery?"
+      button="Give up"
+      action={`/deliveries/${id}/steer`}
+      back={`/deliveries/${id}`}
+    >
+      <p>
+        No further attempts are made to deliver{' '}
+        <strong class="wrap">
+          {webhookType} {entityId}
+        </strong>{' '}
+        to webhook {webhookId}, and the delivery ends as canceled. The webhook is not affected. You can
+        redeliver it later.
+      </p>
+      <input type="hidden" name="action" value="giveUp" />
+      <Reason />
+    </ConfirmPage>
+  );
+}
+
+function Sent({ request }: { request: SignedRequest }) {
+  const { method, url, headers, body } = request;
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return (
+    <section class="card" aria-labelledby="sent">
+      <h2 id="sent">Request</h2>
+      <Code text={`${method} ${url}`} named="Method and URL" fold />
+      <h3>Headers</h3>
+      <p class="quiet small">Signed again for this page: each attempt has its own timestamp and signature.</p>
+      <Code text={lines.join('\n')} named="Headers" fold />
+      {body === null ? (
+        <p class="quiet">A GET request has no body.</p>
+      ) : (
+        <>
+          <h3>Payload</h3>
+          <Code text={pretty(body)} named="Payload" />
+        </>
+      )}
+      <More id="curl" title="Send this request with curl">
+        <p class="quiet small">
+          Sends the same body, byte for byte, to the same URL. Receivers reject its signature after five
+          minutes.
+        </p>
+        <Code text={curlOf(request)} named="curl command" fold />
+      </More>
+    </section>
+  );
+}
+
+/** Makes the page. @param request null where its event is no longer kept */
+export function DeliveryPage(props: {
+  viewer: Viewer;
+  delivery: Shown;
+  request: SignedRequest | null;
+  maySteer: boolean;
+  /** Its workflow in Temporal's UI; null for who is of an e-shop. */
+  workflow: string | null;
+  mostAttempts: number;
+  said?: string | undefined;
+  refused?: string | undefined;
+}) {
+  const { viewer, delivery, request, maySteer, workflow, mostAttempts, said, refused } = props;
+  const { id, webhookType, entityId, webhookId, eventId, state, attemptsMade, createdAt, finishedAt } =
+    delivery;
+  const open = isUnderWay(state);
+  return (
+    <Page
+      title={`${webhookType} ${entityId}`}
+      viewer={viewer}
+      here="/deliveries"
+      said={said}
+      refused={refused}
+    >
+      <Live id="delivery" path={`${CONSOLE}/deliveries/${id}`} also={['acts', 'timeline', 'facts']}>
+        <div class="top">
+          <div>
+            <h1>
+              {webhookType} {entityId}
+            </h1>
+            <p class="quiet">Fires when {typeWords(webhookType)}.</p>
+          </div>
+          <State state={state} />
+        </div>
+      </Live>
+      <LivePart id="acts">
+        <Actions delivery={delivery} viewer={viewer} />
+      </LivePart>
+      <div class="two">
+        <section class="card" aria-labelledby="story">
+          <h2 id="story">What happened</h2>
+          <LivePart id="timeline">
+            <Timeline delivery={delivery} now={viewer.now} />
+          </LivePart>
+        </section>
+        <div class="stack">
+          <section class="card" aria-labelledby="about">
+            <h2 id="about">About</h2>
+            <LivePart id="facts">
+              <Facts
+                facts={[
+                  ['Record', <a href={recordPath(webhookType, entityId)}>{entityId}</a>],
+                  ['Webhook', <a href={`${CONSOLE}/webhooks/${webhookId}`}>{webhookId}</a>],
+                  ['Event', <a href={`${CONSOLE}/events/${eventId}`}>{eventId}</a>],
+                  ['Delivery', <code>{id}</code>],
+                  ['Created', <Time at={createdAt} />],
+                  ['Ended', finishedAt === null ? null : <Ago at={finishedAt} now={viewer.now} />],
+                  ['Attempts', `${attemptsMade} of ${mostAttempts}`],
+                ]}
+              />
+            </LivePart>
+          </section>
+          {maySteer && open ? <Steering delivery={delivery} viewer={viewer} /> : null}
+          {workflow === null ? null : (
+            <TemporalLinkList
+              links={[
+                { name: 'Workflow of this delivery', url: workflow },
+                ...linksOf(viewer, { webhookId, entityId }),
+              ]}
+            />
+          )}
+        </div>
+      </div>
+      {request === null ? null : <Sent request={request} />}
+    </Page>
+  );
+}

@@ -1,0 +1,115 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The pages of deliveries, and what can be asked of one.
+ * @module
+ */
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
+import { findSentForm } from '../../db/webhooks/forms.ts';
+import { findTriedWebhook } from '../../db/webhooks/tried.ts';
+import { maxAttempts } from '../../domain/retry-policy.ts';
+import { LONGEST_NAME } from '../../domain/steering.ts';
+import { webhookRecordSchema } from '../../domain/webhook.ts';
+import { ApiRefusal, piece } from '../api-client.ts';
+import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
+import { html } from '../layout.tsx';
+import { CONSOLE } from '../session.ts';
+import { fromField } from '../times.tsx';
+import { DeliveriesPage } from './list.tsx';
+import { DeliveryPage, GiveUpPage } from './page.tsx';
+import { DeliveryList } from './rows.tsx';
+import { SteeringForm, steeringOf } from './steering.ts';
+
+const FILTERS = ['state', 'webhookId', 'webhookType', 'entityId', 'since', 'until', 'page'] as const;
+const WebhookList = v.object({ data: v.array(webhookRecordSchema) });
+const One = v.object({ data: DeliveryWithAttempts });
+const SAID: Readonly<Record<string, string>> = {
+  redelivered: 'Redelivered. This is the new delivery.',
+};
+
+/** The routes below `/deliveries`. */
+export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  type Asking = Context<ConsoleEnv>;
+  const mostAttempts = maxAttempts(policy);
+
+  /** As the next attempt would be sent, or as the last one was, signed now. */
+  async function requestOf(
+    eshopId: number,
+    delivery: v.InferOutput<typeof DeliveryWithAttempts>,
+  ): Promise<SignedRequest | null> {
+    const [event, webhook] = await Promise.all([
+      findSentForm(sql, eshopId, delivery.id),
+      findTriedWebhook(sql, eshopId, delivery.webhookId),
+    ]);
+    if (event === null || webhook === null) return null;
+    return signAgain({ deliveryId: delivery.id, number: Math.max(1, delivery.attemptsMade), webhook, event });
+  }
+
+  async function shown(c: Asking, id: string, words: { said?: string | undefined; refused?: string }) {
+    const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
+    const { viewer } = c.var;
+    const request = await requestOf(viewer.session.eshopId, delivery);
+    const maySteer = steer !== null;
+    const workflow = (await viewer.temporal?.delivery(delivery.id)) ?? null;
+    const page = { viewer, delivery, request, maySteer, workflow, mostAttempts };
+    return html(<DeliveryPage {...words} {...page} />);
+  }
+
+  app.get('/deliveries', async (c) => {
+    const asked = Object.fromEntries(FILTERS.map((name) => [name, c.req.query(name)]));
+    const { api, viewer } = c.var;
+    const { data: webhooks } = await api.get(WebhookList, '/v21/webhooks');
+    try {
+      const query = { ...asked, since: fromField(asked.since), until: fromField(asked.until) };
+      const found = await api.get(DeliveryList, '/v21/deliveries', query);
+      return c.html(html(<DeliveriesPage {...{ viewer, asked, webhooks, found }} />));
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status !== 400) throw error;
+      return c.html(
+        html(<DeliveriesPage {...{ viewer, asked, webhooks, found: null, refused: error.message }} />),
+        400,
+      );
+    }
+  });
+
+  app.get('/deliveries/:id', async (c) =>
+    c.html(await shown(c, c.req.param('id'), { said: SAID[c.req.query('done') ?? ''] })),
+  );
+
+  app.post('/deliveries/:id/redeliver', async (c) => {
+    const id = c.req.param('id');
+    try {
+      const { data } = await c.var.api.send(One, 'POST', `/v21/deliveries/${piece(id)}/redeliver`);
+      return c.redirect(`${CONSOLE}/deliveries/${data.id}?done=redelivered`, 303);
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
+      return c.html(await shown(c, id, { refused: error.message }), 409);
+    }
+  });
+
+  app.get('/deliveries/:id/give-up', async (c) => {
+    const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(c.req.param('id'))}`);
+    return c.html(html(<GiveUpPage viewer={c.var.viewer} delivery={delivery} />));
+  });
+
+  app.post('/deliveries/:id/steer', async (c) => {
+    const id = c.req.param('id');
+    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
+    await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
+    const { role, username } = c.var.viewer.session;
+    const asked = v.safeParse(SteeringForm, c.var.form);
+    if (steer === null || !asked.success || !steeringOf(role).includes(asked.output.action)) {
+      return c.html(await shown(c, id, { refused: 'Only a user of the warehouse can do this.' }), 403);
+    }
+    const { action, reason } = asked.output;
+    const by = role === 'warehouse' ? username : `${username} (e-shop)`;
+    const { accepted, sentence } = await steer(action, id, { by: by.slice(0, LONGEST_NAME), reason });
+    return c.html(
+      await shown(c, id, accepted ? { said: sentence } : { refused: sentence }),
+      accepted ? 200 : 409,
+    );
+  });
+  return app;
+}

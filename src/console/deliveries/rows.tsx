@@ -1,0 +1,74 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * Deliveries as lists show them.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import * as v from 'valibot';
+import { Delivery } from '../../api/deliveries/record.ts';
+import { Paging } from '../api-client.ts';
+import { State } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { Ago, Due } from '../times.tsx';
+
+/** A page of deliveries, as the API answers. */
+export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Paging });
+
+/** The newest first. */
+export function DeliveryRows({
+  deliveries,
+  now,
+  eshopOf = () => null,
+  choose = () => null,
+}: {
+  deliveries: readonly v.InferOutput<typeof Delivery>[];
+  now: Date;
+  /** Said where there are those of several. */
+  eshopOf?: (id: string) => string | null;
+  /** By which one is chosen. */
+  choose?: (id: string) => Child;
+}) {
+  return (
+    <ul class="rows">
+      {deliveries.map(
+        ({
+          id,
+          webhookType,
+          entityId,
+          webhookId,
+          state,
+          attemptsMade,
+          lastError,
+          createdAt,
+          nextAttemptAt,
+        }) => (
+          <li>
+            <p class="name">
+              <a href={`${CONSOLE}/deliveries/${id}`}>
+                {webhookType} <span class="quiet">{entityId}</span>
+              </a>
+            </p>
+            <p class="more">
+              {eshopOf(id) === null ? null : <span class="eshop">{eshopOf(id)}</span>}
+              <a href={`${CONSOLE}/webhooks/${webhookId}`}>Webhook {webhookId}</a>
+              <span>
+                {attemptsMade} {attemptsMade === 1 ? 'attempt' : 'attempts'}
+              </span>
+              {lastError === null || state === 'delivered' ? null : <span>{lastError}</span>}
+              {nextAttemptAt === null ? null : (
+                <span>
+                  next attempt <Due at={nextAttemptAt} now={now} />
+                </span>
+              )}
+            </p>
+            <p class="end">
+              {choose(id)}
+              <State state={state} />
+              <Ago at={createdAt} now={now} />
+            </p>
+          </li>
+        ),
+      )}
+    </ul>
+  );
+}

@@ -1,0 +1,31 @@
+/**
+ * What the warehouse can ask of a delivery under way, as buttons name it.
+ * @module
+ */
+import * as v from 'valibot';
+import { type DeliveryState, isOpen } from '../../domain/delivery-state.ts';
+import type { Role } from '../../domain/role.ts';
+import { LONGEST_REASON, type SteeringAction, steeringActions } from '../../domain/steering.ts';
+
+/** In the order of the buttons. Before one is given up, it is asked about. */
+export const STEERING: readonly (readonly [Exclude<SteeringAction, 'giveUp'>, string])[] = [
+  ['tryNow', 'Try now'],
+  ['hold', 'Hold'],
+  ['resume', 'Resume'],
+];
+
+/** What who has this role may ask of a delivery: holding is for whoever runs the warehouse. */
+export function steeringOf(role: Role): readonly SteeringAction[] {
+  return role === 'warehouse' ? steeringActions : ['tryNow', 'giveUp'];
+}
+
+/** Whether there is anything to be asked of it. */
+export function isUnderWay(state: DeliveryState): boolean {
+  return state === 'held' || isOpen(state);
+}
+
+/** What its form sends. */
+export const SteeringForm = v.object({
+  action: v.picklist(steeringActions),
+  reason: v.pipe(v.string(), v.maxLength(LONGEST_REASON)),
+});

@@ -1,0 +1,119 @@
+/**
+ * What the console is given when it is made, and what each of its requests carries.
+ * @module
+ */
+import type { Context, Hono, MiddlewareHandler } from 'hono';
+import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
+import type { EshopName } from '../db/console/sessions.ts';
+import type { EventForWebhook } from '../domain/payload.ts';
+import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
+import type { TriedWebhook } from '../domain/trial.ts';
+import type { ApiClient } from './api-client.ts';
+import type { OperatorDeps } from './operator/deps.ts';
+
+/** A request as a receiver gets it. */
+export interface SignedRequest {
+  readonly method: 'POST' | 'GET';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text; null on GET. */
+  readonly body: string | null;
+}
+
+/** The request of a delivery, signed now. */
+export type SignAgain = (asked: {
+  readonly deliveryId: string;
+  readonly number: number;
+  /** Whose secrets sign. */
+  readonly webhook: TriedWebhook;
+  readonly event: EventForWebhook;
+}) => SignedRequest;
+
+/** Asks something of a delivery under way, on behalf of the warehouse. */
+export type Steer = (
+  action: SteeringAction,
+  deliveryId: string,
+  order: { readonly by: string; readonly reason: string },
+) => Promise<SteeringAnswer>;
+
+/** Pages of Temporal's UI, for the warehouse and for operators. */
+export interface TemporalLinks {
+  /** The workflow of a delivery: its own, or the batch that holds it. */
+  delivery(deliveryId: string): Promise<string | null>;
+  /** Lists of workflows. @param eshops only of these; null: of all */
+  lists(
+    about: { readonly webhookId?: number; readonly entityId?: string },
+    eshops: readonly number[] | null,
+  ): readonly { readonly name: string; readonly url: string }[];
+}
+
+/** Who is let in. */
+export interface Admitted {
+  readonly user: Omit<Session, 'eshopId'>;
+  /** All that it may look at. */
+  readonly eshops: readonly EshopName[];
+  /** Has the keys of the installation itself. */
+  readonly operator: boolean;
+  /** By the database's clock. */
+  readonly now: Date;
+}
+
+/** Where people come in. */
+export interface Door {
+  /** What every request passes first. */
+  readonly guard?: MiddlewareHandler<ConsoleEnv>;
+  /** What nobody has to be let in for. */
+  readonly routes: Hono<ConsoleEnv>;
+  /** What the cookie of a request says. */
+  sessionOf(c: Context<ConsoleEnv>): string | undefined;
+  /**
+   * Whose session it is; null where it is nobody's any more.
+   * @param seen a person asked for something, not a page for itself
+   */
+  admitted(id: string, seen: boolean): Promise<Admitted | null>;
+  /** Answers who is not let in. */
+  turnedAway(c: Context<ConsoleEnv>): Response | Promise<Response>;
+}
+
+/** What the console needs from outside. */
+export interface ConsoleDeps
+  extends Pick<ApiDeps, 'sql' | 'log' | 'onAnswer' | 'loginLimits' | 'trustProxy' | 'policy' | 'version'> {
+  /** The whole API: the console asks it as any client does, so that its rules are the same. */
+  readonly api: Hono<ApiEnv>;
+  readonly signAgain: SignAgain;
+  /** Null where this process knows no Temporal server. */
+  readonly steer: Steer | null;
+  /** Where people reach the console; null where nobody said. */
+  readonly publicUrl: string | null;
+  /** Aborted once the process is to stop: what is being followed ends. */
+  readonly stopping?: AbortSignal;
+  /** Null where nobody knows the address of Temporal's UI. */
+  readonly temporal: TemporalLinks | null;
+  /** Left out where the console is not the operators'. */
+  readonly operator?: OperatorDeps;
+}
+
+/** Who looks at a page. */
+export interface Viewer extends SignedIn {
+  /** Of the e-shop that the page is about. */
+  readonly eshopName: string;
+  /** All that it may look at, that one included. */
+  readonly eshops: readonly EshopName[];
+  readonly operator: boolean;
+  /** Null for who is of an e-shop: in Temporal's UI there are those of others. */
+  readonly temporal: TemporalLinks | null;
+  /** Stands in every form of this session. */
+  readonly csrf: string;
+}
+
+/** The type parameter of the console's Hono instances. */
+export interface ConsoleEnv {
+  Bindings: ApiEnv['Bindings'];
+  Variables: {
+    viewer: Viewer;
+    api: ApiClient;
+    requestId: string;
+    /** Of a form whose token was right. */
+    form: Readonly<Record<string, string>>;
+  };
+}

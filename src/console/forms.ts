@@ -1,0 +1,52 @@
+/**
+ * What a form sends: small, of our own page, and with the token of its session.
+ * @module
+ */
+import type { Context, MiddlewareHandler } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { findRefused } from '../api/refused-values.ts';
+import { forbidden, Problem } from '../domain/problem.ts';
+import type { ConsoleEnv, Viewer } from './deps.ts';
+import { ALL, CONSOLE, eshopOfToken, isCsrfToken } from './session.ts';
+
+const MAX_FORM_BYTES = 64 * 1024;
+const REFUSED = 'This form is no longer valid. Go back, reload the page, and submit it again.';
+const TURNED =
+  'You have switched to another e-shop in the meantime. Nothing was changed: go back, reload the page, and submit the form again.';
+
+/** Keeps large bodies out. */
+export const smallForms = bodyLimit({
+  maxSize: MAX_FORM_BYTES,
+  onError: () => {
+    throw new Problem(413, 'The form is larger than 64 KiB.');
+  },
+});
+
+/**
+ * Refuses what changes something and was not sent by a page of ours; sets `c.var.form`.
+ * @param sessionOf the id of the session that the form belongs to
+ * @throws Problem 403
+ */
+export function ownForms(
+  sessionOf: (c: Context<ConsoleEnv>) => string | undefined,
+): MiddlewareHandler<ConsoleEnv> {
+  return async (c, next) => {
+    if (c.req.method === 'GET' || c.req.method === 'HEAD') return await next();
+    const site = c.req.header('sec-fetch-site');
+    if (site !== undefined && site !== 'same-origin' && site !== 'none') throw forbidden(REFUSED);
+    const id = sessionOf(c);
+    if (!(c.req.header('content-type') ?? '').startsWith('application/x-www-form-urlencoded'))
+      throw forbidden(REFUSED);
+    // Whatever was given twice counts once, the last.
+    const form = Object.fromEntries(new URLSearchParams(await c.req.text()));
+    if (id === undefined || !isCsrfToken(id, form.csrf ?? '')) throw forbidden(REFUSED);
+    const refused = findRefused(form);
+    if (refused !== null) throw new Problem(400, `${refused.path}: ${refused.message}`);
+    // Absent before anybody has been let in.
+    const viewer: Viewer | undefined = c.get('viewer');
+    const aboutOne = viewer !== undefined && !c.req.path.startsWith(`${CONSOLE}${ALL}/`);
+    if (aboutOne && eshopOfToken(form.csrf ?? '') !== viewer.session.eshopId) throw new Problem(409, TURNED);
+    c.set('form', form);
+    await next();
+  };
+}

@@ -1,0 +1,184 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * What every page has: head, navigation, who is signed in.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import { asset } from './assets.ts';
+import type { Viewer } from './deps.ts';
+import { ESHOP_HEADER } from './eshops.ts';
+import { ALL, CONSOLE } from './session.ts';
+import { Switcher } from './switcher.tsx';
+
+/** The places of the navigation. */
+const places = [
+  ['', 'Overview'],
+  ['/webhooks', 'Webhooks'],
+  ['/deliveries', 'Deliveries'],
+  ['/events', 'Events'],
+  ['/orders', 'Orders'],
+  ['/products', 'Products'],
+  ['/receivings', 'Receivings'],
+  ['/returns', 'Returns'],
+  ['/stock-movements', 'Stock'],
+] as const;
+
+/** htmx neither evaluates texts nor writes styles: the content security policy allows neither. */
+const HTMX = JSON.stringify({
+  allowEval: false,
+  includeIndicatorStyles: false,
+  allowScriptTags: false,
+  selfRequestsOnly: true,
+  historyCacheSize: 0,
+});
+
+/** Head and body, without navigation. */
+export function Document({ title, children }: { title: string; children: Child }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="htmx-config" content={HTMX} />
+        <title>{`${title} · Waybill`}</title>
+        <link rel="icon" href={asset('icon.svg')} type="image/svg+xml" />
+        <link rel="stylesheet" href={asset('console.css')} />
+        <script src={asset('htmx.js')} defer></script>
+        <script src={asset('console.js')} defer></script>
+      </head>
+      <body>{children}</body>
+    </html>
+  );
+}
+
+/** The field by which a form is known as ours. */
+export function Csrf({ token }: { token: string }) {
+  return <input type="hidden" name="csrf" value={token} />;
+}
+
+/** A button that does one thing. By its id it keeps the focus when its part of the page is exchanged. */
+export function Act({
+  action,
+  viewer,
+  children,
+  kind = 'plain',
+}: {
+  action: string;
+  viewer: Viewer;
+  children: Child;
+  kind?: 'plain' | 'main' | 'danger';
+}) {
+  return (
+    <form method="post" action={`${CONSOLE}${action}`} class="act">
+      <Csrf token={viewer.csrf} />
+      <button type="submit" class={kind} id={`do${action.replaceAll(/[^a-z0-9]+/gi, '-')}`}>
+        {children}
+      </button>
+    </form>
+  );
+}
+
+/** Those of who may look at several e-shops. */
+const placesOfAll = [
+  [ALL, 'All e-shops'],
+  [`${ALL}/deliveries`, 'All deliveries'],
+  [`${ALL}/webhooks`, 'All webhooks'],
+] as const;
+
+const placesOfOperators = [[`${ALL}/recoveries`, 'Recoveries']] as const;
+
+/** Whether somebody sees more than one e-shop. */
+function seesSeveral({ operator, eshops }: Viewer): boolean {
+  return operator || eshops.length > 1;
+}
+
+function Navigation({ here, viewer }: { here: string; viewer: Viewer }) {
+  const several = seesSeveral(viewer);
+  const shown = [...(several ? placesOfAll : []), ...(viewer.operator ? placesOfOperators : []), ...places];
+  return (
+    <nav aria-label="Main">
+      <ul>
+        {shown.map(([path, name]) => (
+          <li {...(several && path === '' ? { class: 'apart' } : {})}>
+            <a href={`${CONSOLE}${path}`} {...(path === here ? { 'aria-current': 'page' as const } : {})}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** What a page is made of. */
+export interface PageProps {
+  readonly title: string;
+  readonly viewer: Viewer;
+  /** The path of its place in the navigation. */
+  readonly here: string;
+  /** What was just done, in a sentence. */
+  readonly said?: string | undefined;
+  /** What was refused, in a sentence. */
+  readonly refused?: string | undefined;
+  readonly children: Child;
+}
+
+/** So that what is live goes on being about this e-shop. */
+function aboutEshop(eshopId: number) {
+  return { 'data-eshop': String(eshopId), 'hx-headers': JSON.stringify({ [ESHOP_HEADER]: String(eshopId) }) };
+}
+
+/** A page for somebody who is signed in. */
+export function Page({ title, viewer, here, said, refused, children }: PageProps) {
+  const { username, role, eshopId } = viewer.session;
+  const several = seesSeveral(viewer);
+  return (
+    <Document title={title}>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <div class="frame" {...(several ? aboutEshop(eshopId) : {})}>
+        <header class="side">
+          <a class="brand" href={CONSOLE}>
+            <img src={asset('icon.svg')} alt="" width="22" height="22" />
+            Waybill
+          </a>
+          <Navigation here={here} viewer={viewer} />
+          <div class="who">
+            <p>
+              <strong>{viewer.eshopName}</strong>
+              <span>
+                {username} · {viewer.operator ? 'operator' : role}
+              </span>
+            </p>
+            {several ? <Switcher eshops={viewer.eshops} eshopId={eshopId} /> : null}
+            {viewer.operator ? null : <a href="/docs">Documentation</a>}
+            <Act action="/sign-out" viewer={viewer}>
+              Sign out
+            </Act>
+          </div>
+        </header>
+        <main id="main" tabindex={-1}>
+          {said === undefined ? null : (
+            <p class="note good" role="status">
+              {said}
+            </p>
+          )}
+          {refused === undefined ? null : (
+            <p class="note bad" role="alert">
+              {refused}
+            </p>
+          )}
+          {children}
+          <footer class="foot">All times are UTC.</footer>
+        </main>
+      </div>
+    </Document>
+  );
+}
+
+/** As an answer's text. */
+export function html(page: Child): string {
+  return `<!doctype html>\n${page}\n`;
+}

@@ -1,0 +1,128 @@
+/**
+ * Pages that stay as they are in the database: made again while somebody looks, and sent as server-sent events when they have
+ * changed. Whatever a page may show, its stream may; a stream has no rules of its own.
+ * @module
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Context, Hono } from 'hono';
+import { streamSSE } from 'hono/streaming';
+import { Problem } from '../domain/problem.ts';
+import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
+import { CONSOLE } from './session.ts';
+
+/** Where streams are. */
+export const LIVE = '/live';
+
+/** How often a page is made again, in milliseconds. */
+const TICK_MS = 2_000;
+/** A proxy that sees nothing for longer takes the connection for dead, in milliseconds. */
+const SILENCE_MS = 20_000;
+/** Then the browser asks again by itself, in milliseconds. */
+const LIFETIME_MS = 15 * 60_000;
+/** Streams at the same time: of one e-shop, and of all. Who gets none asks again every few seconds. */
+const MOST_OF_ONE = 20;
+const MOST = 400;
+
+/** Stands for the address of this server, which a path does not need. */
+const HERE = 'http://console';
+
+/** Makes a page on behalf of whoever asks, as they would get it. */
+type MakePage = (c: Context<ConsoleEnv>, path: string) => Promise<Response>;
+
+/** What is exchanged is in the main part of a page. */
+function mainOf(page: string): string {
+  const from = page.indexOf('<main');
+  const to = page.lastIndexOf('</main>');
+  return from < 0 || to < 0 ? page : page.slice(from, to + '</main>'.length);
+}
+
+/** A page of the console, without detours; null for anything else: a stream of streams would never end. */
+function pageOf(path: string): string | null {
+  if (!path.startsWith('/') || !URL.canParse(path, HERE)) return null;
+  const { origin, pathname, search } = new URL(path, HERE);
+  const isPage = pathname === CONSOLE || pathname.startsWith(`${CONSOLE}/`);
+  const isStream = pathname.startsWith(`${CONSOLE}${LIVE}`);
+  return origin === HERE && isPage && !isStream ? `${pathname}${search}` : null;
+}
+
+/** Counts streams, so that one e-shop leaves room to the others. */
+function places() {
+  const ofOne = new Map<number, number>();
+  let all = 0;
+  return {
+    take(eshopId: number): boolean {
+      const taken = ofOne.get(eshopId) ?? 0;
+      if (taken >= MOST_OF_ONE || all >= MOST) return false;
+      ofOne.set(eshopId, taken + 1);
+      all += 1;
+      return true;
+    },
+    giveBack(eshopId: number): void {
+      const left = (ofOne.get(eshopId) ?? 1) - 1;
+      if (left === 0) ofOne.delete(eshopId);
+      else ofOne.set(eshopId, left);
+      all -= 1;
+    },
+  };
+}
+
+/** The route of the streams: `?of=` the path of a page. */
+export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  const streams = places();
+  app.get(LIVE, (c) => {
+    // Nobody would read what a stream says in answer to HEAD, and so it would never end.
+    if (c.req.method !== 'GET') throw new Problem(405, 'A page is followed with GET.');
+    const path = pageOf(c.req.query('of') ?? '');
+    // However its path is written: what makes a page asks for it with this header.
+    const isFollowed = c.req.header('hx-request') === 'true';
+    if (path === null || isFollowed) throw new Problem(400, 'Only pages of the console can be streamed.');
+    const { eshopId } = c.var.viewer.session;
+    if (!streams.take(eshopId))
+      throw new Problem(
+        503,
+        'Too many live pages are open at the same time. Close some, or reload this page later.',
+      );
+    const left = new AbortController();
+    const signal = stopping === undefined ? left.signal : AbortSignal.any([stopping, left.signal]);
+    c.header('x-accel-buffering', 'no');
+    return streamSSE(
+      c,
+      async (stream) => {
+        stream.onAbort(() => left.abort());
+        // What is written to a response that waits behind another on its connection is read by nobody, and nobody tells it
+        // that the connection is closed: aborted, the write ends.
+        const abort = () => stream.abort();
+        const socket = c.env?.incoming?.socket;
+        if (socket?.destroyed === true) abort();
+        socket?.once('close', abort);
+        const latest = setTimeout(abort, LIFETIME_MS + SILENCE_MS);
+        const ends = performance.now() + LIFETIME_MS;
+        let shown = '';
+        let spoken = 0;
+        try {
+          while (!signal.aborted && performance.now() < ends) {
+            const response = await makePage(c, path);
+            const main = response.ok ? mainOf(await response.text()) : shown;
+            if (response.status === 401) return await stream.writeSSE({ event: 'over', data: '' });
+            if (main !== shown) {
+              await stream.writeSSE({ event: 'page', data: JSON.stringify(main) });
+              [shown, spoken] = [main, performance.now()];
+            } else if (performance.now() - spoken > SILENCE_MS) {
+              await stream.write(': still here\n\n');
+              spoken = performance.now();
+            }
+            // Aborted: nobody waits any more.
+            await wait(TICK_MS, undefined, { signal }).catch(() => {});
+          }
+        } finally {
+          clearTimeout(latest);
+          socket?.off('close', abort);
+          streams.giveBack(eshopId);
+        }
+      },
+      async (error) => log.warn({ err: error }, 'a live page of the console ended'),
+    );
+  });
+  return app;
+}

@@ -1,0 +1,59 @@
+/**
+ * What the operators' pages are given.
+ * @module
+ */
+import type { RecoveryAction, RecoveryState } from '../../domain/recovery.ts';
+
+/** A line of `waybill status`. */
+export type StatusRow = readonly [string, string];
+
+/** How the installation is, at one moment. */
+export interface InstallationLook {
+  /** What needs somebody, each in a sentence. */
+  readonly needs: readonly string[];
+  /** All that `waybill status` and `waybill top` say. */
+  readonly rows: readonly StatusRow[];
+  /** Null while the database cannot be used. */
+  readonly work: {
+    /** Deliveries in the outbox, and for how long the oldest of them has waited, in words. */
+    readonly waiting: number;
+    readonly oldest: string | null;
+    readonly pending: number;
+    readonly retrying: number;
+    readonly held: number;
+    readonly incidents: number;
+    readonly recoveries: number;
+  } | null;
+  /** Null while Temporal cannot be used. */
+  readonly workers: number | null;
+}
+
+/** A recovery of any e-shop. */
+export interface ShownRecovery {
+  readonly recoveryId: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly state: RecoveryState;
+  readonly reason: string | null;
+  readonly done: number;
+  readonly failed: number;
+  readonly left: number;
+  readonly count: number;
+  readonly since: Date;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+  readonly estimatedEndAt: Date | null;
+}
+
+/** What only operators see and do. */
+export interface OperatorDeps {
+  look(): Promise<InstallationLook>;
+  /** Of all e-shops: those that are under way, and the newest that are not. */
+  recoveries(): Promise<readonly ShownRecovery[]>;
+  /** @param words why, and who */
+  control(
+    recoveryId: string,
+    action: RecoveryAction,
+    words: string,
+  ): Promise<{ readonly done: boolean; readonly sentence: string }>;
+}

@@ -1,0 +1,118 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The recoveries of all e-shops, how far each has come, and its controls.
+ * @module
+ */
+import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
+import { titlesOf } from '../all/scope.ts';
+import type { Viewer } from '../deps.ts';
+import { Csrf, Page } from '../layout.tsx';
+import { Badge, Empty, Live } from '../parts.tsx';
+import { ALL, CONSOLE } from '../session.ts';
+import { Ago, Time } from '../times.tsx';
+import type { ShownRecovery } from './deps.ts';
+
+const PATH = `${ALL}/recoveries`;
+const FORM = 'control';
+const TONES = { running: 'busy', paused: 'calm', completed: 'good', canceled: '' } as const;
+
+function actionsOf({ state }: ShownRecovery): readonly (readonly [RecoveryAction, string])[] {
+  if (!isUnderWay(state)) return [];
+  const other = state === 'running' ? (['pause', 'Pause'] as const) : (['resume', 'Resume'] as const);
+  return [other, ['cancel', 'Cancel']];
+}
+
+function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string; now: Date }) {
+  const { recoveryId, webhookId, state, reason, done, failed, left, count, since, createdAt } = recovery;
+  const { estimatedEndAt, finishedAt } = recovery;
+  return (
+    <li>
+      <p class="name">
+        {done.toLocaleString('en-US')} of {count.toLocaleString('en-US')} delivered
+      </p>
+      <p class="more">
+        <a href={`${CONSOLE}/webhooks/${webhookId}`}>Webhook {webhookId}</a>
+        <span>{eshop}</span>
+        <span>
+          events since <Time at={since.toISOString()} />
+        </span>
+        <span>{left.toLocaleString('en-US')} left</span>
+        {failed === 0 ? null : <span>{failed.toLocaleString('en-US')} failed again</span>}
+        {estimatedEndAt === null || finishedAt !== null ? null : (
+          <span>
+            ends <Ago at={estimatedEndAt.toISOString()} now={now} />
+          </span>
+        )}
+        {reason === null ? null : <span>{reason}</span>}
+      </p>
+      <div class="end">
+        <Badge tone={TONES[state]}>{state}</Badge>
+        <span>
+          started <Ago at={createdAt.toISOString()} now={now} />
+        </span>
+        <p class="acts">
+          {actionsOf(recovery).map(([action, name]) => (
+            <button
+              type="submit"
+              form={FORM}
+              name="asked"
+              value={`${action} ${recoveryId}`}
+              class={action === 'cancel' ? 'danger' : 'plain'}
+              id={`${action}-${recoveryId}`}
+              aria-label={`${name} the recovery of webhook ${webhookId}`}
+            >
+              {name}
+            </button>
+          ))}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+/** Makes the page. */
+export function RecoveriesPage(props: {
+  viewer: Viewer;
+  recoveries: readonly ShownRecovery[];
+  said?: string | undefined;
+  refused?: string | undefined;
+}) {
+  const { viewer, recoveries, said, refused } = props;
+  const titles = titlesOf(viewer);
+  const anyUnderWay = recoveries.some(({ state }) => isUnderWay(state));
+  return (
+    <Page title="Recoveries" viewer={viewer} here={PATH} said={said} refused={refused}>
+      <div class="top">
+        <div>
+          <h1>Recoveries</h1>
+          <p class="quiet">
+            Start a recovery on the page of its webhook. If it is canceled, the deliveries that it has already
+            created are still made.
+          </p>
+        </div>
+      </div>
+      <form method="post" action={`${CONSOLE}${PATH}`} id={FORM} class="card" hidden={!anyUnderWay}>
+        <Csrf token={viewer.csrf} />
+        {anyUnderWay ? (
+          <div class="field">
+            <label for="reason">Reason for pausing or canceling a recovery (shown to its e-shop)</label>
+            <input id="reason" name="reason" maxlength={500} />
+          </div>
+        ) : null}
+      </form>
+      <Live id="recoveries" path={`${CONSOLE}${PATH}`}>
+        <section class="card flush" aria-label="Recoveries, those under way first">
+          {recoveries.length === 0 ? (
+            <Empty title="No recoveries yet" />
+          ) : (
+            <ul class="rows">
+              {recoveries.map((recovery) => (
+                <Row recovery={recovery} eshop={titles(recovery.eshopId)} now={viewer.now} />
+              ))}
+            </ul>
+          )}
+        </section>
+      </Live>
+    </Page>
+  );
+}

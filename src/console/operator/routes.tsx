@@ -1,0 +1,47 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The pages that only operators have.
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { Problem } from '../../domain/problem.ts';
+import { recoveryActions } from '../../domain/recovery.ts';
+import { LONGEST_REASON } from '../../domain/steering.ts';
+import type { ConsoleEnv } from '../deps.ts';
+import { html } from '../layout.tsx';
+import { ALL } from '../session.ts';
+import type { OperatorDeps } from './deps.ts';
+import { RecoveriesPage } from './recoveries.tsx';
+
+const Asked = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(' ')),
+  v.strictTuple([v.picklist(recoveryActions), v.pipe(v.string(), v.uuid())]),
+);
+const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(LONGEST_REASON)) });
+
+/** The routes. Only who has come in by the operators' door reaches them: no other console has them. */
+export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+
+  app.get(`${ALL}/recoveries`, async (c) =>
+    c.html(html(<RecoveriesPage viewer={c.var.viewer} recoveries={await recoveries()} />)),
+  );
+
+  app.post(`${ALL}/recoveries`, async (c) => {
+    const { form, viewer } = c.var;
+    const sent = v.safeParse(Form, { reason: '', ...form });
+    if (!sent.success) throw new Problem(400, 'There is no such thing to be asked of a recovery.');
+    const { asked, reason } = sent.output;
+    const [action, id] = asked;
+    const by = viewer.session.username;
+    const answer = await control(id, action, reason === '' ? by : `${reason} (${by})`);
+    const page = answer.done ? { said: answer.sentence } : { refused: answer.sentence };
+    return c.html(
+      html(<RecoveriesPage viewer={viewer} recoveries={await recoveries()} {...page} />),
+      answer.done ? 200 : 409,
+    );
+  });
+  return app;
+}

@@ -1,0 +1,144 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * Deliveries over time as bars: an image for who sees it, a table for who does not, or wants the numbers.
+ * @module
+ */
+import type { FigureStep } from '../../db/console/figures.ts';
+import { More } from '../parts.tsx';
+import { Time } from '../times.tsx';
+import type { Range } from './ranges.ts';
+
+const WIDTH = 900;
+const HEIGHT = 280;
+const LEFT = 56;
+const BOTTOM = 34;
+const TOP = 22;
+
+/** What a bar is made of, from below. */
+const PARTS = [
+  { key: 'delivered', tone: 'good', name: 'delivered' },
+  { key: 'waiting', tone: 'warn', name: 'waiting' },
+  { key: 'lost', tone: 'bad', name: 'failed, expired or canceled' },
+] as const;
+
+/** The least round number that is not less: 1, 2, 5, 10, 20 … */
+export function roundAbove(count: number): number {
+  const magnitude = 10 ** Math.floor(Math.log10(Math.max(1, count)));
+  const factor = [1, 2, 5, 10].find((each) => each * magnitude >= count) ?? 10;
+  return factor * magnitude;
+}
+
+function totalOf({ delivered, waiting, lost }: FigureStep): number {
+  return delivered + waiting + lost;
+}
+
+function Bar({ step, x, width, perUnit }: { step: FigureStep; x: number; width: number; perUnit: number }) {
+  let y = HEIGHT - BOTTOM;
+  return (
+    <>
+      {PARTS.map(({ key, tone }) => {
+        // What is there at all is seen, however little.
+        const height = step[key] === 0 ? 0 : Math.max(1.5, step[key] * perUnit);
+        y -= height;
+        return height === 0 ? null : (
+          <rect
+            class={tone}
+            x={x.toFixed(1)}
+            y={y.toFixed(1)}
+            width={width.toFixed(1)}
+            height={height.toFixed(1)}
+          />
+        );
+      })}
+    </>
+  );
+}
+
+/** When, below the bars: a time of day, or a day where the range is of days. */
+function tick(at: Date, { seconds }: Range): string {
+  const iso = at.toISOString();
+  return seconds > 2 * 86_400 ? iso.slice(5, 10) : iso.slice(11, 16);
+}
+
+/** Makes the chart. @param now its right end */
+export function Chart({ steps, range, now }: { steps: readonly FigureStep[]; range: Range; now: Date }) {
+  const most = roundAbove(Math.max(1, ...steps.map(totalOf)));
+  const stepMs = range.stepSeconds * 1_000;
+  const last = Math.floor(now.getTime() / stepMs) * stepMs;
+  const bars = Math.round(range.seconds / range.stepSeconds);
+  const first = last - (bars - 1) * stepMs;
+  const slot = (WIDTH - LEFT) / bars;
+  const perUnit = (HEIGHT - BOTTOM - TOP) / most;
+  const total = steps.reduce((sum, step) => sum + totalOf(step), 0);
+  const lost = steps.reduce((sum, step) => sum + step.lost, 0);
+  const summary = `Deliveries ${range.step}: ${total} in all, ${lost} of them failed, expired or canceled.`;
+  const lines = most % 2 === 0 ? [0, 0.5, 1] : [0, 1];
+  const ticks = [0, 0.25, 0.5, 0.75].map((part) => Math.round(part * bars));
+  return (
+    <figure class="chart stack">
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={summary}>
+        {lines.map((part) => {
+          const y = HEIGHT - BOTTOM - part * most * perUnit;
+          return (
+            <>
+              <line class="grid" x1={LEFT} x2={WIDTH} y1={y} y2={y} />
+              <text x={LEFT - 8} y={y + 4} text-anchor="end">
+                {(part * most).toLocaleString('en-US')}
+              </text>
+            </>
+          );
+        })}
+        {steps.map((step) => {
+          const place = Math.round((step.at.getTime() - first) / stepMs);
+          if (place < 0 || place >= bars) return null;
+          return (
+            <Bar step={step} x={LEFT + place * slot + slot * 0.12} width={slot * 0.76} perUnit={perUnit} />
+          );
+        })}
+        {ticks.map((place) => (
+          <text x={LEFT + place * slot} y={HEIGHT - 6}>
+            {tick(new Date(first + place * stepMs), range)}
+          </text>
+        ))}
+      </svg>
+      <figcaption class="legend">
+        {PARTS.map(({ tone, name }) => (
+          <span>
+            <i class={tone}></i>
+            {name}
+          </span>
+        ))}
+      </figcaption>
+      {steps.length === 0 ? null : (
+        <More id="chart-table" title="As a table" small>
+          <section class="scroll" aria-label="Table" tabindex={0}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">From</th>
+                  {PARTS.map(({ name }) => (
+                    <th scope="col" class="number">
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {steps.toReversed().map((step) => (
+                  <tr>
+                    <td>
+                      <Time at={step.at.toISOString()} />
+                    </td>
+                    {PARTS.map(({ key }) => (
+                      <td class="number">{step[key].toLocaleString('en-US')}</td>
+                    ))}
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        </More>
+      )}
+    </figure>
+  );
+}

@@ -1,0 +1,192 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The overview: what arrives, how fast, and what needs somebody.
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { type Figures, MOST_LOOKED_AT, readFigures } from '../../db/console/figures.ts';
+import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
+import { Paging } from '../api-client.ts';
+import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
+import { html, Page } from '../layout.tsx';
+import { Empty, Live } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
+import { duration } from '../times.tsx';
+import { Trouble } from '../webhooks/health.tsx';
+import { Chart } from './chart.tsx';
+import { type Range, rangeOf, ranges } from './ranges.ts';
+
+const Webhooks = v.object({ data: v.array(webhookRecordSchema) });
+const Counted = v.object({ pagination: Paging });
+
+interface Waiting {
+  readonly pending: number;
+  readonly retrying: number;
+  readonly held: number;
+}
+
+function Figure({ name, value, path }: { name: string; value: string; path: string }) {
+  return (
+    <a class="card figure" href={`${CONSOLE}${path}`}>
+      <strong>{value}</strong>
+      <span>{name}</span>
+    </a>
+  );
+}
+
+function Incidents({ webhooks, now }: { webhooks: readonly WebhookRecord[]; now: Date }) {
+  const needing = webhooks.filter(
+    ({ active, incident, lastDeactivation }) =>
+      incident !== null || (!active && lastDeactivation !== null && lastDeactivation.reason !== 'user'),
+  );
+  return (
+    <section class="card" aria-labelledby="incidents">
+      <h2 id="incidents">Needs attention</h2>
+      {needing.length === 0 ? (
+        <p class="quiet">Nothing: no active webhook is failing.</p>
+      ) : (
+        <ul class="stack">
+          {needing.map((webhook) => (
+            <li class="stack">
+              <h3>
+                <a href={`${CONSOLE}/webhooks/${webhook.id}`}>
+                  Webhook {webhook.id}, {webhook.webhookType}
+                </a>
+              </h3>
+              <Trouble webhook={webhook} now={now} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function count(total: number): string {
+  return total >= 10_000 ? '10,000+' : total.toLocaleString('en-US');
+}
+
+function OverviewPage(props: {
+  viewer: Viewer;
+  range: Range;
+  figures: Figures;
+  waiting: Waiting;
+  webhooks: readonly WebhookRecord[];
+}) {
+  const { viewer, range, figures, waiting, webhooks } = props;
+  const { steps, whole, p95Ms, medianMs, measured } = figures;
+  const failing = webhooks.filter(({ incident }) => incident !== null).length;
+  const speed = p95Ms === null ? '–' : duration(p95Ms);
+  return (
+    <Page title="Overview" viewer={viewer} here="">
+      <div class="top">
+        <h1>Overview</h1>
+        <nav class="tabs" aria-label="Time range">
+          {ranges.map(({ name, title }) => (
+            <a
+              href={`${CONSOLE}?range=${name}`}
+              {...(name === range.name ? { 'aria-current': 'true' as const } : {})}
+            >
+              {title}
+            </a>
+          ))}
+        </nav>
+      </div>
+      {webhooks.length === 0 ? (
+        <section class="card">
+          <Empty title="No webhooks yet">
+            <p>Create a webhook for an event type, then send it a test.</p>
+            <p>
+              <a class="button main" href={`${CONSOLE}/webhooks/new`}>
+                Create a webhook
+              </a>
+            </p>
+          </Empty>
+        </section>
+      ) : null}
+      <Live id="figures" path={`${CONSOLE}?range=${range.name}`}>
+        <div class="stack">
+          <div class="cards">
+            <Figure
+              name="waiting for first attempt"
+              value={count(waiting.pending)}
+              path="/deliveries?state=pending"
+            />
+            <Figure name="being retried" value={count(waiting.retrying)} path="/deliveries?state=retrying" />
+            <Figure name="held" value={count(waiting.held)} path="/deliveries?state=held" />
+            <Figure
+              name={failing === 1 ? 'webhook failing' : 'webhooks failing'}
+              value={String(failing)}
+              path="/webhooks"
+            />
+            <Figure name="95th percentile of response times" value={speed} path="/deliveries" />
+          </div>
+          <section class="card" aria-labelledby="chart">
+            <h2 id="chart">Deliveries {range.step}</h2>
+            <Chart steps={steps} range={range} now={viewer.now} />
+            {whole ? null : (
+              <p class="quiet small">
+                Based on the latest {MOST_LOOKED_AT.toLocaleString('en-US')} deliveries; there are more.
+              </p>
+            )}
+            {medianMs === null ? null : (
+              <p class="quiet small">
+                Of the latest {measured.toLocaleString('en-US')} attempts, half got a response within{' '}
+                {duration(medianMs)}, and 95% within {speed}.
+              </p>
+            )}
+          </section>
+          <Incidents webhooks={webhooks} now={viewer.now} />
+        </div>
+      </Live>
+      <TemporalLinkList links={linksOf(viewer)} />
+    </Page>
+  );
+}
+
+/** Tabs and colleagues ask for the same within moments: so long it is not read again, in milliseconds. */
+const FRESH_MS = 3_000;
+/** The most that is remembered. */
+const MOST_REMEMBERED = 1_000;
+
+/** Reads figures, and remembers them for a moment. */
+function createFigures(sql: ConsoleDeps['sql']) {
+  const remembered = new Map<string, { readonly at: number; readonly figures: Promise<Figures> }>();
+  return async (eshopId: number, { name, seconds, stepSeconds }: Range, now: Date): Promise<Figures> => {
+    const key = `${eshopId} ${name}`;
+    const known = remembered.get(key);
+    if (known !== undefined && performance.now() - known.at < FRESH_MS) return await known.figures;
+    const since = new Date(now.getTime() - seconds * 1_000);
+    const figures = readFigures(sql, eshopId, { since, stepSeconds });
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    remembered.set(key, { at: performance.now(), figures });
+    // What failed is not remembered.
+    figures.catch(() => remembered.delete(key));
+    return await figures;
+  };
+}
+
+/** The route of the overview. */
+export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  const figuresOf = createFigures(sql);
+  app.get('/', async (c) => {
+    const { api, viewer } = c.var;
+    const range = rangeOf(c.req.query('range'));
+    const inState = async (state: keyof Waiting) =>
+      (await api.get(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
+    const [{ data: webhooks }, figures, pending, retrying, held] = await Promise.all([
+      api.get(Webhooks, '/v21/webhooks'),
+      figuresOf(viewer.session.eshopId, range, viewer.now),
+      inState('pending'),
+      inState('retrying'),
+      inState('held'),
+    ]);
+    return c.html(
+      html(<OverviewPage {...{ viewer, range, figures, webhooks }} waiting={{ pending, retrying, held }} />),
+    );
+  });
+  return app;
+}

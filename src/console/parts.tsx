@@ -1,0 +1,207 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * What pages are made of.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import type { DeliveryState } from '../domain/delivery-state.ts';
+import { type EventType, eventTypes } from '../domain/event-types.ts';
+import { type Paging, piece, type Query, queryText } from './api-client.ts';
+import { CONSOLE } from './session.ts';
+
+/** How something stands, by colour; its name says the same. */
+export type Tone = 'good' | 'warn' | 'bad' | 'calm' | 'busy' | '';
+
+const TONES: Readonly<Record<DeliveryState, Tone>> = {
+  pending: 'busy',
+  retrying: 'warn',
+  held: 'calm',
+  delivered: 'good',
+  failed: 'bad',
+  expired: 'bad',
+  canceled: '',
+};
+
+/** A state as a badge. */
+export function Badge({ tone, children }: { tone: Tone; children: Child }) {
+  return <span class={`state ${tone}`}>{children}</span>;
+}
+
+/** The state of a delivery. */
+export function State({ state }: { state: DeliveryState }) {
+  return <Badge tone={TONES[state]}>{state}</Badge>;
+}
+
+/** Names and values. Null and undefined are left out. */
+export function Facts({ facts }: { facts: readonly (readonly [string, Child | null | undefined])[] }) {
+  return (
+    <dl class="facts">
+      {facts.flatMap(([name, value]) =>
+        value === null || value === undefined ? [] : [<dt>{name}</dt>, <dd>{value}</dd>],
+      )}
+    </dl>
+  );
+}
+
+/** A text to be copied. @param named what it is, for who cannot see it */
+export function Code({ text, named, fold = false }: { text: string; named: string; fold?: boolean }) {
+  return (
+    <div class="code">
+      <section tabindex={0} aria-label={named}>
+        <pre class={fold ? 'fold' : ''}>
+          <code>{text}</code>
+        </pre>
+      </section>
+    </div>
+  );
+}
+
+/** JSON as people read it; what is no JSON stays as it is. */
+export function pretty(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text;
+  }
+}
+
+/** An event's type, and what it is about. */
+export function typeWords(type: EventType): string {
+  return eventTypes[type].firesWhen;
+}
+
+/** The record that an event is about. */
+export function recordPath(type: EventType, entityId: string): string {
+  const places = {
+    order: 'orders',
+    product: 'products',
+    receiving: 'receivings',
+    return: 'returns',
+    stockMovement: 'stock-movements',
+  } as const;
+  return `${CONSOLE}/${places[eventTypes[type].entity]}/${piece(entityId)}`;
+}
+
+/** From one page of a list to the others. */
+export function Pages({ paging, path, query }: { paging: Paging; path: string; query: Query }) {
+  const { page, totalPages, totalCount } = paging;
+  if (totalCount === 0) return null;
+  const to = (number: number) => `${CONSOLE}${path}${queryText({ ...query, page: String(number) })}`;
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span>
+        Page {page} of {totalPages} · {totalCount.toLocaleString('en-US')}
+        {totalCount === 10_000 ? ' or more' : ''} in all
+      </span>
+      <span class="acts">
+        {page > 1 ? (
+          <a class="button" href={to(page - 1)} rel="prev">
+            Previous
+          </a>
+        ) : null}
+        {page < totalPages ? (
+          <a class="button" href={to(page + 1)} rel="next">
+            Next
+          </a>
+        ) : null}
+      </span>
+    </nav>
+  );
+}
+
+/** Said where a list has nothing in it. */
+export function Empty({ title, children }: { title: string; children?: Child }) {
+  return (
+    <div class="empty">
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}
+
+/**
+ * The part of a page that asks for itself again while somebody looks.
+ * @param also the ids of {@link LivePart}s of the same page that come with it
+ */
+export function Live(props: { id: string; path: string; also?: readonly string[]; children: Child }) {
+  const { id, path, also = [], children } = props;
+  const others = also.length === 0 ? {} : { 'hx-select-oob': also.map((each) => `#${each}`).join(',') };
+  return (
+    <div
+      id={id}
+      hx-get={path}
+      hx-trigger="live from:body"
+      hx-select={`#${id}`}
+      hx-swap="outerHTML"
+      {...others}
+    >
+      {children}
+    </div>
+  );
+}
+
+/** See {@link Live}. */
+export function LivePart({ id, children }: { id: string; children: Child }) {
+  return <div id={id}>{children}</div>;
+}
+
+/** What is shown on demand; what is open stays open while its page is live. */
+export function More(props: { id: string; title: string; small?: boolean; children: Child }) {
+  const { id, title, small = false, children } = props;
+  return (
+    <details id={id}>
+      <summary id={`${id}-title`} class={small ? 'small' : ''}>
+        {title}
+      </summary>
+      {children}
+    </details>
+  );
+}
+
+/** A choice in a form. */
+export function Select(props: {
+  name: string;
+  label: string;
+  value: string | undefined;
+  options: readonly (readonly [string, string])[];
+}) {
+  const { name, label, value, options } = props;
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select id={name} name={name}>
+        {options.map(([option, text]) => (
+          <option value={option} selected={option === (value ?? '')}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** A line in a form. */
+export function Input(props: {
+  name: string;
+  label: string;
+  value: string | undefined;
+  type?: string;
+  hint?: string;
+  required?: boolean;
+  maxlength?: number;
+  placeholder?: string;
+}) {
+  const { name, label, hint, value = '', type = 'text', ...rest } = props;
+  const described = hint === undefined ? {} : { 'aria-describedby': `${name}-hint` };
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <input id={name} name={name} type={type} value={value} {...described} {...rest} />
+      {hint === undefined ? null : (
+        <span class="quiet" id={`${name}-hint`}>
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}

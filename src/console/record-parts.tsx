@@ -1,0 +1,99 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * A record of any kind: its fields as names and values, its lists as tables.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import { capital } from '../domain/words.ts';
+import { Facts } from './parts.tsx';
+import { Time } from './times.tsx';
+
+/** A record as the API answers it. */
+export type Item = Readonly<Record<string, unknown>>;
+
+/** "requiredExpeditionDate" → "Required expedition date" */
+function words(field: string): string {
+  const spaced = field.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  return capital(spaced.replaceAll(/\b(sku|url|vat|ean|upc|hs|id)\b/g, (short) => short.toUpperCase()));
+}
+
+/** A value as text; null where there is none, or more than one. */
+export function plain(value: unknown): string | null {
+  if (value === null || value === undefined || value === '' || typeof value === 'object') return null;
+  if (value === true) return 'yes';
+  return value === false ? 'no' : String(value);
+}
+
+function shown(value: unknown): Child | null {
+  const text = plain(value);
+  if (text !== null) return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? <Time at={text} /> : text;
+  const listed = Array.isArray(value) ? value.map(plain).filter((each) => each !== null) : [];
+  return listed.length === 0 ? null : listed.join(', ');
+}
+
+function isItem(value: unknown): value is Item {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function itemsIn(value: unknown): readonly Item[] {
+  return Array.isArray(value) ? value.filter(isItem) : [];
+}
+
+function Table({ title, items }: { title: string; items: readonly Item[] }) {
+  const fields = [...new Set(items.flatMap((item) => Object.keys(item)))].filter((field) =>
+    items.some((item) => shown(item[field]) !== null),
+  );
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      <section class="scroll" aria-label={`${title}, as a table`} tabindex={0}>
+        <table>
+          <thead>
+            <tr>
+              {fields.map((field) => (
+                <th scope="col">{words(field)}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((item) => (
+              <tr>
+                {fields.map((field) => (
+                  <td>{shown(item[field]) ?? '–'}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </section>
+  );
+}
+
+/** The lists of a record, each a table. */
+export function Lists({ item }: { item: Item }) {
+  return (
+    <>
+      {Object.entries(item).map(([field, value]) => {
+        const items = itemsIn(value);
+        return items.length === 0 ? null : <Table title={words(field)} items={items} />;
+      })}
+    </>
+  );
+}
+
+/** All that is not a list; what has fields of its own is written out. */
+export function Fields({ item }: { item: Item }) {
+  const facts = Object.entries(item).flatMap(([field, value]) =>
+    isItem(value)
+      ? Object.entries(value).map(
+          ([inner, each]) => [`${words(field)}: ${words(inner).toLowerCase()}`, shown(each)] as const,
+        )
+      : [[words(field), shown(value)] as const],
+  );
+  return (
+    <div class="wide">
+      <Facts facts={facts} />
+    </div>
+  );
+}

@@ -1,0 +1,241 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * Orders, products, receivings, returns and stock movements, to be read: lists, and each with what was delivered of it.
+ * @module
+ */
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { newestRecords } from '../db/console/records.ts';
+import {
+  type CatalogueEntry,
+  orderEntry,
+  productEntry,
+  receivingEntry,
+  returnEntry,
+  stockMovementEntry,
+} from '../domain/catalogue.ts';
+import { type EventType, eventTypes } from '../domain/event-types.ts';
+import { capital } from '../domain/words.ts';
+import { piece, queryText } from './api-client.ts';
+import { DeliveryList, DeliveryRows } from './deliveries/rows.tsx';
+import type { ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
+import { EventList, EventRows } from './events.tsx';
+import { html, Page } from './layout.tsx';
+import { Code, Empty, Live, More } from './parts.tsx';
+import { Fields, type Item, Lists, plain } from './record-parts.tsx';
+import { CONSOLE } from './session.ts';
+import { Ago } from './times.tsx';
+
+/** Rows of a page of a list. */
+const ROWS = 30;
+const Shown = v.looseObject({});
+const One = v.object({ data: Shown });
+/** A kind of record as the console shows it. */
+interface Kind {
+  readonly entry: CatalogueEntry;
+  readonly title: string;
+  /** Its fields that say most, in lists. */
+  readonly told: readonly string[];
+}
+
+const kinds: readonly Kind[] = [
+  { entry: orderEntry, title: 'Orders', told: ['recipientName', 'shipper', 'shipperService', 'orderType'] },
+  { entry: productEntry, title: 'Products', told: ['name', 'ean'] },
+  { entry: receivingEntry, title: 'Receivings', told: ['supplier', 'deliveryNoteNumber', 'unitsAmount'] },
+  { entry: returnEntry, title: 'Returns', told: ['eshopOrderId', 'shipper', 'trackingNumber'] },
+  { entry: stockMovementEntry, title: 'Stock movements', told: ['type', 'sku', 'count', 'reference'] },
+];
+
+function text(item: Item, field: string): string {
+  return plain(item[field]) ?? '';
+}
+
+function Row({ kind: { entry, told }, item, now }: { kind: Kind; item: Item; now: Date }) {
+  const id = text(item, entry.idField);
+  const [status, at] = [plain(item.status), plain(item.updatedAt) ?? plain(item.createdAt)];
+  return (
+    <li>
+      <p class="name">
+        <a href={`${CONSOLE}${entry.path}/${piece(id)}`}>{id}</a>
+      </p>
+      <p class="more">
+        {told.flatMap((field) => {
+          const value = plain(item[field]);
+          return value === null || value === '' ? [] : [<span>{value}</span>];
+        })}
+      </p>
+      <p class="end">
+        {status === null ? null : <span class="state busy">{status}</span>}
+        {at === null ? null : <Ago at={at} now={now} />}
+      </p>
+    </li>
+  );
+}
+
+/** A page of a list: the newest first. */
+interface Listed {
+  readonly items: readonly Item[];
+  /** Whether it begins with the newest of all. */
+  readonly isFirst: boolean;
+  /** Where the next page begins; null where this is the last. */
+  readonly next: string | null;
+}
+
+function Onward({ path, listed: { isFirst, next } }: { path: string; listed: Listed }) {
+  if (isFirst && next === null) return null;
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span>Newest first</span>
+      <span class="acts">
+        {isFirst ? null : (
+          <a class="button" href={`${CONSOLE}${path}`}>
+            Newest
+          </a>
+        )}
+        {next === null ? null : (
+          <a class="button" href={`${CONSOLE}${path}${queryText({ before: next })}`} rel="next">
+            Next
+          </a>
+        )}
+      </span>
+    </nav>
+  );
+}
+
+function ListPage(props: { viewer: Viewer; kind: Kind; listed: Listed }) {
+  const { viewer, kind, listed } = props;
+  const { entry, title } = kind;
+  return (
+    <Page title={title} viewer={viewer} here={entry.path}>
+      <h1>{title}</h1>
+      <form method="get" action={`${CONSOLE}/find${entry.path}`} class="card">
+        <div class="filters">
+          <div class="field">
+            <label for="id">Identifier of the {entry.noun}</label>
+            <input id="id" name="id" required maxlength={64} />
+          </div>
+          <div class="acts">
+            <button type="submit" class="main">
+              Open
+            </button>
+          </div>
+        </div>
+      </form>
+      <section class="card flush" aria-label={title}>
+        {listed.items.length === 0 ? (
+          <Empty title={`No ${title.toLowerCase()} yet`} />
+        ) : (
+          <ul class="rows">
+            {listed.items.map((item) => (
+              <Row kind={kind} item={item} now={viewer.now} />
+            ))}
+          </ul>
+        )}
+        <Onward path={entry.path} listed={listed} />
+      </section>
+    </Page>
+  );
+}
+
+function RecordPage(props: {
+  viewer: Viewer;
+  kind: Kind;
+  id: string;
+  item: Item;
+  deliveries: v.InferOutput<typeof DeliveryList>['data'];
+  events: v.InferOutput<typeof EventList>['data'];
+}) {
+  const { viewer, kind, id, item, deliveries, events } = props;
+  const { entry } = kind;
+  return (
+    <Page title={`${capital(entry.noun)} ${id}`} viewer={viewer} here={entry.path}>
+      <div class="top">
+        <h1>
+          {capital(entry.noun)} {id}
+        </h1>
+        {plain(item.status) === null ? null : <span class="state busy">{plain(item.status)}</span>}
+      </div>
+      <Live id="history" path={`${CONSOLE}${entry.path}/${piece(id)}`}>
+        <div class="two">
+          <section class="card flush" aria-labelledby="happened">
+            <h2 id="happened">Events</h2>
+            {events.length === 0 ? (
+              <Empty title="No events are kept any more" />
+            ) : (
+              <>
+                <EventRows events={events} now={viewer.now} />
+                <p class="pages">
+                  <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>All events</a>
+                </p>
+              </>
+            )}
+          </section>
+          <section class="card flush" aria-labelledby="told">
+            <h2 id="told">Deliveries</h2>
+            {deliveries.length === 0 ? (
+              <Empty title="No deliveries">
+                <p>
+                  <a href={`${CONSOLE}/events${queryText({ entityId: id })}`}>
+                    See its events for the reason
+                  </a>
+                </p>
+              </Empty>
+            ) : (
+              <DeliveryRows deliveries={deliveries} now={viewer.now} />
+            )}
+          </section>
+        </div>
+      </Live>
+      <Lists item={item} />
+      <section class="card" aria-labelledby="fields">
+        <h2 id="fields">Fields</h2>
+        <Fields item={item} />
+        <More id="record" title="The whole record">
+          <Code text={JSON.stringify(item, null, 2)} named="Record" />
+        </More>
+      </section>
+    </Page>
+  );
+}
+
+/** The routes of the five kinds. */
+export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  for (const kind of kinds) {
+    const { path } = kind.entry;
+    app.get(`/find${path}`, (c) =>
+      c.redirect(`${CONSOLE}${path}/${piece((c.req.query('id') ?? '').trim())}`, 303),
+    );
+
+    app.get(path, async (c) => {
+      const { viewer } = c.var;
+      const { eshopId } = viewer.session;
+      const before = c.req.query('before') ?? null;
+      // One more says whether there are more.
+      const rows = await newestRecords(sql, kind.entry.kind, eshopId, { before, most: ROWS + 1 });
+      const items = rows.slice(0, ROWS);
+      const last = rows.length > ROWS ? items.at(-1) : undefined;
+      const next = last === undefined ? null : text(last, kind.entry.idField);
+      return c.html(
+        html(<ListPage {...{ viewer, kind }} listed={{ items, isFirst: before === null, next }} />),
+      );
+    });
+
+    app.get(`${path}/:id`, async (c) => {
+      const { api, viewer } = c.var;
+      const id = c.req.param('id');
+      const packed = kind.entry.kind === 'order' ? { withPackingLists: 'true' } : {};
+      const [{ data: item }, told, happened] = await Promise.all([
+        api.get(One, `/v21${path}/${piece(id)}`, packed),
+        api.get(DeliveryList, '/v21/deliveries', { entityId: id, items: '20' }),
+        api.get(EventList, '/v21/events', { entityId: id, items: '20' }),
+      ]);
+      // A product may have the number of an order.
+      const ofKind = ({ webhookType }: { readonly webhookType: EventType }) =>
+        eventTypes[webhookType].entity === kind.entry.kind;
+      const [deliveries, events] = [told.data.filter(ofKind), happened.data.filter(ofKind)];
+      return c.html(html(<RecordPage {...{ viewer, kind, id, item, deliveries, events }} />));
+    });
+  }
+  return app;
+}

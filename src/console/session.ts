@@ -1,0 +1,89 @@
+/**
+ * The cookie of a session, and the token by which its own forms are known.
+ * @module
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { SESSION_HOURS } from '../db/console/sessions.ts';
+import type { ConsoleEnv } from './deps.ts';
+
+/** Where the console lives. */
+export const CONSOLE = '/console';
+/** Where its pages about all e-shops of somebody are, below {@link CONSOLE}. */
+export const ALL = '/all';
+
+const SESSION = 'waybill_session';
+/** Before anybody is signed in: it ties the form to the browser that asked for it. */
+const BEFORE = 'waybill_sign_in';
+
+/** 256 random bits. */
+function newId(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The token of a session's forms: known to its pages, and to nobody who knows only that there is a session. */
+export function csrfToken(id: string): string {
+  return createHmac('sha256', id).update('forms').digest('base64url');
+}
+
+/** What a form of a page about an e-shop carries: the session's token, and which e-shop it is. */
+export function formToken(id: string, eshopId: number): string {
+  return `${csrfToken(id)}.${eshopId}`;
+}
+
+/** The e-shop that a form's page was about; null where it was about none. */
+export function eshopOfToken(token: string): number | null {
+  const [, eshopId] = token.split('.');
+  return eshopId === undefined ? null : Number(eshopId);
+}
+
+/** Whether a form carries the token of this session. */
+export function isCsrfToken(id: string, token: string): boolean {
+  const [expected, given] = [Buffer.from(csrfToken(id)), Buffer.from(token.split('.')[0] ?? '')];
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}
+
+/** What is known of how browsers reach us. */
+export interface Reached {
+  readonly trustProxy: boolean;
+  readonly publicUrl: string | null;
+}
+
+/** Whether the browser speaks TLS: by our public address, to us, or to the proxy in front that is trusted to say so. */
+export function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: Reached): boolean {
+  if (publicUrl?.startsWith('https:') === true) return true;
+  const forwarded = trustProxy ? c.req.header('x-forwarded-proto')?.split(',').at(-1)?.trim() : undefined;
+  return (forwarded ?? new URL(c.req.url).protocol.replace(':', '')) === 'https';
+}
+
+/** The cookies of a console. */
+export function sessionCookies(reached: Reached) {
+  const options = (c: Context<ConsoleEnv>) =>
+    ({ path: CONSOLE, httpOnly: true, sameSite: 'Lax', secure: isSecure(c, reached) }) as const;
+  return {
+    read: (c: Context<ConsoleEnv>) => getCookie(c, SESSION),
+    /** A new id with every sign-in: one that somebody planted beforehand opens nothing. */
+    begin(c: Context<ConsoleEnv>): string {
+      const id = newId();
+      setCookie(c, SESSION, id, { ...options(c), maxAge: SESSION_HOURS * 3600 });
+      deleteCookie(c, BEFORE, options(c));
+      return id;
+    },
+    end(c: Context<ConsoleEnv>): void {
+      deleteCookie(c, SESSION, options(c));
+    },
+    /** What the sign-in form belongs to, made where the browser has none. */
+    before(c: Context<ConsoleEnv>): string {
+      const known = getCookie(c, BEFORE);
+      if (known !== undefined && /^[\w-]{43}$/.test(known)) return known;
+      const id = newId();
+      setCookie(c, BEFORE, id, options(c));
+      return id;
+    },
+    readBefore: (c: Context<ConsoleEnv>) => getCookie(c, BEFORE),
+  };
+}
+
+/** The cookies of a console. */
+export type SessionCookies = ReturnType<typeof sessionCookies>;

@@ -1,0 +1,183 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * Signing in and out, with the users of the API and within the same limits.
+ * @module
+ */
+import { Hono } from 'hono';
+import { createPlaces } from '../api/budget/places.ts';
+import { clientAddresses } from '../api/client-address.ts';
+import { credentialCheck } from '../api/credentials.ts';
+import { isEshop } from '../db/console/eshops.ts';
+import { beginSession, endSession, findSession } from '../db/console/sessions.ts';
+import { Problem } from '../domain/problem.ts';
+import { asset } from './assets.ts';
+import type { ConsoleDeps, ConsoleEnv, Door } from './deps.ts';
+import { ownForms } from './forms.ts';
+import { Csrf, Document, html } from './layout.tsx';
+import { CONSOLE, csrfToken, type SessionCookies, sessionCookies } from './session.ts';
+
+/** Where to go on: a page of ours, whatever the address says. No header takes a control character. */
+function pathOf(next: string | undefined): string {
+  return next !== undefined && /^\/console([/?][^\\\p{Cc}]*)?$/u.test(next) ? next : CONSOLE;
+}
+
+/** Of no e-shop: such a number finds nobody. */
+const NO_ESHOP = 0;
+
+function eshopNumber(text: string | undefined): number {
+  return text !== undefined && /^\d{1,9}$/.test(text.trim()) ? Number(text) : NO_ESHOP;
+}
+
+function SignIn(props: {
+  token: string;
+  next: string;
+  refused?: string;
+  eshop?: string | undefined;
+  username?: string | undefined;
+}) {
+  const { token, next, refused, eshop = '', username = '' } = props;
+  return (
+    <Document title="Sign in">
+      <div class="door">
+        <main>
+          <p class="brand">
+            <img src={asset('icon.svg')} alt="" width="28" height="28" />
+            Waybill
+          </p>
+          <form method="post" action={`${CONSOLE}/sign-in`} class="card">
+            <h1>Sign in</h1>
+            <p class="quiet">Use your user name and password of the API.</p>
+            {refused === undefined ? null : (
+              <p class="note bad" role="alert">
+                {refused}
+              </p>
+            )}
+            <Csrf token={token} />
+            <input type="hidden" name="next" value={next} />
+            <div class="field">
+              <label for="eshop">E-shop number</label>
+              <input
+                id="eshop"
+                name="eshop"
+                inputmode="numeric"
+                required
+                value={eshop}
+                autocomplete="organization"
+              />
+            </div>
+            <div class="field">
+              <label for="username">User name</label>
+              <input
+                id="username"
+                name="username"
+                required
+                value={username}
+                maxlength={200}
+                autocomplete="username"
+                autocapitalize="none"
+                spellcheck={false}
+              />
+            </div>
+            <div class="field">
+              <label for="password">Password</label>
+              <input
+                id="password"
+                name="password"
+                type="password"
+                required
+                maxlength={1000}
+                autocomplete="current-password"
+              />
+            </div>
+            <button type="submit" class="main">
+              Sign in
+            </button>
+          </form>
+          <p class="quiet small">
+            You get all three from the operator of the warehouse; <code>npm start</code> prints those of the
+            demonstration e-shop. The API is described in the <a href="/docs">documentation</a>.
+          </p>
+        </main>
+      </div>
+    </Document>
+  );
+}
+
+/** The door of the API's users. */
+export function usersDoor(deps: ConsoleDeps): Door {
+  const cookies = sessionCookies(deps);
+  return {
+    routes: signInRoutes(deps, cookies),
+    sessionOf: cookies.read,
+    async admitted(id, seen) {
+      const found = await findSession(deps.sql, id, seen);
+      if (found === null) return null;
+      const { eshops, now, ...user } = found;
+      return { user, eshops, operator: false, now };
+    },
+    turnedAway(c) {
+      const { pathname, search } = new URL(c.req.url);
+      const next = c.req.method === 'GET' ? `?${new URLSearchParams({ next: `${pathname}${search}` })}` : '';
+      return c.redirect(`${CONSOLE}/sign-in${next}`, 303);
+    },
+  };
+}
+
+/** Passwords that are being checked at the same time, whosever they are: that takes memory and a processor. */
+const MOST_CHECKED = 4;
+/** For how long somebody waits for it, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** The routes that nobody has to be signed in for. */
+function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleEnv> {
+  const { sql, trustProxy, log } = deps;
+  const app = new Hono<ConsoleEnv>();
+  const check = credentialCheck(deps);
+  const addressOf = clientAddresses(trustProxy, log);
+  const places = createPlaces({ total: MOST_CHECKED }, PATIENCE_MS, 'Too many are signing in. Try again.');
+
+  app.get('/sign-in', (c) =>
+    c.html(html(<SignIn token={csrfToken(cookies.before(c))} next={pathOf(c.req.query('next'))} />)),
+  );
+
+  app.post('/sign-in', ownForms(cookies.readBefore), async (c) => {
+    const { eshop, username = '', password = '', next } = c.var.form;
+    const again = (status: 401 | 429, refused: string) =>
+      c.html(
+        html(
+          <SignIn
+            {...{ eshop, username, refused }}
+            token={csrfToken(cookies.before(c))}
+            next={pathOf(next)}
+          />,
+        ),
+        status,
+      );
+    const address = addressOf(c);
+    try {
+      const user = await places.run(NO_ESHOP, async () => {
+        // Limits are for each e-shop: numbers that are nobody's count as one, or whoever makes them up would have no limit.
+        const number = eshopNumber(eshop);
+        const eshopId = (await isEshop(sql, number)) ? number : NO_ESHOP;
+        return await check({ eshopId, username: username.slice(0, 200), address }, password.slice(0, 1000));
+      });
+      if (user === null) return again(401, 'The e-shop, user name or password is incorrect.');
+      const former = cookies.read(c);
+      if (former !== undefined) await endSession(sql, former);
+      await beginSession(sql, cookies.begin(c), user);
+      return c.redirect(pathOf(next), 303);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status !== 429) throw error;
+      for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+      return again(429, error.message);
+    }
+  });
+
+  app.post('/sign-out', ownForms(cookies.read), async (c) => {
+    const id = cookies.read(c);
+    if (id !== undefined) await endSession(sql, id);
+    cookies.end(c);
+    return c.redirect(`${CONSOLE}/sign-in`, 303);
+  });
+  return app;
+}

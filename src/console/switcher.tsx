@@ -1,0 +1,37 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * From one e-shop to another.
+ * @module
+ */
+import type { EshopName } from '../db/console/sessions.ts';
+import { CONSOLE } from './session.ts';
+
+/** With more than these, a number is quicker to type than a name is to find. */
+export const MOST_ESHOPS_LISTED = 200;
+
+/** An e-shop as it is named where there are several. */
+export function eshopTitle({ id, name }: EshopName): string {
+  return `${id} · ${name}`;
+}
+
+/** The form. It changes nothing, and so needs no token. */
+export function Switcher({ eshops, eshopId }: { eshops: readonly EshopName[]; eshopId: number }) {
+  const several = eshops.length <= MOST_ESHOPS_LISTED;
+  return (
+    <form method="get" action={CONSOLE} class="switch">
+      <label for="eshop-shown">Current e-shop</label>
+      {several ? (
+        <select id="eshop-shown" name="eshop">
+          {eshops.map((eshop) => (
+            <option value={String(eshop.id)} selected={eshop.id === eshopId}>
+              {eshopTitle(eshop)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input id="eshop-shown" name="eshop" inputmode="numeric" required value={String(eshopId)} />
+      )}
+      <button type="submit">Show</button>
+    </form>
+  );
+}

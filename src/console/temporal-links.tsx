@@ -1,0 +1,39 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * Links into Temporal's UI.
+ * @module
+ */
+import type { Viewer } from './deps.ts';
+
+/** A page of Temporal's UI. */
+export interface Link {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** Links that leave the console, in a window of their own; nothing where there are none. */
+export function TemporalLinkList({ links }: { links: readonly Link[] }) {
+  if (links.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="temporal">
+      <h2 id="temporal">In the Temporal UI</h2>
+      <ul class="stack links">
+        {links.map(({ name, url }) => (
+          <li>
+            <a href={url} target="_blank" rel="noreferrer">
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The lists about something of the e-shop that a page is about; none for who is of an e-shop. */
+export function linksOf(
+  { temporal, session }: Viewer,
+  about: { readonly webhookId?: number; readonly entityId?: string } = {},
+): readonly Link[] {
+  return temporal?.lists(about, [session.eshopId]) ?? [];
+}

@@ -1,0 +1,76 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * What is asked before a webhook is deactivated or deleted, or gets a new secret.
+ * @module
+ */
+import type { WebhookRecord } from '../../domain/webhook.ts';
+import { ConfirmPage } from '../confirm.tsx';
+import type { Viewer } from '../deps.ts';
+import { Time } from '../times.tsx';
+
+/** What the questions are about. */
+interface Asked {
+  readonly viewer: Viewer;
+  readonly webhook: WebhookRecord;
+  /** Until when the former secret signs too; null where none does. */
+  readonly overlapUntil: string | null;
+}
+
+/** The questions, by the last part of their paths. */
+export const confirmations = {
+  deactivate: ({ viewer, webhook: { id, webhookType } }: Asked) => (
+    <ConfirmPage
+      viewer={viewer}
+      here="/webhooks"
+      title={`Deactivate webhook ${id}?`}
+      button="Deactivate webhook"
+      action={`/webhooks/${id}/deactivate`}
+      back={`/webhooks/${id}`}
+    >
+      <p>
+        Its open deliveries are held until it is active again, and their 48 hours keep running. New{' '}
+        {webhookType} events are not delivered to it; you can recover them once it is active again.
+      </p>
+    </ConfirmPage>
+  ),
+  delete: ({ viewer, webhook: { id, url } }: Asked) => (
+    <ConfirmPage
+      viewer={viewer}
+      here="/webhooks"
+      title={`Delete webhook ${id}?`}
+      button="Delete webhook"
+      action={`/webhooks/${id}/delete`}
+      back={`/webhooks/${id}`}
+    >
+      <p class="wrap">
+        Nothing more is sent to <strong>{url}</strong>. Open deliveries are canceled, and past deliveries can
+        no longer be viewed or recovered. This cannot be undone.
+      </p>
+    </ConfirmPage>
+  ),
+  rotate: ({ viewer, webhook: { id }, overlapUntil }: Asked) => (
+    <ConfirmPage
+      viewer={viewer}
+      here="/webhooks"
+      title={`Regenerate the secret of webhook ${id}?`}
+      button="Regenerate secret"
+      action={`/webhooks/${id}/rotate`}
+      back={`/webhooks/${id}`}
+    >
+      <p>
+        The new secret is shown once, on the next page. For 24 hours, each request is signed with both the old
+        and the new one, so that nothing is rejected while you update your receiver.
+      </p>
+      {overlapUntil === null ? null : (
+        <p class="note warn">
+          An earlier secret is still used for signing until <Time at={overlapUntil} />. This ends its use now:
+          a receiver that has only that one will reject every request.
+        </p>
+      )}
+      <label class="check">
+        <input type="checkbox" name="overlap" value="0" />
+        <span>Stop using the current secret immediately, because it may have leaked</span>
+      </label>
+    </ConfirmPage>
+  ),
+} as const;

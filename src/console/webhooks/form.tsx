@@ -1,0 +1,166 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The form that creates or changes a webhook. What it says is checked by the API.
+ * @module
+ */
+import { eventTypeNames, eventTypes } from '../../domain/event-types.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
+import type { Viewer } from '../deps.ts';
+import { Csrf, Page } from '../layout.tsx';
+import { Input, Select } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+
+/** What its fields hold. */
+export type Fields = Readonly<Record<string, string | undefined>>;
+
+/** The fields of a new webhook. */
+export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', active: 'true' };
+
+/** A webhook as the form shows it. */
+export function fieldsOf({
+  url,
+  webhookType,
+  method,
+  payloadVersion,
+  description,
+  active,
+  parameters,
+}: WebhookRecord): Fields {
+  return {
+    url,
+    webhookType,
+    method,
+    payloadVersion,
+    description: description ?? '',
+    active: active ? 'true' : undefined,
+    withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
+  };
+}
+
+/** What the form says, as the API takes it. */
+export function inputOf({
+  url,
+  webhookType,
+  method,
+  payloadVersion,
+  description,
+  active,
+  withPackingLists,
+}: Fields): object {
+  return {
+    url: (url ?? '').trim(),
+    webhookType,
+    method,
+    payloadVersion,
+    active: active === 'true',
+    ...(description === undefined || description === '' ? {} : { description }),
+    ...(withPackingLists === 'true' ? { parameters: { withPackingLists: true } } : {}),
+  };
+}
+
+function Check({
+  name,
+  label,
+  hint,
+  checked,
+}: {
+  name: string;
+  label: string;
+  hint: string;
+  checked: boolean;
+}) {
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value="true" checked={checked} />
+      <span>
+        {label}
+        <br />
+        <span class="quiet small">{hint}</span>
+      </span>
+    </label>
+  );
+}
+
+/** Makes the page. @param id null for a new one */
+export function WebhookForm(props: {
+  viewer: Viewer;
+  id: string | null;
+  fields: Fields;
+  refused?: string | undefined;
+}) {
+  const { viewer, id, fields, refused } = props;
+  const title = id === null ? 'New webhook' : `Edit webhook ${id}`;
+  const back = id === null ? `${CONSOLE}/webhooks` : `${CONSOLE}/webhooks/${id}`;
+  return (
+    <Page title={title} viewer={viewer} here="/webhooks" refused={refused}>
+      <h1>{title}</h1>
+      <form method="post" action={id === null ? back : `${back}/edit`} class="card form">
+        <Csrf token={viewer.csrf} />
+        <Input
+          name="url"
+          label="URL"
+          value={fields.url}
+          required
+          maxlength={2048}
+          placeholder="https://shop.example/hooks/orders"
+          hint="The http or https URL of your receiver. With GET, the identifier of the record is appended to it."
+        />
+        <Select
+          name="webhookType"
+          label="Event type"
+          value={fields.webhookType}
+          options={eventTypeNames.map((type) => [type, `${type}: ${eventTypes[type].firesWhen}`] as const)}
+        />
+        <div class="filters">
+          <Select
+            name="method"
+            label="Method"
+            value={fields.method}
+            options={[
+              ['POST', 'POST, with the record'],
+              ['GET', 'GET, identifier only'],
+            ]}
+          />
+          <Select
+            name="payloadVersion"
+            label="Payload version"
+            value={fields.payloadVersion}
+            options={[
+              ['v21', 'v21: money and counts as numbers'],
+              ['v2', 'v2: money and counts as strings'],
+            ]}
+          />
+        </div>
+        <Input
+          name="description"
+          label="Description (optional)"
+          value={fields.description}
+          maxlength={1000}
+        />
+        <fieldset>
+          <legend>Options</legend>
+          <Check
+            name="active"
+            label="Active"
+            hint="Deliveries start as soon as the webhook is saved."
+            checked={fields.active === 'true'}
+          />
+          <Check
+            name="withPackingLists"
+            label="Include packing lists"
+            hint="Only for UPDATE_ORDER and UPDATE_ORDER_STATUS: adds which units are in which package."
+            checked={fields.withPackingLists === 'true'}
+          />
+        </fieldset>
+        <div class="acts">
+          <button type="submit" class="main">
+            {id === null ? 'Create webhook' : 'Save changes'}
+          </button>
+          <a class="button" href={back}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    </Page>
+  );
+}

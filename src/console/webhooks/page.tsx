@@ -1,0 +1,223 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * One webhook: how it is doing, what it did last, and what can be done.
+ * @module
+ */
+import type * as v from 'valibot';
+import type { Delivery } from '../../api/deliveries/record.ts';
+import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
+import type { TestResult } from '../../api/webhooks/trial.ts';
+import type { WebhookRecord } from '../../domain/webhook.ts';
+import { DeliveryRows } from '../deliveries/rows.tsx';
+import type { Viewer } from '../deps.ts';
+import { Act, Page } from '../layout.tsx';
+import { Badge, Code, Empty, Facts, Live, LivePart, typeWords } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
+import { Ago, Time } from '../times.tsx';
+import { Health, Trouble } from './health.tsx';
+import { Trial } from './trial.tsx';
+
+/** What the page shows. */
+export interface WebhookPageProps {
+  readonly viewer: Viewer;
+  readonly webhook: WebhookRecord;
+  readonly accepted: string | undefined;
+  readonly deliveries: readonly v.InferOutput<typeof Delivery>[];
+  readonly recoveries: readonly v.InferOutput<typeof recoveryRecord>[];
+  /** Until when the former secret signs too; null where none does. */
+  readonly overlapUntil: string | null;
+  /** Shown this once. */
+  readonly secret?: string | undefined;
+  readonly trial?: v.InferOutput<typeof TestResult> | undefined;
+  readonly said?: string | undefined;
+  readonly refused?: string | undefined;
+}
+
+function NewSecret({ secret }: { secret: string }) {
+  return (
+    <section class="card" aria-labelledby="secret">
+      <h2 id="secret">Signing secret</h2>
+      <p>Your receiver verifies signatures with it. Copy it now: it is never shown again.</p>
+      <Code text={secret} named="The new secret" fold />
+    </section>
+  );
+}
+
+function Secret({
+  viewer,
+  webhook: { id },
+  overlapUntil,
+}: Pick<WebhookPageProps, 'viewer' | 'webhook' | 'overlapUntil'>) {
+  return (
+    <section class="card" aria-labelledby="rotate">
+      <h2 id="rotate">Secret</h2>
+      {overlapUntil === null ? (
+        <p class="quiet">
+          A new secret is valid immediately. The old one is used alongside it for 24 hours, so that no
+          delivery is rejected in the meantime.
+        </p>
+      ) : (
+        <p>
+          The previous secret is also used for signing until <Time at={overlapUntil} /> (
+          <Ago at={overlapUntil} now={viewer.now} />
+          ).
+        </p>
+      )}
+      <p class="acts">
+        <a class="button" href={`${CONSOLE}/webhooks/${id}/rotate`}>
+          Regenerate secret{' '}
+        </a>
+      </p>
+    </section>
+  );
+}
+
+const RECOVERY_TONES = { running: 'busy', paused: 'calm', completed: 'good', canceled: '' } as const;
+
+function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' | 'viewer'>) {
+  return (
+    <section class="card flush" aria-labelledby="recoveries">
+      <h2 id="recoveries">Recoveries</h2>
+      <ul class="rows">
+        {recoveries.map(
+          ({
+            state,
+            reason,
+            done,
+            failed,
+            left,
+            count,
+            createdAt,
+            since,
+            estimatedEndAt,
+            recoveryId,
+            webhookId,
+          }) => (
+            <li>
+              <p class="name">
+                {done} of {count} delivered
+              </p>
+              <p class="more">
+                <span>
+                  since <Time at={since} />
+                </span>
+                <span>{left} left</span>
+                {failed === 0 ? null : <span>{failed} failed again</span>}
+                {estimatedEndAt === null ? null : (
+                  <span>
+                    ends <Ago at={estimatedEndAt} now={viewer.now} />
+                  </span>
+                )}
+                {reason === null ? null : <span>{reason}</span>}
+              </p>
+              <div class="end">
+                <Badge tone={RECOVERY_TONES[state]}>{state}</Badge>
+                <Ago at={createdAt} now={viewer.now} />
+                {state === 'running' || state === 'paused' ? (
+                  <Act action={`/webhooks/${webhookId}/recoveries/${recoveryId}/cancel`} viewer={viewer}>
+                    {' '}
+                    Cancel recovery{' '}
+                  </Act>
+                ) : null}
+              </div>
+            </li>
+          ),
+        )}
+      </ul>
+    </section>
+  );
+}
+
+/** Makes the page. */
+export function WebhookPage(props: WebhookPageProps) {
+  const { viewer, webhook, accepted, deliveries, recoveries, secret, trial, said, refused } = props;
+  const { id, url, webhookType, active, method, payloadVersion, parameters, description, registeredAt } =
+    webhook;
+  const path = `/webhooks/${id}`;
+  return (
+    <Page title={`Webhook ${id}`} viewer={viewer} here="/webhooks" said={said} refused={refused}>
+      <Live id="health" path={`${CONSOLE}${path}`} also={['latest', 'recovered']}>
+        <div class="stack">
+          <div class="top">
+            <div>
+              <h1>
+                {webhookType} <span class="quiet">#{id}</span>
+              </h1>
+              <p class="quiet wrap">
+                {method} {url}, when {typeWords(webhookType)}
+              </p>
+            </div>
+            <Health webhook={webhook} />
+          </div>
+          <Trouble webhook={webhook} now={viewer.now} />
+        </div>
+      </Live>
+      <div class="acts">
+        <Act action={`${path}/test`} viewer={viewer} kind={active ? 'main' : 'plain'}>
+          Send a test
+        </Act>
+        {active ? null : (
+          <Act action={`${path}/activate`} viewer={viewer} kind="main">
+            Activate
+          </Act>
+        )}
+        <a class="button" href={`${CONSOLE}${path}/edit`}>
+          {' '}
+          Edit{' '}
+        </a>
+        <a class="button" href={`${CONSOLE}${path}/recover`}>
+          Recover
+        </a>
+        {active ? (
+          <a class="button" href={`${CONSOLE}${path}/deactivate`}>
+            Deactivate
+          </a>
+        ) : null}
+        <a class="button danger" href={`${CONSOLE}${path}/delete`}>
+          Delete
+        </a>
+      </div>
+      {secret === undefined ? null : <NewSecret secret={secret} />}
+      {trial === undefined ? null : <Trial result={trial} />}
+      <div class="two">
+        <section class="card" aria-labelledby="about">
+          <h2 id="about">About</h2>
+          <Facts
+            facts={[
+              ['URL', url],
+              ['Method', method],
+              ['Payload', method === 'GET' ? 'none: the identifier is in the URL' : payloadVersion],
+              ['Packing lists', parameters?.withPackingLists === true ? 'yes' : null],
+              ['Description', description],
+              ['Registered', <Time at={registeredAt} />],
+              ['Last success', accepted === undefined ? 'none yet' : <Ago at={accepted} now={viewer.now} />],
+            ]}
+          />
+        </section>
+        <Secret {...props} />
+      </div>
+      <TemporalLinkList links={linksOf(viewer, { webhookId: id })} />
+      <LivePart id="latest">
+        <section class="card flush" aria-labelledby="deliveries">
+          <h2 id="deliveries">Latest deliveries</h2>
+          {deliveries.length === 0 ? (
+            <Empty title="No deliveries yet">
+              <p>The first one is made when {typeWords(webhookType)}. Tests are not listed here.</p>
+            </Empty>
+          ) : (
+            <>
+              <DeliveryRows deliveries={deliveries} now={viewer.now} />
+              <p class="pages">
+                <a href={`${CONSOLE}/deliveries?webhookId=${id}`}>All deliveries of this webhook</a>
+              </p>
+            </>
+          )}
+        </section>
+      </LivePart>
+      <LivePart id="recovered">
+        {recoveries.length === 0 ? null : <Recoveries recoveries={recoveries} viewer={viewer} />}
+      </LivePart>
+    </Page>
+  );
+}

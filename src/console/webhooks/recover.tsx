@@ -1,0 +1,91 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * What a webhook did not get, asked for again: counted first, then begun.
+ * @module
+ */
+import type * as v from 'valibot';
+import type { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
+import { type Recoverable, recoverable } from '../../domain/recovery.ts';
+import type { Viewer } from '../deps.ts';
+import { Csrf, Page } from '../layout.tsx';
+import { Input } from '../parts.tsx';
+import { CONSOLE } from '../session.ts';
+import { duration, Time } from '../times.tsx';
+
+const WORDS: Readonly<Record<Recoverable, string>> = {
+  failed: 'Failed: all retries failed',
+  expired: 'Expired: the 48 hours ended',
+  canceled: 'Canceled: an operator ended the delivery',
+  missed: 'Missed: the webhook was inactive or did not exist yet',
+};
+
+/** Makes the page. @param counted what a dry run has found */
+export function RecoverPage(props: {
+  viewer: Viewer;
+  id: string;
+  fields: Readonly<Record<string, string | undefined>>;
+  include: readonly string[];
+  counted?: v.InferOutput<typeof recoverAnswer> | undefined;
+  refused?: string | undefined;
+}) {
+  const { viewer, id, fields, include, counted, refused } = props;
+  return (
+    <Page title={`Recover events for webhook ${id}`} viewer={viewer} here="/webhooks" refused={refused}>
+      <div class="top">
+        <div>
+          <h1>Recover events</h1>
+          <p class="quiet">
+            Delivers what <a href={`${CONSOLE}/webhooks/${id}`}>webhook {id}</a> did not get. What was
+            delivered is not sent again.
+          </p>
+        </div>
+      </div>
+      <form method="post" action={`${CONSOLE}/webhooks/${id}/recover`} class="card form">
+        <Csrf token={viewer.csrf} />
+        <div class="filters">
+          <Input
+            name="since"
+            label="Events since (UTC)"
+            type="datetime-local"
+            value={fields.since}
+            required
+          />
+          <Input name="until" label="Until (UTC; default: now)" type="datetime-local" value={fields.until} />
+        </div>
+        <fieldset>
+          <legend>Events to recover</legend>
+          {recoverable.map((name) => (
+            <label class="check">
+              <input type="checkbox" name={name} value="true" checked={include.includes(name)} />
+              <span>{WORDS[name]}</span>
+            </label>
+          ))}
+        </fieldset>
+        {counted === undefined ? null : (
+          <div class="note good" role="status">
+            <p>
+              <strong>{counted.count.toLocaleString('en-US')}</strong>{' '}
+              {counted.count === 1 ? 'event' : 'events'} would be recovered
+              {counted.count === 0 ? '.' : `, in about ${duration(counted.estimatedDurationMs)}.`}
+            </p>
+            {counted.first === null || counted.last === null ? null : (
+              <p>
+                From <Time at={counted.first} /> to <Time at={counted.last} />.
+              </p>
+            )}
+          </div>
+        )}
+        <div class="acts">
+          <button type="submit" name="go" value="count" class={counted === undefined ? 'main' : 'plain'}>
+            {' '}
+            Count events{' '}
+          </button>
+          <button type="submit" name="go" value="begin" class={counted === undefined ? 'plain' : 'main'}>
+            {' '}
+            Recover events{' '}
+          </button>
+        </div>
+      </form>
+    </Page>
+  );
+}

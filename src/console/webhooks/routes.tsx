@@ -1,0 +1,236 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * The pages of webhooks, and what can be asked of one.
+ * @module
+ */
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { Delivery } from '../../api/deliveries/record.ts';
+import { recoverAnswer, recoveryRecord } from '../../api/webhooks/recovery-record.ts';
+import { TestResult } from '../../api/webhooks/trial.ts';
+import { lastAccepted } from '../../db/console/health.ts';
+import { findTriedWebhook } from '../../db/webhooks/tried.ts';
+import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
+import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
+import { ApiRefusal, piece } from '../api-client.ts';
+import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { html } from '../layout.tsx';
+import { CONSOLE } from '../session.ts';
+import { fromField } from '../times.tsx';
+import { confirmations } from './confirm.tsx';
+import { fieldsOf, inputOf, newFields, WebhookForm } from './form.tsx';
+import { WebhooksPage } from './list.tsx';
+import { WebhookPage, type WebhookPageProps } from './page.tsx';
+import { RecoverPage } from './recover.tsx';
+
+const One = v.object({ data: webhookRecordSchema });
+const Many = v.object({ data: v.array(webhookRecordSchema) });
+const WithSecret = v.object({ data: webhookWithSecretSchema });
+const Latest = v.object({ data: v.array(Delivery) });
+const Recoveries = v.object({ data: v.array(recoveryRecord) });
+const Tested = v.object({ data: TestResult });
+const Recovered = v.object({ data: recoverAnswer });
+const Any = v.object({ message: v.string() });
+
+/** What is said after a redirect, by the word in the address. */
+const SAID: Readonly<Record<string, string>> = {
+  activated: 'The webhook is active. Held deliveries resume within seconds.',
+  deactivated: 'The webhook is inactive: open deliveries are held.',
+  saved: 'The webhook was changed.',
+  recovering: 'The recovery has started. Its progress is shown below.',
+  canceled: 'The recovery was canceled.',
+  deleted: 'The webhook was deleted.',
+};
+
+/** From when on something may have been lost: what failed at last was begun up to a window before. */
+function lostSince({ incident, lastDeactivation }: WebhookRecord, windowMs: number): string | undefined {
+  const at = lastDeactivation?.at ?? incident?.since;
+  return at === undefined ? undefined : new Date(Date.parse(at) - windowMs).toISOString();
+}
+
+type Extra = Pick<WebhookPageProps, 'secret' | 'trial' | 'said' | 'refused'>;
+
+/** The routes below `/webhooks`. */
+export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
+  const app = new Hono<ConsoleEnv>();
+  type Asking = Context<ConsoleEnv>;
+
+  /** Until when the former secret of a webhook signs too. */
+  async function overlapOf(c: Asking, id: number): Promise<string | null> {
+    const { session, now } = c.var.viewer;
+    const until = (await findTriedWebhook(sql, session.eshopId, id))?.previousSecretUntil ?? null;
+    return until !== null && until > now ? until.toISOString() : null;
+  }
+
+  async function shown(c: Asking, id: string, extra: Extra) {
+    const { api, viewer } = c.var;
+    const at = `/v21/webhooks/${piece(id)}`;
+    const { data: webhook } = await api.get(One, at);
+    const [accepted, deliveries, recoveries, overlapUntil] = await Promise.all([
+      lastAccepted(sql, viewer.session.eshopId),
+      api.get(Latest, `${at}/deliveries`, { items: '8' }),
+      api.get(Recoveries, `${at}/recoveries`, { items: '5' }),
+      overlapOf(c, webhook.id),
+    ]);
+    return html(
+      <WebhookPage
+        {...extra}
+        {...{ viewer, webhook, overlapUntil }}
+        accepted={accepted.get(webhook.id)}
+        deliveries={deliveries.data}
+        recoveries={recoveries.data}
+      />,
+    );
+  }
+
+  /** Does something to a webhook; what is refused is said on its page. */
+  async function orRefused(c: Asking, id: string, act: () => Promise<Response>): Promise<Response> {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
+      return c.html(await shown(c, id, { refused: error.message }), 409);
+    }
+  }
+
+  app.get('/webhooks', async (c) => {
+    const { api, viewer } = c.var;
+    const [{ data: webhooks }, accepted] = await Promise.all([
+      api.get(Many, '/v21/webhooks'),
+      lastAccepted(sql, viewer.session.eshopId),
+    ]);
+    const said = SAID[c.req.query('done') ?? ''];
+    return c.html(html(<WebhooksPage {...{ viewer, webhooks, accepted, said }} />));
+  });
+
+  app.get('/webhooks/new', (c) =>
+    c.html(html(<WebhookForm viewer={c.var.viewer} id={null} fields={newFields} />)),
+  );
+
+  app.post('/webhooks', async (c) => {
+    const { form, viewer, api } = c.var;
+    try {
+      const { data } = await api.send(WithSecret, 'POST', '/v21/webhooks', inputOf(form));
+      const said = 'The webhook was created. Send it a test to see whether your receiver works.';
+      return c.html(await shown(c, String(data.id), { secret: data.secret, said }));
+    } catch (error) {
+      if (!(error instanceof ApiRefusal)) throw error;
+      return c.html(
+        html(<WebhookForm viewer={viewer} id={null} fields={form} refused={error.message} />),
+        400,
+      );
+    }
+  });
+
+  app.get('/webhooks/:id', async (c) =>
+    c.html(await shown(c, c.req.param('id'), { said: SAID[c.req.query('done') ?? ''] })),
+  );
+
+  app.get('/webhooks/:id/edit', async (c) => {
+    const { data } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    return c.html(html(<WebhookForm viewer={c.var.viewer} id={String(data.id)} fields={fieldsOf(data)} />));
+  });
+
+  app.post('/webhooks/:id/edit', async (c) => {
+    const { form, viewer, api } = c.var;
+    const id = c.req.param('id');
+    try {
+      await api.send(One, 'PUT', `/v21/webhooks/${piece(id)}`, inputOf(form));
+      return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
+      return c.html(html(<WebhookForm viewer={viewer} id={id} fields={form} refused={error.message} />), 400);
+    }
+  });
+
+  for (const [name, asked] of Object.entries(confirmations)) {
+    app.get(`/webhooks/:id/${name}`, async (c) => {
+      const { data: webhook } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
+      const overlapUntil = await overlapOf(c, webhook.id);
+      return c.html(html(asked({ viewer: c.var.viewer, webhook, overlapUntil })));
+    });
+  }
+
+  app.post('/webhooks/:id/delete', (c) => {
+    const id = c.req.param('id');
+    return orRefused(c, id, async () => {
+      await c.var.api.send(Any, 'DELETE', `/v21/webhooks/${piece(id)}`);
+      return c.redirect(`${CONSOLE}/webhooks?done=deleted`, 303);
+    });
+  });
+
+  for (const [name, done] of [
+    ['activate', 'activated'],
+    ['deactivate', 'deactivated'],
+  ] as const) {
+    app.post(`/webhooks/:id/${name}`, (c) => {
+      const id = piece(c.req.param('id'));
+      return orRefused(c, id, async () => {
+        await c.var.api.send(One, 'PUT', `/v21/webhooks/${id}/${name}`);
+        return c.redirect(`${CONSOLE}/webhooks/${id}?done=${done}`, 303);
+      });
+    });
+  }
+
+  app.post('/webhooks/:id/rotate', (c) => {
+    const id = c.req.param('id');
+    return orRefused(c, id, async () => {
+      const overlap = c.var.form.overlap === '0' ? '?overlap=0' : '';
+      const { data } = await c.var.api.send(
+        WithSecret,
+        'PUT',
+        `/v21/webhooks/${piece(id)}/regenerate-secret${overlap}`,
+      );
+      return c.html(await shown(c, id, { secret: data.secret, said: 'The webhook has a new secret.' }));
+    });
+  });
+
+  app.post('/webhooks/:id/test', (c) => {
+    const id = c.req.param('id');
+    return orRefused(c, id, async () => {
+      const { data: trial } = await c.var.api.send(Tested, 'POST', `/v21/webhooks/${piece(id)}/test`);
+      return c.html(await shown(c, id, { trial }));
+    });
+  });
+
+  app.get('/webhooks/:id/recover', async (c) => {
+    const { data } = await c.var.api.get(One, `/v21/webhooks/${piece(c.req.param('id'))}`);
+    // While it was inactive, it missed what happened.
+    const include = data.lastDeactivation === null ? usuallyRecovered : [...usuallyRecovered, 'missed'];
+    const since = c.req.query('since') ?? lostSince(data, policy.windowMs)?.slice(0, 16);
+    return c.html(
+      html(<RecoverPage viewer={c.var.viewer} id={String(data.id)} fields={{ since }} include={include} />),
+    );
+  });
+
+  app.post('/webhooks/:id/recover', async (c) => {
+    const { form, viewer, api } = c.var;
+    const id = c.req.param('id');
+    const include = recoverable.filter((name) => form[name] === 'true');
+    const page = { viewer, id, fields: form, include };
+    const until = form.until === '' ? undefined : fromField(form.until);
+    const asked = { since: fromField(form.since), ...(until === undefined ? {} : { until }), include };
+    const dryRun = form.go !== 'begin';
+    try {
+      const { data } = await api.send(Recovered, 'POST', `/v21/webhooks/${piece(id)}/recover`, {
+        ...asked,
+        dryRun,
+      });
+      return dryRun
+        ? c.html(html(<RecoverPage {...page} counted={data} />))
+        : c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=recovering`, 303);
+    } catch (error) {
+      if (!(error instanceof ApiRefusal) || error.status === 404) throw error;
+      return c.html(html(<RecoverPage {...page} refused={error.message} />), 400);
+    }
+  });
+
+  app.post('/webhooks/:id/recoveries/:recoveryId/cancel', (c) => {
+    const { id, recoveryId } = c.req.param();
+    return orRefused(c, id, async () => {
+      await c.var.api.send(Any, 'POST', `/v21/webhooks/${piece(id)}/recoveries/${piece(recoveryId)}/cancel`);
+      return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=canceled`, 303);
+    });
+  });
+  return app;
+}

@@ -1,0 +1,34 @@
+/**
+ * Whose something is that a page of the console is about.
+ * @module
+ */
+import type { Sql } from '../pool.ts';
+import type { EshopName } from './sessions.ts';
+
+/** What belongs to an e-shop and has an id of its own in all of them. */
+export type Owned = 'deliveries' | 'webhooks' | 'events';
+
+/** The e-shop that something belongs to; null where there is no such thing. @param id in the form of its kind */
+export async function eshopOf(sql: Sql, kind: Owned, id: string): Promise<number | null> {
+  const owned = {
+    deliveries: () => sql<{ eshopId: number }[]>`select eshop_id from deliveries where id = ${id}`,
+    webhooks: () => sql<{ eshopId: number }[]>`select eshop_id from webhooks where id = ${id}::bigint`,
+    events: () => sql<{ eshopId: number }[]>`select eshop_id from events where id = ${id}`,
+  };
+  const [row] = await owned[kind]();
+  return row?.eshopId ?? null;
+}
+
+/** Whether there is an e-shop of this number. */
+export async function isEshop(sql: Sql, id: number): Promise<boolean> {
+  return (await sql`select from eshops where id = ${id}`).length > 0;
+}
+
+/** What an operator may look at: all e-shops, in the order of their ids; and the time by the database's clock. */
+export async function allEshops(sql: Sql): Promise<{ eshops: readonly EshopName[]; now: Date }> {
+  const [row] = await sql<{ eshops: readonly EshopName[]; now: Date }[]>`
+    select clock_timestamp() as now, coalesce(
+      (select json_agg(json_build_object('id', id, 'name', name) order by id) from eshops), '[]') as eshops`;
+  if (row === undefined) throw new Error('The e-shops were not read.');
+  return row;
+}

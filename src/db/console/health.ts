@@ -1,0 +1,24 @@
+/**
+ * When each webhook of an e-shop was last served.
+ * @module
+ */
+import type { Sql } from '../pool.ts';
+
+/** So many of a webhook's latest deliveries are looked at: what was accepted before is long ago. */
+const LATEST = 1_000;
+
+/** When a receiver last accepted a delivery, by the webhook's id; without those where none of the latest was. */
+export async function lastAccepted(sql: Sql, eshopId: number): Promise<ReadonlyMap<number, string>> {
+  const rows = await selectLastAccepted(sql, eshopId);
+  return new Map(rows.map(({ id, at }) => [id, at.toISOString()]));
+}
+
+/** The query of {@link lastAccepted}, not sent yet. Where the latest was accepted, no other is read. */
+export function selectLastAccepted(sql: Sql, eshopId: number) {
+  return sql<{ id: number; at: Date }[]>`
+    select w.id, x.at from webhooks w cross join lateral (
+      select l.last_attempt_at as at from (
+        select d.state, d.last_attempt_at from deliveries d where d.webhook_id = w.id order by d.id desc limit ${LATEST}) l
+      where l.state = 'delivered' and l.last_attempt_at is not null limit 1) x
+    where w.eshop_id = ${eshopId} and w.deleted_at is null`;
+}

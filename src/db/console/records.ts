@@ -1,0 +1,65 @@
+/**
+ * Records as lists of the console show them: the newest first, from one on to those before it, so that a page costs the same
+ * whatever is stored. The API's lists begin with the oldest, and count.
+ * @module
+ */
+import type { EntityKind } from '../../domain/event-types.ts';
+import type { Sql } from '../pool.ts';
+import { selected } from '../records/columns.ts';
+import { orders } from '../records/orders.ts';
+import { products } from '../records/products.ts';
+import { receivings } from '../records/receivings.ts';
+import { returns } from '../records/returns.ts';
+import { stockMovements } from '../records/stock-movements.ts';
+
+/** A record in its v2 form. */
+export type Row = Readonly<Record<string, unknown>>;
+
+const kinds = {
+  order: orders,
+  product: products,
+  receiving: receivings,
+  return: returns,
+  stockMovement: stockMovements,
+};
+
+/**
+ * A page of the records of an e-shop, the newest first.
+ * @param before the id of the record that it follows; of none that there is, it is empty
+ */
+export async function newestRecords(
+  sql: Sql,
+  kind: EntityKind,
+  eshopId: number,
+  { before, most }: { readonly before: string | null; readonly most: number },
+): Promise<readonly Row[]> {
+  if (kind === 'stockMovement' && before !== null && !/^\d{1,18}$/.test(before)) return [];
+  return [...(await selectNewest(sql, kind, eshopId, { before, most }))];
+}
+
+/** The query of {@link newestRecords}, not sent yet. */
+export function selectNewest(
+  sql: Sql,
+  kind: EntityKind,
+  eshopId: number,
+  { before, most }: { readonly before: string | null; readonly most: number },
+) {
+  const family = kinds[kind];
+  const [table, key] = [sql(family.table), sql(family.entry.idField)];
+  const behind =
+    before === null
+      ? sql``
+      : sql`and (t.created_at, t.${key}) < (
+          (select b.created_at from ${table} b where b.eshop_id = ${eshopId} and b.${key} = ${before}), ${before})`;
+  return sql<Row[]>`
+    select ${columnsOf(sql, kind)} from ${table} t where t.eshop_id = ${eshopId} ${behind}
+    order by t.created_at desc, t.${key} desc limit ${most}`;
+}
+
+/** What follows `select`; a case per kind, since each has records of its own type. */
+function columnsOf(sql: Sql, kind: EntityKind) {
+  if (kind === 'order') return selected(sql, orders);
+  if (kind === 'product') return selected(sql, products);
+  if (kind === 'receiving') return selected(sql, receivings);
+  return kind === 'return' ? selected(sql, returns) : selected(sql, stockMovements);
+}

@@ -1,0 +1,75 @@
+/**
+ * The sessions of the console. Kept here and not in a signed token, so that signing out ends one, and so does whatever an
+ * operator revokes.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import type { Role } from '../../domain/role.ts';
+import type { Sql } from '../pool.ts';
+
+/** How long a session lasts at most, in hours. */
+export const SESSION_HOURS = 12;
+/** After so long without a page that somebody asked for, it is over; in minutes. */
+export const SESSION_IDLE_MINUTES = 60;
+
+/** An e-shop by its number and name. */
+export interface EshopName {
+  readonly id: number;
+  readonly name: string;
+}
+
+/** A session that is good, with whose it is. */
+export interface SessionRow {
+  readonly userId: number;
+  readonly username: string;
+  readonly role: Role;
+  /** What it may look at: its own e-shop, then those that a user of the warehouse was given beside it. */
+  readonly eshops: readonly EshopName[];
+  /** By the database's clock. */
+  readonly now: Date;
+}
+
+function hashOf(id: string): Buffer {
+  return createHash('sha256').update(id).digest();
+}
+
+/** Begins a session, and forgets those of anybody that are over. */
+export async function beginSession(
+  sql: Sql,
+  id: string,
+  user: { readonly id: number; readonly passwordVersion: number },
+): Promise<void> {
+  await sql`delete from console_sessions where expires_at < now()`;
+  await sql`
+    insert into console_sessions (id_hash, user_id, password_version, expires_at)
+    values (${hashOf(id)}, ${user.id}, ${user.passwordVersion}, now() + make_interval(hours => ${SESSION_HOURS}))`;
+}
+
+/**
+ * The session of this id, or null where it is over, was ended, or its user may no longer sign in.
+ * @param seen true where a person asked for something: it lasts on
+ */
+export async function findSession(sql: Sql, id: string, seen: boolean): Promise<SessionRow | null> {
+  const idHash = hashOf(id);
+  const [row] = await sql<(SessionRow & { stale: boolean })[]>`
+    select u.id as user_id, u.username, u.role, clock_timestamp() as now,
+           (select json_agg(json_build_object('id', x.id, 'name', x.name) order by x.id <> e.id, x.id)
+            from eshops x
+            where x.id = e.id or (u.role = 'warehouse' and x.disabled_at is null
+              and x.id in (select g.eshop_id from user_eshops g where g.user_id = u.id))) as eshops,
+           s.last_seen_at < now() - interval '1 minute' as stale
+    from console_sessions s
+    join users u on u.id = s.user_id and u.password_version = s.password_version
+    join eshops e on e.id = u.eshop_id
+    where s.id_hash = ${idHash} and s.expires_at > now() and e.disabled_at is null
+      and s.last_seen_at > now() - make_interval(mins => ${SESSION_IDLE_MINUTES})`;
+  if (row === undefined) return null;
+  const { stale, ...session } = row;
+  if (seen && stale) await sql`update console_sessions set last_seen_at = now() where id_hash = ${idHash}`;
+  return session;
+}
+
+/** Ends a session; one that is not there stays so. */
+export async function endSession(sql: Sql, id: string): Promise<void> {
+  await sql`delete from console_sessions where id_hash = ${hashOf(id)}`;
+}

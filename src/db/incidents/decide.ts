@@ -1,0 +1,146 @@
+/**
+ * Whose e-shop is to be warned, and the ledger put together. One process at a time, so that no incident is warned of twice.
+ * @module
+ */
+import type { Pool, Sql } from '../pool.ts';
+import { transaction } from '../transaction.ts';
+import { joinFailures } from './failures.ts';
+
+/** When an e-shop is warned, in milliseconds. */
+export interface WarningTerms {
+  /** So long before the retries of a delivery are spent. */
+  readonly leadMs: number;
+  /** After so long without an attempt that was accepted. */
+  readonly patienceMs: number;
+}
+
+/** The advisory lock of whoever decides: any fixed number of its own. */
+const DECIDING = 715_022;
+/** A success is remembered for this long, in seconds: what failed before it may be recorded after it. */
+const REMEMBERED_S = 60;
+
+const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
+
+/** Whether anything has failed lately: else there is nothing to decide. */
+export async function hasFailures(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`select exists (select from failures) as found`;
+  return row?.found === true;
+}
+
+/**
+ * Decides whom to warn by what has been recorded, and puts the ledger together. Does nothing while another process does it.
+ * @param terms null: nobody is warned
+ * @returns how many warnings are owed on account of this
+ */
+export async function decideWarnings(sql: Pool, terms: WarningTerms | null): Promise<number> {
+  return await transaction(sql, async (tx) => {
+    const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${DECIDING}) as mine`;
+    if (turn?.mine !== true) return 0;
+    if (terms !== null) await endForgotten(tx, terms);
+    const warned =
+      terms === null ? 0 : (await warnOfLastRetries(tx, terms)) + (await warnOfIncidents(tx, terms));
+    await fold(tx);
+    return warned;
+  });
+}
+
+/** Webhooks `w` of e-shops `s` that want warnings, each with its incident `i`. */
+const wanted = (sql: Sql) =>
+  sql`webhooks w join eshops s on s.id = w.eshop_id and s.warning_mails ${joinFailures(sql)}`;
+/** Those of them that have failed lately. */
+const failing = (sql: Sql) => sql`w.id in (select webhook_id from failures)`;
+
+/** Whether nobody has been warned of a webhook `w` since a time. */
+const unwarnedSince = (sql: Sql, time: ReturnType<Sql>) => sql`
+  not exists (
+    select from warnings x
+    where x.webhook_id = w.id and x.generation = w.generation and x.dropped_at is null and x.at >= ${time})`;
+
+/** Incidents that have lasted long enough, and that nobody was warned of. */
+const due = (sql: Sql, { patienceMs }: WarningTerms) => sql`
+  ${failing(sql)} and i.since <= now() - ${seconds(sql, patienceMs)}
+  and ${unwarnedSince(sql, sql`i.since`)}`;
+
+/** A delivery that was accepted after the beginning of an incident was created at most this long before it, or is forgotten. */
+const OLDEST = '3 days';
+
+/** The least id of a time. */
+const idAt = (sql: Sql, time: ReturnType<Sql>) =>
+  sql`(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
+
+/**
+ * Ends incidents that are none: a success recorded at the same moment as a failure may not have seen it. The deliveries
+ * themselves know.
+ */
+async function endForgotten(tx: Sql, terms: WarningTerms): Promise<void> {
+  await tx`
+    insert into failures (webhook_id, generation, failures, since, until)
+    select w.id, w.generation, 0, a.at, a.at
+    from ${wanted(tx)}
+    cross join lateral (
+      select max(d.finished_at) as at from deliveries d
+      where d.webhook_id = w.id and d.id >= ${idAt(tx, tx`i.since - ${OLDEST}::interval`)}
+        and d.state = 'delivered' and d.last_generation = w.generation and d.finished_at > i.since) a
+    where ${due(tx, terms)} and a.at is not null`;
+}
+
+/** One warning for each webhook with a delivery whose last retries have come, at most one in the time before a deactivation. */
+async function warnOfLastRetries(tx: Sql, { leadMs }: WarningTerms): Promise<number> {
+  const decided = await tx`
+    insert into warnings (webhook_id, generation, delivery_id)
+    select distinct on (w.id) w.id, w.generation, d.id
+    from ${wanted(tx)}
+    join failures f on f.webhook_id = w.id and f.generation = w.generation and f.last_call is not null
+    join deliveries d on d.id = f.last_call and d.state = 'retrying' and d.operator_stop is null
+    where ${failing(tx)} and w.active and w.deleted_at is null
+      and ${unwarnedSince(tx, tx`least(now() - ${seconds(tx, leadMs)}, i.since)`)}
+    order by w.id, d.id`;
+  return decided.count;
+}
+
+/** One warning for each incident that has lasted for long. */
+async function warnOfIncidents(tx: Sql, terms: WarningTerms): Promise<number> {
+  const decided = await tx`
+    insert into warnings (webhook_id, generation)
+    select w.id, w.generation from ${wanted(tx)} where ${due(tx, terms)}`;
+  return decided.count;
+}
+
+/** Rows that are put together at once. */
+const PAGE = 10_000;
+/** A delivery with few retries left is remembered for this long, in seconds: it may be recorded just after the decision. */
+const LAST_CALL_S = 30;
+
+/**
+ * Puts the rows of each webhook together: the failures of its present generation that are not over, and its last success.
+ * Nothing else of them is ever read.
+ */
+async function fold(tx: Sql): Promise<void> {
+  const long = tx`now() - make_interval(secs => ${REMEMBERED_S})`;
+  const recent = tx`t.last_call is not null and t.until > now() - make_interval(secs => ${LAST_CALL_S})`;
+  await tx`
+    with scattered as (
+      select f.webhook_id from failures f join webhooks w on w.id = f.webhook_id
+      group by f.webhook_id
+      having count(*) > 1 or bool_or(f.failures = 0 and f.until < ${long} or f.generation <> w.generation or w.deleted_at is not null)),
+    taken as (
+      delete from failures where ctid = any(array(
+        select ctid from failures where webhook_id in (select webhook_id from scattered) limit ${PAGE}))
+      returning *),
+    accepted as (
+      select webhook_id, generation, max(until) as at from taken where failures = 0 group by 1, 2),
+    present as (
+      select t.*, a.at is null or t.until > a.at as lasts, ${recent} as called
+      from taken t
+      join webhooks w on w.id = t.webhook_id and w.generation = t.generation and w.deleted_at is null
+      left join accepted a on a.webhook_id = t.webhook_id and a.generation = t.generation)
+    insert into failures (webhook_id, generation, failures, since, until, last_error, last_call)
+    select webhook_id, generation, sum(failures), min(since), max(until), (array_agg(last_error order by until desc))[1],
+           (array_agg(last_call) filter (where called))[1]
+    from present where failures > 0 and (lasts or called) group by webhook_id, generation, lasts
+    union all
+    -- What failed before it may lie behind the page.
+    select webhook_id, generation, 0, max(until), max(until), null, null
+    from present where failures = 0 group by webhook_id, generation
+    having max(until) > ${long} or (select count(*) from taken) = ${PAGE}`;
+}

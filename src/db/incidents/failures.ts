@@ -1,0 +1,84 @@
+/**
+ * The ledger of failures: what is recorded of attempts says here how long a webhook has been failing (docs/decisions/0080). Rows
+ * are only added: nobody waits for a row that hundreds of attempts per second would share.
+ * @module
+ */
+import type { Sql } from '../pool.ts';
+
+/** What it takes from results that are being recorded. */
+interface Result {
+  readonly deliveryId: string;
+  readonly outcome: 'success' | 'failure' | 'gone';
+  readonly lastCall: boolean;
+}
+
+/**
+ * Further parts of the statement that records results: failures are added, and a success that ends an incident. A
+ * success without one adds nothing.
+ * @param results of the statement, whose part `changed` has `id`, `state`, `webhook_id`, `generation`, `at` and `error`
+ */
+export function inLedger(sql: Sql, results: readonly Result[]) {
+  const accepted = results.some(({ outcome }) => outcome === 'success');
+  const failed = results.some(({ outcome }) => outcome !== 'success');
+  const lastCalls = results.filter(({ lastCall }) => lastCall).map(({ deliveryId }) => deliveryId);
+  return sql`${accepted ? successes(sql) : sql``}${failed ? failures(sql, lastCalls) : sql``}`;
+}
+
+function successes(sql: Sql) {
+  return sql`, accepted as (
+      insert into failures (webhook_id, generation, failures, since, until)
+      select c.webhook_id, c.generation, 0, c.at, c.at
+      from (select webhook_id, generation, max(at) as at from changed where state = 'delivered' group by 1, 2) c
+      where (
+        select max(until) filter (where failures > 0) > coalesce(max(until) filter (where failures = 0), '-infinity')
+        from failures f where f.webhook_id = c.webhook_id and f.generation = c.generation))`;
+}
+
+function failures(sql: Sql, lastCalls: readonly string[]) {
+  const lastCall = sql`c.id = any(${[...lastCalls]}::uuid[])`;
+  return sql`, failed as (
+      insert into failures (webhook_id, generation, failures, since, until, last_error, last_call)
+      select c.webhook_id, c.generation, count(*), min(c.at), max(c.at), (array_agg(c.error order by c.at desc))[1],
+        ${lastCalls.length === 0 ? sql`null` : sql`(array_agg(c.id) filter (where ${lastCall}))[1]`}
+      from changed c
+      where c.state <> 'delivered' and not exists (
+        select from changed a
+        where a.state = 'delivered' and a.webhook_id = c.webhook_id and a.generation = c.generation and a.at > c.at)
+      group by 1, 2)`;
+}
+
+/** So many of the oldest deliveries say when the first of all will have spent its retries. */
+const OLDEST = 50;
+
+/** The columns of a `StoredIncident`, of {@link joinIncident}. */
+export const incidentColumns = (sql: Sql) => sql`
+  i.since as incident_since, i.failures as incident_failures, i.last_error as incident_error, r.retries as incident_retries`;
+
+/** Joins webhooks `w` with what has failed of each since it last accepted something, as `i`. */
+export function joinFailures(sql: Sql) {
+  return sql`
+    left join lateral (
+      select min(f.since) as since, sum(f.failures)::integer as failures,
+             (array_agg(f.last_error order by f.until desc))[1] as last_error
+      from failures f
+      where f.webhook_id = w.id and f.generation = w.generation and w.active and w.deleted_at is null and f.failures > 0
+        and f.until > coalesce((
+          select max(s.until) from failures s
+          where s.webhook_id = w.id and s.generation = w.generation and s.failures = 0), '-infinity')) i on true`;
+}
+
+/** Joins webhooks `w` with the incident of each, as `i`, and what is being retried then, as `r`. */
+export function joinIncident(sql: Sql) {
+  const ms = (column: ReturnType<Sql>) => sql`(extract(epoch from ${column}) * 1000)::float8`;
+  return sql`
+    ${joinFailures(sql)}
+    left join lateral (
+      select json_agg(json_build_object(
+               'attemptsMade', o.attempts_made, 'nextAttemptAt', ${ms(sql`o.next_attempt_at`)},
+               'windowStartedAt', ${ms(sql`o.window_started_at`)}, 'lastAttemptAt', ${ms(sql`o.last_attempt_at`)})) as retries
+      from (
+        select d.* from deliveries d
+        where i.since is not null and d.webhook_id = w.id and d.state = 'retrying' and d.attempts_made > 0 and not d.window_lost and d.operator_stop is null
+          and d.window_started_at is not null and d.last_attempt_at is not null
+        order by d.id limit ${OLDEST}) o) r on true`;
+}

@@ -1,0 +1,106 @@
+/**
+ * Warnings that a webhook will be deactivated: what is owed, what their mail says, and what became of it.
+ * @module
+ */
+import type { EventType } from '../../domain/event-types.ts';
+import type { StoredIncident } from '../../domain/incident.ts';
+import type { Sql } from '../pool.ts';
+import { incidentColumns, joinIncident } from './failures.ts';
+
+/** A warning whose mail is owed. */
+export interface OwedWarning {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly webhookType: EventType;
+}
+
+/** The condition of the index `warnings_owed`. */
+const owed = (sql: Sql) => sql`x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null`;
+
+/**
+ * Claims warnings whose mail is owed. Each is left alone for a minute afterwards, and ever longer: its workflow takes as long as
+ * the mail server lets it.
+ */
+export async function claimWarnings(sql: Sql, limit: number): Promise<OwedWarning[]> {
+  return await sql<OwedWarning[]>`
+    update warnings x
+    set check_at = now() + least(greatest(now() - x.at, interval '1 minute'), interval '1 hour')
+    from webhooks w
+    where w.id = x.webhook_id and x.id in (
+      select x.id from warnings x where ${owed(sql)} and x.check_at <= now()
+      order by x.check_at limit ${limit} for update skip locked)
+    returning x.id, w.eshop_id, w.id as webhook_id, w.webhook_type`;
+}
+
+/** Claimed ones whose workflows could not be started: tried again at once. */
+export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${owed(sql)}`;
+}
+
+/** What the mail of a warning says. */
+export interface WarningNotice extends OwedWarning, StoredIncident {
+  /** Its mail is still to be sent. */
+  readonly owed: boolean;
+  /** What it warns of is still so, and the e-shop wants to hear of it. */
+  readonly warranted: boolean;
+  readonly url: string;
+  readonly eshopName: string;
+  readonly email: string;
+  /** Open deliveries of the webhook. */
+  readonly open: number;
+  /** Whose last retries it is about; all null where it is about all deliveries. */
+  readonly deliveryId: string | null;
+  readonly deliverySince: Date | null;
+  readonly deliveryAttempts: number | null;
+  readonly deliveryError: string | null;
+}
+
+/** Reads what the mail of a warning says; undefined where there is none. */
+export async function readWarning(sql: Sql, id: string): Promise<WarningNotice | undefined> {
+  const [row] = await sql<WarningNotice[]>`
+    select x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, w.url, s.name as eshop_name, s.email, ${owed(sql)} as owed,
+           x.delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
+           d.last_error as delivery_error, ${incidentColumns(sql)},
+           (select count(*)::integer from deliveries o
+            where o.webhook_id = w.id and o.state in ('pending', 'retrying')) as open,
+           w.active and w.deleted_at is null and w.generation = x.generation and s.warning_mails
+             and case when x.delivery_id is null then coalesce(i.since <= x.at, false)
+                      else coalesce(d.state = 'retrying' and d.operator_stop is null, false) end as warranted
+    from warnings x
+    join webhooks w on w.id = x.webhook_id
+    join eshops s on s.id = w.eshop_id
+    left join deliveries d on d.id = x.delivery_id
+    ${joinIncident(sql)}
+    where x.id = ${id}`;
+  return row;
+}
+
+/** Records that the mail server took the mail. */
+export async function recordWarned(sql: Sql, id: string): Promise<void> {
+  await sql`update warnings set mailed_at = coalesce(mailed_at, now()) where id = ${id}`;
+}
+
+/** Records that there is nothing to warn of any more. */
+export async function dropWarning(sql: Sql, id: string): Promise<void> {
+  await sql`update warnings x set dropped_at = now() where x.id = ${id} and ${owed(sql)}`;
+}
+
+/**
+ * Records that the mail server refuses the mail for good, and gives it up once it has been refused for `patienceMs`.
+ * @param error a sentence without addresses
+ * @returns whether it is given up
+ */
+export async function recordWarningRefused(
+  sql: Sql,
+  mail: { readonly id: string; readonly error: string; readonly patienceMs: number },
+): Promise<boolean> {
+  const [row] = await sql<{ mailFailedAt: Date | null }[]>`
+    update warnings set mail_error = ${mail.error}, mail_refused_at = coalesce(mail_refused_at, now()),
+      mail_failed_at = case
+        when coalesce(mail_refused_at, now()) <= now() - ${mail.patienceMs} * interval '1 millisecond' then now() end
+    where id = ${mail.id} and mailed_at is null
+    returning mail_failed_at`;
+  return row?.mailFailedAt != null;
+}

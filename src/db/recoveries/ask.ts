@@ -1,0 +1,57 @@
+/**
+ * A recovery of whatever webhook, asked for by an operator.
+ * @module
+ */
+import { estimatedDurationMs, type Recoverable } from '../../domain/recovery.ts';
+import type { Pool } from '../pool.ts';
+import { eshopOfWebhook } from '../webhooks/all-webhooks.ts';
+import { findWebhook } from '../webhooks/webhooks.ts';
+import type { Found } from './lost-events.ts';
+import { beginRecovery, measuredPace, previewRecovery, type RecoveryInput } from './recoveries.ts';
+
+/** What is asked for. */
+export interface AskedRecovery {
+  readonly since: Date;
+  /** null: until now. */
+  readonly until: Date | null;
+  readonly include: readonly Recoverable[];
+  /** Only counted and estimated, also for an inactive webhook. */
+  readonly dryRun: boolean;
+}
+
+/** What came of asking. */
+export type RecoveryAnswer =
+  | { readonly kind: 'notFound' | 'inactive' }
+  /** Another one of this webhook still looks for its events. */
+  | { readonly kind: 'busy'; readonly recoveryId: string }
+  | {
+      /** `known`: it was asked for before. */
+      readonly kind: 'counted' | 'begun' | 'known';
+      /** null where it was only counted. */
+      readonly recoveryId: string | null;
+      readonly found: Found;
+      readonly until: Date;
+      readonly estimatedDurationMs: number;
+    };
+
+/** Begins it, or only counts. */
+export async function askForRecovery(
+  sql: Pool,
+  webhookId: number,
+  { dryRun, ...asked }: AskedRecovery,
+): Promise<RecoveryAnswer> {
+  const eshopId = await eshopOfWebhook(sql, webhookId);
+  const webhook = eshopId === null ? null : await findWebhook(sql, eshopId, webhookId);
+  if (eshopId === null || webhook === null) return { kind: 'notFound' };
+  const input: RecoveryInput = { eshopId, webhookId, webhookType: webhook.webhookType, ...asked };
+  const pace = await measuredPace(sql, webhookId);
+  if (dryRun) {
+    const { until, ...found } = await previewRecovery(sql, input);
+    const estimate = estimatedDurationMs(found.count, pace);
+    return { kind: 'counted', recoveryId: null, found, until, estimatedDurationMs: estimate };
+  }
+  if (!webhook.active) return { kind: 'inactive' };
+  const begun = await beginRecovery(sql, input);
+  if (begun.kind === 'busy') return begun;
+  return { ...begun, estimatedDurationMs: estimatedDurationMs(begun.found.count, pace) };
+}

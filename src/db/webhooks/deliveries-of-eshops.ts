@@ -1,0 +1,65 @@
+/**
+ * Deliveries of several e-shops, found with the queries that each e-shop reads its own with.
+ * @module
+ */
+import type { Pool } from '../pool.ts';
+import { type AllDeliveriesFilter, listAllDeliveries } from './all-deliveries.ts';
+import { listAllWebhooks } from './all-webhooks.ts';
+import type { DeliveryLogRow } from './delivery-log.ts';
+
+/** Which deliveries; everything is optional. */
+export interface OperatorsFilter extends AllDeliveriesFilter {
+  readonly eshopId?: number | undefined;
+  /** Of these e-shops only, whatever else is asked for. */
+  readonly among?: readonly number[] | undefined;
+  /** The host that their webhooks call now. */
+  readonly receiver?: string | undefined;
+}
+
+/** A delivery with its e-shop. */
+export interface OperatorsDelivery extends DeliveryLogRow {
+  readonly eshopId: number;
+}
+
+/** An e-shop, or one of its webhooks. */
+interface Place {
+  readonly eshopId: number;
+  readonly webhookId?: number;
+}
+
+/** Webhooks to one receiver: more than anybody has. */
+const MOST_WEBHOOKS = 10_000;
+
+/** Those that may have what is wanted, so that nothing is asked of the others. */
+async function placesOf(sql: Pool, filter: OperatorsFilter): Promise<Place[]> {
+  const { eshopId, among, webhookId, receiver, state } = filter;
+  if (webhookId !== undefined || receiver !== undefined) {
+    const found = await listAllWebhooks(sql, { id: webhookId, eshopId, among, receiver }, MOST_WEBHOOKS);
+    return found.map((webhook) => ({ eshopId: webhook.eshopId, webhookId: webhook.id }));
+  }
+  const open = state === 'pending' || state === 'retrying' || state === 'held';
+  return await sql<Place[]>`
+    select e.id as eshop_id from eshops e
+    where exists (
+      select from webhooks w where w.eshop_id = e.id and w.deleted_at is null
+        ${open ? sql`and exists (select from deliveries d where d.webhook_id = w.id and d.state in ('pending', 'retrying'))` : sql``})
+      ${eshopId === undefined ? sql`` : sql`and e.id = ${eshopId}`}
+      ${among === undefined ? sql`` : sql`and e.id = any(${[...among]}::int[])`}
+    order by e.id`;
+}
+
+/** Up to `limit` deliveries, the newest first. Those of deleted webhooks do not exist here. */
+export async function findDeliveries(
+  sql: Pool,
+  filter: OperatorsFilter,
+  limit: number,
+): Promise<OperatorsDelivery[]> {
+  const { webhookType, entityId, state, since, until } = filter;
+  const found: OperatorsDelivery[] = [];
+  for (const { eshopId, webhookId } of await placesOf(sql, filter)) {
+    const wanted = { webhookId, webhookType, entityId, state, since, until };
+    const rows = await listAllDeliveries(sql, eshopId, wanted, { limit, offset: 0 });
+    found.push(...rows.map((row) => ({ eshopId, ...row })));
+  }
+  return found.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
+}

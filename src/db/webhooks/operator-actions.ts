@@ -1,0 +1,122 @@
+/**
+ * What operators ask of deliveries, recorded with what follows from it. The database decides: what a workflow remembers may be
+ * older.
+ * @module
+ */
+import type { StoredState } from '../../domain/delivery-state.ts';
+import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
+import {
+  answerTo,
+  type OperatorAction,
+  type OperatorStop,
+  type Steerable,
+  type SteeringAction,
+  type SteeringAnswer,
+  standingOf,
+  whatFollows,
+} from '../../domain/steering.ts';
+import type { Pool } from '../pool.ts';
+import { type Transaction, transaction } from '../transaction.ts';
+
+/** What is asked of a delivery: `at` is the database's. */
+export type AskedAction = Omit<OperatorAction, 'at'>;
+
+/** What was answered, and when. */
+export interface SteeredDelivery extends SteeringAnswer {
+  /** ISO 8601 in UTC. */
+  readonly at: string;
+}
+
+interface SteeredRow {
+  readonly state: StoredState;
+  readonly webhookId: number;
+  readonly active: boolean;
+  readonly deleted: boolean;
+  readonly attemptsMade: number;
+  readonly queued: boolean;
+  readonly nextAttemptAt: Date | null;
+  readonly windowStartedAt: Date | null;
+  readonly operatorStop: OperatorStop | null;
+  readonly operatorActions: readonly OperatorAction[] | null;
+  readonly now: Date;
+}
+
+/** Of what was asked so many are kept, the latest. */
+const KEPT = 50;
+/** Behind an attempt's time-out, in milliseconds: one without a result for longer was interrupted. */
+const ATTEMPT_SLACK_MS = 5_000;
+
+/**
+ * Does what an operator asks, and records it; where it is refused, nothing. May be repeated: what is recorded under its id is
+ * not done again.
+ * @param policy the delivery's own
+ * @returns null where there is no such delivery
+ */
+export async function steerDelivery(
+  sql: Pool,
+  deliveryId: string,
+  asked: AskedAction,
+  policy: RetryPolicy,
+): Promise<SteeredDelivery | null> {
+  return await transaction(sql, async (tx) => {
+    // Locked by a statement of its own: the next one sees all that was done under the lock before.
+    await tx`select from deliveries where id = ${deliveryId} for update`;
+    const [row] = await tx<SteeredRow[]>`
+      select d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
+             d.dispatched_at is null or d.batch_id is not null as queued, d.window_started_at, d.operator_stop, d.operator_actions,
+             clock_timestamp() as now
+      from deliveries d join webhooks w on w.id = d.webhook_id where d.id = ${deliveryId}`;
+    if (row === undefined) return null;
+    const before = row.operatorActions ?? [];
+    const known = before.find(({ id }) => id === asked.id);
+    const delivery = await steerable(tx, deliveryId, row, policy);
+    if (known !== undefined) {
+      return { accepted: true, sentence: whatFollows(known.action, delivery), at: known.at };
+    }
+    const at = row.now.toISOString();
+    const answer = answerTo(asked.action, delivery);
+    if (!answer.accepted) return { ...answer, at };
+    const { id, action, by, reason } = asked;
+    const actions = [...before, { id, action, by, reason, at } satisfies OperatorAction].slice(-KEPT);
+    await tx`
+      update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
+        operator_stop = ${STOP_AFTER[action]},
+        next_attempt_at = case when ${action === 'tryNow'} then clock_timestamp() else next_attempt_at end
+      where id = ${deliveryId}`;
+    return { ...answer, at };
+  });
+}
+
+const STOP_AFTER: Readonly<Record<SteeringAction, OperatorStop | null>> = {
+  tryNow: null,
+  hold: 'hold',
+  resume: null,
+  giveUp: 'giveUp',
+};
+
+async function steerable(
+  tx: Transaction,
+  deliveryId: string,
+  row: SteeredRow,
+  policy: RetryPolicy,
+): Promise<Steerable> {
+  const { state, webhookId, attemptsMade, queued, nextAttemptAt, windowStartedAt, now } = row;
+  const underWaySeconds = (policy.attemptTimeoutMs + ATTEMPT_SLACK_MS) / 1_000;
+  const [underWay] = await tx<{ number: number }[]>`
+    select number from attempts
+    where delivery_id = ${deliveryId} and number = ${attemptsMade + 1} and finished_at is null
+      and started_at > clock_timestamp() - make_interval(secs => ${underWaySeconds})`;
+  return {
+    state,
+    webhookId,
+    webhook: row.deleted ? 'deleted' : row.active ? 'active' : 'inactive',
+    attemptsMade,
+    mostAttempts: maxAttempts(policy),
+    underWay: underWay?.number ?? null,
+    queued,
+    nextAttemptAt,
+    windowEndsAt: new Date((windowStartedAt ?? now).getTime() + policy.windowMs),
+    standing: standingOf(row.operatorStop, row.operatorActions),
+    now,
+  };
+}

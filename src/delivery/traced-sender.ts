@@ -1,0 +1,57 @@
+/**
+ * A span for each request to a receiver, which is told of it by the header `traceparent`.
+ * @module
+ */
+import { type Traces, untraced } from '../traces/traces.ts';
+import type { AttemptResult } from './exchange.ts';
+import type { AttemptRequest } from './request.ts';
+import type { Sender } from './sender.ts';
+
+/** Sends as this sender does. */
+export function tracedSender(sender: Sender, traces: Traces): Sender {
+  if (traces === untraced) return sender;
+  return {
+    async send(request, signal) {
+      const { method, number } = request;
+      const span = traces.begin({
+        name: method,
+        kind: 'client',
+        attributes: {
+          'http.request.method': method,
+          ...addressOf(request),
+          ...(number > 1 ? { 'http.request.resend_count': number - 1 } : {}),
+        },
+      });
+      const traceparent = span.place?.traceparent;
+      try {
+        const told = traceparent === undefined ? {} : { traceparent };
+        const result = await sender.send({ ...request, ...told }, signal);
+        if (result.status !== null) span.set({ 'http.response.status_code': result.status });
+        span.end(failureOf(result));
+        return { ...result, ...told };
+      } catch (error) {
+        span.end({ type: 'aborted' });
+        throw error;
+      }
+    },
+    close: () => sender.close(),
+  };
+}
+
+/** Whom it asks, without path and query: these may hold what nobody else is to know. */
+function addressOf({ url }: Pick<AttemptRequest, 'url'>) {
+  if (!URL.canParse(url)) return {};
+  const { protocol, hostname, port, origin } = new URL(url);
+  const usual = protocol === 'https:' ? 443 : 80;
+  return {
+    'server.address': hostname,
+    'server.port': port === '' ? usual : Number(port),
+    'url.full': `${origin}/REDACTED`,
+  };
+}
+
+function failureOf({ outcome, status, error }: AttemptResult) {
+  if (outcome === 'success') return undefined;
+  if (status !== null) return { type: String(status) };
+  return { type: outcome === 'ours' ? 'interrupted' : 'no_answer', message: error ?? 'no answer' };
+}

@@ -1,0 +1,39 @@
+/**
+ * An e-shop as its own users see it (docs/interface.md, N1 and N2).
+ * @module
+ */
+import * as v from 'valibot';
+
+const warning = v.pipe(
+  v.boolean('must be true or false'),
+  v.description('An e-mail when a webhook is failing, before it is deactivated. Default true.'),
+);
+
+/** The record of an e-shop. */
+export const eshopRecordSchema = v.pipe(
+  v.object({
+    id: v.pipe(v.number(), v.integer()),
+    name: v.string(),
+    email: v.pipe(v.string(), v.description('Where notifications go. The operator changes it.')),
+    notifications: v.pipe(
+      v.object({ warning }),
+      v.description('Which notifications are sent. The e-mail after a deactivation is always sent.'),
+    ),
+  }),
+  v.metadata({ ref: 'Eshop' }),
+);
+/** The record of an e-shop. */
+export type EshopRecord = v.InferOutput<typeof eshopRecordSchema>;
+
+/** The body of a change: what is left out stays. */
+export const eshopPatchSchema = v.pipe(
+  v.strictObject({
+    notifications: v.optional(v.strictObject({ warning: v.optional(warning) })),
+  }),
+  v.metadata({ ref: 'EshopPatch' }),
+);
+/** A checked change. */
+export type EshopPatch = v.InferOutput<typeof eshopPatchSchema>;
+
+/** Fields that only the record has: ignored in a request, so that a record can be sent back as it was read. */
+export const eshopResponseOnly = ['id', 'name', 'email'] as const;

@@ -1,0 +1,125 @@
+/**
+ * An incident: a webhook whose attempts fail (docs/interface.md, W14), and when its e-shop is warned of what
+ * follows (W15).
+ * @module
+ */
+import * as v from 'valibot';
+import { defaultRetryPolicy, type RetryPolicy, waitsThatFit } from './retry-policy.ts';
+
+const time = v.pipe(v.string(), v.isoTimestamp());
+
+/** An incident as a webhook's record shows it. */
+export const incidentSchema = v.pipe(
+  v.object({
+    since: v.pipe(
+      time,
+      v.description(
+        'The first failed attempt since the last accepted one, the activation or the change of URL.',
+      ),
+    ),
+    failures: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('Failed attempts since then, of all deliveries.'),
+    ),
+    lastError: v.pipe(v.nullable(v.string()), v.description('What was wrong the last time, as a sentence.')),
+    deactivationAt: v.pipe(
+      v.nullable(time),
+      v.description(
+        'The earliest time at which the retries of a delivery will be exhausted, so that the webhook is deactivated. It may be later by ' +
+          'what the remaining attempts themselves take (15 s each at most), by `Retry-After`, and by outages of the service; it is ' +
+          'sooner only if the receiver responds with 410. Null while nothing is being retried.',
+      ),
+    ),
+  }),
+  v.metadata({ ref: 'Incident' }),
+);
+/** An incident as a webhook's record shows it. */
+export type Incident = v.InferOutput<typeof incidentSchema>;
+
+/** A delivery that is being retried. Times in milliseconds since 1970. */
+export interface Retried {
+  readonly attemptsMade: number;
+  /** Null where none is planned: its last attempt is under way, or was made. */
+  readonly nextAttemptAt: number | null;
+  readonly windowStartedAt: number;
+  readonly lastAttemptAt: number;
+}
+
+/**
+ * The earliest time at which the retries of a delivery will be spent, if all that is left of them fail at once: its next
+ * attempt, and the waits of the policy behind that.
+ * @returns milliseconds since 1970
+ */
+export function spentAt(policy: RetryPolicy, delivery: Retried): number {
+  const { attemptsMade, nextAttemptAt, windowStartedAt, lastAttemptAt } = delivery;
+  if (nextAttemptAt === null) return lastAttemptAt;
+  const left = windowStartedAt + policy.windowMs - nextAttemptAt;
+  return nextAttemptAt + waitsThatFit(policy, attemptsMade + 1, left);
+}
+
+/** An incident as it is stored with its webhook: all null where there is none. */
+export interface StoredIncident {
+  readonly incidentSince: Date | null;
+  readonly incidentFailures: number | null;
+  readonly incidentError: string | null;
+  /** Its oldest deliveries that are being retried. */
+  readonly incidentRetries: readonly Retried[] | null;
+}
+
+/** An incident as it is shown. */
+export function incidentOf(policy: RetryPolicy, stored: StoredIncident): Incident | null {
+  const { incidentSince, incidentFailures, incidentError } = stored;
+  if (incidentSince === null || incidentFailures === null) return null;
+  return {
+    since: incidentSince.toISOString(),
+    failures: incidentFailures,
+    lastError: incidentError,
+    deactivationAt: deactivationAt(policy, stored)?.toISOString() ?? null,
+  };
+}
+
+/** When the retries of the first of its deliveries will be spent; null while none is retried. */
+export function deactivationAt(
+  policy: RetryPolicy,
+  { incidentRetries }: Pick<StoredIncident, 'incidentRetries'>,
+): Date | null {
+  const times = (incidentRetries ?? []).map((delivery) => spentAt(policy, delivery));
+  return times.length === 0 ? null : new Date(Math.min(...times));
+}
+
+/** When an e-shop is warned, in milliseconds. */
+export interface WarningTimes {
+  /** So long before the retries of a delivery are spent. */
+  readonly leadMs: number;
+  /** After so long without an attempt that was accepted. */
+  readonly patienceMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** From the first attempt to the last one, in milliseconds. */
+const lasts = (policy: RetryPolicy) => waitsThatFit(policy, 1, policy.windowMs);
+/** Nobody could do anything in less than this, in milliseconds. */
+const LEAST_MS = 60_000;
+
+/**
+ * A day before, and after six hours: for a policy whose retries are spent sooner than those of the default one, both in
+ * proportion.
+ * @returns null where all retries are spent within a minute: then there is no warning
+ */
+export function warningTimes(policy: RetryPolicy): WarningTimes | null {
+  const span = lasts(policy);
+  if (span < LEAST_MS) return null;
+  const scale = Math.min(1, span / lasts(defaultRetryPolicy));
+  return { leadMs: Math.round(24 * HOUR_MS * scale), patienceMs: Math.round(6 * HOUR_MS * scale) };
+}
+
+/**
+ * Whether a failed attempt is the last one before the e-shop must be warned of what follows when the retries of its
+ * delivery are spent: the next attempt comes later than that.
+ */
+export function isLastCall(policy: RetryPolicy, delivery: Retried): boolean {
+  const times = warningTimes(policy);
+  const { nextAttemptAt } = delivery;
+  return times !== null && nextAttemptAt !== null && nextAttemptAt > spentAt(policy, delivery) - times.leadMs;
+}

@@ -1,0 +1,21 @@
+/**
+ * Events that an operator triggers to see what becomes of them (docs/interface.md, E5): of records that do not exist.
+ * @module
+ */
+import { entryOf, idOf, sampleOf } from './catalogue.ts';
+import type { EventType } from './event-types.ts';
+
+/** Stock movements are numbered from 1. */
+const NO_MOVEMENT = 0;
+
+/**
+ * The sample of a type under an identifier that no record has.
+ * @example testRecordOf('CREATE_ORDER', new Date()).entityId; // 'TEST-MIBCPQ4C'
+ */
+export function testRecordOf(type: EventType, now: Date): { entityId: string; record: object } {
+  const entry = entryOf(type);
+  const id =
+    entry.kind === 'stockMovement' ? NO_MOVEMENT : `TEST-${now.getTime().toString(36).toUpperCase()}`;
+  const record = { ...sampleOf(type), [entry.idField]: id };
+  return { entityId: idOf(entry, record), record };
+}

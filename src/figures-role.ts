@@ -1,0 +1,103 @@
+/**
+ * The port on which every process, whatever its role, shows its figures and its health.
+ * @module
+ */
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import type { ApiEnv } from './api/deps.ts';
+import { systemRoutes } from './api/system.ts';
+import type { Config } from './config/config.ts';
+import { createPool, type Pool, poolUse } from './db/pool.ts';
+import type { OwnEndpoints } from './delivery/own-endpoints.ts';
+import { readDatabaseFigures } from './figures/database-figures.ts';
+import { type Figures, watchProcess } from './figures/figures.ts';
+import { metricsPage } from './figures/page.ts';
+import { type HttpServer, listen, PortInUse } from './http-server.ts';
+import { started } from './log/log.ts';
+import type { Shutdown } from './shutdown.ts';
+import { version } from './version.ts';
+
+/** What is shown. */
+export interface FiguresOptions {
+  readonly config: Config;
+  readonly databaseUrl: string;
+  /** Its connections are counted. */
+  readonly sql: Pool;
+  readonly figures: Figures;
+  readonly own: OwnEndpoints;
+  readonly temporalState: () => 'up' | 'down' | 'unknown';
+  /** Where Temporal's SDK shows its own figures; null where it does not run. */
+  readonly sdkUrl: string | null;
+  readonly log: Logger;
+}
+
+/** Where people look for the figures of a Node program; taken when it is free and no other is configured. */
+const USUAL_PORT = 9464;
+/** For a statement, and for a connection, in milliseconds: whoever asks does not wait for either. */
+const STATEMENT_MS = 1_000;
+const CONNECT_MS = 2_000;
+
+/**
+ * Starts showing.
+ * @param shutdown receives what stops it
+ * @throws UserError when the port is taken
+ * @returns the address: `http://host:port`
+ */
+export async function startFigures(options: FiguresOptions, shutdown: Shutdown): Promise<string> {
+  const { config, databaseUrl, sql, figures, own, temporalState, sdkUrl, log } = options;
+  const { HOST, METRICS_PORT, ROLE } = config.settings;
+  const healthSql = createPool(databaseUrl, 1);
+  const readSql = createPool(databaseUrl, 1, {
+    statementMs: STATEMENT_MS,
+    silenceMs: 2 * STATEMENT_MS,
+    connectMs: CONNECT_MS,
+  });
+  for (const pool of [healthSql, readSql]) await shutdown.add(() => pool.end({ timeout: 5 }));
+  watchProcess(figures);
+  figures.info.set({ version, role: ROLE }, 1);
+  const refresh = [
+    readDatabaseFigures(figures, readSql),
+    () => showConnections(figures, sql),
+    () => {
+      const state = temporalState();
+      if (state !== 'unknown') figures.temporalUp.set(state === 'up' ? 1 : 0);
+    },
+  ];
+
+  const app = new Hono<ApiEnv>();
+  app.get('/metrics', async (c) => {
+    c.header('content-type', figures.registry.contentType);
+    return c.body(await metricsPage({ figures, refresh, sdkUrl }));
+  });
+  app.route('/', systemRoutes({ healthSql, temporalState, version }));
+  const { url, close } = await listenSomewhere(app, HOST, METRICS_PORT);
+  const stopped = started(log, 'metrics', { url });
+  await shutdown.add(async () => {
+    await close();
+    stopped();
+  });
+  own.addUrl(url, 80);
+  return url;
+}
+
+async function listenSomewhere(
+  app: Hono<ApiEnv>,
+  host: string,
+  port: number | undefined,
+): Promise<HttpServer> {
+  const variable = 'METRICS_PORT';
+  if (port !== undefined) return await listen(app, host, port, { variable });
+  try {
+    return await listen(app, host, USUAL_PORT, { variable });
+  } catch (error) {
+    if (!(error instanceof PortInUse)) throw error;
+    return await listen(app, host, 0, { variable });
+  }
+}
+
+function showConnections(figures: Figures, sql: Pool): void {
+  const { most, open, busy } = poolUse(sql);
+  figures.connections.set({ state: 'busy' }, busy);
+  figures.connections.set({ state: 'idle' }, open - busy);
+  figures.connectionsMost.set(most);
+}

@@ -1,0 +1,45 @@
+/**
+ * What becomes of attempts and deliveries, for whoever reads the log: each attempt that failed and each deactivation. What is
+ * delivered is counted, and not worth a line.
+ * @module
+ */
+import type { Logger } from 'pino';
+import type { DeliveryWatch } from '../attempt/watch.ts';
+import { boundLines } from './bounded-lines.ts';
+
+/** A receiver that is down while thousands of deliveries wait is told of as well by so many. */
+const FAILURES_PER_SECOND = 20;
+
+/** Logs what it hears. */
+export function logDeliveries(log: Logger): DeliveryWatch {
+  const bounded = boundLines(FAILURES_PER_SECOND, (count) =>
+    log.info({ count }, 'more attempts failed in the same second'),
+  );
+  return {
+    attempted({ delivery, number, outcome, status, error, nextAttemptAt }) {
+      if (outcome === 'success') return;
+      const { id: deliveryId, eshopId, webhookId, eventType: kind } = delivery;
+      bounded(() =>
+        log.info(
+          {
+            deliveryId,
+            eshopId,
+            webhookId,
+            kind,
+            attempt: number,
+            httpStatus: status,
+            reason: error,
+            nextAttemptAt,
+          },
+          'attempt failed',
+        ),
+      );
+    },
+    // Whoever interrupts says why.
+    interrupted() {},
+    ended() {},
+    deactivated({ reason: why, lastError: reason, ...which }) {
+      log.warn({ ...which, why, reason }, 'webhook deactivated');
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * What the log says of an error: what it is, and where it comes from. Never what it was made of: the properties of an error of
+ * Postgres hold the values of a row, and messages about values quote them.
+ * @module
+ */
+import postgres from 'postgres';
+
+/** Causes of causes. */
+const DEPTH = 4;
+/** Postgres's class of errors about values, whose messages quote them. */
+const DATA_EXCEPTION = /^22/;
+
+/** An error as the log has it. */
+export interface LoggedError {
+  readonly type: string;
+  readonly message: string;
+  readonly code?: string;
+  /** Where it was thrown. */
+  readonly stack?: string;
+  readonly cause?: LoggedError;
+  /** Of an `AggregateError`. */
+  readonly errors?: readonly LoggedError[];
+}
+
+/** Makes the log's own copy. */
+export function loggedError(error: unknown, depth = DEPTH): LoggedError {
+  if (!(error instanceof Error))
+    return { type: typeof error, message: 'no error was thrown, but something else' };
+  const { name: type, cause } = error;
+  const message = messageOf(error);
+  const code = 'code' in error && typeof error.code === 'string' ? { code: error.code } : {};
+  const frames = error.stack?.split('\n').filter((line) => /^\s+at /.test(line)) ?? [];
+  const deeper = (each: unknown) => loggedError(each, depth - 1);
+  return {
+    type,
+    message,
+    ...code,
+    ...(frames.length === 0 ? {} : { stack: [`${type}: ${message}`, ...frames].join('\n') }),
+    ...(depth > 0 && cause instanceof Error ? { cause: deeper(cause) } : {}),
+    ...(depth > 0 && error instanceof AggregateError ? { errors: error.errors.map(deeper) } : {}),
+  };
+}
+
+function messageOf(error: Error): string {
+  if (error instanceof postgres.PostgresError && DATA_EXCEPTION.test(error.code)) {
+    return `Postgres does not take a value (${error.code})`;
+  }
+  // Node quotes what it could not parse.
+  if (error instanceof SyntaxError) return 'something could not be parsed';
+  return error.message;
+}

@@ -1,0 +1,15 @@
+/**
+ * What the log says of a workflow's id: which one it is, without the identifiers of an e-shop's records that stand in it.
+ * @module
+ */
+import { deliveryIdOf, shortWorkflowId } from '../../workflows/delivery-id.ts';
+
+/** `release/<e-shop>/<order>` */
+const RELEASE = /^(release\/[^/]*)\/.*$/s;
+
+/** Makes the log's own form: of a delivery `delivery/<delivery id>`, by which `waybill deliveries show` and `waybill replay` find it. */
+export function loggedWorkflowId(workflowId: unknown): unknown {
+  if (typeof workflowId !== 'string') return workflowId;
+  const deliveryId = deliveryIdOf(workflowId);
+  return deliveryId === null ? workflowId.replace(RELEASE, '$1/…') : shortWorkflowId(deliveryId);
+}

@@ -1,0 +1,55 @@
+/**
+ * What pages load: all of it from here, and each under an address that changes with it.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Hono } from 'hono';
+
+/** A text that pages load. */
+export interface Asset {
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Of this folder: what console and documentation share. */
+const shared = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
+
+/** A style sheet: what both share, and what is added to it. */
+export function styleSheet(own: string): Asset {
+  return { type: 'text/css; charset=utf-8', text: shared('base.css') + own };
+}
+
+/** A script. */
+export function script(text: string): Asset {
+  return { type: 'text/javascript; charset=utf-8', text };
+}
+
+/** A script of a package, as it is imported. */
+export function packagedScript(specifier: string): Asset {
+  return script(readFileSync(new URL(import.meta.resolve(specifier)), 'utf8'));
+}
+
+/** The icon of the program. */
+export const icon: Asset = { type: 'image/svg+xml', text: shared('icon.svg') };
+
+/**
+ * Serves assets.
+ * @param prefix the path under which the routes are mounted, such as `/console`
+ * @returns `address` of an asset by its name, and its `routes`, each below `/assets`
+ */
+export function serveAssets<Name extends string>(prefix: string, assets: Readonly<Record<Name, Asset>>) {
+  const all: [string, Asset][] = Object.entries(assets);
+  const versions = new Map(
+    all.map(([name, { text }]) => [name, createHash('sha256').update(text).digest('base64url').slice(0, 12)]),
+  );
+  const routes = new Hono();
+  for (const [name, { type, text }] of all) {
+    routes.get(`/assets/${name}`, (c) => {
+      c.header('content-type', type);
+      c.header('cache-control', 'public, max-age=31536000, immutable');
+      return c.body(text);
+    });
+  }
+  return { address: (name: Name) => `${prefix}/assets/${name}?v=${versions.get(name)}`, routes };
+}

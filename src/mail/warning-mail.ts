@@ -1,0 +1,85 @@
+/**
+ * The mail before Waybill deactivates a webhook (docs/interface.md, W15).
+ * @module
+ */
+import { counted } from '../domain/words.ts';
+import { mailOf, type Part } from './letter.ts';
+import type { Mail } from './mail.ts';
+import { activation, listRetried, noWarnings, readDelivery, tryWebhook } from './requests.ts';
+
+/** What the mail tells. */
+export interface Warning {
+  /** Of the warning: a UUID, which makes the Message-ID. */
+  readonly id: string;
+  readonly webhookId: number;
+  readonly webhookType: string;
+  readonly url: string;
+  /** The delivery whose last retries it is about; null where everything fails. */
+  readonly deliveryId: string | null;
+  /** Since when, and how many attempts have failed since. */
+  readonly since: Date;
+  readonly failures: number;
+  readonly lastError: string | null;
+  /** Open deliveries of the webhook. */
+  readonly open: number;
+  /** The earliest time; null where it is not known. */
+  readonly deactivationAt: Date | null;
+  readonly eshopName: string;
+  readonly email: string;
+}
+
+/**
+ * The mail that a webhook will be deactivated.
+ * @param publicUrl where the API is; null: not known
+ */
+export function warningMail(warning: Warning, publicUrl: string | null): Mail {
+  const { id, webhookId, webhookType, email } = warning;
+  return mailOf(
+    {
+      to: email,
+      subject: `Webhook ${webhookId} (${webhookType}) is failing`,
+      messageId: `<warning-${id}@waybill.local>`,
+      tone: 'warning',
+      parts: partsOf(warning),
+    },
+    publicUrl,
+  );
+}
+
+/** `2026-11-20 19:33 UTC` */
+const minute = (time: Date) => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+function partsOf(warning: Warning): Part[] {
+  const { webhookId, webhookType, url, deliveryId, since, failures, lastError, eshopName } = warning;
+  const due = warning.deactivationAt === null ? null : minute(warning.deactivationAt);
+  return [
+    `${eshopName},`,
+    deliveryId === null
+      ? `webhook ${webhookId} has been failing since ${minute(since)}. No delivery has been accepted since then.`
+      : `a delivery to webhook ${webhookId} has been failing since ${minute(since)}, and few of its retries are left.`,
+    `${due === null ? 'Once' : `On ${due} at the earliest, when`} all retries of a delivery have failed, the webhook will be deactivated. It will then receive nothing until it is activated again.`,
+    {
+      facts: [
+        ['Webhook', String(webhookId)],
+        ['Type', webhookType],
+        ['URL', url],
+        ['Failing since', minute(since)],
+        ['Failed', counted(failures, 'attempt')],
+        ['Last error', lastError ?? 'none recorded'],
+        ...(deliveryId === null ? [] : ([['Delivery', deliveryId]] as const)),
+        ['Waiting', `${counted(warning.open, 'delivery', 'deliveries')} not accepted yet`],
+        ['Deactivation', due === null ? 'not due yet' : `${due} at the earliest`],
+      ],
+    },
+    'To test the receiver with a sample, and see immediately what is wrong:',
+    { request: tryWebhook(webhookId) },
+    deliveryId === null
+      ? 'To list the deliveries that are being retried, with the time of the next attempt:'
+      : 'To see the delivery with all its attempts, and the time of the next one:',
+    { request: deliveryId === null ? listRetried(webhookId) : readDelivery(deliveryId) },
+    'Once the receiver accepts deliveries again, there is nothing else to do: they are retried automatically. If it will be down for longer, deactivate the webhook and activate it again later. In the meantime no retries are used up, and events that are missed or expire can be recovered. To deactivate it:',
+    { request: activation(webhookId, 'deactivate') },
+    'This warning is sent only once until a delivery is accepted again. To turn such warnings off:',
+    { request: noWarnings },
+  ];
+}

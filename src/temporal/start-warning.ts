@@ -1,0 +1,43 @@
+/**
+ * Starts the workflows that warn of deactivations.
+ * @module
+ */
+import type { Client } from '@temporalio/client';
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { priorityOf } from '../../workflows/priorities.ts';
+import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
+import type { warnOfDeactivation } from '../../workflows/warn-of-deactivation.ts';
+import { type WarningInput, warningTitle, warningWorkflowId } from '../../workflows/warning-types.ts';
+import type { OwedWarning } from '../db/incidents/warnings.ts';
+import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
+
+/** Starts warnings. */
+export interface WarningStarter {
+  /** Starts the workflow of a warning that is owed, unless it runs. One that has ended is started again: its mail is still owed. */
+  startWarning(warning: OwedWarning): Promise<void>;
+}
+
+export function createWarningStarter(client: Client, taskQueue: string): WarningStarter {
+  return {
+    async startWarning({ id, eshopId, webhookId, webhookType }) {
+      const input: WarningInput = { warningId: id, webhookId };
+      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+        client.workflow.start<typeof warnOfDeactivation>('warnOfDeactivation', {
+          workflowId: warningWorkflowId(id),
+          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+          taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+          args: [input],
+          priority: priorityOf('retry', eshopId),
+          staticSummary: warningTitle(input),
+          typedSearchAttributes: new TypedSearchAttributes([
+            { key: eshopIdKey, value: eshopId },
+            { key: webhookIdKey, value: webhookId },
+            { key: webhookTypeKey, value: webhookType },
+          ]),
+        }),
+      );
+    },
+  };
+}

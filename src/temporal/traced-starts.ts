@@ -1,0 +1,64 @@
+/**
+ * Spans for what is handed over to Temporal, each a part of the trace that its delivery comes from.
+ * @module
+ */
+import { batchWorkflowId } from '../../workflows/batch-types.ts';
+import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
+import { type NewSpan, type Traces, traced, untraced } from '../traces/traces.ts';
+import type { Dispatcher, HandedBackStarter, RecoveredStarter } from './dispatcher.ts';
+import type { BatchStarter } from './start-batch.ts';
+
+function handOver(workflow: string, attributes: NewSpan['attributes']): Omit<NewSpan, 'parent' | 'links'> {
+  return {
+    name: `start ${workflow}`,
+    kind: 'producer',
+    attributes: {
+      'messaging.system': 'temporal',
+      'messaging.operation.name': 'start',
+      'messaging.operation.type': 'send',
+      'messaging.destination.name': workflow,
+      ...attributes,
+    },
+  };
+}
+
+/** Starts as this dispatcher does; what comes from no trace gets none. */
+export function tracedDispatcher<D extends Dispatcher & HandedBackStarter & RecoveredStarter>(
+  dispatcher: D,
+  traces: Traces,
+): D {
+  if (traces === untraced) return dispatcher;
+  function around<C extends ClaimedDelivery>(start: (delivery: C) => Promise<void>) {
+    return (delivery: C): Promise<void> => {
+      const { id, traceparent } = delivery;
+      if (traceparent === undefined || traceparent === null) return start(delivery);
+      const span = { ...handOver('deliverEvent', { 'messaging.message.id': id }), parent: traceparent };
+      return traced(traces, span, () => start(delivery));
+    };
+  }
+  return {
+    ...dispatcher,
+    startDelivery: around(dispatcher.startDelivery),
+    startHandedBack: around(dispatcher.startHandedBack),
+    startRecovered: around(dispatcher.startRecovered),
+  };
+}
+
+/** Starts batches as this starter does. A batch has a trace of its own, with links to those of its deliveries. */
+export function tracedBatches<S extends BatchStarter>(starter: S, traces: Traces): S {
+  if (traces === untraced) return starter;
+  return {
+    ...starter,
+    startBatch(batchId, deliveries, urgency) {
+      const links = deliveries.flatMap(({ traceparent }) => traceparent ?? []);
+      if (links.length === 0) return starter.startBatch(batchId, deliveries, urgency);
+      const span = handOver('deliverBatch', {
+        'messaging.message.id': batchWorkflowId(batchId),
+        'messaging.batch.message_count': deliveries.length,
+      });
+      return traced(traces, { ...span, parent: null, links }, () =>
+        starter.startBatch(batchId, deliveries, urgency),
+      );
+    },
+  };
+}

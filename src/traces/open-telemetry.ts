@@ -1,0 +1,181 @@
+/**
+ * Traces by OpenTelemetry's SDK: spans wait in a bounded queue, and leave in the background. A collector that is away or hangs
+ * costs what the queue holds, and nobody waits for it.
+ *
+ * Loaded only where an endpoint is configured.
+ * @module
+ */
+import {
+  type Context,
+  DiagLogLevel,
+  diag,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { parseTraceParent, setGlobalErrorHandler } from '@opentelemetry/core';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  type SpanExporter,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { Settings } from '../config/variables.ts';
+import { currentTrace, type TraceContext, within } from './context.ts';
+import { MOST_LINKS, type NewSpan, type OpenSpan, type Traces } from './traces.ts';
+
+/** Traces that are recorded. */
+export interface RecordedTraces extends Traces {
+  /** Sends what waits, within a bound, and records nothing more. */
+  stop(): Promise<void>;
+}
+
+/** Spans in one request to the collector. */
+const MOST_AT_ONCE = 512;
+/** What waits has this long to leave when the process ends, in milliseconds. */
+const FLUSH_MS = 3_000;
+
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
+} as const satisfies Record<NewSpan['kind'], SpanKind>;
+
+/**
+ * Starts recording. Where spans go, and with which headers, the exporter reads from the standard's variables.
+ * @param serviceName unless the environment names another
+ * @param onTrouble told that spans were lost, and why; may come often
+ */
+export async function recordTraces(
+  settings: Settings,
+  { serviceName, version }: { readonly serviceName: string; readonly version: string },
+  onTrouble: (error: unknown) => void,
+): Promise<RecordedTraces> {
+  diag.setLogger(
+    {
+      error: (message) => onTrouble(new Error(message)),
+      warn: (message) => onTrouble(new Error(message)),
+      info() {},
+      debug() {},
+      verbose() {},
+    },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  setGlobalErrorHandler(onTrouble);
+  const own = resourceFromAttributes({ 'service.name': serviceName, 'service.version': version });
+  const provider = new TracerProvider({
+    resource: own.merge(detectResources({ detectors: [envDetector] })),
+    sampler: samplerOf(settings.OTEL_TRACES_SAMPLER, settings.OTEL_TRACES_SAMPLER_ARG),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: await exporterOf(settings.OTEL_EXPORTER_OTLP_PROTOCOL),
+        maxQueueSize: settings.OTEL_BSP_MAX_QUEUE_SIZE,
+        maxExportBatchSize: Math.min(MOST_AT_ONCE, settings.OTEL_BSP_MAX_QUEUE_SIZE),
+        scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('waybill', version);
+
+  return {
+    begin({ name, kind, parent, links = [], attributes = {} }) {
+      const span = tracer.startSpan(
+        name,
+        { kind: kinds[kind], attributes, links: linksTo(links) },
+        parentOf(parent),
+      );
+      return openSpan(span);
+    },
+    async stop() {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, FLUSH_MS);
+      });
+      await Promise.race([provider.shutdown().catch(onTrouble), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function openSpan(span: Span): OpenSpan {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  const flags = traceFlags.toString(16).padStart(2, '0');
+  const place: TraceContext = { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
+  let ended = false;
+  return {
+    place,
+    set: (attributes) => void span.setAttributes(attributes),
+    rename: (name) => void span.updateName(name),
+    link: (to) => void span.addLinks(linksTo(to)),
+    within: (work) => within(place, work),
+    end(failure) {
+      if (ended) return;
+      ended = true;
+      if (failure !== undefined) {
+        const { type, message } = failure;
+        span.setAttribute('error.type', type);
+        span.setStatus({ code: SpanStatusCode.ERROR, ...(message === undefined ? {} : { message }) });
+      }
+      span.end();
+    },
+  };
+}
+
+function spanContextOf(traceparent: string): SpanContext | null {
+  const found = parseTraceParent(traceparent);
+  return found === null ? null : { ...found, isRemote: true };
+}
+
+function parentOf(parent: string | null | undefined): Context {
+  const traceparent = parent === undefined ? currentTrace()?.traceparent : parent;
+  const found = traceparent === undefined || traceparent === null ? null : spanContextOf(traceparent);
+  return found === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, found);
+}
+
+/** What is not recorded cannot be looked up. */
+function linksTo(traceparents: readonly string[]): Link[] {
+  const links = traceparents.flatMap((traceparent) => {
+    const context = spanContextOf(traceparent);
+    return context === null || (context.traceFlags & TraceFlags.SAMPLED) === 0 ? [] : [{ context }];
+  });
+  return links.slice(0, MOST_LINKS);
+}
+
+function samplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {
+  const roots = {
+    always_on: () => new AlwaysOnSampler(),
+    always_off: () => new AlwaysOffSampler(),
+    traceidratio: () => new TraceIdRatioBasedSampler(ratio),
+  };
+  switch (name) {
+    case 'parentbased_always_on':
+      return new ParentBasedSampler({ root: roots.always_on() });
+    case 'parentbased_always_off':
+      return new ParentBasedSampler({ root: roots.always_off() });
+    case 'parentbased_traceidratio':
+      return new ParentBasedSampler({ root: roots.traceidratio() });
+    default:
+      return roots[name]();
+  }
+}
+
+async function exporterOf(protocol: Settings['OTEL_EXPORTER_OTLP_PROTOCOL']): Promise<SpanExporter> {
+  if (protocol === 'http/json') {
+    const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+    return new OTLPTraceExporter();
+  }
+  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
+  return new OTLPTraceExporter();
+}

@@ -1,0 +1,212 @@
+/** The examples of the documentation: valid in their languages and by their schemas, accepted by the API, and some of them run. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Script } from 'node:vm';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DocumentedMedia, OpenApiDocument } from '../../src/api/documentation/document.ts';
+import {
+  exampleBody,
+  exampleParameter,
+  operationsWithBody,
+} from '../../src/api/documentation/example-requests.ts';
+import { snippetsOf } from '../../src/api/documentation/snippets.ts';
+import { type HttpServer, listen } from '../../src/http-server.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { stockedProduct } from '../support/orders.ts';
+
+const run = promisify(execFile);
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+let api: TestApi;
+let server: HttpServer;
+let document: OpenApiDocument;
+let folder: string;
+
+beforeAll(async () => {
+  api = await createTestApi();
+  server = await listen(api.app, '127.0.0.1', 0);
+  document = JSON.parse((await api.anonymous('GET', '/openapi.json')).text);
+  ajv.addSchema(document, 'openapi.json');
+  folder = await mkdtemp(join(tmpdir(), 'waybill-examples-'));
+});
+afterAll(async () => {
+  await server?.close();
+  await api?.drop();
+  if (folder !== undefined) await rm(folder, { recursive: true });
+});
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+  );
+
+/** The examples of all operations in a language. */
+const inLanguage = (label: string) =>
+  operations().map(({ path, method, operation }) => ({
+    name: `${method} ${path}`,
+    text: snippetsOf(method, path, operation).find((each) => each.label === label)?.text ?? '',
+  }));
+
+const hasProgram = (program: string, args: string[]) =>
+  run(program, args).then(
+    () => true,
+    () => false,
+  );
+
+describe('are valid', () => {
+  test('for a shell', async () => {
+    const all = inLanguage('curl');
+    expect(all.length).toBeGreaterThan(70);
+    const file = join(folder, 'all.sh');
+    await writeFile(file, all.map(({ text }) => text).join('\n\n'));
+    await run('bash', ['-n', file]);
+  });
+
+  test('for Node.js', () => {
+    for (const { name, text } of inLanguage('Node.js')) {
+      expect(() => new Script(`(async () => {\n${text}\n})`), name).not.toThrow();
+    }
+  });
+
+  test('for Python', async () => {
+    const files = await Promise.all(
+      inLanguage('Python').map(async ({ text }, index) => {
+        const file = join(folder, `example_${index}.py`);
+        await writeFile(file, text);
+        return file;
+      }),
+    );
+    await run('python3', ['-m', 'py_compile', ...files]);
+  });
+
+  test('for PHP, where it is installed', async (context) => {
+    if (!(await hasProgram('php', ['-v']))) return context.skip();
+    for (const [index, { text }] of inLanguage('PHP').entries()) {
+      const file = join(folder, `example-${index}.php`);
+      await writeFile(file, text);
+      await run('php', ['-l', file]);
+    }
+  });
+});
+
+/** A schema that refers to others is found where the document has it. */
+function problems({ schema, example }: DocumentedMedia): unknown {
+  const rooted = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/'));
+  const check = ajv.compile(rooted);
+  return check(example) ? null : check.errors;
+}
+
+test('every body that can be sent has an example, which is valid by its schema', () => {
+  const withBody = operations().filter(({ operation }) => operation.requestBody !== undefined);
+  const keys = withBody.map(({ path, method }) => `${method.toUpperCase()} ${path}`);
+  expect([...operationsWithBody].sort()).toEqual(keys.sort());
+  for (const { path, method, operation } of withBody) {
+    for (const media of Object.values(operation.requestBody?.content ?? {})) {
+      expect(media.example, `${method} ${path}`).toBeTypeOf('object');
+      expect(problems(media), `${method} ${path}`).toBeNull();
+    }
+  }
+});
+
+test('every response with a body has an example, which is valid by its schema', () => {
+  for (const { path, method, operation } of operations()) {
+    for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
+      for (const media of Object.values(content)) {
+        expect(media.example, `${method} ${path} ${status}`).toBeTypeOf('object');
+        expect(problems(media), `${method} ${path} ${status}`).toBeNull();
+      }
+    }
+  }
+});
+
+test('every parameter of a path has an example', () => {
+  for (const { path, operation } of operations()) {
+    for (const { in: where, name, example } of operation.parameters ?? []) {
+      if (where === 'path') expect(example, `${path} ${name}`).toBeDefined();
+    }
+  }
+});
+
+test('the API accepts every body of the examples', async () => {
+  const eshop = await api.newEshop();
+  let webhook = 0;
+  const send = async (key: string, body: unknown = exampleBody(key)) => {
+    const [method = '', path = ''] = key.split(' ');
+    const ofWebhook = path.startsWith('/v21/webhooks/');
+    const id = ofWebhook ? webhook : exampleParameter(method, path, { name: 'id', in: 'path' });
+    const user = path.startsWith('/v21/warehouse/') ? eshop.warehouse : eshop.shop;
+    const ndjson = path.endsWith('/import');
+    const answer = await user.request(
+      method,
+      path.replace('{id}', encodeURIComponent(String(id))),
+      ndjson ? `${JSON.stringify(body)}\n` : body,
+      ndjson ? { 'content-type': 'application/x-ndjson' } : {},
+    );
+    expect(answer.status, `${key}: ${answer.text}`).toBe(200);
+    return answer;
+  };
+  const sent = new Set<string>(['POST /v21/users/login']);
+  const story = async (...keys: string[]) => {
+    for (const key of keys) {
+      sent.add(key);
+      await send(key);
+    }
+  };
+  await send('PATCH /v21/eshop');
+  sent.add('PATCH /v21/eshop');
+  await story('POST /v21/products', 'PUT /v21/products/{id}', 'PATCH /v21/products/{id}');
+  await send('POST /v21/warehouse/stock-movements', {
+    type: 'stock_correction',
+    sku: 'TEA-GREEN-100',
+    count: 120,
+  });
+  await story('POST /v21/warehouse/stock-movements');
+  webhook = (await send('POST /v21/webhooks')).data.id;
+  sent.add('POST /v21/webhooks');
+  await story('PUT /v21/webhooks/{id}', 'POST /v21/webhooks/{id}/recover');
+  await story('POST /v21/orders', 'PUT /v21/orders/{id}', 'PATCH /v21/orders/{id}');
+  const status = (to: string) => send('PUT /v21/warehouse/orders/{id}/status', { status: to });
+  await status('received');
+  const imported = await send('POST /v21/warehouse/events/import');
+  expect(imported.text).toContain('"statusCode":200');
+  sent.add('POST /v21/warehouse/events/import');
+  await status('suspended');
+  await status('received');
+  await story('PUT /v21/warehouse/orders/{id}/status', 'PUT /v21/warehouse/orders/{id}/packing-lists');
+  for (const [path, lines] of [
+    ['receivings', 'lines'],
+    ['returns', 'lines'],
+  ] as const) {
+    await story(`POST /v21/${path}`, `PUT /v21/${path}/{id}`, `PATCH /v21/${path}/{id}`);
+    await story(`PUT /v21/warehouse/${path}/{id}/status`, `PUT /v21/warehouse/${path}/{id}/${lines}`);
+  }
+  expect([...sent].sort()).toEqual([...operationsWithBody].sort());
+});
+
+/** In the order in which they work. */
+const truly = [
+  'get /v21/eshop',
+  'post /v21/webhooks',
+  'post /v21/orders',
+  'get /v21/orders/{id}',
+  'get /v21/orders',
+];
+
+describe.each([
+  ['curl', 'bash', (text: string) => ['-c', text.replace('curl ', 'curl -sS ')]],
+  ['Node.js', process.execPath, (text: string) => ['--input-type=module', '-e', text]],
+] as const)('%s', (label, program, args) => {
+  test('gets from a running API what it asks for', async () => {
+    const eshop = await api.newEshop();
+    await stockedProduct(eshop, 'TEA-GREEN-100', '0');
+    const env = { ...process.env, WAYBILL_URL: server.url, API_KEY: eshop.apiKey, TOKEN: eshop.shop.token };
+    const examples = new Map(inLanguage(label).map(({ name, text }) => [name, text]));
+    for (const name of truly) {
+      const { stdout } = await run(program, args(examples.get(name) ?? ''), { env });
+      expect(stdout, name).toMatch(/"?statusCode"?: ?200/);
+    }
+  });
+});

@@ -1,0 +1,220 @@
+/** `waybill listen` and `waybill trigger`: the real program as a receiver of real deliveries. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { receiver as kitReceiver, memoryStore } from '../../receiver/src/index.ts';
+import { entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { builtCli } from '../support/built.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { freePort } from '../support/ports.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { runWaybill } from '../support/waybill-command.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+let env: Record<string, string>;
+let eshop: string;
+const running = new Set<ChildProcess>();
+
+beforeAll(async () => {
+  stack = await startDeliveryStack('listen', { policy: { initialIntervalMs: 60_000 } });
+  receiver = await createReceiver();
+  eshop = String(stack.eshopId);
+  env = {
+    DATABASE_URL: stack.database.url,
+    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+    DATA_DIR: 'nowhere',
+  };
+});
+beforeEach(async () => {
+  await stack.retireWebhooks();
+  receiver.clear();
+  receiver.respond({});
+});
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+afterAll(async () => {
+  await stack?.stop();
+  await receiver?.close();
+});
+
+/** The program, once it listens. */
+async function listen(...args: string[]) {
+  const child = spawn(process.execPath, [builtCli, 'listen', '--eshop', eshop, '--json', ...args], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  running.add(child);
+  const ended = once(child, 'exit').then(([code]) => {
+    running.delete(child);
+    return code;
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value ?? '{"ended": true}');
+  const first = await next();
+  return {
+    url: first.url,
+    secret: first.secret,
+    webhooks: first.webhooks,
+    next,
+    end: (signal: NodeJS.Signals = 'SIGINT') => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+const trigger = async (type: string) =>
+  JSON.parse(await runWaybill(['trigger', type, '--eshop', eshop, '--json'], env));
+const webhookCount = async () => JSON.parse(await runWaybill(['webhooks', 'list', '--json'], env)).length;
+
+describe('listen', () => {
+  it('gets every kind of event, verified, and is gone after Ctrl-C', async () => {
+    const program = await listen();
+    expect(program.webhooks).toHaveLength(eventTypeNames.length);
+    for (const type of eventTypeNames) {
+      const { entityId, deliveries } = await trigger(type);
+      const heard = await program.next();
+      expect(heard).toMatchObject({
+        delivery: { id: deliveries[0].id, kind: type, entityId, attempt: 1, test: true },
+        problem: null,
+        status: 200,
+      });
+      await stack.untilState(deliveries[0].id, 'delivered');
+    }
+    const real = await stack.fireOne('10001');
+    expect(await program.next()).toMatchObject({ delivery: { id: real, entityId: '10001', test: false } });
+    expect(await program.end()).toBe(0);
+    expect(await webhookCount()).toBe(0);
+  });
+
+  it('hands on what comes, and answers with what it is answered', async () => {
+    const program = await listen('--type', 'CREATE_ORDER', '--forward-to', `${receiver.url}/hooks?of=`);
+    receiver.respond({ status: 503, headers: { 'retry-after': '7' }, body: 'later' });
+    const id = await stack.fireOne('10002');
+    const [request] = await receiver.waitFor(1);
+    expect(request).toMatchObject({ method: 'POST', path: '/hooks?of=' });
+    expect(await program.next()).toMatchObject({ delivery: { id }, status: 503, problem: null });
+    const { lastError } = await stack.untilState(id, 'retrying');
+    expect(lastError).toMatch(/^HTTP 503 /);
+    const [attempt] = await stack.sql<{ responseExcerpt: string }[]>`
+      select response_excerpt from attempts where delivery_id = ${id}`;
+    expect(attempt?.responseExcerpt).toBe('later');
+    expect(await program.end('SIGTERM')).toBe(0);
+  });
+
+  it('what is handed on still verifies with the kit, by GET too, with a secret that the program behind knows', async () => {
+    const secret = 'whsec_dGVzdHMgb25seTogdGhpcyBpcyBub3QgYSBzZWNyZXQ=';
+    const port = receiver.port;
+    const program = await listen(
+      ...['--type', 'CREATE_ORDER', '--method', 'GET', '--secret', secret],
+      ...['--forward-to', `http://127.0.0.1:${port}/hooks/`],
+    );
+    await stack.fireOne('ä/1');
+    const [request] = await receiver.waitFor(1);
+    expect(request?.path).toBe('/hooks/%C3%A4%2F1');
+    expect(await program.next()).toMatchObject({ delivery: { entityId: 'ä/1' }, status: 200 });
+    const handled: string[] = [];
+    const hooks = kitReceiver({ secrets: secret, store: memoryStore(), read: async () => '{}' }).on(
+      'CREATE_ORDER',
+      (_, { entityId }) => void handled.push(entityId ?? ''),
+    );
+    const headers = Object.entries(request?.headers ?? {}).map(([name, value]): [string, string] => [
+      name,
+      String(value),
+    ]);
+    const again = await hooks(new Request(`http://shop.example${request?.path}`, { headers }));
+    expect(again.status).toBe(200);
+    expect(handled).toEqual(['ä/1']);
+    await program.end();
+  });
+
+  it('says so where the program behind is away', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    const program = await listen('--type', 'CREATE_ORDER', '--forward-to', nobody);
+    await stack.fireOne('10003');
+    expect(await program.next()).toMatchObject({
+      status: 502,
+      problem: `${nobody} cannot be reached (ECONNREFUSED).`,
+    });
+    await program.end();
+  });
+
+  it('refuses what is not signed, saying why', async () => {
+    const program = await listen('--type', 'CREATE_ORDER');
+    const answer = await fetch(program.url, { method: 'POST', body: '{}' });
+    expect(answer.status).toBe(401);
+    const { delivery, problem } = await program.next();
+    expect(delivery).toBeNull();
+    expect(await answer.text()).toBe(`${problem}\n`);
+    await program.end();
+  });
+
+  it('what a killed one left behind, the next one removes', async () => {
+    await (await listen('--type', 'CREATE_ORDER')).end('SIGKILL');
+    expect(await webhookCount()).toBe(1);
+    const next = await listen('--type', 'CREATE_PRODUCT');
+    expect(await webhookCount()).toBe(1);
+    const other = await listen('--type', 'CREATE_RETURN');
+    expect(await webhookCount()).toBe(2);
+    await next.end();
+    await other.end();
+    expect(await webhookCount()).toBe(0);
+  });
+
+  it('what keeps it from listening is said in a sentence, and leaves nothing behind', async () => {
+    const wrong = (args: string[], more: Record<string, string> = {}) =>
+      expect(runWaybill(['listen', '--eshop', eshop, ...args], { ...env, ...more })).rejects;
+    await wrong([], { DELIVERY_ALLOW_CIDRS: '' }).toThrow(
+      /^Deliveries to this machine are refused \(a URL must not lead to 127\.0\.0\.1, which .*DELIVERY_ALLOW_CIDRS=127\.0\.0\.0\/8\.$/,
+    );
+    await wrong(['--port', String(receiver.port)]).toThrow(/^Port \d+ of 127\.0\.0\.1 cannot be listened on/);
+    await wrong(['--type', 'ORDER']).toThrow('--type must be event types');
+    await wrong(['--forward-to', 'localhost:3000']).toThrow('--forward-to must be an absolute http');
+    await wrong(['--secret', 'mine']).toThrow('--secret does not begin with whsec_');
+    await wrong([], { SECRET_KEY: '' }).toThrow('SECRET_KEY must be set');
+    await runWaybill(['contract', 'set', '--eshop', eshop, '--max-webhooks', '2'], env);
+    await wrong([]).toThrow(`The contract of e-shop ${eshop} allows at most 2 webhooks: name fewer types`);
+    await runWaybill(['contract', 'set', '--eshop', eshop, '--max-webhooks', '100'], env);
+    await expect(runWaybill(['listen', '--eshop', '7'], env)).rejects.toThrow('E-shop 7 does not exist.');
+    expect(await webhookCount()).toBe(0);
+  });
+});
+
+describe('trigger', () => {
+  it('is a real delivery of the sample under an identifier of its own, marked', async () => {
+    const { id } = await stack.createWebhook(receiver.url, { type: 'UPDATE_ORDER' });
+    await stack.createWebhook(receiver.url, { type: 'UPDATE_ORDER', active: false });
+    const { eventId, entityId, deliveries } = await trigger('UPDATE_ORDER');
+    expect(deliveries).toMatchObject([{ webhookId: id }]);
+    const [request] = await receiver.waitFor(1);
+    expect(request?.headers).toMatchObject({
+      'x-service-test': 'true',
+      'x-service-delivery': deliveries[0].id,
+    });
+    const sample = sampleOf('UPDATE_ORDER');
+    expect(entityId).toMatch(/^TEST-[0-9A-Z]+$/);
+    expect(entityId).not.toBe(idOf(entryOf('UPDATE_ORDER'), sample));
+    expect(JSON.parse(request?.text ?? '')).toMatchObject({ eshopOrderId: entityId, status: 'packed' });
+    await stack.untilState(deliveries[0].id, 'delivered');
+    const [event] = await stack.sql`select test from events where id = ${eventId}`;
+    expect(event?.test).toBe(true);
+  });
+
+  it('nothing is written where nobody would get it', async () => {
+    await stack.createWebhook(receiver.url, { type: 'UPDATE_ORDER' });
+    const count = async () => (await stack.sql`select count(*) from events`)[0]?.count;
+    const before = await count();
+    await expect(trigger('CREATE_ORDER')).rejects.toThrow(
+      `E-shop ${eshop} has no active webhook of the type CREATE_ORDER: nothing was triggered.`,
+    );
+    await expect(trigger('ORDER')).rejects.toThrow('<type> must be an event type');
+    await expect(runWaybill(['trigger', 'CREATE_ORDER', '--eshop', '7'], env)).rejects.toThrow(
+      'E-shop 7 does not exist.',
+    );
+    expect(await count()).toBe(before);
+  });
+});

@@ -1,0 +1,29 @@
+/** `waybill migrate`: a database is brought up to date before anything serves from it. */
+import { expect, it } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { triedWaybill } from '../support/waybill-command.ts';
+
+it('makes all tables once, and then has nothing to do', async ({ onTestFinished }) => {
+  const { url, sql, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  const migrate = (...args: string[]) => triedWaybill(['migrate', ...args], { DATABASE_URL: url });
+  const files = await sql<{ name: string }[]>`select name from migrations order by name`;
+  await sql.unsafe('drop schema public cascade; create schema public');
+
+  const { printed } = await migrate();
+  expect(printed).toBe([...files.map(({ name }) => name), `${files.length} migrations applied.`].join('\n'));
+  expect((await sql`select from events`).length).toBe(0);
+  expect(await migrate()).toEqual({ printed: 'The database is up to date.', error: undefined, code: 0 });
+  expect((await migrate('--json')).printed).toBe('{"applied":[]}');
+});
+
+it('ends with 1 and a sentence where there is no database', async () => {
+  expect(await triedWaybill(['migrate'], { DATABASE_URL: 'postgres://127.0.0.1:1/waybill' })).toMatchObject({
+    error: 'The database at DATABASE_URL cannot be reached.',
+    code: 1,
+  });
+  expect(await triedWaybill(['migrate'], {})).toMatchObject({
+    error: 'DATABASE_URL is not set: an embedded database is migrated when Waybill starts.',
+    code: 1,
+  });
+});

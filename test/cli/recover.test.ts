@@ -1,0 +1,151 @@
+/** `waybill recover` and `waybill recoveries` on a real database and worker. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeAhead } from '../../src/retention/retain.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { loseEvents } from '../support/recoveries.ts';
+import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+let env: Record<string, string>;
+let webhookId: number;
+
+beforeAll(async () => {
+  stack = await startDeliveryStack('cli-recover');
+  receiver = await createReceiver();
+  env = { DATABASE_URL: stack.database.url };
+  await makeAhead(stack.sql);
+});
+beforeEach(async () => {
+  await stack.retireWebhooks();
+  receiver.clear();
+  receiver.respond({});
+  webhookId = (await stack.createWebhook(receiver.url)).id;
+});
+afterAll(async () => {
+  await stack?.stop();
+  await receiver?.close();
+});
+
+const hourAgo = () => new Date(Date.now() - 3_600_000).toISOString();
+const recover = (...args: string[]) => runWaybill(['recover', String(webhookId), ...args], env);
+const recoveries = (...args: string[]) => runWaybill(['recoveries', ...args], env);
+const lose = (state: Parameters<typeof loseEvents>[1], ...names: string[]) =>
+  loseEvents({ sql: stack.sql, eshopId: stack.eshopId, webhookId }, state, names);
+
+/** A recovery that nothing moves: its receiver never answers in time. */
+async function begun(): Promise<string> {
+  receiver.respond({ status: 503 });
+  await lose('failed', 'lost');
+  return JSON.parse(await recover('--since', hourAgo(), '--json')).recoveryId;
+}
+
+describe('recover', () => {
+  it('delivers again what failed, and shows how it ends', async () => {
+    await lose('failed', 'a', 'b');
+    await lose('canceled', 'c');
+    const since = hourAgo();
+    expect(await recover('--since', since, '--dry-run')).toMatch(
+      /^2 events, from .* to .*, in about .*\. Nothing was recovered \(dry run\)\.$/,
+    );
+    expect(receiver.requests).toEqual([]);
+    const lines = (await recover('--since', since, '--watch')).split('\n');
+    expect(lines[0]).toMatch(/^Recovery [0-9a-f-]{36}: 2 events, /);
+    expect(lines.at(-1)).toBe('completed: 2 done, 0 failed, 0 left');
+    expect(receiver.requests).toHaveLength(2);
+    expect(await recover('--since', since, '--dry-run', '--include', 'canceled')).toMatch(/^1 event, /);
+  });
+
+  it('as JSON: what was begun, then one line for each change', async () => {
+    await lose('failed', 'a');
+    const printed = await recover('--since', hourAgo(), '--include', 'canceled, failed', '--json', '--watch');
+    const [answer, ...looks] = printed.split('\n').map((line) => JSON.parse(line));
+    expect(answer).toMatchObject({ webhookId, count: 1, known: false, include: ['failed', 'canceled'] });
+    expect(looks.at(-1)).toMatchObject({
+      recoveryId: answer.recoveryId,
+      state: 'completed',
+      done: 1,
+      left: 0,
+    });
+  });
+
+  it('asked for again it is the same one; for something else it is in the way', async () => {
+    await stack.changeWebhook(webhookId, { active: true });
+    receiver.respond({ status: 503 });
+    await lose('failed', ...Array.from({ length: 30 }, (_, index) => `many ${index}`));
+    const since = hourAgo();
+    const first = JSON.parse(await recover('--since', since, '--json'));
+    expect(await recover('--since', since)).toMatch(
+      new RegExp(`^Recovery ${first.recoveryId} is already running: 30 events, `),
+    );
+    await expect(recover('--since', '2026-01-01')).rejects.toThrow(
+      `Recovery ${first.recoveryId} of this webhook is still looking for its events`,
+    );
+    await recoveries('cancel', first.recoveryId);
+  });
+
+  it('what failed once more is said, with an exit code', async () => {
+    const id = await begun();
+    await stack.until('the retries to be spent', async () => {
+      const [row] = await stack.sql<{ state: string }[]>`
+        select state from deliveries where recovery_id = ${id}`;
+      return row?.state === 'failed';
+    });
+    // Its last failure has deactivated the webhook, and a recovery waits for that.
+    await stack.changeWebhook(webhookId, { active: true });
+    const { printed, error, code } = await triedWaybill(['recoveries', 'show', id, '--watch'], env);
+    expect(printed).toMatch(/completed: 0 done, 1 failed, 0 left$/);
+    expect(error).toBe('1 delivery failed once more: another recovery finds it again.');
+    expect(code).toBe(2);
+  });
+
+  it('what is wrong is said in a sentence', async () => {
+    const wrong = (...args: string[]) => expect(recover(...args)).rejects;
+    await wrong('--since', '2999-01-01').toThrow('--since must not be in the future.');
+    await wrong('--since', 'x').toThrow('--since must be a time such as');
+    await wrong('--since', '2026-01-02', '--until', '2026-01-01').toThrow('--until must be later');
+    await wrong('--since', '2026-01-01', '--include', 'lost').toThrow('--include must be some of failed');
+    await wrong('--since', '2026-01-01', '--dry-run', '--watch').toThrow('cannot be combined');
+    await stack.changeWebhook(webhookId, { active: false });
+    await wrong('--since', '2026-01-01').toThrow(`Webhook ${webhookId} is inactive`);
+    await expect(runWaybill(['recover', '999999', '--since', '2026-01-01'], env)).rejects.toThrow(
+      'There is no webhook 999999.',
+    );
+  });
+});
+
+describe('recoveries', () => {
+  it('are listed, paused, resumed and canceled, with who did it and why', async () => {
+    const id = await begun();
+    expect(await recoveries('list')).toMatch(new RegExp(`^${id} .* running `, 'm'));
+    expect(await recoveries('pause', id, '--reason', 'the shop is being moved')).toContain(
+      'Paused by the operator of the warehouse: the shop is being moved',
+    );
+    expect(JSON.parse(await recoveries('show', id, '--json'))).toMatchObject({ state: 'paused', count: 1 });
+    expect(await recoveries('resume', id)).toMatch(/^State +running: /m);
+    expect(JSON.parse(await recoveries('cancel', id, '--json'))).toMatchObject({ state: 'canceled' });
+    await expect(recoveries('resume', id)).rejects.toThrow(
+      `Recovery ${id} is canceled: there is nothing to resume.`,
+    );
+    const listed = JSON.parse(await recoveries('list', '--webhook', String(webhookId), '--json'));
+    expect(listed).toMatchObject([{ recoveryId: id, state: 'canceled' }]);
+    expect(await recoveries('list', '--all')).toContain(id);
+    expect(await recoveries('list')).not.toContain(id);
+  });
+
+  it('one that waits for its webhook is resumed by that alone', async () => {
+    const id = await begun();
+    await stack.changeWebhook(webhookId, { active: false });
+    await expect(recoveries('resume', id)).rejects.toThrow(`waybill webhooks activate ${webhookId}`);
+    await recoveries('cancel', id);
+  });
+
+  it('say so where there is none', async () => {
+    const none = '01a205b3-d000-7000-8000-000000000000';
+    await expect(recoveries('show', none)).rejects.toThrow(`There is no recovery ${none}.`);
+    await expect(recoveries('show', none, '--watch')).rejects.toThrow(`There is no recovery ${none}.`);
+    await expect(recoveries('cancel', none)).rejects.toThrow(`There is no recovery ${none}.`);
+    await expect(recoveries('cancel', '7')).rejects.toThrow('must be the id of a recovery.');
+  });
+});

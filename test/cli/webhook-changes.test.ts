@@ -1,0 +1,113 @@
+/** `waybill webhooks activate|deactivate|test` on a real database, worker and receiver. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  stack = await startDeliveryStack('webhook-changes');
+  receiver = await createReceiver();
+  env = {
+    DATABASE_URL: stack.database.url,
+    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
+    DATA_DIR: 'nowhere',
+  };
+});
+beforeEach(async () => {
+  await stack.retireWebhooks();
+  receiver.clear();
+  receiver.respond({});
+});
+afterAll(async () => {
+  await stack?.stop();
+  await receiver?.close();
+});
+
+const waybill = (...args: string[]) => runWaybill(['webhooks', ...args], env);
+
+describe('webhooks activate and deactivate', () => {
+  it('hold what is open and let it go on', async () => {
+    const { id } = await stack.createWebhook(receiver.url);
+    expect(await waybill('deactivate', String(id))).toBe(
+      `Webhook ${id} is inactive. Its open deliveries are held.`,
+    );
+    expect((await stack.webhook(id)).active).toBe(false);
+    expect(await waybill('deactivate', String(id))).toBe(
+      `Webhook ${id} is already inactive. Nothing was changed.`,
+    );
+    await waybill('activate', String(id));
+
+    receiver.respond({ status: 503, headers: { 'retry-after': '30' } });
+    const delivery = await stack.fireOne('is held');
+    await receiver.waitFor(1);
+    await stack.untilState(delivery, 'retrying');
+    await waybill('deactivate', String(id));
+    await stack.untilHeld(delivery);
+    receiver.respond({});
+    const changed = await waybill('activate', String(id), '--json');
+    expect(JSON.parse(changed)).toEqual({ webhookId: id, active: true, changed: true });
+    await stack.untilState(delivery, 'delivered');
+  });
+
+  it('say so where there is no such webhook', async () => {
+    await expect(waybill('activate', '999999')).rejects.toThrow('There is no webhook 999999.');
+    await expect(waybill('deactivate', 'x')).rejects.toThrow('<id> must be the number of a webhook.');
+  });
+});
+
+describe('webhooks test', () => {
+  it('shows what was sent and what came back, also for one that is inactive', async () => {
+    const { id } = await stack.createWebhook(`${receiver.url}/hook`, { active: false });
+    receiver.respond({ status: 202, body: 'thank you', headers: { 'content-type': 'text/plain' } });
+    const text = await waybill('test', String(id));
+    const [request] = receiver.requests;
+    expect(request?.headers['x-service-test']).toBe('true');
+    const lines = text.split('\n');
+    expect(lines[0]).toBe(`POST ${receiver.url}/hook`);
+    expect(lines).toContain(`x-service-signature: ${request?.headers['x-service-signature']}`);
+    expect(lines).toContain(request?.text);
+    expect(text).toMatch(/\n\nHTTP 202 after \d+ ms\n(.+\n)*content-type: text\/plain\n(.+\n)*\nthank you$/);
+    expect((await stack.webhook(id)).active).toBe(false);
+  });
+
+  it.each([
+    ['success', 200, 0],
+    ['failure', 503, 2],
+    ['gone', 410, 2],
+  ] as const)('%s ends with the exit code that says so', async (outcome, status, exitCode) => {
+    const { id } = await stack.createWebhook(receiver.url);
+    receiver.respond({ status });
+    const { printed, error, code } = await triedWaybill(['webhooks', 'test', String(id), '--json'], env);
+    expect(JSON.parse(printed)).toMatchObject({ outcome, response: { status } });
+    expect(code).toBe(exitCode);
+    if (exitCode > 0) expect(error).toMatch(new RegExp(`^HTTP ${status}.* from 127`));
+    expect(await stack.webhook(id)).toMatchObject({ active: true });
+  });
+
+  it('refuses what deliveries refuse', async () => {
+    const { id } = await stack.createWebhook(receiver.url);
+    const nothingExempt = { ...env, DELIVERY_ALLOW_CIDRS: '' };
+    const { error, code } = await triedWaybill(['webhooks', 'test', String(id)], nothingExempt);
+    expect(error).toMatch(/127\.0\.0\.1.*loopback/);
+    expect(code).toBe(2);
+    expect(receiver.requests).toEqual([]);
+  });
+
+  it('says what is missing of the keys', async () => {
+    const { id } = await stack.createWebhook(receiver.url);
+    const { error, code } = await triedWaybill(['webhooks', 'test', String(id)], {
+      DATABASE_URL: stack.database.url,
+    });
+    expect(error).toMatch(/^SECRET_KEY must be set once DATABASE_URL is set/);
+    expect(code).toBe(1);
+    const wrong = { ...env, SECRET_KEY: Buffer.alloc(32, 8).toString('base64') };
+    expect((await triedWaybill(['webhooks', 'test', String(id)], wrong)).error).toMatch(
+      /^The secret of webhook \d+ cannot be opened: /,
+    );
+  });
+});

@@ -1,0 +1,187 @@
+/** What people come for, in a real browser, with real deliveries: an e-shop's developer, and an operator. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
+import { createTrial } from '../../src/attempt/trial.ts';
+import { readSettings } from '../../src/config/config.ts';
+import { createSender, type Sender } from '../../src/delivery/sender.ts';
+import type { HttpServer } from '../../src/http-server.ts';
+import { createSteer } from '../../src/steer.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { BROWSER_TEST_MS, picture, signIn, startBrowser, violations } from '../support/browser.ts';
+import { newPerson, type Person, serveConsole } from '../support/console.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
+
+let stack: DeliveryStack;
+let api: TestApi;
+let server: HttpServer;
+let browser: Browser;
+let person: Person;
+let page: Page;
+let receiver: Receiver;
+let sender: Sender;
+let steering: ReturnType<typeof createSteer>;
+let worker: Person;
+
+beforeAll(async () => {
+  stack = await startDeliveryStack('console');
+  // Its database is not used: what the API is given beside it is.
+  api = await createTestApi();
+  const { sql, keys, policy } = stack;
+  sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
+  const trial = createTrial({ sender, keys, version: 'test' });
+  steering = createSteer({ settings: readSettings({}), retryPolicy: policy }, sql, inject('temporalAddress'));
+  server = await serveConsole(
+    { ...api.deps, sql, healthSql: sql, keys, policy, trial },
+    { steer: steering.steer },
+  );
+  worker = await newPerson(sql, stack.eshopId, 'warehouse');
+  person = await newPerson(sql, stack.eshopId, 'shop');
+  browser = await startBrowser();
+  receiver = await createReceiver();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+  await receiver?.close();
+  await sender?.close();
+  await steering?.close();
+  await stack?.stop();
+  await api?.drop();
+});
+beforeEach(async () => {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 } });
+  page = await context.newPage();
+  await signIn(page, server.url, person);
+});
+afterEach(() => page?.context().close());
+
+test('a developer creates a webhook, tests it, sees a delivery fail, mends the receiver, redelivers and sees it arrive', async () => {
+  const asked: { url: string; again: boolean }[] = [];
+  page.on('request', (request) =>
+    asked.push({ url: request.url(), again: request.headers()['hx-request'] !== undefined }),
+  );
+  receiver.respond({
+    status: 500,
+    body: '<script>window.stolen = true</script><b>no such table: orders</b>',
+  });
+  await page.getByRole('link', { name: 'Create a webhook' }).click();
+  await page.getByLabel('URL').fill(`${receiver.url}/hook`);
+  await page.getByLabel('Event type').selectOption('CREATE_ORDER');
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  await page.getByText('Copy it now: it is never shown again.').waitFor();
+  expect(await page.getByRole('region', { name: 'The new secret' }).textContent()).toMatch(
+    /^whsec_[\w+/]{43}=$/,
+  );
+
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('heading', { name: 'Response' }).waitFor();
+  expect(await page.getByRole('region', { name: 'Response status' }).textContent()).toBe('HTTP 500');
+  expect(await page.getByRole('region', { name: 'Response body' }).textContent()).toContain(
+    '<b>no such table: orders</b>',
+  );
+  expect(await page.getByRole('region', { name: 'Request headers' }).textContent()).toContain(
+    'x-service-signature: t=',
+  );
+  await picture(page, 'webhook-tested-1200-light');
+  expect(await violations(page)).toEqual([]);
+
+  await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
+  await page.getByText('No deliveries').waitFor();
+  const failed = await stack.fireOne('10001<img src=x onerror="window.stolen=true">');
+  // Nobody touches the page: it is live.
+  await page.getByRole('link', { name: 'CREATE_ORDER 10001' }).waitFor();
+  await stack.untilState(failed, 'failed');
+  await page.getByRole('listitem').getByText('failed', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'CREATE_ORDER 10001' }).click();
+  await page.getByText('Attempt 21: HTTP 500').waitFor();
+  expect(await page.getByText('All retries failed').count()).toBe(1);
+  await page.getByText('Show response').first().click();
+  expect(
+    await page.getByRole('region', { name: 'Response to attempt 1', exact: true }).textContent(),
+  ).toContain('<script>');
+  expect(await page.evaluate('window.stolen')).toBeUndefined();
+  // Followed, and not asked for again and again.
+  expect(asked.filter(({ url }) => url.includes('/console/live?of=')).length).toBeGreaterThan(1);
+  expect(asked.filter(({ again }) => again)).toEqual([]);
+
+  // Deactivated by its failure: redelivering says so.
+  await page.getByRole('button', { name: 'Redeliver' }).click();
+  await page.getByRole('alert').getByText('is inactive').waitFor();
+  expect(await stack.fire('10002', { eshopOrderId: '10002' })).toEqual([]);
+  await page.getByRole('link', { name: 'Events', exact: true }).click();
+  await page.getByLabel('Order number or other identifier').fill('10002');
+  await page.getByRole('button', { name: 'Search' }).click();
+  await page.getByText('no delivery', { exact: true }).waitFor();
+  await page.getByText(/was inactive: it had been deactivated/).waitFor();
+  await page.goto(`${server.url}/console/deliveries/${failed}`);
+  receiver.respond({ status: 200 });
+  await page.getByRole('main').getByRole('link', { name: /^\d+$/ }).first().click();
+  await page.getByText('because all retries of a delivery failed').waitFor();
+  await page.getByRole('button', { name: 'Activate', exact: true }).click();
+  await page.getByText('The webhook is active').waitFor();
+  await page.getByRole('link', { name: 'CREATE_ORDER 10001' }).first().click();
+  await page.getByRole('button', { name: 'Redeliver' }).click();
+  await page.getByText('Redelivered. This is the new delivery.').waitFor();
+  await page.getByText('Attempt 1: HTTP 200').waitFor();
+  await page.getByText('delivered', { exact: true }).first().waitFor();
+  expect(receiver.requests.at(-1)?.headers['x-service-delivery']).toBe(
+    page.url().match(/deliveries\/([\w-]+)/)?.[1],
+  );
+  expect(await page.evaluate('window.stolen')).toBeUndefined();
+
+  // What happened meanwhile is recovered.
+  await page.goto(`${server.url}/console/deliveries/${failed}`);
+  await page.getByRole('link', { name: 'Recover events since then' }).click();
+  await page.getByLabel('Missed').check();
+  await page.getByRole('button', { name: 'Count events' }).click();
+  await page.getByText('1 event would be recovered').waitFor();
+  await page.getByRole('button', { name: 'Recover events' }).click();
+  await page.getByText('1 of 1 delivered').waitFor();
+  expect(receiver.requests.at(-1)?.text).toContain('10002');
+});
+
+test('an operator finds an incident in the overview, and recovers what was lost', async () => {
+  receiver.respond({ status: 503 });
+  const { id } = await stack.createWebhook(`${receiver.url}/receivings`, { type: 'CREATE_RECEIVING' });
+  const [delivery = ''] = await stack.fire('R-1', { eshopReceivingId: 'R-1' }, 'CREATE_RECEIVING');
+  await stack.untilState(delivery, 'failed');
+  await page.goto(`${server.url}/console`);
+  await page.getByRole('link', { name: `Webhook ${id}, CREATE_RECEIVING` }).click();
+  receiver.respond({ status: 200 });
+  await page.getByRole('button', { name: 'Activate', exact: true }).click();
+  await page.getByRole('link', { name: 'Recover', exact: true }).click();
+  expect(await page.getByLabel('Events since').inputValue()).not.toBe('');
+  await page.getByRole('button', { name: 'Count events' }).click();
+  await page.getByText('1 event would be recovered').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Recover events' }).click();
+  await page.getByText('1 of 1 delivered').waitFor();
+  expect(receiver.requests.filter(({ path }) => path === '/receivings').at(-1)?.text).toContain('R-1');
+});
+
+test('the warehouse holds a delivery, resumes it, and has it tried at once', async () => {
+  // Far off: what follows, follows from what was asked.
+  receiver.respond({ status: 503, headers: { 'retry-after': '3600' } });
+  await stack.createWebhook(`${receiver.url}/returns`, { type: 'CREATE_RETURN' });
+  const [delivery = ''] = await stack.fire('RT-1', { eshopReturnId: 'RT-1' }, 'CREATE_RETURN');
+  await stack.untilState(delivery, 'retrying');
+  await page.goto(`${server.url}/console/deliveries/${delivery}`);
+  expect(await page.getByRole('button', { name: 'Hold' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+
+  await signIn(page, server.url, worker);
+  await page.goto(`${server.url}/console/deliveries/${delivery}`);
+  await page.getByLabel('Reason').fill('stock-taking');
+  await page.getByRole('button', { name: 'Hold' }).click();
+  await page.getByText('no attempt is made until it is resumed').waitFor();
+  await page.getByText(`Held by ${worker.username}: stock-taking`).waitFor();
+  await page.getByRole('button', { name: 'Resume', exact: true }).click();
+  await page.getByText('Resumed').first().waitFor();
+  receiver.respond({ status: 200 });
+  await page.getByRole('button', { name: 'Try now' }).click();
+  await page.getByText('Attempt 2: HTTP 200').waitFor();
+  await page.getByText('delivered', { exact: true }).first().waitFor();
+});

@@ -1,0 +1,554 @@
+/** Who may see and do what in the console: the rules of the API, and those of forms and cookies. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Hono } from 'hono';
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createApp } from '../../src/api/app.ts';
+import type { ApiEnv } from '../../src/api/deps.ts';
+import { deleteUser, replacePassword } from '../../src/db/users.ts';
+import { hashPassword } from '../../src/passwords.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { consoleOf, newPerson, type Person, serveConsole } from '../support/console.ts';
+import { seedConsole } from '../support/console-data.ts';
+
+let api: TestApi;
+let app: ReturnType<typeof consoleOf>;
+let person: Person;
+let seeded: Awaited<ReturnType<typeof seedConsole>>;
+
+beforeAll(async () => {
+  api = await createTestApi();
+  app = consoleOf(api.deps);
+  person = await newPerson(api.sql, api.eshop.eshopId, 'shop');
+  seeded = await seedConsole(api);
+});
+afterAll(() => api?.drop());
+
+/** A browser as far as cookies go. */
+function browser(cookies = new Map<string, string>()) {
+  async function ask(path: string, form?: Record<string, string>, headers: Record<string, string> = {}) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await app.fetch(
+      new Request(`http://localhost${path}`, {
+        headers: {
+          ...(cookie === '' ? {} : { cookie }),
+          ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
+          ...headers,
+        },
+        ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form).toString() }),
+      }),
+    );
+    const set = response.headers.getSetCookie();
+    for (const line of set) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '' || /max-age=0/i.test(line)) cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    const text = await response.text();
+    const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
+    return { status: response.status, headers: response.headers, text, csrf, set };
+  }
+  return {
+    cookies,
+    ask,
+    async signIn(as: Person, more: Record<string, string> = {}) {
+      const { csrf } = await ask('/console/sign-in');
+      const { eshopId, username, password } = as;
+      return await ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password, ...more });
+    },
+  };
+}
+
+async function signedIn(as: Person = person) {
+  const mine = browser();
+  const answer = await mine.signIn(as);
+  expect(answer.status).toBe(303);
+  return mine;
+}
+
+describe('signing in', () => {
+  test('nobody sees a page who is not signed in, and is led to where they wanted to go', async () => {
+    const stranger = browser();
+    const answer = await stranger.ask('/console/webhooks?a=b');
+    expect(answer.status).toBe(303);
+    expect(answer.headers.get('location')).toBe('/console/sign-in?next=%2Fconsole%2Fwebhooks%3Fa%3Db');
+    expect((await stranger.signIn(person, { next: '/console/webhooks?a=b' })).headers.get('location')).toBe(
+      '/console/webhooks?a=b',
+    );
+  });
+
+  test.each([
+    'https://evil.example/',
+    '//evil.example',
+    '/console/\\evil.example',
+    '/consolevil',
+    'javascript:alert(1)',
+    '/console/\r\nset-cookie: a=b',
+    '/console/\t',
+  ])('leads nowhere else: %s', async (next) => {
+    expect((await browser().signIn(person, { next })).headers.get('location')).toBe('/console');
+  });
+
+  test('a wrong e-shop, name or password is the same refusal', async () => {
+    const texts = await Promise.all(
+      [{ eshop: '999999' }, { username: 'nobody' }, { password: 'wrong' }].map(async (wrong) => {
+        const answer = await browser().signIn(person, wrong);
+        expect(answer.status).toBe(401);
+        expect(answer.set.filter((line) => line.startsWith('waybill_session='))).toEqual([]);
+        return /role="alert">([^<]+)</.exec(answer.text)?.[1];
+      }),
+    );
+    expect(new Set(texts)).toEqual(new Set(['The e-shop, user name or password is incorrect.']));
+  });
+
+  test('failures count together with those of the API, and the right password does not help either', async () => {
+    const victim = await newPerson(api.sql, (await api.newEshop()).eshopId, 'shop');
+    for (let failure = 0; failure < 10; failure += 1) {
+      expect((await browser().signIn(victim, { password: 'wrong' })).status).toBe(401);
+    }
+    const refused = await browser().signIn(victim);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('whoever makes up e-shops has one limit for all of them', async () => {
+    app = consoleOf({ ...api.deps, trustProxy: true, loginLimits: { perAddress: 3 } });
+    const from = { 'x-forwarded-for': '192.0.2.77' };
+    const guesser = browser();
+    const { csrf } = await guesser.ask('/console/sign-in');
+    const statuses: number[] = [];
+    for (const eshop of ['900001', '900002', '900003', '900004', '0', '']) {
+      const form = { csrf, eshop, username: 'shop', password: 'wrong' };
+      statuses.push((await guesser.ask('/console/sign-in', form, from)).status);
+    }
+    expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
+    // Those that there are have limits of their own.
+    const { eshopId, username, password } = person;
+    const right = { csrf, eshop: String(eshopId), username, password };
+    expect((await guesser.ask('/console/sign-in', right, from)).status).toBe(303);
+    app = consoleOf(api.deps);
+  });
+
+  test('what the database cannot take is refused, not a failure of ours', async () => {
+    expect((await browser().signIn(person, { username: 'a\0b' })).status).toBe(400);
+    const mine = await signedIn();
+    for (const page of ['/console/orders?before=%00', '/console/all/deliveries?entityId=%00'])
+      expect((await mine.ask(page)).status, page).toBe(400);
+  });
+
+  test('the cookie is of no use to scripts, other sites and other paths; over TLS it never leaves without', async () => {
+    const [plain = ''] = (await browser().signIn(person)).set.filter((line) =>
+      line.startsWith('waybill_session='),
+    );
+    for (const part of ['HttpOnly', 'SameSite=Lax', 'Path=/console', 'Max-Age=43200'])
+      expect(plain).toContain(part);
+    expect(plain).not.toContain('Secure');
+    const proxied = consoleOf({ ...api.deps, trustProxy: true });
+    const door = await proxied.fetch(
+      new Request('http://localhost/console/sign-in', { headers: { 'x-forwarded-proto': 'https' } }),
+    );
+    expect(door.headers.get('set-cookie')).toContain('Secure');
+    const known = consoleOf({ ...api.deps }, { publicUrl: 'https://api.shop.example' });
+    const behind = await known.fetch(new Request('http://localhost/console/sign-in'));
+    expect(behind.headers.get('set-cookie')).toContain('Secure');
+  });
+
+  test('a session that was planted beforehand is not the one that begins', async () => {
+    const planted = 'A'.repeat(43);
+    const victim = browser(new Map([['waybill_session', planted]]));
+    await victim.signIn(person);
+    expect(victim.cookies.get('waybill_session')).not.toBe(planted);
+    const attacker = browser(new Map([['waybill_session', planted]]));
+    expect((await attacker.ask('/console')).status).toBe(303);
+  });
+
+  test('signing in again ends the session before', async () => {
+    const mine = await signedIn();
+    const former = browser(new Map(mine.cookies));
+    await mine.signIn(person);
+    expect((await former.ask('/console')).status).toBe(303);
+    expect((await mine.ask('/console')).status).toBe(200);
+  });
+});
+
+describe('a session ends', () => {
+  test('when somebody signs out, also for who has copied its cookie', async () => {
+    const mine = await signedIn();
+    const thief = browser(new Map(mine.cookies));
+    const { csrf } = await mine.ask('/console');
+    expect((await mine.ask('/console/sign-out', { csrf })).headers.get('location')).toBe('/console/sign-in');
+    expect((await thief.ask('/console')).status).toBe(303);
+  });
+
+  test.each([
+    ['after its hours', "expires_at = now() - interval '1 second'"],
+    ['after an hour in which nobody asked for anything', "last_seen_at = now() - interval '61 minutes'"],
+  ])('%s', async (_, set) => {
+    const mine = await signedIn();
+    expect((await mine.ask('/console')).status).toBe(200);
+    await api.sql.unsafe(`update console_sessions set ${set}`);
+    expect((await mine.ask('/console')).status).toBe(303);
+    const live = await mine.ask('/console', undefined, { 'hx-request': 'true' });
+    expect([live.status, live.headers.get('hx-refresh')]).toEqual([401, 'true']);
+  });
+
+  test('and a page that asks again by itself does not keep it', async () => {
+    const mine = await signedIn();
+    const seen = async () => (await api.sql`select max(last_seen_at) as at from console_sessions`)[0]?.at;
+    await api.sql`update console_sessions set last_seen_at = now() - interval '30 minutes'`;
+    const before = await seen();
+    await mine.ask('/console', undefined, { 'hx-request': 'true' });
+    expect(await seen()).toEqual(before);
+    await mine.ask('/console');
+    expect(await seen()).not.toEqual(before);
+  });
+
+  test('with the password, the user, and while the e-shop is disabled', async () => {
+    const { eshopId } = await api.newEshop();
+    const other = await newPerson(api.sql, eshopId, 'shop');
+    const first = await signedIn(other);
+    await replacePassword(api.sql, eshopId, other.username, await hashPassword('another one'));
+    expect((await first.ask('/console')).status).toBe(303);
+    const second = await signedIn({ ...other, password: 'another one' });
+    await api.sql`update eshops set disabled_at = now() where id = ${eshopId}`;
+    expect((await second.ask('/console')).status).toBe(303);
+    await api.sql`update eshops set disabled_at = null where id = ${eshopId}`;
+    expect((await second.ask('/console')).status).toBe(200);
+    await deleteUser(api.sql, eshopId, other.username);
+    expect((await second.ask('/console')).status).toBe(303);
+  });
+
+  test('its id is not in the database', async () => {
+    const mine = await signedIn();
+    const id = mine.cookies.get('waybill_session') ?? '';
+    const rows = await api.sql`select * from console_sessions`;
+    expect(JSON.stringify(rows)).not.toContain(id);
+    expect(JSON.stringify(rows)).not.toContain(Buffer.from(id).toString('hex'));
+  });
+});
+
+describe('forms', () => {
+  const forms = () => [
+    '/console/sign-out',
+    '/console/webhooks',
+    `/console/webhooks/${seeded.failing}/edit`,
+    `/console/webhooks/${seeded.failing}/activate`,
+    `/console/webhooks/${seeded.failing}/deactivate`,
+    `/console/webhooks/${seeded.failing}/delete`,
+    `/console/webhooks/${seeded.failing}/rotate`,
+    `/console/webhooks/${seeded.failing}/test`,
+    `/console/webhooks/${seeded.failing}/recover`,
+    `/console/deliveries/${seeded.failed}/redeliver`,
+    `/console/deliveries/${seeded.failed}/steer`,
+  ];
+
+  test('without the token of the session, with that of another, or from another site nothing is done', async () => {
+    const mine = await signedIn();
+    const { csrf } = await mine.ask('/console');
+    const { csrf: others } = await (await signedIn()).ask('/console');
+    const before = await api.sql`select id, active, secret, url from webhooks order by id`;
+    for (const path of forms()) {
+      expect((await mine.ask(path, {})).status, path).toBe(403);
+      expect((await mine.ask(path, { csrf: others })).status, path).toBe(403);
+      expect((await mine.ask(path, { csrf }, { 'sec-fetch-site': 'cross-site' })).status, path).toBe(403);
+      expect((await mine.ask(path, { csrf }, { 'content-type': 'text/plain' })).status, path).toBe(403);
+    }
+    expect(await api.sql`select id, active, secret, url from webhooks order by id`).toEqual(before);
+    expect((await mine.ask('/console')).status).toBe(200);
+  });
+
+  test('nobody is signed in by a form of another browser', async () => {
+    const { csrf } = await browser().ask('/console/sign-in');
+    const victim = browser();
+    await victim.ask('/console/sign-in');
+    const { eshopId, username, password } = person;
+    const answer = await victim.ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password });
+    expect(answer.status).toBe(403);
+  });
+
+  test('a large one is refused', async () => {
+    const mine = await signedIn();
+    const { csrf } = await mine.ask('/console');
+    const answer = await mine.ask('/console/webhooks', { csrf, description: 'x'.repeat(70_000) });
+    expect(answer.status).toBe(413);
+  });
+});
+
+test('what belongs to another e-shop does not exist', async () => {
+  const steered: string[] = [];
+  app = consoleOf(api.deps, {
+    steer: async (action, id) => {
+      steered.push(`${action} ${id}`);
+      return { accepted: true, sentence: 'Given up.' };
+    },
+  });
+  const other = await newPerson(api.sql, (await api.newEshop()).eshopId, 'warehouse');
+  const theirs = await signedIn(other);
+  const { csrf } = await theirs.ask('/console');
+  const pages = [
+    `/console/webhooks/${seeded.failing}`,
+    `/console/webhooks/${seeded.failing}/edit`,
+    `/console/webhooks/${seeded.failing}/recover`,
+    `/console/webhooks/${seeded.failing}/deactivate`,
+    `/console/webhooks/${seeded.failing}/delete`,
+    `/console/webhooks/${seeded.failing}/rotate`,
+    `/console/deliveries/${seeded.failed}`,
+    `/console/deliveries/${seeded.failed}/give-up`,
+    `/console/events/${seeded.event}`,
+    '/console/orders/10001',
+    '/console/products/TEA',
+    '/console/receivings/R-1',
+  ];
+  for (const page of pages) expect((await theirs.ask(page)).status, page).toBe(404);
+  const acts = [
+    `/console/webhooks/${seeded.failing}/edit`,
+    `/console/webhooks/${seeded.failing}/activate`,
+    `/console/webhooks/${seeded.failing}/deactivate`,
+    `/console/webhooks/${seeded.failing}/delete`,
+    `/console/webhooks/${seeded.failing}/rotate`,
+    `/console/webhooks/${seeded.failing}/test`,
+    `/console/deliveries/${seeded.failed}/redeliver`,
+    `/console/deliveries/${seeded.failed}/steer`,
+  ];
+  for (const act of acts) {
+    const form = {
+      csrf,
+      action: 'giveUp',
+      reason: '',
+      url: 'https://shop.example/',
+      webhookType: 'CREATE_ORDER',
+      method: 'POST',
+      payloadVersion: 'v2',
+    };
+    expect((await theirs.ask(act, form)).status, act).toBe(404);
+  }
+  expect(steered).toEqual([]);
+  for (const list of ['/console/webhooks', '/console/deliveries', '/console/events', '/console/orders']) {
+    const { text } = await theirs.ask(list);
+    for (const word of ['10001', 'shop.example', seeded.failed]) expect(text, list).not.toContain(word);
+  }
+});
+
+test('an e-shop has a delivery tried at once or gives it up; holding it is for the warehouse', async () => {
+  const steered: string[] = [];
+  app = consoleOf(api.deps, {
+    steer: async (action, id, { by }) => {
+      steered.push(`${action} ${id} ${by}`);
+      return { accepted: true, sentence: 'Attempt 4 of 21 follows at once.' };
+    },
+  });
+  const mine = await signedIn();
+  const path = `/console/deliveries/${seeded.retrying}`;
+  const page = await mine.ask(path);
+  expect(page.text).toContain('Try now');
+  for (const action of ['hold', 'resume', 'terminate'])
+    expect((await mine.ask(`${path}/steer`, { csrf: page.csrf, action, reason: '' })).status).toBe(403);
+  expect(steered).toEqual([]);
+  // Giving up is asked about first.
+  const asked = await mine.ask(`${path}/give-up`);
+  expect(asked.text).toContain('Give up on this delivery?');
+  await mine.ask(`${path}/steer`, { csrf: asked.csrf, action: 'giveUp', reason: 'too late' });
+  expect(steered.splice(0)).toEqual([`giveUp ${seeded.retrying} ${person.username} (e-shop)`]);
+  const worker = await newPerson(api.sql, api.eshop.eshopId, 'warehouse');
+  const theirs = await signedIn(worker);
+  const shown = await theirs.ask(path);
+  const done = await theirs.ask(`${path}/steer`, { csrf: shown.csrf, action: 'tryNow', reason: '' });
+  expect(done.text).toContain('Attempt 4 of 21 follows at once.');
+  expect(steered).toEqual([`tryNow ${seeded.retrying} ${worker.username}`]);
+});
+
+test('every page carries a complete content security policy, is never cached, and runs nothing of its own text', async () => {
+  const mine = await signedIn();
+  for (const path of [
+    '/console',
+    '/console/webhooks/new',
+    `/console/deliveries/${seeded.failed}`,
+    '/console/nothing',
+  ]) {
+    const { headers, text } = await mine.ask(path);
+    expect(headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(text).not.toMatch(/<script(?![^>]* src=)|\son\w+=|\sstyle=|<style|javascript:/i);
+    expect(text).not.toMatch(/(src|href|action)="(https?:)?\/\//);
+  }
+});
+
+describe('a page that is followed', () => {
+  const of = (path: string) => `/console/live?of=${encodeURIComponent(path)}`;
+
+  /** The events of a stream until one is of this kind. */
+  async function eventsUntil(kind: string, response: Response): Promise<string> {
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes(`event: ${kind}`)) {
+      const { value, done = true } = (await reader?.read()) ?? {};
+      if (done) break;
+      text += value;
+    }
+    await reader?.cancel();
+    return text;
+  }
+
+  const follow = async (mine: ReturnType<typeof browser>, path: string) =>
+    await app.fetch(
+      new Request(`http://localhost${of(path)}`, {
+        headers: { cookie: `waybill_session=${mine.cookies.get('waybill_session')}` },
+      }),
+    );
+
+  test('is sent as it is, and ends with its session', async () => {
+    const mine = await signedIn();
+    const response = await follow(mine, `/console/deliveries/${seeded.failed}`);
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    expect(await eventsUntil('page', response)).toContain('What happened');
+    const ending = await follow(mine, '/console');
+    await api.sql`delete from console_sessions`;
+    expect(await eventsUntil('over', ending)).toContain('event: over');
+  });
+
+  test('is one of the console, for somebody who is signed in, and shows nothing of another e-shop', async () => {
+    const mine = await signedIn();
+    for (const path of ['https://evil.example/', '/docs', '/v21/webhooks', '/consolevil', of('/console')])
+      expect((await mine.ask(of(path))).status, path).toBe(400);
+    expect((await browser().ask(of('/console'))).status).toBe(401);
+    // No stream of streams, however its path is written.
+    expect((await mine.ask(of('/console'), undefined, { 'hx-request': 'true' })).status).toBe(400);
+    const theirs = await signedIn(await newPerson(api.sql, (await api.newEshop()).eshopId, 'shop'));
+    const response = await follow(theirs, `/console/deliveries/${seeded.failed}`);
+    await api.sql`delete from console_sessions`;
+    const text = await eventsUntil('over', response);
+    expect(text).not.toContain('event: page');
+  });
+
+  test('ends when the process is to stop', async () => {
+    const mine = await signedIn();
+    const stopping = new AbortController();
+    const before = app;
+    app = consoleOf(api.deps, { stopping: stopping.signal });
+    const response = await follow(mine, '/console');
+    app = before;
+    stopping.abort();
+    expect(await response.text()).not.toContain('event: over');
+  });
+
+  test('gives its place back, also where nobody reads it, or its turn on the connection never comes', async () => {
+    const server = await serveConsole(api.deps);
+    const mine = await signedIn();
+    const cookie = `waybill_session=${mine.cookies.get('waybill_session')}`;
+    const path = of('/console/orders');
+    const { port } = new URL(server.url);
+    for (const method of ['GET', 'HEAD']) {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write(`${method} ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`.repeat(20));
+      await once(socket, 'data');
+      // All twenty have begun by the time that another page has been made.
+      await (await fetch(`${server.url}/console/orders`, { headers: { cookie } })).text();
+      socket.destroy();
+    }
+    await vi.waitFor(
+      async () => {
+        const streams = await Promise.all(
+          Array.from({ length: 20 }, () => fetch(`${server.url}${path}`, { headers: { cookie } })),
+        );
+        const statuses = streams.map(({ status }) => status);
+        await Promise.all(streams.map(({ body }) => body?.cancel()));
+        expect(statuses).toEqual(Array(20).fill(200));
+      },
+      { timeout: 30_000, interval: 1_000 },
+    );
+    await server.close();
+  });
+
+  test('does not keep its session, and leaves room for other e-shops', async () => {
+    const mine = await signedIn();
+    await api.sql`update console_sessions set last_seen_at = now() - interval '30 minutes'`;
+    const seen = async () => (await api.sql`select max(last_seen_at) as at from console_sessions`)[0]?.at;
+    const before = await seen();
+    const streams: Response[] = [];
+    for (let number = 0; number < 20; number += 1) streams.push(await follow(mine, '/console/orders'));
+    expect(streams.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect((await follow(mine, '/console/orders')).status).toBe(503);
+    expect(await seen()).toEqual(before);
+    const other = await signedIn(await newPerson(api.sql, (await api.newEshop()).eshopId, 'shop'));
+    const theirs = await follow(other, '/console');
+    expect(theirs.status).toBe(200);
+    await Promise.all([...streams, theirs].map((stream) => eventsUntil('page', stream)));
+  });
+});
+
+test('the log has a line for each page, by its pattern: no path, no form, no cookie', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
+  app = consoleOf({ ...api.deps, log });
+  const mine = await signedIn();
+  lines.length = 0;
+  const { csrf } = await mine.ask('/console/orders/10001?secret=me');
+  await mine.ask('/console/orders/10001', undefined, { 'hx-request': 'true' });
+  // Only a page can ask for itself: nobody changes anything unseen.
+  await mine.ask('/console/webhooks/999999/test', { csrf }, { 'hx-request': 'true' });
+  const told = lines.map((line) => JSON.parse(line));
+  expect(told).toMatchObject([
+    { msg: 'page', method: 'GET', route: '/console/orders/:id', status: 200, eshopId: person.eshopId },
+    {
+      msg: 'page',
+      method: 'POST',
+      route: '/console/webhooks/:id/test',
+      status: 404,
+      eshopId: person.eshopId,
+    },
+  ]);
+  expect(told).toHaveLength(2);
+  for (const word of ['10001', 'secret', csrf, ...mine.cookies.values()])
+    expect(lines.join()).not.toContain(word);
+});
+
+test('one e-shop has three pages made at a time, however many it asks for; others do not wait behind them', async () => {
+  let made = 0;
+  let most = 0;
+  const slow = createApp(api.deps);
+  const asked = new Hono<ApiEnv>();
+  asked.all('*', async (c) => {
+    const mine = c.env.signedIn?.session.eshopId === person.eshopId;
+    if (mine) {
+      made += 1;
+      most = Math.max(most, made);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const answer = await slow.fetch(c.req.raw, c.env);
+    if (mine) made -= 1;
+    return answer;
+  });
+  app = consoleOf(api.deps, { api: asked });
+  const mine = await signedIn();
+  const theirs = await signedIn(await newPerson(api.sql, (await api.newEshop()).eshopId, 'shop'));
+  most = 0;
+  let left = 30;
+  const pages = Array.from({ length: left }, async () => {
+    const { status } = await mine.ask('/console/webhooks');
+    left -= 1;
+    return status;
+  });
+  expect((await theirs.ask('/console/webhooks')).status).toBe(200);
+  expect(left).toBeGreaterThan(0);
+  expect(new Set(await Promise.all(pages))).toEqual(new Set([200]));
+  expect(most).toBe(3);
+});
+
+test.each([
+  ['a stream', '/console/live?of=/console'],
+  ['a stream on a detour', '/console/webhooks/../live?of=/console'],
+  ['a stream on an encoded detour', '/console/webhooks/%2e%2e/live?of=/console'],
+  ['the API', '/v21/orders'],
+  ['the API on a detour', '/console/../v21/orders'],
+  ['another server', '//example.com/console'],
+  ['nothing', ''],
+])('%s cannot be followed', async (_, of) => {
+  const mine = await signedIn();
+  const { status } = await mine.ask(`/console/live?${new URLSearchParams({ of })}`);
+  expect(status).toBe(400);
+});

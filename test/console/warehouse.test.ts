@@ -1,0 +1,301 @@
+/** A user of the warehouse sees the e-shops that an operator gave it, each by itself and all together, and no other. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createUiLinks } from '../../src/temporal/ui-links.ts';
+import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { consoleOf, newPerson, type Person } from '../support/console.ts';
+import { minimalOrder } from '../support/orders.ts';
+import { visitorOf } from '../support/visitor.ts';
+import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
+
+const UI = 'http://temporal.example:8233';
+let api: TestApi;
+let site: ReturnType<typeof consoleOf>;
+let worker: Person;
+let developer: Person;
+let second: TestEshop;
+let stranger: TestEshop;
+/** A webhook and a delivery of each e-shop. */
+const webhooks = new Map<number, number>();
+const deliveries = new Map<number, string>();
+const steered: string[] = [];
+
+const of = <T>(found: ReadonlyMap<number, T>, { eshopId }: { eshopId: number }): T => {
+  const it = found.get(eshopId);
+  if (it === undefined) throw new Error(`E-shop ${eshopId} has none.`);
+  return it;
+};
+const waybill = (...args: string[]) => runWaybill(args, { DATABASE_URL: api.database.url });
+const seen = (...args: string[]) =>
+  waybill('user', 'eshops', '--eshop', String(worker.eshopId), '--username', worker.username, ...args);
+
+beforeAll(async () => {
+  api = await createTestApi();
+  const { sql } = api;
+  second = await api.newEshop();
+  stranger = await api.newEshop();
+  for (const { eshopId, shop } of [api.eshop, second, stranger]) {
+    await shop.request('POST', '/v21/products', { sku: 'TEA', name: 'Tea' });
+    const url = `https://shop-${eshopId}.example/hooks`;
+    const webhook = { url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+    webhooks.set(eshopId, (await shop.request('POST', '/v21/webhooks', webhook)).data.id);
+    await shop.request('POST', '/v21/orders', minimalOrder(`SO-${eshopId}`));
+    const [row] = await sql<{ id: string }[]>`select id from deliveries where eshop_id = ${eshopId}`;
+    deliveries.set(eshopId, row?.id ?? '');
+  }
+  site = consoleOf(api.deps, {
+    temporal: createUiLinks(UI, 'default', sql),
+    steer: async (action, id, { by, reason }) => {
+      steered.push(`${action} ${id} ${by} ${reason}`);
+      return { accepted: true, sentence: 'It is held.' };
+    },
+  });
+  worker = await newPerson(sql, api.eshop.eshopId, 'warehouse');
+  developer = await newPerson(sql, api.eshop.eshopId, 'shop');
+});
+afterAll(() => api?.drop());
+beforeEach(async () => {
+  await seen('--add', String(second.eshopId));
+  steered.length = 0;
+});
+
+async function signedIn(as: Person = worker) {
+  const mine = visitorOf(site);
+  const { csrf } = await mine.ask('/console/sign-in');
+  const { eshopId, username, password } = as;
+  const answer = await mine.ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password });
+  expect(answer.status).toBe(303);
+  return mine;
+}
+
+describe('one e-shop of several', () => {
+  test('is turned to by its number, and stays the one shown', async () => {
+    const mine = await signedIn();
+    expect((await mine.ask('/console/orders')).text).toContain(`SO-${api.eshop.eshopId}`);
+    expect((await mine.ask(`/console/orders?eshop=${second.eshopId}`)).text).toContain(
+      `SO-${second.eshopId}`,
+    );
+    const again = await mine.ask('/console/orders');
+    expect(again.text).toContain(`SO-${second.eshopId}`);
+    expect(again.text).not.toContain(`SO-${api.eshop.eshopId}`);
+  });
+
+  test('is found by what belongs to it: a webhook, a delivery, an event', async () => {
+    const mine = await signedIn();
+    const [event] = await api.sql<{ id: string }[]>`select id from events where eshop_id = ${second.eshopId}`;
+    for (const path of [
+      `/console/webhooks/${of(webhooks, second)}`,
+      `/console/deliveries/${of(deliveries, second)}`,
+      `/console/events/${event?.id}`,
+    ]) {
+      await mine.ask(`/console?eshop=${api.eshop.eshopId}`);
+      expect((await mine.ask(path)).status).toBe(200);
+    }
+  });
+
+  test('a page that asks again by itself goes on being about its own', async () => {
+    const mine = await signedIn();
+    await mine.ask(`/console?eshop=${second.eshopId}`);
+    const live = { 'hx-request': 'true', 'x-waybill-eshop': String(api.eshop.eshopId) };
+    const answer = await mine.ask('/console/webhooks', undefined, live);
+    expect(answer.text).toContain(`shop-${api.eshop.eshopId}.example`);
+    expect(answer.set).toEqual([]);
+  });
+
+  test('a page that asks again by itself never turns to another, when its own was taken away', async () => {
+    const mine = await signedIn();
+    const live = { 'hx-request': 'true', 'x-waybill-eshop': String(second.eshopId) };
+    expect((await mine.ask('/console/webhooks', undefined, live)).text).toContain(
+      `shop-${second.eshopId}.example`,
+    );
+    await seen('--remove', String(second.eshopId));
+    const answer = await mine.ask('/console/webhooks', undefined, live);
+    expect([answer.status, answer.text.includes(`shop-${api.eshop.eshopId}.example`)]).toEqual([404, false]);
+  });
+
+  test('a page that is followed goes on being about its own, too', async () => {
+    const mine = await signedIn();
+    await mine.ask(`/console?eshop=${second.eshopId}`);
+    const followed = async (eshopId: number) => {
+      const query = new URLSearchParams({ of: '/console/webhooks', eshop: String(eshopId) });
+      const cookie = [...mine.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const response = await site.fetch(
+        new Request(`http://localhost/console/live?${query}`, { headers: { cookie } }),
+      );
+      const reader = response.body?.getReader();
+      const { value } = (await reader?.read()) ?? {};
+      await reader?.cancel();
+      return { status: response.status, text: new TextDecoder().decode(value) };
+    };
+    expect((await followed(api.eshop.eshopId)).text).toContain(`shop-${api.eshop.eshopId}.example`);
+    expect((await followed(second.eshopId)).text).toContain(`shop-${second.eshopId}.example`);
+    expect((await followed(stranger.eshopId)).status).toBe(404);
+  });
+
+  test('a form of one changes nothing in another that was turned to meanwhile', async () => {
+    const mine = await signedIn();
+    const form = await mine.ask(`/console/webhooks/new?eshop=${api.eshop.eshopId}`);
+    await mine.ask(`/console?eshop=${second.eshopId}`);
+    const webhook = { url: 'https://x.example/', webhookType: 'CREATE_ORDER', method: 'POST' };
+    const answer = await mine.ask('/console/webhooks', { csrf: form.csrf, ...webhook });
+    expect(answer.status).toBe(409);
+    expect((await second.shop.request('GET', '/v21/webhooks')).data).toHaveLength(1);
+  });
+});
+
+describe('others', () => {
+  const paths = () => [
+    `/console?eshop=${stranger.eshopId}`,
+    `/console/webhooks/${of(webhooks, stranger)}`,
+    `/console/deliveries/${of(deliveries, stranger)}`,
+    '/console/orders?eshop=999999',
+  ];
+
+  test('do not exist, whether they are there or not', async () => {
+    const mine = await signedIn();
+    for (const path of paths()) expect([path, (await mine.ask(path)).status]).toEqual([path, 404]);
+  });
+
+  test('nor does a header or a cookie lead to them', async () => {
+    const mine = await signedIn();
+    mine.cookies.set('waybill_eshop', String(stranger.eshopId));
+    const header = { 'hx-request': 'true', 'x-waybill-eshop': String(stranger.eshopId) };
+    for (const headers of [{}, header]) {
+      const { text } = await mine.ask('/console/webhooks', undefined, headers);
+      expect(text).not.toContain(`shop-${stranger.eshopId}.example`);
+    }
+  });
+
+  test('are in no list of all, and nothing is asked of their deliveries', async () => {
+    const mine = await signedIn();
+    for (const path of ['/console/all', '/console/all/deliveries', '/console/all/webhooks']) {
+      const { status, text } = await mine.ask(`${path}?among=${stranger.eshopId}`);
+      expect(status).toBe(200);
+      expect(text).not.toContain(`shop-${stranger.eshopId}.example`);
+      expect(text).not.toContain(`SO-${stranger.eshopId}`);
+    }
+    const { csrf } = await mine.ask('/console/all/deliveries');
+    const chosen = {
+      [`chosen-${of(deliveries, stranger)}`]: 'true',
+      [`chosen-${of(deliveries, second)}`]: 'true',
+    };
+    const answer = await mine.ask('/console/all/deliveries/steer', {
+      csrf,
+      action: 'hold',
+      reason: 'stock-taking',
+      ...chosen,
+    });
+    expect(answer.text).toContain('Done: 1 of 2 deliveries.');
+    expect(steered).toEqual([`hold ${of(deliveries, second)} ${worker.username} stock-taking`]);
+  });
+
+  test('a user of an e-shop sees that one alone, has no pages of all, and no link into Temporal', async () => {
+    const mine = await signedIn(developer);
+    await api.sql`
+      insert into user_eshops (user_id, eshop_id)
+      select id, ${second.eshopId} from users where eshop_id = ${developer.eshopId} and username = ${developer.username}`;
+    const missing = [
+      '/console/all',
+      '/console/all/deliveries',
+      '/console/all/webhooks',
+      `/console?eshop=${second.eshopId}`,
+    ];
+    for (const path of missing) expect([path, (await mine.ask(path)).status]).toEqual([path, 404]);
+    for (const path of [
+      '/console',
+      `/console/webhooks/${of(webhooks, api.eshop)}`,
+      `/console/deliveries/${of(deliveries, api.eshop)}`,
+    ]) {
+      const { status, text } = await mine.ask(path);
+      expect(status).toBe(200);
+      expect(text).not.toContain(UI);
+      expect(text).not.toContain('Current e-shop');
+    }
+  });
+});
+
+describe('all together', () => {
+  test('lists say whose each is, and are filtered by e-shop, webhook, identifier and receiver', async () => {
+    const mine = await signedIn();
+    const found = async (query: string) => {
+      const { text } = await mine.ask(`/console/all/deliveries?${query}`);
+      return [api.eshop, second].map(({ eshopId }) => text.includes(`SO-${eshopId}`));
+    };
+    const { text } = await mine.ask('/console/all/deliveries');
+    expect(text).toContain(`<span class="eshop">${second.eshopId} · Test shop</span>`);
+    expect(await found('')).toEqual([true, true]);
+    expect(await found(`among=${second.eshopId}`)).toEqual([false, true]);
+    expect(await found(`webhookId=${of(webhooks, api.eshop)}`)).toEqual([true, false]);
+    expect(await found(`receiver=shop-${second.eshopId}.example`)).toEqual([false, true]);
+    expect(await found(`entityId=SO-${api.eshop.eshopId}&state=pending`)).toEqual([true, false]);
+    expect(await found('state=failed')).toEqual([false, false]);
+  });
+
+  test('what fails in any of them is seen at once', async () => {
+    const mine = await signedIn();
+    const webhook = of(webhooks, second);
+    await api.sql`
+      insert into failures (webhook_id, generation, failures, since, until, last_error)
+      values (${webhook}, 1, 3, now() - interval '2 minutes', now(), 'HTTP 503 from the receiver')`;
+    const { text } = await mine.ask('/console/all');
+    expect(text).toContain(`Webhook ${webhook}, CREATE_ORDER`);
+    expect(text).toContain('HTTP 503 from the receiver');
+    expect((await mine.ask('/console/all/webhooks?trouble=true')).text).toContain(`#${webhook}`);
+    expect((await mine.ask('/console/all/webhooks?trouble=true')).text).not.toContain(
+      `#${of(webhooks, api.eshop)}<`,
+    );
+  });
+
+  test('links lead into Temporal: to a workflow, and to lists of these e-shops only', async () => {
+    const mine = await signedIn();
+    const linksIn = (text: string) =>
+      [...text.matchAll(/href="(http:\/\/temporal\.example[^"]+)"/g)].map(([, url = '']) =>
+        decodeURIComponent(url.replaceAll('&amp;', '&')),
+      );
+    const ids = `EshopId IN (${api.eshop.eshopId}, ${second.eshopId})`;
+    expect(linksIn((await mine.ask('/console/all')).text)).toEqual([
+      `${UI}/namespaces/default/workflows?query=(ExecutionStatus = "Running" AND DeliveryState = "retrying") AND ${ids}`,
+      `${UI}/namespaces/default/workflows?query=(ExecutionStatus = "Running" AND DeliveryState = "held") AND ${ids}`,
+    ]);
+    const [workflow, ...lists] = linksIn(
+      (await mine.ask(`/console/deliveries/${of(deliveries, second)}`)).text,
+    );
+    expect(workflow).toContain(of(deliveries, second));
+    expect(lists).toHaveLength(2);
+    for (const list of lists) expect(list).toContain(`EshopId IN (${second.eshopId})`);
+    const [webhook = ''] = linksIn((await mine.ask(`/console/webhooks/${of(webhooks, second)}`)).text);
+    expect(webhook).toContain(`WebhookId = ${of(webhooks, second)}`);
+  });
+});
+
+describe('waybill user eshops', () => {
+  test('gives and takes, at once also from who is signed in', async () => {
+    const mine = await signedIn();
+    expect((await mine.ask('/console/all')).status).toBe(200);
+    expect(JSON.parse(await seen('--remove', String(second.eshopId), '--json'))).toEqual({
+      eshopId: worker.eshopId,
+      username: worker.username,
+      eshops: [worker.eshopId],
+    });
+    expect((await mine.ask('/console/all')).status).toBe(404);
+    expect((await mine.ask(`/console/webhooks/${of(webhooks, second)}`)).status).toBe(404);
+  });
+
+  test('an e-shop that is disabled is not seen from another', async () => {
+    const mine = await signedIn();
+    await waybill('eshop', 'disable', '--eshop', String(second.eshopId));
+    expect((await mine.ask(`/console?eshop=${second.eshopId}`)).status).toBe(404);
+    await waybill('eshop', 'enable', '--eshop', String(second.eshopId));
+    expect((await mine.ask(`/console?eshop=${second.eshopId}`)).status).toBe(200);
+  });
+
+  test.each([
+    [() => ['--username', 'nobody'], 'has no user "nobody"'],
+    [() => ['--username', developer.username, '--add', String(second.eshopId)], 'only warehouse users'],
+    [() => ['--username', worker.username, '--add', '999999'], 'E-shop 999999 does not exist'],
+    [() => ['--username', worker.username, '--add', 'a'], '--add must be the numbers of e-shops'],
+  ])('refuses in a sentence, %#', async (given, sentence) => {
+    const args = ['user', 'eshops', '--eshop', String(worker.eshopId), ...given()];
+    const { error, code } = await triedWaybill(args, { DATABASE_URL: api.database.url });
+    expect([error?.includes(sentence), code]).toEqual([true, 1]);
+  });
+});

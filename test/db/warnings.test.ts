@@ -1,0 +1,200 @@
+/** Whose e-shop is warned, and when: one warning per webhook and incident, decided from what has been recorded. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { changeNotifications, createEshop } from '../../src/db/eshops.ts';
+import { decideWarnings } from '../../src/db/incidents/decide.ts';
+import {
+  claimWarnings,
+  readWarning,
+  recordWarned,
+  releaseWarnings,
+} from '../../src/db/incidents/warnings.ts';
+import { recordAttempts } from '../../src/db/webhooks/attempts.ts';
+import { findWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
+import { warningTimes } from '../../src/domain/incident.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { accepted, attemptRecord, beginAttempt, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.sql`truncate deliveries, attempts, failures, warnings`;
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+});
+afterAll(() => database?.drop());
+
+const HOUR = 3_600_000;
+const terms = { leadMs: 24 * HOUR, patienceMs: 6 * HOUR };
+const fire = () => fireDelivery(database.sql, { eshopId, webhookId });
+const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR);
+const decide = () => decideWarnings(database.sql, terms);
+const ledger = () =>
+  database.sql<
+    { failures: number; lastCall: string | null }[]
+  >`select failures, last_call from failures order by until`;
+
+async function fail(id: string, number: number, at: Date, lastCall = false, generation = 1): Promise<void> {
+  await beginAttempt(database.sql, { deliveryId: id, number, generation });
+  const record = { number, generation, finishedAt: at, nextAttemptAt: new Date(Date.now() + HOUR), lastCall };
+  await recordAttempts(database.sql, [attemptRecord(id, record)], null);
+}
+const succeed = (id: string, number: number, at: Date) =>
+  makeAttempt(database.sql, id, number, { ...accepted, finishedAt: at });
+async function incidentSince() {
+  return (await findWebhook(database.sql, eshopId, webhookId))?.incidentSince ?? null;
+}
+
+test('a day before and after six hours with the default policy; sooner where retries are spent sooner, never for a minute', () => {
+  expect(warningTimes(defaultRetryPolicy)).toEqual(terms);
+  expect(warningTimes({ ...defaultRetryPolicy, windowMs: 96 * HOUR, maxRetries: 21 })).toEqual(terms);
+  // One wait of an hour.
+  const short = warningTimes({ ...defaultRetryPolicy, initialIntervalMs: HOUR, maxRetries: 1 });
+  expect(short).toEqual({
+    leadMs: expect.closeTo(HOUR * 0.52, -5),
+    patienceMs: expect.closeTo(HOUR * 0.13, -5),
+  });
+  expect(warningTimes({ ...defaultRetryPolicy, initialIntervalMs: 1_000, maxRetries: 5 })).toBeNull();
+});
+
+describe('after six hours without an accepted delivery', () => {
+  test('one warning, however many deliveries fail, and however long', async () => {
+    const [first, second] = [await fire(), await fire()];
+    await fail(first, 1, hoursAgo(5.9));
+    expect(await decide()).toBe(0);
+    await fail(second, 1, hoursAgo(6.1));
+    expect(await decide()).toBe(1);
+    await fail(second, 2, hoursAgo(0));
+    expect(await decide()).toBe(0);
+  });
+
+  test('another incident, another warning', async () => {
+    const id = await fire();
+    await fail(id, 1, hoursAgo(20));
+    expect(await decide()).toBe(1);
+    await database.sql`update warnings set at = ${hoursAgo(14)}`;
+    await succeed(await fire(), 1, hoursAgo(10));
+    expect(await decide()).toBe(0);
+    await fail(id, 2, hoursAgo(7));
+    expect(await decide()).toBe(1);
+    expect(await decide()).toBe(0);
+  });
+
+  test('a failure that was recorded at the same moment as a later success is no incident', async () => {
+    const [bad, good] = [await fire(), await fire()];
+    // Neither transaction sees the other.
+    await beginAttempt(database.sql, { deliveryId: bad, number: 1, generation: 1 });
+    await beginAttempt(database.sql, { deliveryId: good, number: 1, generation: 1 });
+    await database.sql.begin(async (open) => {
+      const failure = { finishedAt: hoursAgo(7), nextAttemptAt: hoursAgo(-1) };
+      await recordAttempts(open, [attemptRecord(bad, failure)], null);
+      await recordAttempts(
+        database.sql,
+        [attemptRecord(good, { ...accepted, finishedAt: hoursAgo(6.9) })],
+        null,
+      );
+    });
+    expect(await incidentSince()).not.toBeNull();
+    expect(await decide()).toBe(0);
+    expect(await incidentSince()).toBeNull();
+  });
+
+  test('nobody is warned who does not want it, or whose webhook is inactive', async () => {
+    await fail(await fire(), 1, hoursAgo(7));
+    await changeNotifications(database.sql, eshopId, { warning: false });
+    expect(await decide()).toBe(0);
+    await changeNotifications(database.sql, eshopId, { warning: true });
+    await setActive(database.sql, eshopId, webhookId, false);
+    expect(await decide()).toBe(0);
+  });
+});
+
+describe('a day before the retries of a delivery are spent', () => {
+  test('a delivery that fails alone is warned of although others are accepted, and once', async () => {
+    const poisoned = await fire();
+    await fail(poisoned, 18, hoursAgo(0), true);
+    await succeed(await fire(), 1, hoursAgo(0));
+    expect(await incidentSince()).toBeNull();
+    expect(await decide()).toBe(1);
+    await fail(poisoned, 19, hoursAgo(0), true);
+    await succeed(await fire(), 1, hoursAgo(0));
+    expect(await decide()).toBe(0);
+    const [warning] = await claimWarnings(database.sql, 10);
+    const notice = await readWarning(database.sql, warning?.id ?? '');
+    expect(notice).toMatchObject({ warranted: true, deliveryId: poisoned, deliveryAttempts: 19 });
+  });
+
+  test('not where the same incident has been warned of already', async () => {
+    const id = await fire();
+    await fail(id, 1, hoursAgo(40));
+    expect(await decide()).toBe(1);
+    await database.sql`update warnings set at = ${hoursAgo(34)}`;
+    await fail(id, 18, hoursAgo(0), true);
+    expect(await decide()).toBe(0);
+  });
+});
+
+describe('the ledger is put together', () => {
+  test('failures of one incident become one row; what is over goes, and what belongs to an earlier generation', async () => {
+    const ids = [await fire(), await fire(), await fire()];
+    await fail(ids[0] ?? '', 1, hoursAgo(3));
+    await succeed(await fire(), 1, hoursAgo(2.5));
+    await fail(ids[1] ?? '', 1, hoursAgo(2));
+    await fail(ids[2] ?? '', 1, hoursAgo(1));
+    await decide();
+    expect(await ledger()).toEqual([{ failures: 2, lastCall: null }]);
+    const before = await incidentSince();
+    await decide();
+    expect(await incidentSince()).toEqual(before);
+    await setActive(database.sql, eshopId, webhookId, false);
+    await setActive(database.sql, eshopId, webhookId, true);
+    await decide();
+    expect(await ledger()).toEqual([]);
+  });
+
+  test('a success of this minute is kept: what failed before may be recorded after it', async () => {
+    const [late, good] = [await fire(), await fire()];
+    await fail(await fire(), 1, hoursAgo(1));
+    await succeed(good, 1, new Date());
+    await decide();
+    await fail(late, 1, hoursAgo(0.5));
+    expect(await incidentSince()).toBeNull();
+  });
+});
+
+describe('what is owed', () => {
+  test('is claimed by one at a time, again after a minute, at once when it was given back, and no more when it is mailed', async () => {
+    await fail(await fire(), 1, hoursAgo(7));
+    await decide();
+    const [warning] = await claimWarnings(database.sql, 10);
+    const id = warning?.id ?? '';
+    expect(warning).toMatchObject({ eshopId, webhookId, webhookType: 'CREATE_ORDER' });
+    expect(await claimWarnings(database.sql, 10)).toEqual([]);
+    await releaseWarnings(database.sql, [id]);
+    expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
+    await database.sql`update warnings set check_at = check_at - interval '1 minute'`;
+    expect(await claimWarnings(database.sql, 10)).toHaveLength(1);
+    await recordWarned(database.sql, id);
+    await database.sql`update warnings set check_at = now()`;
+    expect(await claimWarnings(database.sql, 10)).toEqual([]);
+    expect(await readWarning(database.sql, id)).toMatchObject({ owed: false });
+  });
+
+  test('is not warranted any more once a delivery was accepted, or the webhook was activated anew', async () => {
+    await fail(await fire(), 1, hoursAgo(7));
+    await decide();
+    const [warning] = await claimWarnings(database.sql, 10);
+    const warranted = async () => (await readWarning(database.sql, warning?.id ?? ''))?.warranted;
+    expect(await warranted()).toBe(true);
+    await changeNotifications(database.sql, eshopId, { warning: false });
+    expect(await warranted()).toBe(false);
+    await changeNotifications(database.sql, eshopId, { warning: true });
+    await succeed(await fire(), 1, new Date());
+    expect(await warranted()).toBe(false);
+  });
+});

@@ -1,0 +1,155 @@
+/** The documentation in a browser: accessible, as wide as the screen, searched with the keyboard, and read without script. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { HttpServer } from '../../src/http-server.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { BROWSER_TEST_MS, picture, startBrowser, violations } from '../support/browser.ts';
+import { serveConsole } from '../support/console.ts';
+
+vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
+
+let api: TestApi;
+let server: HttpServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  api = await createTestApi();
+  server = await serveConsole(api.deps);
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+  await api?.drop();
+});
+
+const screens = {
+  start: '/docs',
+  guide: '/docs/guides/quickstart',
+  rules: '/docs/rules/how-to-verify-a-signature',
+  events: '/docs/events',
+  event: '/docs/events/UPDATE_ORDER',
+  operation: '/docs/reference/post-v21-orders',
+  import: '/docs/reference/post-v21-warehouse-events-import',
+  schema: '/docs/schemas/Order',
+  results: '/docs/search?q=retry',
+};
+
+/** Names in tables, and statuses of errors, that take more lines than they have parts; code with a button over its first line. */
+const BROKEN_OR_COVERED = `[
+  ...[...document.querySelectorAll('main :is(td, th, .status) code')]
+    .filter((code) => code.getClientRects().length > code.querySelectorAll('wbr').length + code.textContent.split(/[ -]/).length)
+    .map((code) => 'broken: ' + code.textContent),
+  ...[...document.querySelectorAll('main .status code')]
+    .filter((code) => code.getBoundingClientRect().height > 2 * parseFloat(getComputedStyle(code).fontSize))
+    .map((code) => 'broken: ' + code.textContent),
+  ...[...document.querySelectorAll('main .copy')]
+    .filter((copy) => copy.getBoundingClientRect().bottom > copy.parentElement.querySelector('code').getBoundingClientRect().top + 1 && copy.offsetParent !== null)
+    .map((copy) => 'covered: ' + copy.parentElement.textContent.slice(0, 40)),
+]`;
+
+describe.each([
+  { name: '390-light', width: 390, colorScheme: 'light' },
+  { name: '1400-light', width: 1400, colorScheme: 'light' },
+  { name: '390-dark', width: 390, colorScheme: 'dark' },
+  { name: '1400-dark', width: 1400, colorScheme: 'dark' },
+] as const)('at $name', ({ name, width, colorScheme }) => {
+  test('every kind of page is accessible, fits, and breaks no rule of its own content security policy', async () => {
+    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+    const page = await context.newPage();
+    page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+    const complaints: string[] = [];
+    page.on('pageerror', ({ message }) => complaints.push(`${page.url()}: ${message}`));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(`${page.url()}: ${message.text()}`);
+    });
+    for (const [screen, path] of Object.entries(screens)) {
+      await page.goto(`${server.url}${path}`);
+      for (const { id, nodes } of await violations(page)) complaints.push(`${screen}: ${id} ${nodes}`);
+      const wider: unknown = await page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+      if (Number(wider) > 0) complaints.push(`${screen} is ${wider} px wider than the screen`);
+      await picture(page, `docs-${screen}-${name}`);
+    }
+    await context.close();
+    expect(complaints).toEqual([]);
+  });
+});
+
+test('on a small screen no short name in the text is broken, and no button covers code', async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 800 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  const complaints: unknown[] = [];
+  for (const path of [
+    '/docs/guides/quickstart',
+    '/docs/guides/retries',
+    '/docs/events',
+    '/docs/reference/delete-v21-webhooks-id',
+  ]) {
+    await page.goto(`${server.url}${path}`);
+    complaints.push(await page.evaluate(BROKEN_OR_COVERED));
+  }
+  await context.close();
+  expect(complaints.flat()).toEqual([]);
+});
+
+test('a slash leads to the search, arrows to a result, and Enter to its page', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  await page.goto(`${server.url}/docs/schemas/Order`);
+  await page.keyboard.press('/');
+  await page.keyboard.type('redeliver');
+  await page.getByRole('option').first().waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('ArrowDown');
+  const first = page.getByRole('option', { selected: true });
+  expect(await first.textContent()).toContain('Redeliver');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Redeliver' }).waitFor();
+  await context.close();
+});
+
+test('the language chosen on one page is that of the next, and code can be copied', async () => {
+  const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const page = await context.newPage();
+  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  await page.goto(`${server.url}/docs/reference/get-v21-orders`);
+  await page.getByLabel('Python', { exact: true }).check({ force: true });
+  await page.goto(`${server.url}/docs/reference/get-v21-products`);
+  expect(await page.getByLabel('Python', { exact: true }).isChecked()).toBe(true);
+  await page.getByRole('button', { name: 'Copy' }).first().click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain('requests.get(');
+  await context.close();
+});
+
+test('an address of the earlier one page leads to where the operation is described now', async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  await page.goto(`${server.url}/docs#put-v21-webhooks-id-activate`);
+  await page.getByRole('heading', { level: 1, name: 'Activate a webhook' }).waitFor();
+  await context.close();
+});
+
+test('without script, languages can be chosen, the contents open, and a search leads to results', async () => {
+  const context = await browser.newContext({
+    javaScriptEnabled: false,
+    viewport: { width: 390, height: 800 },
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  await page.goto(`${server.url}/docs/reference/get-v21-orders`);
+  await page.getByLabel('PHP', { exact: true }).check({ force: true });
+  expect(await page.getByText('curl_init').isVisible()).toBe(true);
+  expect(await page.getByText('requests.get').isVisible()).toBe(false);
+  await page.getByRole('button', { name: 'Contents' }).click();
+  await page.getByRole('link', { name: 'Read an order', exact: false }).first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Search the documentation').fill('signature');
+  await page.keyboard.press('Enter');
+  await page.getByRole('main').getByRole('link', { name: 'How to verify a signature' }).first().click();
+  await page.getByRole('heading', { level: 1, name: 'How to verify a signature' }).waitFor();
+  await context.close();
+});

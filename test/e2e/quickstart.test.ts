@@ -1,0 +1,114 @@
+/**
+ * The quickstart, pasted block after block into a shell, against a Waybill that `npm start` has started, and then the commands of
+ * the other guides in the same shell. Two things differ from what a reader does: `npm ci` has been done, and the ports are free ones.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { freePort } from '../../src/embedded/ports.ts';
+import { blocksOf, guideNames, guideText } from '../support/guides.ts';
+import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
+import { until } from '../support/until.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const blocks = blocksOf('quickstart');
+/** The checkout, and the reader's project beside it. */
+let folder: string;
+let checkout: string;
+let started: Started;
+let shell: ChildProcessWithoutNullStreams;
+let output = '';
+let ports: { readonly api: number; readonly receiver: number };
+
+/** A checkout without a `.waybill`. What is written there stays there. */
+async function copyCheckout(): Promise<void> {
+  await mkdir(checkout);
+  for (const entry of await readdir(root)) {
+    if (['.waybill', '.git', 'receiver'].includes(entry)) continue;
+    await symlink(join(root, entry), join(checkout, entry));
+  }
+  const source = (path: string) => !/[/](?:dist|node_modules)$/.test(path);
+  await cp(join(root, 'receiver'), join(checkout, 'receiver'), { recursive: true, filter: source });
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waybill-quickstart-'));
+  // The embedded Postgres may run as a user of its own, who must be able to enter.
+  await chmod(folder, 0o755);
+  checkout = join(folder, 'waybill');
+  await copyCheckout();
+  ports = { api: await freePort(), receiver: await freePort() };
+  const dataDir = join(checkout, '.waybill');
+  started = npmStart({ dataDir, cwd: checkout, env: { PORT: String(ports.api), METRICS_PORT: '0' } });
+  await banner(started);
+  shell = spawn('bash', ['--noprofile', '--norc'], { cwd: checkout, detached: true });
+  for (const stream of [shell.stdout, shell.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+});
+afterAll(async () => {
+  if (shell?.pid !== undefined) {
+    const exited = once(shell, 'exit');
+    signalGroup(shell.pid, 'SIGKILL');
+    await exited;
+  }
+  if (started !== undefined) {
+    signalGroup(started.pid, 'SIGINT');
+    await started.ended;
+  }
+  for (const pid of await processesOf(folder)) process.kill(pid, 'SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+/**
+ * Types a block, and waits for the prompt.
+ * @throws Error when a command of it fails, also one before a pipe
+ */
+async function paste(block: string): Promise<string> {
+  const text = block.replaceAll('8080', String(ports.api)).replaceAll('9000', String(ports.receiver));
+  const from = output.length;
+  const prompt = `prompt-${from}`;
+  // `set -e` would end the shell: the trap remembers instead.
+  shell.stdin.write(`failed=0; trap 'failed=1' ERR\n${text}\ntrap - ERR; echo; echo ${prompt} $failed\n`);
+  const end = new RegExp(`^${prompt} (\\d+)$`, 'm');
+  await until(`the end of\n${text}`, async () => end.test(output.slice(from)), 120_000);
+  const shown = output.slice(from);
+  if (end.exec(shown)?.[1] !== '0') throw new Error(`${text}\nfailed:\n${shown}`);
+  return shown.replace(end, '');
+}
+
+it('has five steps, the first of which starts Waybill', () => {
+  expect(guideText('quickstart').match(/^## \d/gm)).toHaveLength(5);
+  expect(blocks.map(({ language }) => language)).toEqual(Array(5).fill('bash'));
+  expect(blocks[0]?.text).toBe('npm ci\nnpm start\n');
+});
+
+it('leads to a signed delivery in a receiver of its own', { timeout: 300_000 }, async () => {
+  const [, login = '', install = '', subscribe = '', order = ''] = blocks.map(({ text }) => text);
+  await paste('set -o pipefail');
+  expect(await paste(login)).toContain("name: 'Demonstration'");
+  await paste(install);
+  const tested = await paste(subscribe);
+  expect(tested).toContain('The header X-Service-Signature is missing.');
+  expect(tested).toContain("outcome: 'success'");
+  expect(await paste(order)).toContain('Order created.');
+  await until('the order in the receiver', async () => output.includes('New order 10001 from Jana Nováková'));
+  const state = "api GET /webhooks/$ID/deliveries | json 'data[0].state'";
+  await until('the answer in the log', async () => (await paste(state)).includes('delivered'));
+});
+
+const others = guideNames().filter((name) => name !== 'quickstart');
+it.each(others)('the commands of %s work after that', async (name) => {
+  const bash = blocksOf(name).filter(({ language }) => language === 'bash');
+  for (const { text } of bash) expect(await paste(text)).not.toMatch(/^undefined$/m);
+});
+
+it('ends with the receiver', async () => {
+  await paste('kill %1');
+});

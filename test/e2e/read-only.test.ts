@@ -1,0 +1,79 @@
+/**
+ * As in the image: a user without any right, and a file system that nobody can write to, but for DATA_DIR. In a mount
+ * namespace of its own, so for root on Linux alone.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { builtCli } from '../support/built.ts';
+import { login } from '../support/client.ts';
+import { createInstallation } from '../support/installation.ts';
+import { startProgram } from '../support/program.ts';
+import { createReceiver } from '../support/receiver.ts';
+
+/** `nobody` of most systems. */
+const NOBODY = 65_534;
+/** A folder as Kubernetes makes an `emptyDir` for a group, or as compose makes a `tmpfs`. */
+const FOLDER = `size=16m,mode=2770,uid=0,gid=${NOBODY}`;
+
+/** Becomes the command whose words follow, as that user. */
+const within = (writable: string): string[] => [
+  ...['unshare', '--mount', 'sh', '-euc'],
+  `mount --make-rprivate /
+  mount -t tmpfs -o ${FOLDER} tmpfs "$0"
+  mount -o remount,bind,ro /
+  exec setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all "$@"`,
+  writable,
+];
+const [unshare = '', ...asking] = within(tmpdir());
+const possible = spawnSync(unshare, [...asking, 'true']).status === 0;
+
+it.skipIf(!possible)(
+  'both roles and the command work where only DATA_DIR can be written to',
+  async ({ onTestFinished }) => {
+    const directory = await mkdtemp(join(tmpdir(), 'waybill-image-'));
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const installation = await createInstallation();
+    onTestFinished(() => installation.remove());
+    const receiver = await createReceiver();
+    onTestFinished(() => receiver.close());
+    const env = {
+      ...installation.env,
+      NODE_ENV: 'production',
+      DATA_DIR: directory,
+      HOME: '/nonexistent',
+      TMPDIR: '/nonexistent',
+      XDG_CACHE_HOME: '/nonexistent',
+      METRICS_PORT: '0',
+    };
+    const [command = '', ...words] = within(directory);
+    const tried = spawnSync(command, [...words, 'touch', 'here', '/tmp/there', join(directory, 'where')], {
+      encoding: 'utf8',
+    });
+    expect(tried.stderr.match(/Read-only file system/g)).toHaveLength(2);
+
+    const programs = [];
+    for (const ROLE of ['worker', 'api']) {
+      const program = await startProgram({ ...env, ROLE }, 120_000, undefined, within(directory));
+      onTestFinished(() => program.kill());
+      programs.push(program);
+    }
+    const shop = await login(programs[1]?.url ?? '', installation.credentials);
+    const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+    expect((await shop.request('POST', '/webhooks', webhook)).statusCode).toBe(200);
+    expect((await shop.createOrder('10001')).statusCode).toBe(200);
+    await receiver.waitFor(1, 60_000);
+    const eshops = execFileSync(command, [...words, process.execPath, builtCli, 'eshop', 'list'], {
+      env: { PATH: process.env.PATH, ...env },
+      encoding: 'utf8',
+    });
+    expect(eshops).toContain('shop@example.test');
+    for (const program of programs) {
+      expect(await program.stop()).toBe(0);
+      expect(program.output()).not.toMatch(/EROFS|EACCES|read-only/i);
+    }
+  },
+  300_000,
+);

@@ -1,0 +1,61 @@
+/** Every way out of Waybill over TLS, to servers that speak nothing else, under an authority of their own. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, inject, test } from 'vitest';
+import { createEshopWithUsers } from '../../src/accounts.ts';
+import { migrate } from '../../src/db/migrate.ts';
+import { createPool } from '../../src/db/pool.ts';
+import { authorityFile, behindTls, certificate } from '../support/behind-tls.ts';
+import { login } from '../support/client.ts';
+import { quickEnv } from '../support/installation.ts';
+import { startMailServer } from '../support/mail-server.ts';
+import { startPostgresWithTls } from '../support/postgres-backup.ts';
+import { startProgram } from '../support/program.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { fireEvent } from '../support/recoveries.ts';
+import { until } from '../support/until.ts';
+
+test('Postgres, Temporal, the mail server and a receiver', async ({ onTestFinished }) => {
+  const tls = await certificate();
+  const postgres = await startPostgresWithTls(tls);
+  onTestFinished(() => postgres.destroy());
+  await migrate(postgres.url);
+  const sql = createPool(postgres.url, 2);
+  onTestFinished(() => sql.end({ timeout: 5 }));
+  await sql.unsafe(`alter table eshops alter column id restart with ${randomBytes(3).readUIntBE(0, 3) + 1}`);
+  const credentials = await createEshopWithUsers(sql, { name: 'Shop', email: 'shop@example.test' });
+  const temporal = await behindTls(inject('temporalAddress'));
+  onTestFinished(() => temporal.close());
+  const mails = await startMailServer({}, tls);
+  onTestFinished(() => mails.close());
+  const receiver = await createReceiver({ status: 410 }, { tls });
+  onTestFinished(() => receiver.close());
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-tls-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+
+  const env = {
+    ...quickEnv,
+    DATABASE_URL: postgres.url.replace('sslmode=require', 'sslmode=verify-full'),
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_TASK_QUEUE: `tls-${randomBytes(4).toString('hex')}`,
+    TEMPORAL_TLS_CA_FILE: authorityFile,
+    SMTP_URL: `smtps://127.0.0.1:${mails.port}`,
+    SECRET_KEY: randomBytes(32).toString('base64'),
+    DATA_DIR: directory,
+  };
+  // Postgres's certificate is verified.
+  await expect(startProgram(env)).rejects.toThrow(/certificate/);
+  const program = await startProgram({ ...env, NODE_EXTRA_CA_CERTS: authorityFile });
+  onTestFinished(() => program.kill());
+  const shop = await login(program.url, credentials);
+  const url = `https://127.0.0.1:${receiver.port}`;
+  await shop.request('POST', '/webhooks', { url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' });
+  await fireEvent({ sql, eshopId: credentials.eshopId }, '10001');
+  await receiver.waitFor(1, 60_000);
+  await until('the mail that its webhook is inactive', async () => mails.mails.length > 0);
+  const [inUse] = await sql`select count(*)::int as plain from pg_stat_ssl join pg_stat_activity using (pid)
+    where client_addr is not null and not ssl`;
+  expect(inUse).toEqual({ plain: 0 });
+}, 180_000);

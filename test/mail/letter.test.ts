@@ -1,0 +1,110 @@
+/** What mails say, as text and as HTML, and where their links lead. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Deactivation, deactivationMail } from '../../src/mail/deactivation-mail.ts';
+import { type Warning, warningMail } from '../../src/mail/warning-mail.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+
+const PLANTED = 'https://shop.example/?a="><img/src=x/onerror=alert(1)>&b=\'';
+const ERROR = 'HTTP 503 from <script>alert(1)</script> after 2 ms\r\nX-Planted: line';
+const NAME = '<b>Shop</b> & "Sons"';
+
+const deactivation: Deactivation = {
+  webhookId: 7,
+  webhookType: 'CREATE_ORDER',
+  url: PLANTED,
+  generation: 3,
+  reason: 'retriesExhausted',
+  at: new Date('2026-11-20T19:33:00.000Z'),
+  deliveryId: '0197a0b4-0000-7000-8000-000000000001',
+  attemptsMade: 21,
+  lastError: ERROR,
+  eshopName: NAME,
+  email: 'orders@shop.example',
+};
+const warning: Warning = {
+  id: '0197a0b4-0000-4000-8000-000000000002',
+  webhookId: 7,
+  webhookType: 'CREATE_ORDER',
+  url: PLANTED,
+  deliveryId: null,
+  since: new Date('2026-11-20T19:33:10.000Z'),
+  failures: 412,
+  lastError: ERROR,
+  open: 1,
+  deactivationAt: new Date('2026-11-22T17:43:00.000Z'),
+  eshopName: NAME,
+  email: 'orders@shop.example',
+};
+const mails = (publicUrl: string | null) => [
+  deactivationMail(deactivation, publicUrl),
+  warningMail(warning, publicUrl),
+  warningMail({ ...warning, deliveryId: deactivation.deliveryId, deactivationAt: null }, publicUrl),
+];
+const links = (html: string) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href ?? '');
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await createTestApi();
+});
+afterAll(() => api?.drop());
+
+test('a warning says since when, how often, the last error, what is held up, when it will be deactivated, and what to do', () => {
+  const { text, subject, messageId, to } = warningMail(warning, null);
+  expect({ subject, messageId, to }).toEqual({
+    subject: 'Webhook 7 (CREATE_ORDER) is failing',
+    messageId: '<warning-0197a0b4-0000-4000-8000-000000000002@waybill.local>',
+    to: 'orders@shop.example',
+  });
+  for (const told of [
+    'webhook 7 has been failing since 2026-11-20 19:33 UTC. No delivery has been accepted',
+    'On 2026-11-22 17:43 UTC at the earliest',
+    '412 attempts',
+    'HTTP 503 from',
+    '1 delivery not accepted yet',
+    'POST /v21/webhooks/7/test',
+    'GET /v21/webhooks/7/deliveries?state=retrying',
+    'PUT /v21/webhooks/7/deactivate',
+    'PATCH /v21/eshop {"notifications": {"warning": false}}',
+  ]) {
+    expect(text).toContain(told);
+  }
+});
+
+test('a warning about one delivery names it', () => {
+  const { text } = warningMail({ ...warning, deliveryId: deactivation.deliveryId }, null);
+  expect(text).toContain('a delivery to webhook 7 has been failing since 2026-11-20 19:33 UTC');
+  expect(text).toContain(`GET /v21/deliveries/${deactivation.deliveryId}`);
+});
+
+test('HTML in a URL, an error or a name is shown and never rendered', () => {
+  for (const { html } of mails('https://waybill.example')) {
+    expect(html).not.toMatch(/<(img|script|b)[\s>/]/i);
+    expect(html).toContain('&lt;img/src=x/onerror=alert(1)&gt;');
+    expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(html).toContain('&lt;b&gt;Shop&lt;/b&gt; &amp; &quot;Sons&quot;');
+  }
+});
+
+test('an error of several lines cannot add lines to the text', () => {
+  for (const { text } of mails(null)) expect(text).not.toMatch(/^X-Planted/m);
+});
+
+test('with PUBLIC_URL requests are whole addresses, and link to where the documentation describes them', async () => {
+  const page = await (await api.app.request('/docs')).text();
+  for (const { text, html } of mails('https://waybill.example/base')) {
+    expect(text).toMatch(/https:\/\/waybill\.example\/base\/v21\/(webhooks|deliveries)\//);
+    expect(text).toContain('https://waybill.example/base/docs');
+    expect(links(html).length).toBeGreaterThan(1);
+    for (const link of links(html)) {
+      expect(link).toMatch(/^https:\/\/waybill\.example\/base\/docs#/);
+      expect(page).toContain(`id="${link.split('#')[1]}"`);
+    }
+  }
+});
+
+test('without it they are paths, and nothing is linked', () => {
+  for (const { text, html } of mails(null)) {
+    expect(links(html)).toEqual([]);
+    expect(text).toMatch(/^ {2}(PUT|GET|POST) \/v21\//m);
+  }
+});

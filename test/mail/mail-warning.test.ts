@@ -1,0 +1,122 @@
+/** The activity that mails a warning: what it sends and records, with a real mail server and a real database. */
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import PostalMime from 'postal-mime';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createWarningActivities } from '../../activities/mail-warning.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { decideWarnings } from '../../src/db/incidents/decide.ts';
+import { claimWarnings } from '../../src/db/incidents/warnings.ts';
+import { setActive } from '../../src/db/webhooks/webhooks.ts';
+import { warningTimes } from '../../src/domain/incident.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { createMailer } from '../../src/mail/mailer.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { accepted, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+
+let database: TestDatabase;
+let server: MailServer;
+let eshopId: number;
+let webhookId: number;
+let logged: Record<string, unknown>[];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  server = await startMailServer();
+  logged = [];
+});
+afterEach(() => server.close());
+afterAll(() => database?.drop());
+
+const HOUR = 3_600_000;
+
+/** A webhook that has failed for seven hours; answers the warning that is owed. */
+async function failing(): Promise<string> {
+  const { sql } = database;
+  ({ eshopId } = await createEshop(sql, { name: 'Shop', email: 'orders@shop.example' }));
+  webhookId = await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const deliveryId = await fireDelivery(sql, { eshopId, webhookId });
+  await fireDelivery(sql, { eshopId, webhookId });
+  await makeAttempt(sql, deliveryId, 1, {
+    finishedAt: new Date(Date.now() - 7 * HOUR),
+    nextAttemptAt: new Date(Date.now() + HOUR),
+    error: 'HTTP 503 from <b>shop.example</b> after 212 ms',
+  });
+  await decideWarnings(sql, warningTimes(defaultRetryPolicy));
+  const warnings = await claimWarnings(sql, 10);
+  return warnings.find((warning) => warning.webhookId === webhookId)?.id ?? '';
+}
+
+async function mailIt(id: string) {
+  const log = pino({}, { write: (line: string) => logged.push(JSON.parse(line)) });
+  const mailer = createMailer({
+    smtpUrl: server.url,
+    from: 'waybill@warehouse.example',
+    directory: '/nowhere',
+  });
+  const deps = { sql: database.sql, mailer, log, publicUrl: null, policy: defaultRetryPolicy };
+  const { mailWarning } = createWarningActivities(deps);
+  return await new MockActivityEnvironment().run(mailWarning, id);
+}
+
+async function recorded(id: string) {
+  const [row] = await database.sql<
+    { mailedAt: Date | null; droppedAt: Date | null; mailFailedAt: Date | null; mailError: string | null }[]
+  >`select mailed_at, dropped_at, mail_failed_at, mail_error from warnings where id = ${id}`;
+  return row;
+}
+
+test('mailed in text and HTML, and not again when the activity is repeated', async () => {
+  const id = await failing();
+  expect(await mailIt(id)).toEqual({ outcome: 'mailed' });
+  expect(await mailIt(id)).toEqual({ outcome: 'endedBefore' });
+  expect(server.mails).toHaveLength(1);
+  const mail = await PostalMime.parse(server.mails[0]?.content ?? '');
+  expect(mail).toMatchObject({
+    subject: `Webhook ${webhookId} (CREATE_ORDER) is failing`,
+    messageId: `<warning-${id}@waybill.local>`,
+  });
+  for (const told of ['1 attempt', '2 deliveries not accepted yet', `POST /v21/webhooks/${webhookId}/test`]) {
+    expect(mail.text).toContain(told);
+    expect(mail.html).toContain(told);
+  }
+  expect(mail.text).toContain('HTTP 503 from <b>shop.example</b> after 212 ms');
+  expect(mail.html).toContain('HTTP 503 from &lt;b&gt;shop.example&lt;/b&gt; after 212 ms');
+  expect(await recorded(id)).toMatchObject({ mailedAt: expect.any(Date), droppedAt: null });
+});
+
+/** A change while the mail server asks for patience. */
+async function changedMeanwhile(change: () => Promise<unknown>): Promise<void> {
+  const id = await failing();
+  server.behaviour.refuseRecipient = 451;
+  await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 451 });
+  await change();
+  delete server.behaviour.refuseRecipient;
+  expect(await mailIt(id)).toEqual({ outcome: 'dropped' });
+  expect(server.mails).toEqual([]);
+  expect(await recorded(id)).toMatchObject({ mailedAt: null, droppedAt: expect.any(Date) });
+}
+
+test('a delivery was accepted before the mail server was back: dropped, and nobody is mailed', () =>
+  changedMeanwhile(async () => {
+    const good = await fireDelivery(database.sql, { eshopId, webhookId });
+    await makeAttempt(database.sql, good, 1, accepted);
+  }));
+
+test('the webhook was deactivated before the mail server was back: dropped, and nobody is mailed', () =>
+  changedMeanwhile(() => setActive(database.sql, eshopId, webhookId, false)));
+
+test('refused for good for a day: given up, recorded and an alarm that names no address', async () => {
+  const id = await failing();
+  server.behaviour.refuseRecipient = 550;
+  await expect(mailIt(id)).rejects.toMatchObject({ responseCode: 550 });
+  await database.sql`update warnings set mail_refused_at = mail_refused_at - interval '25 hours'`;
+  expect(await mailIt(id)).toEqual({ outcome: 'refused' });
+  expect(await recorded(id)).toMatchObject({ mailedAt: null, mailFailedAt: expect.any(Date) });
+  expect(logged.filter(({ alarm }) => alarm === 'mailRefused')).toMatchObject([{ webhookId, level: 50 }]);
+  expect(JSON.stringify(logged)).not.toContain('shop.example');
+});

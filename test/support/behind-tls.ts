@@ -1,0 +1,40 @@
+/**
+ * A server behind TLS, as one outside is.
+ * @module
+ */
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { createServer } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+
+const file = (name: string) => fileURLToPath(new URL(`./tls/${name}`, import.meta.url));
+
+/** The authority that {@link certificate} is of. */
+export const authorityFile = file('ca.pem');
+
+/** A key and a certificate of `localhost` and `127.0.0.1`, in PEM. */
+export async function certificate() {
+  return { key: await readFile(file('server.key'), 'utf8'), cert: await readFile(file('valid.pem'), 'utf8') };
+}
+
+/** @param address `host:port` of a server that speaks HTTP/2 */
+export async function behindTls(address: string) {
+  const [host, port] = address.split(':');
+  const sockets = new Set<Socket>();
+  const server = createServer({ ...(await certificate()), ALPNProtocols: ['h2'] }, (outside) => {
+    const inside = connect(Number(port), host);
+    sockets.add(inside);
+    outside.on('error', () => inside.destroy()).pipe(inside);
+    inside.on('error', () => outside.destroy()).pipe(outside);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const own = server.address();
+  return {
+    address: `localhost:${typeof own === 'object' ? own?.port : ''}`,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * A real browser: an installed Chromium or Chrome, else the one that comes as a package, so that nothing has to be installed
+ * by hand.
+ * @module
+ */
+import { access, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import * as v from 'valibot';
+import { unpackedChromium } from './chromium.ts';
+import type { Person } from './console.ts';
+
+const INSTALLED = [
+  process.env.CHROMIUM_PATH ?? '',
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+async function installed(): Promise<string | undefined> {
+  for (const path of INSTALLED.filter((each) => each !== '')) {
+    const there = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (there) return path;
+  }
+  return undefined;
+}
+
+/** The sandbox needs rights that a container seldom gives, and `/dev/shm` is small in one. */
+const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
+
+/** How long a test in a browser may take on a busy machine, in milliseconds. */
+export const BROWSER_TEST_MS = 300_000;
+
+/** Starts it. Close it in `afterAll`. */
+export async function startBrowser(): Promise<Browser> {
+  const executablePath = await installed();
+  // A busy machine takes its time.
+  const options = { args: ARGS, timeout: BROWSER_TEST_MS / 3 };
+  if (executablePath !== undefined) return await chromium.launch({ ...options, executablePath });
+  const { program, libraries } = await unpackedChromium();
+  try {
+    return await chromium.launch({ ...options, executablePath: program });
+  } catch {
+    // A bare machine lacks libraries that come with the package.
+    const env = { ...process.env, LD_LIBRARY_PATH: libraries };
+    return await chromium.launch({ ...options, executablePath: program, env });
+  }
+}
+
+/** Signs in by the form. */
+export async function signIn(page: Page, url: string, person: Person): Promise<void> {
+  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  await page.goto(`${url}/console`);
+  await page.getByLabel('E-shop number').fill(String(person.eshopId));
+  await page.getByLabel('User name').fill(person.username);
+  await page.getByLabel('Password').fill(person.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+}
+
+const Violations = v.array(v.object({ id: v.string(), help: v.string(), nodes: v.array(v.string()) }));
+
+/** What axe finds wrong with a page; of every rule it has but those that are experimental. */
+export async function violations(page: Page): Promise<v.InferOutput<typeof Violations>> {
+  await page.evaluate(axe.source);
+  const found: unknown = await page.evaluate(
+    'axe.run().then((run) => run.violations.map(({ id, help, nodes }) => ({ id, help, nodes: nodes.map(({ html }) => html) })))',
+  );
+  return v.parse(Violations, found);
+}
+
+/** Keeps a picture where `CONSOLE_SHOTS` names a folder. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.CONSOLE_SHOTS;
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}

@@ -1,0 +1,62 @@
+/**
+ * The console as it is served: the API and the pages on one port, and somebody who can sign in.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import type { Hono } from 'hono';
+import { createApp } from '../../src/api/app.ts';
+import type { ApiDeps, ApiEnv } from '../../src/api/deps.ts';
+import { createSignAgain } from '../../src/attempt/sign-again.ts';
+import { createConsole, withConsole } from '../../src/console/console.tsx';
+import type { Steer, TemporalLinks } from '../../src/console/deps.ts';
+import type { Pool } from '../../src/db/pool.ts';
+import { createUser } from '../../src/db/users.ts';
+import type { Role } from '../../src/domain/role.ts';
+import { listen } from '../../src/http-server.ts';
+import { hashPassword } from '../../src/passwords.ts';
+
+/** Somebody who can sign in. */
+export interface Person {
+  readonly eshopId: number;
+  readonly username: string;
+  readonly password: string;
+}
+
+/** Makes a user of an e-shop. */
+export async function newPerson(sql: Pool, eshopId: number, role: Role): Promise<Person> {
+  const password = randomBytes(9).toString('base64url');
+  const username = `${role}-of-the-console`;
+  await createUser(sql, { eshopId, username, role, passwordHash: await hashPassword(password) });
+  return { eshopId, username, password };
+}
+
+/** What of the console's surroundings a test makes. */
+export interface Surroundings {
+  readonly api?: Hono<ApiEnv>;
+  readonly steer?: Steer;
+  readonly temporal?: TemporalLinks;
+  readonly publicUrl?: string;
+  readonly stopping?: AbortSignal;
+}
+
+/** API and pages, as the server gets them. */
+export function consoleOf(deps: ApiDeps, more: Surroundings = {}) {
+  const api = more.api ?? createApp(deps);
+  const signAgain = createSignAgain(deps.keys, deps.version);
+  const { steer = null, publicUrl = null, temporal = null, stopping } = more;
+  const ends = stopping === undefined ? {} : { stopping };
+  return withConsole(api, createConsole({ ...deps, api, signAgain, steer, temporal, publicUrl, ...ends }));
+}
+
+/** The same behind a port. */
+export async function serveConsole(deps: ApiDeps, more: Surroundings = {}) {
+  const ends = new AbortController();
+  const { url, close } = await listen(consoleOf(deps, { ...more, stopping: ends.signal }), '127.0.0.1', 0);
+  return {
+    url,
+    async close() {
+      ends.abort();
+      await close();
+    },
+  };
+}

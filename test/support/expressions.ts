@@ -1,0 +1,36 @@
+/**
+ * PromQL, as far as it has to be understood to know which series an expression is about.
+ * @module
+ */
+
+/** One series that is asked for, and the labels it is asked for by. */
+export interface Selected {
+  readonly name: string;
+  readonly labels: readonly string[];
+}
+
+/** Names that are neither a function nor a keyword nor a label. */
+export function selectedIn(expression: string): Selected[] {
+  const grouped = /\b(?:by|on|without|ignoring|group_left|group_right)\s*\([^)]*\)/g;
+  const text = expression.replaceAll(/\[\w+\]/g, '').replaceAll(grouped, '');
+  const found = text.matchAll(/(?<![\w:"])([a-zA-Z_][\w:]*)(?![\w:])\s*(\{[^}]*\})?(?!\s*\()/g);
+  // What stands between quotes or in braces is not a name.
+  const names = [...found].filter(([, name = '']) => !['and', 'or', 'unless', 'bool'].includes(name));
+  return names
+    .filter(({ index }) => !insideBraces(text, index))
+    .map(([, name = '', braces = '']) => ({
+      name,
+      labels: [...braces.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label),
+    }));
+}
+
+function insideBraces(text: string, index: number): boolean {
+  const before = text.slice(0, index);
+  return before.lastIndexOf('{') > before.lastIndexOf('}');
+}
+
+/** The labels that an expression groups or joins by. */
+export function groupedBy(expression: string): string[] {
+  const found = expression.matchAll(/\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g);
+  return [...found].flatMap(([, inner = '']) => inner.split(',').map((label) => label.trim()));
+}

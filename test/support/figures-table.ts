@@ -1,0 +1,27 @@
+/**
+ * The table of the series, as docs/operating.md has it.
+ * @module
+ */
+import { createFigures } from '../../src/figures/figures.ts';
+
+/** One row per series, in the order of their definition. */
+export function figuresTable(): string {
+  const { registry, ...series } = createFigures();
+  const rows = Object.values(series).map((metric) => {
+    const { name, help, labelNames } = described(metric);
+    const labels = labelNames.map((label) => `\`${label}\``).join(', ');
+    return `| \`${name}\` | ${labels} | ${help} |`;
+  });
+  return ['| series | labels | meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** The library keeps these, and its types do not say so. */
+function described(metric: object): { name: string; help: string; labelNames: readonly string[] } {
+  const text = (key: string) => String(Reflect.get(metric, key));
+  const labels: unknown = Reflect.get(metric, 'labelNames');
+  return {
+    name: text('name'),
+    help: text('help'),
+    labelNames: Array.isArray(labels) ? labels.map(String) : [],
+  };
+}

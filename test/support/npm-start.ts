@@ -1,0 +1,103 @@
+/**
+ * `npm start` as a person has it: in a terminal, with nothing configured but a folder and a free port.
+ * @module
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A process group of its own, as a terminal makes one. */
+export interface Started {
+  readonly pid: number;
+  readonly output: () => string;
+  /** Its exit code once it has ended. */
+  readonly ended: Promise<number | null>;
+}
+
+/** What distinguishes one start from another. */
+export interface StartOptions {
+  readonly dataDir: string;
+  /** The checkout (default: this one). */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts it; the environment of the tests is not passed on. */
+export function npmStart({ dataDir, cwd = root, env = {} }: StartOptions): Started {
+  const { PATH = '', HOME = '', XDG_CACHE_HOME } = process.env;
+  const child: ChildProcess = spawn('npm', ['start'], {
+    cwd,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH,
+      HOME,
+      ...(XDG_CACHE_HOME === undefined ? {} : { XDG_CACHE_HOME }),
+      DATA_DIR: dataDir,
+      PORT: '0',
+      LOG_LEVEL: 'warn',
+      ...env,
+    },
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+  }
+  return {
+    pid: child.pid ?? 0,
+    output: () => text,
+    ended: once(child, 'close').then(() => child.exitCode),
+  };
+}
+
+/** Like a terminal: what is typed there reaches the whole group. */
+export function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is gone.
+  }
+}
+
+/** What the banner says, by the name at the beginning of each line. */
+export async function banner(started: Started): Promise<Record<string, string>> {
+  let over = false;
+  void started.ended.then(() => {
+    over = true;
+  });
+  for (const end = Date.now() + 90_000; !/Waybill is ready\.\n\n(.+\n)+\n/.test(started.output()); ) {
+    if (over || Date.now() > end) throw new Error(`No banner:\n${started.output()}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const lines = started.output().split('Waybill is ready.')[1]?.trim().split('\n') ?? [];
+  return Object.fromEntries(lines.map((line) => line.trim().split(/\s{2,}/, 2)));
+}
+
+/**
+ * The living processes whose command line names the instance's folder: its Postgres and its Temporal.
+ * @param having more that it must contain
+ */
+export async function processesOf(dataDir: string, having = ''): Promise<number[]> {
+  if (process.platform !== 'linux') {
+    const { stdout } = await promisify(execFile)('ps', ['-axww', '-o', 'pid=,args=']);
+    return stdout
+      .split('\n')
+      .flatMap((line) =>
+        line.includes(dataDir) && line.includes(having) ? [Number.parseInt(line, 10)] : [],
+      );
+  }
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return text.includes(dataDir) && text.includes(having) ? [pid] : [];
+    }),
+  );
+  return found.flat();
+}

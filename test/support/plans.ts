@@ -1,0 +1,37 @@
+/**
+ * Databases whose plans are looked at: few rows, of which the planner believes that they are many.
+ * @module
+ */
+import { createPool, type Pool } from '../../src/db/pool.ts';
+import { createTestDatabase } from './database.ts';
+
+/** Deliveries that are seeded. */
+export const ROWS = 20_000;
+/** A busy machine takes its time, in milliseconds. */
+export const PATIENCE_MS = 600_000;
+
+/** A database in which no statement takes too long, however busy the machine is. */
+export async function unhurried(): Promise<{ readonly sql: Pool; drop(): Promise<void> }> {
+  const { url, drop } = await createTestDatabase();
+  const sql = createPool(url, 2, { statementMs: null, silenceMs: null });
+  return {
+    sql,
+    async drop() {
+      await sql.end();
+      await drop();
+    },
+  };
+}
+
+/** The planner takes these tables for those of ten million deliveries. */
+export async function exaggerate(sql: Pool): Promise<void> {
+  await sql`
+    update pg_class set reltuples = reltuples * ${10_000_000 / ROWS}::int
+    where oid in (
+      select inhrelid from pg_inherits where inhparent in ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
+      union all
+      select indexrelid from pg_index join pg_inherits on inhrelid = indrelid
+      where inhparent in ('events'::regclass, 'deliveries'::regclass, 'attempts'::regclass)
+      union all
+      select 'redeliveries'::regclass)`;
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import {
+  deliveryIdOf,
+  deliveryWorkflowId,
+  isReadable,
+  shortWorkflowId,
+} from '../../workflows/delivery-id.ts';
+
+const id = '01a1fb49-91ad-7462-92f5-c93b78f95301';
+const named = (entityId: string) =>
+  deliveryWorkflowId({ id, webhookId: 7, eventType: 'CREATE_ORDER', entityId, readableId: true });
+
+test.each([
+  ['10001', '10001'],
+  ['2026/10001 a', '2026%2F10001%20a'],
+  ['žluť', '%C5%BElu%C5%A5'],
+  ["O'Neill%20", 'O%27Neill%2520'],
+  ['"\\?#&', '%22%5C%3F%23%26'],
+  ['a\ud83d\udce6', 'a%F0%9F%93%A6'],
+  ['half a pair \ud83d', 'half%20a%20pair%20%EF%BF%BD'],
+  ['..', '..'],
+])('an order called %j is found under its own name', (entityId, shown) => {
+  expect(named(entityId)).toBe(`delivery/7/CREATE_ORDER/${shown}/${id}`);
+});
+
+test.each(['x'.repeat(64), '日'.repeat(64), '\ud83d\udce6'.repeat(32), 'x'.repeat(5_000)])(
+  'however long an entity id is, its workflow id fits into what Temporal keeps, and names its delivery',
+  (entityId) => {
+    const workflowId = deliveryWorkflowId({
+      id,
+      webhookId: 2_147_483_647,
+      eventType: 'CREATE_STOCK_MOVEMENT_QUALITY_HOLD',
+      entityId,
+      readableId: true,
+    });
+    expect(workflowId.length).toBeLessThanOrEqual(255);
+    expect(deliveryIdOf(workflowId)).toBe(id);
+    // Cut between characters.
+    expect(entityId).toContain(decodeURIComponent(workflowId.split('/')[3] ?? ''));
+  },
+);
+
+test('both forms name their delivery, and are told from each other', () => {
+  expect(deliveryIdOf(named('a/b'))).toBe(id);
+  expect(deliveryIdOf(shortWorkflowId(id))).toBe(id);
+  expect(deliveryIdOf(`batch/${id}`)).toBeNull();
+  expect([named('10001'), shortWorkflowId(id)].map(isReadable)).toEqual([true, false]);
+});
+
+test('a delivery that an older release handed over keeps the id it was given', () => {
+  const delivery = { id, webhookId: 7, eventType: 'CREATE_ORDER', entityId: '10001' } as const;
+  expect(deliveryWorkflowId({ ...delivery, readableId: false })).toBe(`delivery/${id}`);
+});

@@ -1,0 +1,79 @@
+/** When the retries of a delivery are spent, and with which attempt its e-shop has to be warned of that. */
+import { describe, expect, test } from 'vitest';
+import {
+  deactivationAt,
+  incidentOf,
+  isLastCall,
+  type Retried,
+  spentAt,
+} from '../../../src/domain/incident.ts';
+import {
+  defaultRetryPolicy,
+  maxAttempts,
+  type RetryPolicy,
+  waitAfterAttempt,
+} from '../../../src/domain/retry-policy.ts';
+
+const HOUR = 3_600_000;
+
+/** What is recorded of each attempt that fails at once, and the time of the last one. */
+function life(policy: RetryPolicy): { attempts: Retried[]; end: number } {
+  const attempts: Retried[] = [];
+  let at = 0;
+  for (let number = 1; ; number += 1) {
+    const next = at + waitAfterAttempt(policy, number);
+    const over = number === maxAttempts(policy) || next > policy.windowMs;
+    attempts.push({
+      attemptsMade: number,
+      nextAttemptAt: over ? null : next,
+      windowStartedAt: 0,
+      lastAttemptAt: at,
+    });
+    if (over) return { attempts, end: at };
+    at = next;
+  }
+}
+
+describe.each([
+  ['the default policy', defaultRetryPolicy],
+  ['a window that ends before the retries', { ...defaultRetryPolicy, windowMs: 20 * HOUR }],
+  ['equal waits', { ...defaultRetryPolicy, coefficient: 1, initialIntervalMs: HOUR }],
+  ['one retry', { ...defaultRetryPolicy, initialIntervalMs: HOUR, maxRetries: 1 }],
+] as const)('%s', (_what, policy) => {
+  const { attempts, end } = life(policy);
+
+  test('after every attempt it is known when the retries will be spent', () => {
+    for (const attempt of attempts) expect(spentAt(policy, attempt)).toBe(end);
+  });
+
+  test('there is a last call before the last attempt', () => {
+    expect(attempts.some((attempt) => isLastCall(policy, attempt))).toBe(true);
+    expect(isLastCall(policy, attempts.at(-1) as Retried)).toBe(false);
+  });
+});
+
+test('with the default policy the last call is the 19th attempt: no later than a day before the end', () => {
+  const { attempts, end } = life(defaultRetryPolicy);
+  const first = attempts.find((attempt) => isLastCall(defaultRetryPolicy, attempt));
+  expect(first?.attemptsMade).toBe(19);
+  const hoursLeft = (end - (first?.lastAttemptAt ?? 0)) / HOUR;
+  expect(hoursLeft).toBeGreaterThan(24);
+  expect(hoursLeft).toBeLessThan(26);
+});
+
+test('retries that are spent within a minute have no last call', () => {
+  const policy = { ...defaultRetryPolicy, initialIntervalMs: 40, coefficient: 1.1 };
+  expect(life(policy).attempts.some((attempt) => isLastCall(policy, attempt))).toBe(false);
+});
+
+test('the first of several deliveries tells the deactivation, and none tells nothing', () => {
+  const { attempts, end } = life(defaultRetryPolicy);
+  const [young, , old] = attempts;
+  if (young === undefined || old === undefined) throw new Error('too few attempts');
+  const later = { ...young, nextAttemptAt: (young.nextAttemptAt ?? 0) + HOUR, windowStartedAt: HOUR };
+  const told = deactivationAt(defaultRetryPolicy, { incidentRetries: [later, old] });
+  expect(told?.getTime()).toBe(end);
+  expect(deactivationAt(defaultRetryPolicy, { incidentRetries: null })).toBeNull();
+  const none = { incidentSince: null, incidentFailures: null, incidentError: null, incidentRetries: null };
+  expect(incidentOf(defaultRetryPolicy, none)).toBeNull();
+});

@@ -1,0 +1,181 @@
+/** What operators may ask of a delivery, case by case. */
+import { describe, expect, test } from 'vitest';
+import { answerTo, type Steerable, type SteeringAction } from '../../../src/domain/steering.ts';
+
+const now = new Date('2026-11-20T12:00:00Z');
+const later = new Date('2026-11-20T15:00:00Z');
+const anna = { by: 'anna', reason: 'stock-taking', at: '2026-11-20T11:00:00.000Z' };
+const held = { stop: 'hold', ...anna } as const;
+const givenUp = { stop: 'giveUp', ...anna } as const;
+/** One attempt made, the next one due in three hours. */
+const waiting: Steerable = {
+  state: 'retrying',
+  webhookId: 7,
+  webhook: 'active',
+  attemptsMade: 1,
+  mostAttempts: 21,
+  underWay: null,
+  queued: false,
+  nextAttemptAt: later,
+  windowEndsAt: new Date('2026-11-22T12:00:00Z'),
+  standing: null,
+  now,
+};
+const untried: Partial<Steerable> = { state: 'pending', attemptsMade: 0, nextAttemptAt: null };
+const lastOne: Partial<Steerable> = { attemptsMade: 20 };
+const spent: Partial<Steerable> = { nextAttemptAt: null };
+
+type Row = [SteeringAction, string, Partial<Steerable>, string];
+
+describe('is refused', () => {
+  test.each<Row>([
+    [
+      'tryNow',
+      'held',
+      { standing: held },
+      'It is held by anna at 2026-11-20T11:00:00.000Z: stock-taking. Resume it first.',
+    ],
+    [
+      'tryNow',
+      'held and inactive',
+      { standing: held, webhook: 'inactive' },
+      'It is held by anna at 2026-11-20T11:00:00.000Z: stock-taking. Resume it first.',
+    ],
+    [
+      'tryNow',
+      'inactive',
+      { webhook: 'inactive' },
+      'Webhook 7 is inactive. Activate it, and an attempt follows within seconds.',
+    ],
+    ['tryNow', 'spent', spent, 'No attempt is left.'],
+    ['tryNow', 'all made', { attemptsMade: 21 }, 'No attempt is left.'],
+    ['tryNow', 'under way', { underWay: 2 }, 'Attempt 2 is under way at this moment.'],
+    [
+      'tryNow',
+      'in the queue',
+      { ...untried, queued: true },
+      'It waits in the queue for its first attempt, which is made as soon as there is room.',
+    ],
+    [
+      'hold',
+      'held already',
+      { standing: held },
+      'It is already held by anna at 2026-11-20T11:00:00.000Z: stock-taking.',
+    ],
+    ['hold', 'spent', spent, 'No attempt is left to be held.'],
+    [
+      'hold',
+      'its last attempt under way',
+      { ...lastOne, underWay: 21 },
+      'The last attempt, 21, is under way: nothing is left to be held.',
+    ],
+    ['resume', 'not held', {}, 'It is not held.'],
+    ['resume', 'inactive', { webhook: 'inactive' }, 'No operator holds it: webhook 7 is inactive.'],
+    ...(['tryNow', 'hold', 'resume', 'giveUp'] as const).flatMap((action): Row[] => [
+      [action, 'delivered', { state: 'delivered' }, 'The delivery has already ended as delivered.'],
+      [action, 'failed', { state: 'failed', standing: held }, 'The delivery has already ended as failed.'],
+      [action, 'deleted', { webhook: 'deleted' }, 'Its webhook was deleted: the delivery ends as canceled.'],
+      [
+        action,
+        'given up',
+        { standing: givenUp },
+        'It was given up by anna at 2026-11-20T11:00:00.000Z: stock-taking.',
+      ],
+    ]),
+  ])('%s, %s', (action, _, change, sentence) => {
+    expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: false, sentence });
+  });
+});
+
+describe('is done', () => {
+  test.each<Row>([
+    [
+      'tryNow',
+      'waiting',
+      {},
+      'Attempt 2 of 21 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
+    ],
+    [
+      'tryNow',
+      'its first waits for room',
+      untried,
+      'Attempt 1 of 21 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
+    ],
+    [
+      'tryNow',
+      'handed back by a batch',
+      { queued: true },
+      'Attempt 2 of 21 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
+    ],
+    [
+      'tryNow',
+      'its last',
+      lastOne,
+      'Attempt 21 of 21 follows at once. It is the last one: if it fails, the delivery has failed.',
+    ],
+    [
+      'hold',
+      'waiting',
+      {},
+      'Held: no attempt is made until it is resumed. Its window goes on, and ends 2026-11-22T12:00:00.000Z.',
+    ],
+    [
+      'hold',
+      'in the queue',
+      { ...untried, queued: true },
+      'Held: no attempt is made until it is resumed. Its window goes on, and ends 2026-11-22T12:00:00.000Z.',
+    ],
+    [
+      'hold',
+      'inactive',
+      { webhook: 'inactive' },
+      'Held: no attempt is made until it is resumed. Its window goes on, and ends 2026-11-22T12:00:00.000Z.',
+    ],
+    [
+      'hold',
+      'under way',
+      { underWay: 2 },
+      'Held: no attempt is made until it is resumed. Its window goes on, and ends 2026-11-22T12:00:00.000Z. Attempt 2 is under way and is let finish: if it is accepted, the delivery is delivered.',
+    ],
+    [
+      'resume',
+      'due later',
+      { standing: held },
+      'Resumed: attempt 2 of 21 follows at 2026-11-20T15:00:00.000Z.',
+    ],
+    [
+      'resume',
+      'due while held',
+      { standing: held, nextAttemptAt: now },
+      'Resumed: attempt 2 of 21 follows at once.',
+    ],
+    ['resume', 'never tried', { ...untried, standing: held }, 'Resumed: attempt 1 of 21 follows at once.'],
+    ['resume', 'held while under way', { standing: held, underWay: 2 }, 'Resumed: attempt 2 is under way.'],
+    [
+      'resume',
+      'inactive',
+      { standing: held, webhook: 'inactive' },
+      'Resumed. Webhook 7 is inactive, so it stays held for that.',
+    ],
+    [
+      'giveUp',
+      'waiting',
+      {},
+      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and nobody is mailed.',
+    ],
+    [
+      'giveUp',
+      'held',
+      { standing: held },
+      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and nobody is mailed.',
+    ],
+    [
+      'giveUp',
+      'under way',
+      { underWay: 2 },
+      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and nobody is mailed. Attempt 2 is under way and is let finish: if it is accepted, the delivery is delivered.',
+    ],
+  ])('%s, %s', (action, _, change, sentence) => {
+    expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: true, sentence });
+  });
+});

@@ -1,0 +1,117 @@
+/**
+ * The code of the guides is code: it parses, compiles or runs. What is for a shell runs in test/e2e/quickstart.test.ts.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+import { importOperations } from '../../src/api/import/operations.ts';
+import { policyTable } from '../../src/cli/policy-table.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
+import { type Block, blocksOf, guideNames, guideText } from '../support/guides.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const blocks = guideNames().flatMap(blocksOf);
+const inLanguage = (language: string) => blocks.filter((block) => block.language === language);
+const nameOf = ({ guide, line }: Block) => `${guide}.md, line ${line}`;
+const named = (language: string) => inLanguage(language).map((block) => [nameOf(block), block] as const);
+
+/** Writes a block into a folder of its own, within the reach of the packages, while something is done with it. */
+async function withFile<T>(
+  extension: string,
+  { text }: Block,
+  use: (path: string) => Promise<T>,
+): Promise<T> {
+  const cache = join(root, 'node_modules/.cache');
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'guide-'));
+  try {
+    const path = join(folder, `block.${extension}`);
+    await writeFile(path, text);
+    return await use(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** @throws Error with its output when it fails */
+async function check(program: string, ...args: string[]): Promise<void> {
+  await run(program, args, { cwd: root }).catch((error: unknown) => {
+    const { stdout = '', stderr = '', message = '' } = Object(error);
+    throw new Error(`${message}\n${stdout}${stderr}`);
+  });
+}
+
+it('every block says its language, and it is one that is tried', () => {
+  expect([...new Set(blocks.map(({ language }) => language))].sort()).toEqual([
+    'bash',
+    'json',
+    'ndjson',
+    'php',
+    'python',
+    'ts',
+  ]);
+});
+
+it.each(named('bash'))('%s: a shell reads it', async (_name, block) => {
+  await withFile('sh', block, (path) => check('bash', '-n', path));
+});
+
+it.each(named('json'))('%s is JSON', (_name, { text }) => {
+  expect(JSON.parse(text)).toBeTypeOf('object');
+});
+
+it.each(named('ndjson'))('%s is JSON, line by line', (_name, { text }) => {
+  for (const line of text.trim().split('\n')) expect(JSON.parse(line)).toBeTypeOf('object');
+});
+
+it.each(named('ts'))('%s: TypeScript compiles it with the kit', async (_name, block) => {
+  const kit = join(root, 'receiver/src');
+  const compilerOptions = {
+    noEmit: true,
+    paths: { 'waybill-receiver': [join(kit, 'index.ts')], 'waybill-receiver/*': [join(kit, '*.ts')] },
+  };
+  await withFile('ts', block, async (path) => {
+    const project = join(path, '../tsconfig.json');
+    const config = {
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions,
+      include: ['block.ts'],
+      exclude: [],
+    };
+    await writeFile(project, JSON.stringify(config));
+    await check(process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', project);
+  });
+});
+
+it.for(named('python'))(
+  '%s: Python compiles it, and runs what ends by itself',
+  async ([, block], { skip }) => {
+    const present = await run('python3', ['--version']).catch(() => null);
+    if (present === null) return skip('Python is not present on this machine.');
+    const ends = !block.text.includes('serve_forever');
+    const compiled = 'import ast, sys; ast.parse(open(sys.argv[1]).read())';
+    await withFile('py', block, async (path) => {
+      await (ends ? check('python3', '-B', path) : check('python3', '-c', compiled, path));
+    });
+  },
+);
+
+it.for(named('php'))('%s: PHP reads it', async ([, block], { skip }) => {
+  const present = await run('php', ['--version']).catch(() => null);
+  if (present === null) return skip('PHP is not present on this machine.');
+  await withFile('php', block, (path) => check('php', '-l', path));
+});
+
+it('the table of waits is the one that `waybill policy` prints', () => {
+  expect(guideText('retries')).toContain(`\n${policyTable(defaultRetryPolicy)}\n`);
+});
+
+it('the operations of an import are those that there are', () => {
+  const rows = importOperations.map(
+    ({ name, endpoint }) => `| \`${name}\` | \`${endpoint.replace(' /v21', ' ')}\` |`,
+  );
+  expect(guideText('importing')).toContain(`|---|---|\n${rows.join('\n')}\n\n`);
+});

@@ -1,0 +1,49 @@
+/** A page of changes passed on to Temporal: what happens to the others when one fails. */
+import { ServiceError } from '@temporalio/client';
+import { expect, test } from 'vitest';
+import { passOn } from '../../src/relay/pass-on.ts';
+
+/** What Temporal answers, as gRPC status. */
+const answer = (code: number) =>
+  new ServiceError('no', { cause: Object.assign(new Error('no'), { code, details: '', metadata: {} }) });
+const INVALID_ARGUMENT = 3;
+const UNAVAILABLE = 14;
+
+/** Passes on a page of ten, of which Temporal answers `five` with this. */
+async function page(code: number) {
+  const told: string[] = [];
+  const noted: string[] = [];
+  const released: string[] = [];
+  const refused: string[] = [];
+  const next = passOn({
+    stopping: new AbortController().signal,
+    claim: async () => Array.from({ length: 10 }, (_, index) => ({ id: `${index}` })),
+    release: async (ids) => void released.push(...ids),
+    tell: async ({ id }) => {
+      if (id === '5') throw answer(code);
+      told.push(id);
+    },
+    note: async ({ id }) => void noted.push(id),
+    refused: ({ id }) => void refused.push(id),
+  });
+  const outcome = await next.catch((error: unknown) => error);
+  return { outcome, told, noted, released, refused };
+}
+
+test('what Temporal refuses stops none of the others, and keeps its lease: it is not asked for again at once', async () => {
+  const { outcome, told, noted, released, refused } = await page(INVALID_ARGUMENT);
+  expect(outcome).toBe('idle');
+  expect(refused).toEqual(['5']);
+  expect(told).toHaveLength(9);
+  expect(noted).toEqual(told);
+  expect(released).toEqual([]);
+});
+
+test('while Temporal is away, what it was not told of is given back', async () => {
+  const { outcome, told, noted, released, refused } = await page(UNAVAILABLE);
+  expect(outcome).toBeInstanceOf(ServiceError);
+  expect(refused).toEqual([]);
+  expect(noted).toEqual(told);
+  expect(released).toContain('5');
+  expect([...released, ...noted].sort()).toEqual(Array.from({ length: 10 }, (_, index) => `${index}`));
+});

@@ -1,0 +1,258 @@
+/** What operators ask of a delivery with the updates and signals of its workflow. */
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createSteering } from '../../src/temporal/steering.ts';
+import { UserError } from '../../src/user-error.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startDeliveryStack('operator-updates', { policy: { windowMs: 3_600_000, maxRetries: 3 } });
+  receiver = await createReceiver();
+});
+afterEach(() => stack.retireWebhooks());
+afterAll(async () => {
+  await receiver?.close();
+  await stack?.stop();
+});
+
+const by = 'anna';
+
+/** A delivery whose first attempt failed, and whose next one is due in ten minutes. */
+async function waitingDelivery(path: string) {
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
+  const id = await stack.fireOne(`order for ${path}`);
+  await stack.untilState(id, 'retrying');
+  return { id, webhook };
+}
+
+/** Asks with the update; answers the sentence, of a refusal too. */
+async function ask(id: string, action: string, order?: unknown): Promise<string> {
+  try {
+    return await stack.workflow(id).executeUpdate<string, [unknown]>(action, { args: [order] });
+  } catch (error) {
+    if (error instanceof WorkflowUpdateFailedError) return `Refused: ${error.cause?.message}`;
+    throw error;
+  }
+}
+
+const requestsTo = (path: string) => receiver.requests.filter((request) => request.path === path).length;
+const actionsOf = async (id: string) =>
+  (
+    await stack.sql<{ operatorActions: unknown }[]>`select operator_actions from deliveries where id = ${id}`
+  )[0]?.operatorActions;
+/** The number and outcome of each attempt. */
+const attemptsOf = async (id: string) =>
+  (await stack.attempts(id)).map(({ number, outcome }) => `${number} ${outcome}`);
+
+test('tryNow in a ten-minute wait: the next attempt at once, under the next number', async () => {
+  const { id } = await waitingDelivery('/now');
+  receiver.respond({ status: 200 });
+  expect(await ask(id, 'tryNow', { reason: 'the shop is back', by })).toBe(
+    'Attempt 2 of 4 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
+  );
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await attemptsOf(id)).toEqual(['1 failure', '2 success']);
+  expect(await actionsOf(id)).toMatchObject([{ action: 'tryNow', by, reason: 'the shop is back' }]);
+});
+
+test('held: no attempt, also when its webhook changes; resumed: at once, and who asked is kept', async () => {
+  const { id, webhook } = await waitingDelivery('/held');
+  expect(await ask(id, 'hold', { reason: 'stock-taking', by })).toMatch(/^Held: no attempt is made until/);
+  await stack.untilHeld(id);
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.changeWebhook(webhook.id, { active: true });
+  expect(await ask(id, 'tryNow')).toMatch(
+    /^Refused: It is held by anna at .*: stock-taking. Resume it first.$/,
+  );
+  expect(await ask(id, 'hold')).toMatch(/^Refused: It is already held by anna at .*: stock-taking.$/);
+  expect(requestsTo('/held')).toBe(1);
+  expect(await ask(id, 'resume')).toMatch(/^Resumed: attempt 2 of 4 follows at /);
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await actionsOf(id)).toMatchObject([
+    { action: 'hold', by, reason: 'stock-taking' },
+    { action: 'resume', by: 'an operator', reason: '' },
+  ]);
+});
+
+test('given up: canceled by an operator, the webhook stays active, and nobody is mailed', async () => {
+  const { id, webhook } = await waitingDelivery('/given-up');
+  const mails = (await stack.mails()).length;
+  expect(await ask(id, 'giveUp', { reason: 'a test order', by })).toMatch(/^Given up: it ends as canceled/);
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', canceledBy: 'operator' });
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+  expect(await stack.mails()).toHaveLength(mails);
+  const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  await expect(steering.tryNow(id, { by })).rejects.toEqual(
+    new UserError('The delivery has already ended as canceled.'),
+  );
+});
+
+/** A receiver that keeps the request until it is let go; then it answers as told. */
+function keepRequests(status: number, headers: Record<string, string> = {}) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  receiver.respond(async () => {
+    await released;
+    return { status, headers };
+  });
+  return () => release();
+}
+
+/** A delivery whose first attempt is under way, until it is let go. */
+async function underWay(path: string, status: number) {
+  await stack.retireWebhooks();
+  const release = keepRequests(status);
+  const webhook = await stack.createWebhook(`${receiver.url}${path}`);
+  const id = await stack.fireOne(`order for ${path}`);
+  await receiver.waitFor((request) => request.path === path);
+  return { id, webhook, release };
+}
+
+test('asked while an attempt is under way: it is let finish, and what it finds counts', async () => {
+  const held = await underWay('/under-way-held', 503);
+  expect(await ask(held.id, 'tryNow')).toBe('Refused: Attempt 1 is under way at this moment.');
+  expect(await ask(held.id, 'hold', { by })).toMatch(/ Attempt 1 is under way and is let finish/);
+  held.release();
+  await stack.untilHeld(held.id);
+  expect(await stack.delivery(held.id)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
+
+  const delivered = await underWay('/under-way-delivered', 200);
+  expect(await ask(delivered.id, 'giveUp', { by })).toMatch(/ is let finish: if it is accepted/);
+  delivered.release();
+  expect(await stack.untilClosed(delivered.id)).toBe('COMPLETED');
+  expect(await stack.delivery(delivered.id)).toMatchObject({ state: 'delivered', canceledBy: null });
+
+  const failing = await underWay('/under-way-failing', 503);
+  expect(await ask(failing.id, 'giveUp', { by })).toMatch(/^Given up/);
+  failing.release();
+  expect(await stack.untilClosed(failing.id)).toBe('COMPLETED');
+  expect(await stack.delivery(failing.id)).toMatchObject({ state: 'canceled', attemptsMade: 1 });
+  expect(requestsTo('/under-way-failing')).toBe(1);
+});
+
+test('two at once: of two holds one is refused, and two tryNow make one attempt', async () => {
+  const { id } = await waitingDelivery('/two');
+  const holds = await Promise.all([ask(id, 'hold', { by }), ask(id, 'hold', { by: 'ben' })]);
+  expect(holds.filter((answer) => answer.startsWith('Held: '))).toHaveLength(1);
+  expect(holds.filter((answer) => answer.startsWith('Refused: It is already held by '))).toHaveLength(1);
+  await ask(id, 'resume');
+  // Not answered before both were asked: the second order would be one for the third attempt.
+  const release = keepRequests(503, { 'retry-after': '600' });
+  const tries = await Promise.all([ask(id, 'tryNow'), ask(id, 'tryNow')]);
+  for (const answer of tries) expect(answer).toMatch(/^(Attempt 2 of 4|Refused: Attempt 2 is )/);
+  release();
+  await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
+  // What waits now waits for ten minutes: nothing else was ordered.
+  expect(await ask(id, 'hold')).toMatch(/^Held: /);
+  await stack.untilHeld(id);
+  expect(await attemptsOf(id)).toEqual(['1 failure', '2 failure']);
+  expect(requestsTo('/two')).toBe(2);
+});
+
+test('tryNow again and again: no more attempts than the policy allows, then the compensation', async () => {
+  const { id, webhook } = await waitingDelivery('/again');
+  for (const number of [2, 3, 4]) {
+    expect(await ask(id, 'tryNow')).toMatch(`Attempt ${number} of 4 follows at once.`);
+    await stack.until('its record', async () => (await stack.delivery(id)).attemptsMade === number);
+  }
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+  expect(requestsTo('/again')).toBe(4);
+});
+
+test('the last attempt under way can be given up, but not be held', async () => {
+  const { id, webhook } = await waitingDelivery('/last');
+  for (const number of [2, 3]) {
+    await ask(id, 'tryNow');
+    await stack.until('its record', async () => (await stack.delivery(id)).attemptsMade === number);
+  }
+  const release = keepRequests(503);
+  await ask(id, 'tryNow');
+  await receiver.waitFor(({ path, headers }) => path === '/last' && headers['x-service-attempt'] === '4');
+  expect(await ask(id, 'hold')).toBe(
+    'Refused: The last attempt, 4, is under way: nothing is left to be held.',
+  );
+  expect(await ask(id, 'giveUp', { reason: 'the shop has closed' })).toMatch(/^Given up/);
+  release();
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', attemptsMade: 4 });
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+});
+
+test('what nobody can mean is refused without a trace, and says what is taken', async () => {
+  const { id } = await waitingDelivery('/typed');
+  for (const order of ['now', 7, [], { why: 'x' }, { reason: 7 }, { by: null }]) {
+    expect(await ask(id, 'hold', order)).toMatch(/^Refused: Takes \{"reason"/);
+  }
+  expect(await ask(id, 'hold', { reason: 'x'.repeat(501) })).toBe(
+    'Refused: The reason may have 500 characters.',
+  );
+  expect(await ask(id, 'hold', { by: 'x'.repeat(101) })).toBe(
+    'Refused: The name of who asks may have 100 characters.',
+  );
+  const { events } = await stack.workflow(id).fetchHistory();
+  expect(events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);
+});
+
+test('as signals of the same names: done as the updates are, and a refused one changes nothing', async () => {
+  const { id } = await waitingDelivery('/signals');
+  await stack.workflow(id).signal('hold', { reason: 'by query', by });
+  await stack.untilHeld(id);
+  await stack.workflow(id).signal('hold', { by: 'ben' });
+  await stack.workflow(id).signal('tryNow');
+  await stack.workflow(id).signal('resume', 'nonsense');
+  // Signals and updates are done in the order in which they came.
+  expect(await ask(id, 'hold')).toMatch(/^Refused: It is already held by anna at .*: by query\.$/);
+  receiver.respond({ status: 200 });
+  await stack.workflow(id).signal('resume');
+  await stack.workflow(id).signal('tryNow');
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(await actionsOf(id)).toMatchObject([
+    { action: 'hold', by },
+    { action: 'resume' },
+    { action: 'tryNow' },
+  ]);
+});
+
+/** What the Temporal UI shows of it at present. */
+async function detailsOf(id: string): Promise<string> {
+  const metadata = await stack.workflow(id).query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  return metadata.currentDetails;
+}
+
+test("the details name who holds it and why, and show the newest attempt first; the operator's words are no Markdown", async () => {
+  const { id } = await waitingDelivery('/details');
+  await ask(id, 'tryNow', { by: '[anna](http://evil.example)' });
+  await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
+  await ask(id, 'hold', { by: 'ben', reason: 'stock-taking | until Monday' });
+  await stack.untilHeld(id);
+  const lines = (await detailsOf(id)).split('\n');
+  expect(lines[2]).toMatch(
+    /^Held by ben at 2\S+: `stock-taking \| until Monday`\. No attempt is made until it is resumed\. The window ends /,
+  );
+  expect(lines.filter((line) => /^\| \d/.test(line)).map((line) => line.slice(0, 5))).toEqual([
+    '| 2 |',
+    '| 1 |',
+  ]);
+  expect(lines.filter((line) => /^\| (hold|tryNow) /.test(line))).toEqual([
+    expect.stringMatching(/^\| hold \| \S+ \| ben \| `stock-taking \\\| until Monday` \|$/),
+    expect.stringMatching(/^\| tryNow \| \S+ \| `\[anna\]\(http:\/\/evil\.example\)` \| {2}\|$/),
+  ]);
+  const { signalDefinitions, updateDefinitions } = (
+    await stack.workflow(id).query<{
+      definition: Record<'signalDefinitions' | 'updateDefinitions', { name: string; description: string }[]>;
+    }>('__temporal_workflow_metadata')
+  ).definition;
+  for (const shown of [signalDefinitions, updateDefinitions]) {
+    const described = shown.filter(({ description }) => description?.includes('Takes {"reason"'));
+    expect(described.map(({ name }) => name)).toEqual(['tryNow', 'hold', 'resume', 'giveUp']);
+  }
+});

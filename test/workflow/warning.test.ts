@@ -1,0 +1,119 @@
+/** A warning, from the failed attempt to the mail: once, whatever happens in between. */
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Mail, Mailer } from '../../src/mail/mail.ts';
+import { warningWorkflowId } from '../../workflows/warning-types.ts';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const PATIENCE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** One wait of an hour: a failed first attempt is the last one before it would be too late to warn. */
+const policy = { initialIntervalMs: HOUR_MS, maxRetries: 1, windowMs: 2 * HOUR_MS };
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Deliveries to a receiver that is down, and a mail server that may be away. */
+async function failing(name: string, options: { isAway?: boolean; deliveries?: number } = {}) {
+  const { isAway = false, deliveries = 1 } = options;
+  const server = { isAway, tries: 0 };
+  const taken: Mail[] = [];
+  const mailer: Mailer = {
+    async send(mail) {
+      server.tries += 1;
+      if (server.isAway) throw new Error('connect ECONNREFUSED');
+      taken.push(mail);
+    },
+  };
+  const stack = await startDeliveryStack(name, { mailer, policy });
+  cleanups.push(() => stack.stop());
+  const receiver = await createReceiver({ status: 503 });
+  cleanups.push(() => receiver.close());
+  const webhook = await stack.createWebhook(receiver.url);
+  const ids: string[] = [];
+  for (let order = 0; order < deliveries; order += 1) ids.push(await stack.fireOne(`order ${order}`));
+  for (const id of ids) await stack.untilState(id, 'retrying', PATIENCE_MS);
+  const warnings = () =>
+    stack.sql<{ id: string; mailedAt: Date | null }[]>`select id, mailed_at from warnings`;
+  const warned = () =>
+    stack.until(
+      'a warning',
+      async () => {
+        const [warning] = await warnings();
+        return warning ?? false;
+      },
+      PATIENCE_MS,
+    );
+  return { stack, receiver, webhook, server, taken, warnings, warned };
+}
+
+test('many deliveries fail: one mail, which is recorded, by a workflow that says so', async () => {
+  const { stack, webhook, taken, warnings, warned } = await failing('warned', { deliveries: 5 });
+  const { id } = await warned();
+  const handle = stack.client.workflow.getHandle(warningWorkflowId(id));
+  await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
+  expect(await handle.result()).toEqual({ outcome: 'mailed' });
+  expect(taken).toHaveLength(1);
+  expect(taken[0]).toMatchObject({ to: 'shop@example.test', messageId: `<warning-${id}@waybill.local>` });
+  expect(taken[0]?.text).toContain(`POST /v21/webhooks/${webhook.id}/test`);
+  expect(await warnings()).toEqual([{ id, mailedAt: expect.any(Date) }]);
+  // Decided again, it is the same incident.
+  await stack.sql`update failures set last_call = (select min(id::text)::uuid from deliveries)`;
+  await stack.until(
+    'the ledger to be put together',
+    async () => {
+      const rows = await stack.sql<{ n: number }[]>`select failures as n from failures`;
+      return rows.length === 1 && rows[0]?.n === 5;
+    },
+    PATIENCE_MS,
+  );
+  expect(await warnings()).toHaveLength(1);
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
+});
+
+test('terminated by an operator while the mail server is away: mailed once, when it is back', async () => {
+  const { stack, server, taken, warned } = await failing('warning-terminated', { isAway: true });
+  const { id } = await warned();
+  await stack.until('a try to mail', async () => server.tries > 0, PATIENCE_MS);
+  await stack.client.workflow.getHandle(warningWorkflowId(id)).terminate();
+  server.isAway = false;
+  // A minute later.
+  await stack.sql`update warnings set check_at = now()`;
+  await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
+  expect(await stack.client.workflow.getHandle(warningWorkflowId(id)).result()).toEqual({
+    outcome: 'mailed',
+  });
+  expect(taken).toHaveLength(1);
+});
+
+test('decided, and every worker gone before its workflow began: mailed by the next worker', async () => {
+  const { stack, server, taken, warned } = await failing('warning-later', { isAway: true });
+  const { id } = await warned();
+  await stack.until('a try to mail', async () => server.tries > 0, PATIENCE_MS);
+  await stack.stopWorker();
+  const handle = stack.client.workflow.getHandle(warningWorkflowId(id));
+  await handle.terminate();
+  server.isAway = false;
+  await stack.sql`update warnings set check_at = now()`;
+  await stack.startWorker();
+  await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
+  expect(taken).toHaveLength(1);
+});
+
+test('the receiver works again before the mail server does: nobody is mailed', async () => {
+  const { stack, receiver, webhook, server, taken, warned } = await failing('warning-dropped', {
+    isAway: true,
+  });
+  const { id } = await warned();
+  await stack.until('a try to mail', async () => server.tries > 0, PATIENCE_MS);
+  receiver.respond({ status: 200 });
+  // Both attempts at once.
+  await stack.changeWebhook(webhook.id, { active: false });
+  await stack.changeWebhook(webhook.id, { active: true });
+  server.isAway = false;
+  const handle = stack.client.workflow.getHandle(warningWorkflowId(id));
+  expect(await handle.result()).toEqual({ outcome: 'dropped' });
+  expect(taken).toEqual([]);
+});

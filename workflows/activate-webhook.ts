@@ -1,0 +1,16 @@
+/**
+ * A webhook is activated by an operator (docs/operating.md). Started by hand, with `{"webhookId": 7}`.
+ *
+ * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * @module
+ */
+import { proxyActivities } from '@temporalio/workflow';
+import { carryOut, ownQueue } from './carry-out.ts';
+import { ownStepOptions } from './delivery-options.ts';
+import type { WebhookOrder, WebhookOrderActivities, WebhookOrderResult } from './webhook-order-types.ts';
+
+/** Activates it; one that is active stays as it is. @throws ApplicationFailure `Refused` */
+export async function activateWebhook(order: WebhookOrder): Promise<WebhookOrderResult> {
+  const steps = proxyActivities<WebhookOrderActivities>({ ...ownStepOptions, taskQueue: ownQueue() });
+  return await carryOut(steps.activateWebhook(order));
+}

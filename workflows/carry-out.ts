@@ -1,0 +1,34 @@
+/**
+ * An operator's order that is one step: what came of it is shown, and a refusal ends the workflow as failed.
+ * @module
+ */
+import {
+  ApplicationFailure,
+  setCurrentDetails,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { stepsQueue } from './delivery-types.ts';
+import { literal } from './markdown.ts';
+import { webhookIdKey } from './search-attributes.ts';
+import type { WebhookOrderAnswer, WebhookOrderResult } from './webhook-order-types.ts';
+
+/** Where steps are carried out. */
+export const ownQueue = () => stepsQueue(workflowInfo().taskQueue);
+
+/**
+ * Carries it out.
+ * @throws ApplicationFailure `Refused`, with a sentence that says why
+ */
+export async function carryOut(order: Promise<WebhookOrderAnswer>): Promise<WebhookOrderResult> {
+  const { accepted, ...result } = await order;
+  setCurrentDetails(literal(result.sentence));
+  if ('webhookId' in result) {
+    // The list of what concerns a webhook shows it too.
+    upsertSearchAttributes([{ key: webhookIdKey, value: result.webhookId }]);
+    return result;
+  }
+  const failure = ApplicationFailure.nonRetryable(result.sentence, 'Refused');
+  failure.stack = '';
+  throw failure;
+}

@@ -1,0 +1,146 @@
+/**
+ * What operators ask of a delivery in the Temporal UI and with its CLI: as updates, which are answered, and as signals of the same
+ * names, which can be sent to all that a query finds. The database decides and keeps it; the workflow then looks at its situation
+ * as after any other change.
+ *
+ * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * @module
+ */
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  currentUpdateInfo,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  LONGEST_NAME,
+  LONGEST_REASON,
+  SOMEBODY,
+  type Standing,
+  type SteeringAction,
+  steeringActions,
+  whoAndWhy,
+} from '../src/domain/steering.ts';
+import type { DeliverEventInput, DeliveryActivities, SteeringOrder } from './delivery-types.ts';
+import type { OperatorView } from './operator-view.ts';
+
+const TAKES = `Takes {"reason": "…", "by": "who asks"}; both may be left out, and the e-shop sees both.`;
+const DESCRIPTIONS: Readonly<Record<SteeringAction, string>> = {
+  tryNow: `Makes the next attempt at once. It counts as one of the attempts. ${TAKES}`,
+  hold: `No attempt is made until it is resumed, whatever becomes of the webhook. The window goes on. ${TAKES}`,
+  resume: `Ends the holding by an operator: the next attempt is made when it is due, or at once. ${TAKES}`,
+  giveUp: `Ends the delivery as canceled. The webhook stays as it is, and nobody is mailed. ${TAKES}`,
+};
+
+/** What the handlers work with. */
+export interface SteeringParts {
+  readonly input: DeliverEventInput;
+  readonly own: Pick<DeliveryActivities, 'steerDelivery'>;
+  readonly view: OperatorView;
+  /** The delivery has to look at its situation. */
+  changed(): void;
+}
+
+/** What the delivery tells its handlers. */
+export interface Steering {
+  /** Who has stopped it, as read. */
+  stands(standing: Standing | null): void;
+  /** Waits until everything that was asked has its answer. */
+  settled(): Promise<void>;
+}
+
+/** Takes the orders of operators from now on. */
+export function takeOrders({ input, own, view, changed }: SteeringParts): Steering {
+  const { deliveryId, policy } = input;
+  /** undefined: not read yet. */
+  let known: Standing | null | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** One after the other, in the order in which they came; whoever cancels the workflow meanwhile. */
+  async function inTurn(action: SteeringAction, id: string, order: Required<SteeringOrder>) {
+    const before = last;
+    const done = CancellationScope.nonCancellable(async () => {
+      await before;
+      const steered = await own.steerDelivery({ deliveryId, policy, asked: { id, action, ...order } });
+      if (!steered.accepted) return steered;
+      const { at } = steered;
+      if (action === 'hold' || action === 'giveUp') known = { stop: action, at, ...order };
+      else known = null;
+      view.steered({ action, at, ...order });
+      changed();
+      return steered;
+    });
+    last = done.catch(() => {});
+    return await done;
+  }
+
+  for (const action of steeringActions) {
+    const description = DESCRIPTIONS[action];
+    setHandler(
+      defineUpdate<string, [SteeringOrder | undefined]>(action),
+      async (order) => {
+        // The same in a workflow that is reset, to which Temporal gives its updates once more.
+        const id = `${workflowInfo().firstExecutionRunId}/${currentUpdateInfo()?.id ?? uuid4()}`;
+        const { accepted, sentence } = await inTurn(action, id, completed(order));
+        return accepted ? sentence : refuse(sentence);
+      },
+      { description, validator: (order) => validate(action, order, known) },
+    );
+    setHandler(
+      defineSignal<[SteeringOrder | undefined]>(action),
+      async (order) => {
+        // Nobody hears of a refusal: what cannot be done changes nothing.
+        if (problemOf(order) === null) await inTurn(action, uuid4(), completed(order));
+      },
+      { description },
+    );
+  }
+
+  return {
+    stands(standing) {
+      known = standing;
+    },
+    async settled() {
+      if (allHandlersFinished()) return;
+      await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
+    },
+  };
+}
+
+function refuse(why: string): never {
+  const refusal = ApplicationFailure.nonRetryable(why, 'Refused');
+  refusal.stack = '';
+  throw refusal;
+}
+
+/** Refuses without a trace in the history what is known to be wrong. */
+function validate(action: SteeringAction, order: unknown, known: Standing | null | undefined): void {
+  const problem = problemOf(order);
+  if (problem !== null) refuse(problem);
+  if (action === 'hold' && known?.stop === 'hold') refuse(`It is already held by ${whoAndWhy(known)}.`);
+  if (action === 'tryNow' && known?.stop === 'hold')
+    refuse(`It is held by ${whoAndWhy(known)}. Resume it first.`);
+  if (known?.stop === 'giveUp') refuse(`It was given up by ${whoAndWhy(known)}.`);
+}
+
+/** What is wrong with what an operator has typed; null where it can be taken. */
+function problemOf(order: unknown): string | null {
+  if (order === undefined || order === null) return null;
+  if (typeof order !== 'object' || Array.isArray(order)) return TAKES;
+  const { reason = '', by = '', ...others } = Object.fromEntries(Object.entries(order));
+  if (typeof reason !== 'string' || typeof by !== 'string' || Object.keys(others).length > 0) return TAKES;
+  if (reason.length > LONGEST_REASON) return `The reason may have ${LONGEST_REASON} characters.`;
+  return by.length > LONGEST_NAME ? `The name of who asks may have ${LONGEST_NAME} characters.` : null;
+}
+
+/** @param order without a {@link problemOf} */
+function completed(order: SteeringOrder | null | undefined): Required<SteeringOrder> {
+  const by = order?.by?.trim() ?? '';
+  return { reason: order?.reason?.trim() ?? '', by: by === '' ? SOMEBODY : by };
+}

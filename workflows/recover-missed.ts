@@ -1,0 +1,16 @@
+/**
+ * A recovery is begun by an operator (docs/operating.md). Started by hand, with `{"webhookId": 7, "since": "2026-11-22T10:00Z"}`.
+ *
+ * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * @module
+ */
+import { proxyActivities } from '@temporalio/workflow';
+import { carryOut, ownQueue } from './carry-out.ts';
+import { ownStepOptions } from './delivery-options.ts';
+import type { RecoverOrder, WebhookOrderActivities, WebhookOrderResult } from './webhook-order-types.ts';
+
+/** Begins it; `recoverWebhook` does the work. Asked again it is the same one. @throws ApplicationFailure `Refused` */
+export async function recoverMissed(order: RecoverOrder): Promise<WebhookOrderResult> {
+  const steps = proxyActivities<WebhookOrderActivities>({ ...ownStepOptions, taskQueue: ownQueue() });
+  return await carryOut(steps.recoverMissed(order));
+}

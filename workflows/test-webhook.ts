@@ -1,0 +1,20 @@
+/**
+ * A webhook is tested by an operator (docs/operating.md). Started by hand, with `{"webhookId": 7}`.
+ *
+ * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * @module
+ */
+import { proxyActivities } from '@temporalio/workflow';
+import { carryOut, ownQueue } from './carry-out.ts';
+import {
+  type WebhookOrder,
+  type WebhookOrderActivities,
+  type WebhookOrderResult,
+  webhookTestOptions,
+} from './webhook-order-types.ts';
+
+/** Makes one request with a sample, active or not; nothing follows from it. @throws ApplicationFailure `Refused` */
+export async function testWebhook(order: WebhookOrder): Promise<WebhookOrderResult> {
+  const steps = proxyActivities<WebhookOrderActivities>({ ...webhookTestOptions, taskQueue: ownQueue() });
+  return await carryOut(steps.testWebhook(order));
+}

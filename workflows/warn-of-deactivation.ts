@@ -1,0 +1,33 @@
+/**
+ * One warning that a webhook will be deactivated (docs/interface.md, W15): its mail, however long the mail server is away.
+ *
+ * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * @module
+ */
+import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { mailOptions } from './delivery-options.ts';
+import { stepsQueue } from './delivery-types.ts';
+import {
+  type WarningActivities,
+  type WarningInput,
+  type WarningResult,
+  warningTitle,
+} from './warning-types.ts';
+
+const ENDS: Readonly<Record<WarningResult['outcome'], string>> = {
+  mailed: 'Its e-shop was mailed.',
+  dropped: 'Not mailed: there was nothing to warn of any more, or its e-shop wants no warnings.',
+  refused: 'Not mailed: the mail server refused the mail permanently.',
+  endedBefore: 'Had already ended; nothing was mailed.',
+};
+
+/** Mails it, once. */
+export async function warnOfDeactivation(input: WarningInput): Promise<WarningResult> {
+  const { mailWarning } = proxyActivities<WarningActivities>({
+    ...mailOptions,
+    taskQueue: stepsQueue(workflowInfo().taskQueue),
+  });
+  const result = await mailWarning(input.warningId);
+  setCurrentDetails(`**${warningTitle(input)}**\n\n${ENDS[result.outcome]}`);
+  return result;
+}

@@ -1,0 +1,34 @@
+/**
+ * What the workflow of a warning and its activity say to each other: identifiers.
+ * @module
+ */
+
+/** Input of `warnOfDeactivation`. What it says is read when it is mailed. */
+export interface WarningInput {
+  readonly warningId: string;
+  readonly webhookId: number;
+}
+
+/** What became of a warning. */
+export interface WarningResult {
+  /**
+   * `dropped`: there was nothing to warn of any more. `refused`: the mail server refused the mail for a day. `endedBefore`:
+   * it had been mailed or dropped already.
+   */
+  readonly outcome: 'mailed' | 'dropped' | 'refused' | 'endedBefore';
+}
+
+/** Activities of a warning; made by `createWarningActivities`. */
+export interface WarningActivities {
+  mailWarning(warningId: string): Promise<WarningResult>;
+}
+
+/** `warning/<warning id>` */
+export function warningWorkflowId(warningId: string): string {
+  return `warning/${warningId}`;
+}
+
+/** "warning: webhook 7 is failing": a warning in one line. */
+export function warningTitle({ webhookId }: Pick<WarningInput, 'webhookId'>): string {
+  return `warning: webhook ${webhookId} is failing`;
+}
