@@ -47,6 +47,9 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** The process ended before it served. */
+export class ExitedError extends UserError {}
+
 const READY_POLL_MS = 50;
 const FIRST_RESTART_MS = 250;
 const LONGEST_RESTART_MS = 10_000;
@@ -77,7 +80,8 @@ async function tail(path: string | undefined): Promise<string> {
 
 /**
  * Starts a server and waits until it serves.
- * @throws UserError with its last output when it does not
+ * @throws ExitedError with its last output when it ends instead
+ * @throws UserError with its last output when it does not serve in time, and when it cannot be run
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const trouble = options.onTrouble ?? (() => {});
@@ -113,7 +117,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         throw new UserError(`${options.name} was stopped while starting.`);
       }
       if (!(await isAlive(started)))
-        throw new UserError(`${options.name} exited immediately.${await tail(options.logFile)}`);
+        throw new ExitedError(`${options.name} exited immediately.${await tail(options.logFile)}`);
       if (Date.now() > end) {
         await endProcess(started, options.stopTimeoutMs);
         throw new UserError(

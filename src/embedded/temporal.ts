@@ -6,7 +6,7 @@ import { Connection } from '@temporalio/client';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
 import { freePort } from './ports.ts';
-import { type Service, startService } from './service.ts';
+import { ExitedError, type Service, startService } from './service.ts';
 import { takesPragmas } from './temporal-cli/program.ts';
 
 /** Where a dev server is and how to stop it. */
@@ -73,11 +73,25 @@ async function storageOptions({ binary, databaseFile }: EmbeddedTemporalOptions)
   return ['--db-filename', databaseFile, ...pragmas.flatMap((pragma) => ['--sqlite-pragma', pragma])];
 }
 
+/** A port that is free when it is chosen may be taken when the server binds it, most of a second later. */
+const STARTS = 3;
+
 /**
  * Starts a dev server on 127.0.0.1 and waits until workflows can be started on it.
- * @throws Error with its last output when it does not come up
+ * @throws UserError with its last output when it does not come up
  */
 export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+  for (let starts = 1; ; starts += 1) {
+    try {
+      return await startOnce(options);
+    } catch (error) {
+      if (!(error instanceof ExitedError) || starts === STARTS) throw error;
+    }
+  }
+}
+
+/** Starts it on ports that are free now. */
+async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   const port = await freePort(options.preferredPort);
   const uiPort = (options.ui ?? true) ? await freePort(options.preferredUiPort) : null;
   // Chosen here, though nobody uses them: ports that the server chose could not be kept from webhooks.

@@ -17,7 +17,7 @@ import { controlRecovery } from '../db/recoveries/recoveries.ts';
 import { handBackAll } from '../db/webhooks/attempts.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
-import type { Kind } from './verdict.ts';
+import type { Kind, NextStep } from './verdict.ts';
 
 /** A record that should have a running workflow. */
 export interface OwedRecord {
@@ -25,10 +25,7 @@ export interface OwedRecord {
   readonly workflowId: string;
   /** What a log line calls it. */
   readonly name: Readonly<Record<string, string | number>>;
-  /** Its next step is past although nothing holds it. */
-  readonly late: boolean;
-  /** It has no next step until whatever holds it ends: an inactive webhook, or an operator. */
-  readonly held: boolean;
+  readonly next: NextStep;
   /** Asked after Temporal was: a workflow that ended in between has recorded its end before. */
   stillOwed(): Promise<boolean>;
   /** @returns false where another worker was first */
@@ -48,7 +45,7 @@ export interface Records {
   all(): AsyncIterable<OwedRecord[]>;
   /** Deliveries, batches and recoveries with these workflow ids, as far as they are open. */
   withWorkflows(workflowIds: readonly string[]): Promise<OwedRecord[]>;
-  /** The closed deliveries among them: a workflow that still waits need only be told. */
+  /** The closed deliveries among them: a workflow that still waits has to be told. */
   closedOf(workflowIds: readonly string[]): Promise<OwedRecord[]>;
 }
 
@@ -78,8 +75,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       kind: 'delivery',
       workflowId: deliveryWorkflowId(found),
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
-      late: isLate(found, graceMs),
-      held: found.held,
+      next: nextStepOf(found, graceMs),
       stillOwed: async () => (await db.owedAmong(sql, [id])).length > 0,
       async restart(former) {
         // As it is now: an attempt may have been recorded since.
@@ -103,7 +99,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       kind: 'delivery',
       workflowId: deliveryWorkflowId(found),
       name: { deliveryId: id },
-      late: true,
+      next: 'over',
       stillOwed: async () => true,
       // It finds that its delivery is over, and ends.
       restart: (former) => restarter.restart(found, former),
@@ -117,7 +113,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       kind: 'batch',
       workflowId: batchWorkflowId(batchId),
       name: { batchId },
-      late: false,
+      next: 'ahead',
       stillOwed: async () => (await db.owedBatches(sql, [batchId])).length > 0,
       restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
       // What is under way may still be delivered: it is looked at again when it is late.
@@ -132,7 +128,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       kind: 'mail',
       workflowId: deliveryWorkflowId(found),
       name: { webhookId: found.webhookId, deliveryId: found.id },
-      late: false,
+      next: 'ahead',
       stillOwed: () => db.isMailOwed(sql, found),
       restart: (former) => restarter.restart(found, former),
     };
@@ -145,7 +141,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       kind: 'release',
       workflowId: releaseWorkflowId(eshopId, eshopOrderId),
       name: { eshopId, eshopOrderId },
-      late,
+      next: late ? 'late' : 'ahead',
       stillOwed: () => db.isReleaseOwed(sql, eshopId, eshopOrderId),
       // Starts the timer where there is none, and tells it where there is.
       restart: async (former) => {
@@ -163,7 +159,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       kind: 'recovery',
       workflowId: recoveryWorkflowId(id),
       name: { recoveryId: id },
-      late,
+      next: late ? 'late' : 'ahead',
       stillOwed: async () => (await recoveriesAmong(sql, [id])).length > 0,
       async restart(former) {
         const [now] = await recoveriesAmong(sql, [id]);
@@ -255,7 +251,6 @@ function idsBehind(prefix: string, workflowIds: readonly string[]): string[] {
 
 /** What most records cannot do. */
 const nothing = {
-  held: false,
   close: async () => false,
   handBack: async () => false,
   wake: async () => {},
@@ -266,11 +261,12 @@ function once(records: readonly OwedRecord[]): OwedRecord[] {
   return [...new Map(records.map((record) => [`${record.kind} ${record.workflowId}`, record])).values()];
 }
 
-/** Whether a delivery's next step is past by more than the grace, and nothing holds it. */
-function isLate(delivery: db.OwedDelivery, graceMs: number): boolean {
+/** A delivery is late when its next step is past by more than the grace, and nothing holds it. */
+function nextStepOf(delivery: db.OwedDelivery, graceMs: number): NextStep {
   const { dispatchedAt, lastAttemptAt, nextAttemptAt, held, readAt } = delivery;
+  if (held) return 'held';
   const late = latenessMs([dispatchedAt, lastAttemptAt, nextAttemptAt], readAt);
-  return !held && late !== null && late > graceMs;
+  return late !== null && late > graceMs ? 'late' : 'ahead';
 }
 
 /** Page after page, each asked for from the last row of the one before. */

@@ -6,15 +6,7 @@
 import type { Former } from '../temporal/dispatcher.ts';
 import type { Executions } from './executions.ts';
 import type { OwedRecord } from './records.ts';
-import {
-  type Action,
-  type Found,
-  type Kind,
-  type NextStep,
-  type Reason,
-  type Verdict,
-  verdictOn,
-} from './verdict.ts';
+import { type Action, type Found, type Kind, type Reason, type Verdict, verdictOn } from './verdict.ts';
 
 /** What was repaired, or would be. */
 export interface Repair {
@@ -38,7 +30,7 @@ export async function repair(
   dryRun: boolean,
 ): Promise<Repair | null> {
   const found = await executions.find(record.workflowId);
-  const verdict = await heard(executions, record, verdictOn(record.kind, found, nextStepOf(record)));
+  const verdict = await heard(executions, record, verdictOn(record.kind, found, record.next));
   if (verdict === null || !(await record.stillOwed())) return null;
   const { kind, name } = record;
   const done: Repair = { kind, ...verdict, name, ...operatorOf(found) };
@@ -54,11 +46,6 @@ export async function repair(
       await record.wake();
       return done;
   }
-}
-
-function nextStepOf({ late, held }: OwedRecord): NextStep {
-  if (late) return 'late';
-  return held ? 'held' : 'ahead';
 }
 
 /** Who has been woken before and did nothing is not woken again. */

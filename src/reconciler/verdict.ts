@@ -31,16 +31,22 @@ export interface Verdict {
   readonly action: Action;
 }
 
-/** Where a record's next step is: it should be over by now, nobody knows when, or still ahead. */
-export type NextStep = 'late' | 'held' | 'ahead';
+/**
+ * When a record's next step is due. `late`: it is past although nothing holds it. `held`: not before whatever holds it ends,
+ * an inactive webhook or an operator. `over`: there is none, and no workflow should wait for one.
+ */
+export type NextStep = 'ahead' | 'late' | 'held' | 'over';
 
 /** @returns null where all is well */
 export function verdictOn(kind: Kind, found: Found, next: NextStep): Verdict | null {
+  // Its workflow may have ended since it was listed.
+  if (next === 'over' && found.as !== 'running') return null;
   switch (found.as) {
     case 'running':
       // Temporal restored from an older copy: it sleeps without knowing what it was told since.
       // A batch never sleeps.
-      if (next === 'late' && found.asleep && kind !== 'batch') return { reason: 'asleep', action: 'woken' };
+      if ((next === 'late' || next === 'over') && found.asleep && kind !== 'batch')
+        return { reason: 'asleep', action: 'woken' };
       // Or its history is no longer one: a worker that remembered more than Temporal went on writing it, or one of an older
       // release that knew nothing of what holds it. It would not hear that it is held no longer.
       return next !== 'ahead' && found.failing ? { reason: 'stuck', action: 'startedAgain' } : null;

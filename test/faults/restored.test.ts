@@ -205,7 +205,6 @@ describe.each(ways)('from $name', (way) => {
     for (const { receiver } of [failing, inactive, held, recovered]) receiver.respond({ status: 200 });
     const restored = await startProgram(envAfter, PATIENCE_MS);
     onEnd(() => restored.kill());
-    // On a busy machine more than that is mended: one that was started again may be late for its next step.
     await until(
       'all of it to be mended',
       async () => mends.every((mend) => mend in repaired(restored.output())),
@@ -266,6 +265,7 @@ describe.each(ways)('from $name', (way) => {
       PATIENCE_MS,
     );
     expect((await triedWaybill(['reconcile'], envAfter)).printed).toMatch(/ checked: nothing to repair\.$/);
+    expect(repaired(restored.output())).toEqual(tally(mended));
   });
 });
 
