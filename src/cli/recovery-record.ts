@@ -3,10 +3,9 @@
  * @module
  */
 import type { RecoveryRow } from '../db/recoveries/recoveries.ts';
-import { recoveryProgress } from '../domain/recovery-progress.ts';
+import { type RecoveryStatus, recoveryProgress } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
 import { minute, pairs, table } from './layout.ts';
-import type { RecoveryStatus } from './status.ts';
 
 /** How far it has come. */
 export function recoveryStatus(row: RecoveryRow): RecoveryStatus {

@@ -3,10 +3,11 @@
  * @module
  */
 import type { FlowOverview } from '../db/overview.ts';
+import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
 import { minute, pairs } from './layout.ts';
 import { formatTime } from './policy-table.ts';
-import type { DatabaseStatus, RecoveryStatus, Status, TemporalStatus } from './status.ts';
+import type { DatabaseStatus, Status, TemporalStatus } from './status.ts';
 
 type Row = readonly [string, string];
 

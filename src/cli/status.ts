@@ -3,22 +3,9 @@
  * @module
  */
 import type { DatabaseOverview, MailOverview, OpenOverview, OutboxOverview } from '../db/overview.ts';
-import type { RecoveryState } from '../domain/recovery.ts';
+import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
 import { formatTime } from './policy-table.ts';
-
-/** A recovery that is under way. */
-export interface RecoveryStatus {
-  readonly recoveryId: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
-  readonly state: RecoveryState;
-  readonly reason: string | null;
-  readonly done: number;
-  readonly failed: number;
-  readonly left: number;
-  readonly estimatedEndAt: Date | null;
-}
 
 /** The partitions that events, deliveries and attempts lie in. */
 export interface PartitionStatus {

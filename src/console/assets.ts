@@ -3,14 +3,14 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { icon, packagedScript, script, serveAssets, styleSheet } from '../look/assets.ts';
+import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../look/assets.ts';
 import { CONSOLE } from './session.ts';
 
 const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
 
 const served = serveAssets(CONSOLE, {
   'console.css': styleSheet(own('console.css')),
-  'console.js': script(own('console.js')),
+  'console.js': pageScript(own('console.js')),
   'htmx.js': packagedScript('htmx.org/dist/htmx.min.js'),
   'icon.svg': icon,
 });

@@ -6,11 +6,11 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
-import { secureHeaders } from 'hono/secure-headers';
 import { createPlaces } from '../api/budget/places.ts';
 import { everyAnswer } from '../api/errors.ts';
 import { findRefused } from '../api/refused-values.ts';
 import { Problem } from '../domain/problem.ts';
+import { securedPages } from '../look/secured.ts';
 import { allRoutes } from './all/routes.tsx';
 import { ApiRefusal, apiClient } from './api-client.ts';
 import { assetRoutes } from './assets.ts';
@@ -28,22 +28,7 @@ import { CONSOLE, formToken } from './session.ts';
 import { usersDoor } from './sign-in.tsx';
 import { webhookRoutes } from './webhooks/routes.tsx';
 
-/** Everything from here, nothing inline, nothing framed. TLS is up to the proxy that terminates it. */
-const secured = secureHeaders({
-  contentSecurityPolicy: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'"],
-    imgSrc: ["'self'"],
-    connectSrc: ["'self'"],
-    formAction: ["'self'"],
-    baseUri: ["'none'"],
-    frameAncestors: ["'none'"],
-  },
-  xFrameOptions: 'DENY',
-  referrerPolicy: 'same-origin',
-  strictTransportSecurity: false,
-});
+const secured = securedPages('same-origin');
 
 /** Whether a page asks for itself again, without anybody having touched it. What is changed, somebody has asked for. */
 function isLive(c: Context<ConsoleEnv>): boolean {

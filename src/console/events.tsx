@@ -6,11 +6,10 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Event, EventWithRecord, MissingEvent } from '../api/event-schemas.ts';
-import { eventTypeNames } from '../domain/event-types.ts';
 import { ApiRefusal, Paging, piece, type Query } from './api-client.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
 import { html, Page } from './layout.tsx';
-import { Code, Empty, Facts, Input, Pages, recordPath, Select, State, typeWords } from './parts.tsx';
+import { Code, Empty, EventTypeFilter, Facts, Input, Pages, recordPath, State, typeWords } from './parts.tsx';
 import { CONSOLE } from './session.ts';
 import { Ago, fromField, Time } from './times.tsx';
 
@@ -104,12 +103,7 @@ function EventsPage(props: {
       <form method="get" action={`${CONSOLE}${PATH}`} class="card">
         <div class="filters">
           <Input name="entityId" label="Order number or other identifier" value={asked.entityId} />
-          <Select
-            name="webhookType"
-            label="Event type"
-            value={asked.webhookType}
-            options={[['', 'Any'], ...eventTypeNames.map((type) => [type, type] as const)]}
-          />
+          <EventTypeFilter value={asked.webhookType} />
           <Input name="since" label="Since (UTC)" type="datetime-local" value={asked.since} />
           <Input name="until" label="Until (UTC)" type="datetime-local" value={asked.until} />
         </div>

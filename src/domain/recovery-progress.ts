@@ -39,6 +39,14 @@ export interface Progress {
   readonly exhausted: boolean;
 }
 
+/** The same of a recovery of any e-shop, as operators see it. */
+export interface RecoveryStatus
+  extends Pick<Progress, 'state' | 'reason' | 'done' | 'failed' | 'left' | 'estimatedEndAt'> {
+  readonly recoveryId: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+}
+
 /** Counts what is done and what is left. */
 export function recoveryProgress(recovery: StoredRecovery): Progress {
   const { found, exhausted, created, pending, retrying, failed, rate } = recovery;

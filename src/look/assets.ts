@@ -20,9 +20,11 @@ export function styleSheet(own: string): Asset {
   return { type: 'text/css; charset=utf-8', text: shared('base.css') + own };
 }
 
-/** A script. */
-export function script(text: string): Asset {
-  return { type: 'text/javascript; charset=utf-8', text };
+const script = (text: string): Asset => ({ type: 'text/javascript; charset=utf-8', text });
+
+/** The script of pages: what both share, and what is added to it. */
+export function pageScript(own: string): Asset {
+  return script(shared('copy.js') + own);
 }
 
 /** A script of a package, as it is imported. */

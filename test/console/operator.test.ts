@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { serveOperatorConsole } from '../../src/cli/operator-console.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
-import { BROWSER_TEST_MS, picture, startBrowser, violations } from '../support/browser.ts';
+import { BROWSER_TEST_MS, looks, picture, startBrowser, violations } from '../support/browser.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 
@@ -161,13 +161,6 @@ test('a recovery is paused with a reason that its e-shop reads, resumed, and can
   await page.getByRole('button', { name: `Cancel the recovery of webhook ${id}` }).click();
   await page.getByText(`The recovery of webhook ${id} is canceled.`).waitFor();
 });
-
-const looks = [
-  { name: '390-light', width: 390, colorScheme: 'light' },
-  { name: '1400-light', width: 1400, colorScheme: 'light' },
-  { name: '390-dark', width: 390, colorScheme: 'dark' },
-  { name: '1400-dark', width: 1400, colorScheme: 'dark' },
-] as const;
 
 describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
   test('every screen is accessible, fits, and breaks no rule of its own content security policy', async () => {

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { HttpServer } from '../../src/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { BROWSER_TEST_MS, picture, signIn, startBrowser, violations } from '../support/browser.ts';
+import { BROWSER_TEST_MS, looks, picture, signIn, startBrowser, violations } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
 
@@ -57,13 +57,6 @@ afterAll(async () => {
   await server?.close();
   await api?.drop();
 });
-
-const looks = [
-  { name: '390-light', width: 390, colorScheme: 'light' },
-  { name: '1400-light', width: 1400, colorScheme: 'light' },
-  { name: '390-dark', width: 390, colorScheme: 'dark' },
-  { name: '1400-dark', width: 1400, colorScheme: 'dark' },
-] as const;
 
 describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
   let context: BrowserContext;

@@ -1,4 +1,5 @@
 /** Who may see and do what in the console: the rules of the API, and those of forms and cookies. */
+
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Hono } from 'hono';
@@ -11,6 +12,7 @@ import { hashPassword } from '../../src/passwords.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson, type Person, serveConsole } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
+import { visitorOf } from '../support/visitor.ts';
 
 let api: TestApi;
 let app: ReturnType<typeof consoleOf>;
@@ -27,31 +29,10 @@ afterAll(() => api?.drop());
 
 /** A browser as far as cookies go. */
 function browser(cookies = new Map<string, string>()) {
-  async function ask(path: string, form?: Record<string, string>, headers: Record<string, string> = {}) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await app.fetch(
-      new Request(`http://localhost${path}`, {
-        headers: {
-          ...(cookie === '' ? {} : { cookie }),
-          ...(form === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded' }),
-          ...headers,
-        },
-        ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form).toString() }),
-      }),
-    );
-    const set = response.headers.getSetCookie();
-    for (const line of set) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === '' || /max-age=0/i.test(line)) cookies.delete(name);
-      else cookies.set(name, value);
-    }
-    const text = await response.text();
-    const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? '';
-    return { status: response.status, headers: response.headers, text, csrf, set };
-  }
+  const visitor = visitorOf({ fetch: (request) => app.fetch(request) }, undefined, cookies);
+  const { ask } = visitor;
   return {
-    cookies,
-    ask,
+    ...visitor,
     async signIn(as: Person, more: Record<string, string> = {}) {
       const { csrf } = await ask('/console/sign-in');
       const { eshopId, username, password } = as;

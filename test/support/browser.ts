@@ -36,6 +36,14 @@ const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 /** How long a test in a browser may take on a busy machine, in milliseconds. */
 export const BROWSER_TEST_MS = 300_000;
 
+/** What screens are looked at in. */
+export const looks = [
+  { name: '390-light', width: 390, colorScheme: 'light' },
+  { name: '1400-light', width: 1400, colorScheme: 'light' },
+  { name: '390-dark', width: 390, colorScheme: 'dark' },
+  { name: '1400-dark', width: 1400, colorScheme: 'dark' },
+] as const;
+
 /** Starts it. Close it in `afterAll`. */
 export async function startBrowser(): Promise<Browser> {
   const executablePath = await installed();

@@ -3,7 +3,7 @@
  * @module
  */
 import { readFileSync } from 'node:fs';
-import { icon, packagedScript, script, serveAssets, styleSheet } from '../../look/assets.ts';
+import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../../look/assets.ts';
 
 /** Where the documentation is. */
 export const DOCS = '/docs';
@@ -12,7 +12,7 @@ const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta
 
 const served = serveAssets(DOCS, {
   'docs.css': styleSheet(own('docs.css')),
-  'docs.js': script(own('docs.js')),
+  'docs.js': pageScript(own('docs.js')),
   'minisearch.js': packagedScript('minisearch'),
   'icon.svg': icon,
 });

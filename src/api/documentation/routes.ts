@@ -4,8 +4,8 @@
  */
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
-import { secureHeaders } from 'hono/secure-headers';
 import { notFound } from '../../domain/problem.ts';
+import { securedPages } from '../../look/secured.ts';
 import type { ApiEnv } from '../deps.ts';
 import { assetRoutes, DOCS } from './assets.ts';
 import type { OpenApiDocument } from './document.ts';
@@ -13,21 +13,7 @@ import { makeOpenApi } from './openapi.ts';
 import { searchOptions } from './search-index.ts';
 import { makeSite, type Site } from './site.tsx';
 
-/** Everything from here, nothing inline, nothing framed. TLS is up to the proxy that terminates it. */
-const secured = secureHeaders({
-  contentSecurityPolicy: {
-    defaultSrc: ["'none'"],
-    scriptSrc: ["'self'"],
-    styleSrc: ["'self'"],
-    imgSrc: ["'self'"],
-    connectSrc: ["'self'"],
-    formAction: ["'self'"],
-    baseUri: ["'none'"],
-    frameAncestors: ["'none'"],
-  },
-  xFrameOptions: 'DENY',
-  strictTransportSecurity: false,
-});
+const secured = securedPages('no-referrer');
 
 /** What is searched for may be this long, in characters. */
 const LONGEST_QUERY = 200;

@@ -5,12 +5,11 @@
  */
 import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
-import { eventTypeNames } from '../../domain/event-types.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
-import { Empty, Input, Live, Select } from '../parts.tsx';
+import { Empty, EventTypeFilter, Input, Live, Select } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Health } from '../webhooks/health.tsx';
 import { eshopFilter } from './filters.tsx';
@@ -43,12 +42,7 @@ export function AllWebhooksPage(props: {
               ['true', 'needs attention'],
             ]}
           />
-          <Select
-            name="webhookType"
-            label="Event type"
-            value={asked.webhookType}
-            options={[['', 'Any'], ...eventTypeNames.map((type) => [type, type] as const)]}
-          />
+          <EventTypeFilter value={asked.webhookType} />
           <Input name="receiver" label="Receiver" value={asked.receiver} placeholder="shop.example" />
         </div>
         <div class="acts">

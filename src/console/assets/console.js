@@ -1,6 +1,6 @@
 /**
- * The console's own script: what is live asks again while somebody looks, and what can be copied gets a button. Without it
- * pages are the same, as they were when they were loaded.
+ * The console's own script: what is live asks again while somebody looks. Without it pages are the same, as they were when
+ * they were loaded.
  */
 (() => {
   /** How often what is live asks again where it cannot be followed, in milliseconds. */
@@ -101,24 +101,6 @@
   document.addEventListener('htmx:beforeSwap', remember);
   document.addEventListener('htmx:afterSettle', () => {
     for (const id of open) document.getElementById(id)?.setAttribute('open', '');
-    withButtons(document);
+    copyButtons();
   });
-
-  const withButton = (box) => {
-    if (box.querySelector('button') || !navigator.clipboard) return;
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.className = 'copy';
-    button.textContent = 'Copy';
-    button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(box.querySelector('code').textContent);
-      button.textContent = 'Copied';
-      setTimeout(() => {
-        button.textContent = 'Copy';
-      }, 1500);
-    });
-    box.append(button);
-  };
-  const withButtons = (root) => root.querySelectorAll('.code').forEach(withButton);
-  withButtons(document);
 })();

@@ -5,11 +5,10 @@
  */
 import type * as v from 'valibot';
 import { deliveryStates } from '../../domain/delivery-state.ts';
-import { eventTypeNames } from '../../domain/event-types.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
-import { Empty, Input, Live, Pages, Select } from '../parts.tsx';
+import { Empty, EventTypeFilter, Input, Live, Pages, Select } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { type DeliveryList, DeliveryRows } from './rows.tsx';
 
@@ -47,12 +46,7 @@ export function DeliveriesPage(props: {
               ...webhooks.map(({ id, webhookType }) => [String(id), `${id} · ${webhookType}`] as const),
             ]}
           />
-          <Select
-            name="webhookType"
-            label="Event type"
-            value={asked.webhookType}
-            options={[['', 'Any'], ...eventTypeNames.map((type) => [type, type] as const)]}
-          />
+          <EventTypeFilter value={asked.webhookType} />
           <Input name="entityId" label="Order number or other identifier" value={asked.entityId} />
           <Input name="since" label="Since (UTC)" type="datetime-local" value={asked.since} />
           <Input name="until" label="Until (UTC)" type="datetime-local" value={asked.until} />

@@ -2,7 +2,8 @@
  * What the operators' pages are given.
  * @module
  */
-import type { RecoveryAction, RecoveryState } from '../../domain/recovery.ts';
+import type { RecoveryAction } from '../../domain/recovery.ts';
+import type { RecoveryStatus } from '../../domain/recovery-progress.ts';
 
 /** A line of `waybill status`. */
 export type StatusRow = readonly [string, string];
@@ -29,20 +30,11 @@ export interface InstallationLook {
 }
 
 /** A recovery of any e-shop. */
-export interface ShownRecovery {
-  readonly recoveryId: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
-  readonly state: RecoveryState;
-  readonly reason: string | null;
-  readonly done: number;
-  readonly failed: number;
-  readonly left: number;
+export interface ShownRecovery extends RecoveryStatus {
   readonly count: number;
   readonly since: Date;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
-  readonly estimatedEndAt: Date | null;
 }
 
 /** What only operators see and do. */

@@ -1,6 +1,5 @@
 /**
- * The documentation's own script: searching while typing, a button on what can be copied, and one choice of language for
- * all pages. Without it every page can be read, every language chosen, and a search leads to a page of results.
+ * The documentation's own script: searching while typing, and one choice of language for all pages. Without it every page can be read, every language chosen, and a search leads to a page of results.
  */
 (() => {
   const LANGUAGE = 'waybill-docs-language';
@@ -17,22 +16,6 @@
   const contents = document.getElementById('contents');
   // Not by scrollIntoView(), which would move where the keyboard begins.
   if (here) contents.scrollTop = here.offsetTop - contents.clientHeight / 3;
-
-  const copyButton = (box) => {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.className = 'copy';
-    button.textContent = 'Copy';
-    button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(box.querySelector('code').textContent);
-      button.textContent = 'Copied';
-      setTimeout(() => {
-        button.textContent = 'Copy';
-      }, 1500);
-    });
-    box.append(button);
-  };
-  if (navigator.clipboard) document.querySelectorAll('.code').forEach(copyButton);
 
   // A browser that keeps nothing still shows what was chosen.
   const remembered = () => {
