@@ -96,7 +96,9 @@ export function createWebhookOrders({ sql, log, trial }: WebhookOrdersDeps): Web
       carryOut('activates', TAKES, orderSchema, typed, async ({ webhookId }) => {
         const changed = await switchWebhook(sql, webhookId, true);
         if (changed === null) return noSuchWebhook(webhookId);
-        const done = changed ? 'is active: what was held goes on' : 'is active already: nothing was changed';
+        const done = changed
+          ? 'is active: held deliveries continue'
+          : 'is already active: nothing was changed';
         return { accepted: true, sentence: `Webhook ${webhookId} ${done}.`, webhookId };
       }),
 

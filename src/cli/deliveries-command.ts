@@ -110,7 +110,7 @@ export function deliveriesCommand(context: CommandContext): Command {
       const filter = { ...about, state, since, until };
       const found = await withDatabase(readSettings(env), (sql) => findDeliveries(sql, filter, limit));
       if (options.json) return print(JSON.stringify(found.map(record)));
-      print(found.length === 0 ? 'There is no such delivery.' : listTable(found));
+      print(found.length === 0 ? 'No deliveries match.' : listTable(found));
     });
   command
     .command('show')

@@ -43,13 +43,13 @@ export function recoveriesCommand({ env, print }: CommandContext): Command {
     .addOption(json())
     .action(async (given: unknown) => {
       const { webhook, all, limit, ...options } = checked(listSchema, given);
+      const ended = all === true || webhook !== undefined;
       const rows = await withDatabase(readSettings(env), (sql) =>
-        all || webhook !== undefined
-          ? listRecoveries(sql, webhook ?? null, limit)
-          : listRecoveriesUnderWay(sql),
+        ended ? listRecoveries(sql, webhook ?? null, limit) : listRecoveriesUnderWay(sql),
       );
       if (options.json) return print(JSON.stringify(rows.map(recoveryRecord)));
-      print(rows.length === 0 ? 'There is no such recovery.' : recoveriesTable(rows));
+      const none = ended ? 'No recoveries found.' : 'No recoveries are in progress.';
+      print(rows.length === 0 ? none : recoveriesTable(rows));
     });
   command
     .command('show')

@@ -125,7 +125,7 @@ export function webhooksCommand(context: CommandContext): Command {
       const policy = retryPolicyOf(settings);
       const found = await withDatabase(settings, (sql) => listAllWebhooks(sql, filter, limit));
       if (options.json) return print(JSON.stringify(found.map((webhook) => record(webhook, policy))));
-      print(found.length === 0 ? 'There is no such webhook.' : listTable(found));
+      print(found.length === 0 ? 'No webhooks match.' : listTable(found));
     });
   command
     .command('show')

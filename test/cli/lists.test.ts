@@ -99,7 +99,7 @@ describe('webhooks list', () => {
     expect(rows[0]).toMatch(
       /CREATE_ORDER +inactive +1 +0 +https:\/\/shop\.example:8443\/more +.* on request$/,
     );
-    expect(await waybill(['webhooks', 'list', '--type', 'CREATE_PRODUCT'])).toBe('There is no such webhook.');
+    expect(await waybill(['webhooks', 'list', '--type', 'CREATE_PRODUCT'])).toBe('No webhooks match.');
   });
 });
 
@@ -150,7 +150,7 @@ describe('deliveries list', () => {
     const [titles, row] = (await waybill(['deliveries', 'list', '--state', 'retrying'])).split('\n');
     expect(titles).toMatch(/^id +e-shop +webhook +type +of +state +attempts +next attempt +last error$/);
     expect(row).toMatch(/CREATE_ORDER +10002 +retrying +1 +20\d\d-.* HTTP 503 from shop\.example$/);
-    expect(await waybill(['deliveries', 'list', '--state', 'expired'])).toBe('There is no such delivery.');
+    expect(await waybill(['deliveries', 'list', '--state', 'expired'])).toBe('No deliveries match.');
   });
 
   it('a wrong option is said in a sentence', async () => {

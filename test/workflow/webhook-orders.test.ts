@@ -72,7 +72,7 @@ test('from the deactivation to the recovery of everything missed, by workflows a
   expect((await stack.webhook(webhookId)).active).toBe(false);
 
   const activated = await asked('activateWebhook', { webhookId, reason: 'the shop is back', by: 'anna' });
-  const sentence = `Webhook ${webhookId} is active: what was held goes on.`;
+  const sentence = `Webhook ${webhookId} is active: held deliveries continue.`;
   expect(activated.result).toEqual({ sentence, webhookId });
   expect((await stack.webhook(webhookId)).active).toBe(true);
   expect(stack.logged).toContainEqual(
@@ -113,7 +113,7 @@ test('from the deactivation to the recovery of everything missed, by workflows a
 test('asked again, nothing is done twice, and the answer says so', async () => {
   ({ id: webhookId } = await stack.createWebhook(receiver.url));
   expect((await asked('activateWebhook', { webhookId })).result).toMatchObject({
-    sentence: `Webhook ${webhookId} is active already: nothing was changed.`,
+    sentence: `Webhook ${webhookId} is already active: nothing was changed.`,
   });
   receiver.respond({ hang: 'headers' });
   const missed = await stack.fireOne('10003');
