@@ -20,6 +20,7 @@ import { CONCURRENCY } from './limits.ts';
 import type { Next } from './loop.ts';
 import { passOn } from './pass-on.ts';
 import type { Precedence } from './precedence.ts';
+import type { RecoveryPace } from './recovery-pace.ts';
 
 /** What recoveries take. */
 export interface RecoveriesDeps extends DeliveriesDeps {
@@ -50,8 +51,6 @@ const BATCH_SIZE = 100;
 const FEW = 20;
 /** With fewer free slots than this a batch waits. */
 const LEAST_SLOTS = 64;
-/** Between two claims, in milliseconds: what is fresh in between finds a free processor. */
-const PAUSE_MS = 100;
 /** Before it is asked again whether something fresh waits, in milliseconds. */
 const YIELD_MS = 50;
 /** Before it is asked again whether anything is to be recovered, in milliseconds, whatever fresh wakes the relay. */
@@ -61,7 +60,11 @@ const NOTHING_MS = 500;
  * Hands over some of what recoveries created, if nothing fresh waits.
  * @throws what Temporal or the database threw when it is away; what was claimed is released
  */
-export async function dispatchRecovered(deps: RecoveriesDeps, precedence: Precedence): Promise<Next> {
+export async function dispatchRecovered(
+  deps: RecoveriesDeps,
+  precedence: Precedence,
+  pace: RecoveryPace,
+): Promise<Next> {
   const { sql, slots, recovered } = deps;
   if (!(await areRecoveredQueued(sql))) return NOTHING_MS;
   if (!precedence.isOver()) return YIELD_MS;
@@ -86,7 +89,7 @@ export async function dispatchRecovered(deps: RecoveriesDeps, precedence: Preced
     deliveries.filter(({ batchId }) => batchId === null),
     { concurrency: CONCURRENCY, startOne: (delivery) => recovered.startRecovered(delivery) },
   );
-  if (deliveries.length > 0) return PAUSE_MS;
+  if (deliveries.length > 0) return pace.pauseMs();
   return kept ? YIELD_MS : NOTHING_MS;
 }
 

@@ -20,6 +20,7 @@ import { type LoopOptions, type Next, type Round, startLoop } from './loop.ts';
 import { createPace } from './pace.ts';
 import { createPrecedence } from './precedence.ts';
 import { dispatchRecovered, dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
+import { createRecoveryPace } from './recovery-pace.ts';
 import { dispatchReleases } from './releases.ts';
 import { dispatchWarnings, type WarningsDeps } from './warnings.ts';
 
@@ -72,6 +73,8 @@ export interface Relay {
 
 /** A delivery that waits longer for its attempt, once handed over, waits for something else, in milliseconds. */
 const FELT_MS = 60;
+/** What waits for longer beside a recovery slows the recovery down, in milliseconds. */
+const BESIDE_RECOVERY_MS = 30;
 
 /** Starts relaying at once. */
 export function startRelay(options: RelayOptions): Relay {
@@ -92,10 +95,9 @@ export function startRelay(options: RelayOptions): Relay {
     });
   const pace = createPace();
   const lane = createLane(options.firstAttempts);
-  const fanOutPace = createFanOutPace({
-    busy: () => pace.full() || pace.late(),
-    felt: () => lane.rushing() || pace.waitMs(performance.now()) > FELT_MS,
-  });
+  const felt = (ms: number) => () => lane.rushing() || pace.waitMs(performance.now()) > ms;
+  const fanOutPace = createFanOutPace({ busy: () => pace.full() || pace.late(), felt: felt(FELT_MS) });
+  const recoveryPace = createRecoveryPace(felt(BESIDE_RECOVERY_MS));
   const handBackPace = createHandBackPace(() => lane.rushing() || pace.late());
   const precedence = createPrecedence();
   async function dispatchFirst(): Promise<Next> {
@@ -110,7 +112,7 @@ export function startRelay(options: RelayOptions): Relay {
     loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
     loop('changes of releases', () => dispatchReleases(deps)),
     loop('recoveries', () => dispatchRecoveries(deps)),
-    loop('deliveries of recoveries', () => dispatchRecovered(deps, precedence)),
+    loop('deliveries of recoveries', () => dispatchRecovered(deps, precedence, recoveryPace)),
     loop('warnings of deactivations', () => dispatchWarnings(deps)),
   ];
 
