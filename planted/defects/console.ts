@@ -69,7 +69,7 @@ export const consoleDefects: readonly Defect[] = [
   },
   {
     name: 'console-policy-weakened',
-    file: 'src/console/console.tsx',
+    file: 'src/look/secured.ts',
     text: 'scriptSrc: ["\'self\'"]',
     replacement: 'scriptSrc: ["\'self\'", "\'unsafe-inline\'"]',
     noticed: 'What slips into a page is run.',
