@@ -1,8 +1,10 @@
 /**
  * `npm run bench:lists`: `GET /deliveries` and `GET /events` over ten million deliveries, with every combination of filters,
  * from both ends: how long the first page takes, and how Postgres finds it. Ends with exit code 1 if a table was read whole.
+ * And the screens of the console over the same.
  *
  *     npm run bench:lists -- --rows 2000000
+ *     npm run bench:lists -- --screens
  * @module
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -14,17 +16,24 @@ import { createPool } from '../src/db/pool.ts';
 import { stopOnInterruption } from '../src/shutdown.ts';
 import { listsTable, type Measured, measureList, slowest } from './lists/measure.ts';
 import { directions, listQueries } from './lists/queries.ts';
+import { measureScreens, screensTable } from './lists/screens.ts';
 import { seedLists } from './lists/seed.ts';
 import { positiveInteger } from './options.ts';
 import { startDatabase } from './stack.ts';
 
-const { rows, times, json } = new Command('bench:lists')
+const { rows, times, screens, json } = new Command('bench:lists')
   .description('Measures the lists of events and deliveries over many rows.')
   .option('--rows <n>', 'deliveries', positiveInteger, 10_000_000)
   .option('--times <n>', 'each list is read', positiveInteger, 20)
+  .option('--screens', 'the screens of the console alone', false)
   .option('--json', 'every combination, for programs', false)
   .parse()
-  .opts<{ readonly rows: number; readonly times: number; readonly json: boolean }>();
+  .opts<{
+    readonly rows: number;
+    readonly times: number;
+    readonly screens: boolean;
+    readonly json: boolean;
+  }>();
 
 /** The most of the slowest that are named. */
 const NAMED = 20;
@@ -42,14 +51,20 @@ try {
   await shutdown.add(() => sql.end());
   const seeded = await seedLists(sql, rows, say);
   say(`${seeded.deliveries} deliveries are stored.`);
-  const queries = listQueries(sql, seeded);
+  const queries = screens ? [] : listQueries(sql, seeded);
   const measured: Measured[] = [];
   for (const [index, query] of queries.entries()) {
     for (const direction of directions) measured.push(await measureList(sql, query, direction, times));
     if (index % 50 === 49) say(`${index + 1} of ${queries.length} combinations of filters`);
   }
-  if (json) console.log(JSON.stringify({ rows: seeded.deliveries, times, measured }));
-  else console.log(`${listsTable(measured)}\n\n${slowest(measured, NAMED).join('\n')}`);
+  const ofConsole = createPool(postgres.url, 8);
+  await shutdown.add(() => ofConsole.end());
+  const pages = await measureScreens(ofConsole, seeded, times);
+  if (json) console.log(JSON.stringify({ rows: seeded.deliveries, times, measured, screens: pages }));
+  else {
+    if (!screens) console.log(`${listsTable(measured)}\n\n${slowest(measured, NAMED).join('\n')}\n`);
+    console.log(screensTable(pages));
+  }
   const whole = measured
     .flatMap(({ scanned }) => scanned)
     .filter((name) => /^(events|deliveries|redeliv)/.test(name));

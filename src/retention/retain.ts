@@ -3,6 +3,7 @@
  * however old it is. Everything may be interrupted anywhere and run again, by any number of processes.
  * @module
  */
+import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
 import { removeBatches, removeBelongings, removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
@@ -96,10 +97,10 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
     const name = `${table}_${week}`;
     const busy = await unlessBusy(async () => {
       const neededBy = await countNeeded(sql, partition);
-      if (neededBy === 0 && (dryRun || (await dropPartition(sql, partition)))) {
-        dropped.push({ partition: name, rows });
-        return;
-      }
+      let outcome: Awaited<ReturnType<typeof dropPartition>> = neededBy > 0 ? 'needed' : 'dropped';
+      if (outcome === 'dropped' && !dryRun) outcome = await dropPartition(sql, partition);
+      if (outcome === 'dropped') dropped.push({ partition: name, rows });
+      if (outcome !== 'needed') return;
       await clear(table, week, null);
       kept.push({ partition: name, neededBy });
     });
@@ -117,6 +118,9 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
   return { made, dropped, kept, removed, astray: await countAstray(sql), postponed };
 }
 
+/** SQLSTATE `undefined_table`. */
+const UNDEFINED_TABLE = '42P01';
+
 /** @returns why nothing could be done, or null */
 async function unlessBusy(step: () => Promise<void>): Promise<string | null> {
   try {
@@ -124,6 +128,8 @@ async function unlessBusy(step: () => Promise<void>): Promise<string | null> {
     return null;
   } catch (error) {
     if (error instanceof TablesBusy) return error.message;
+    // Another run dropped the partition between two looks at it.
+    if (error instanceof postgres.PostgresError && error.code === UNDEFINED_TABLE) return null;
     throw error;
   }
 }

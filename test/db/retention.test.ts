@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';
-import { listPartitions, partitionedTables } from '../../src/db/retention/partitions.ts';
+import { dropPartition, listPartitions, partitionedTables } from '../../src/db/retention/partitions.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { readDeactivation, recordMailed } from '../../src/db/webhooks/deactivations.ts';
@@ -302,6 +302,20 @@ describe('beside traffic', () => {
 
     expect(done?.dropped).toEqual([]);
     expect(await weekWith('deliveries', late)).toBe('first');
+  });
+
+  test('what another run has dropped while this one waited for the table is not dropped again', async () => {
+    const { sql } = database;
+    await makeAhead(sql, { now: later });
+    const [first] = (await listPartitions(sql)).filter(
+      ({ table, week }) => table === 'events' && week === 'first',
+    );
+    if (first === undefined) throw new Error('There is no first week of events.');
+
+    const dropped = await Promise.all([1, 2, 3].map(() => dropPartition(sql, first)));
+
+    expect(dropped.toSorted()).toEqual(['dropped', 'gone', 'gone']);
+    expect(await weeksOf('events')).not.toContain('first');
   });
 
   test('of several runs at once each does a part, and none fails', async () => {

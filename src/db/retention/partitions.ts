@@ -101,15 +101,17 @@ export async function countAstray(sql: Pool): Promise<number> {
 
 /**
  * Drops a partition, unless something in it is needed: nobody who writes to the table meanwhile can change that.
- * @returns whether it was dropped
+ * @returns `gone` where another run dropped it while this one waited for the table
  */
-export async function dropPartition(sql: Pool, partition: Partition): Promise<boolean> {
+export async function dropPartition(sql: Pool, partition: Partition): Promise<'dropped' | 'needed' | 'gone'> {
   const { table, week } = partition;
   return await schemaStep(sql, async (tx) => {
     await tx`lock table only ${tx(table)} in access exclusive mode`;
-    if ((await countNeeded(tx, partition)) > 0) return false;
+    const [found] = await tx`select to_regclass(${`${table}_${week}`}) is not null as there`;
+    if (found?.there !== true) return 'gone';
+    if ((await countNeeded(tx, partition)) > 0) return 'needed';
     await tx`drop table ${tx(`${table}_${week}`)}`;
-    return true;
+    return 'dropped';
   });
 }
 
