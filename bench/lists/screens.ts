@@ -15,7 +15,7 @@ import { allEshops } from '../../src/db/console/eshops.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import { createSender } from '../../src/delivery/sender.ts';
-import { createKeys } from '../../src/keys.ts';
+import { createKeys, type Keys } from '../../src/keys.ts';
 import { version } from '../../src/version.ts';
 import { percentile, shown, table } from '../figures.ts';
 import type { Seeded } from './seed.ts';
@@ -37,6 +37,16 @@ function openDoor(sql: Pool): Door {
     admitted: async () => ({ user, operator: true, ...(await allEshops(sql)) }),
     turnedAway: (c) => c.text('', 401),
   };
+}
+
+/** Those of the e-shop have none yet. */
+async function sealSecrets(sql: Pool, keys: Keys, eshopId: number): Promise<void> {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const webhooks = await sql<{ id: number }[]>`select id from webhooks where eshop_id = ${eshopId}`;
+  for (const { id: webhookId } of webhooks) {
+    const sealed = keys.encryptSecret(secret, { eshopId, webhookId });
+    await sql`update webhooks set secret = ${sealed} where id = ${webhookId}`;
+  }
 }
 
 async function screensOf(sql: Pool, { eshopId, webhookId, entityId, busyEntityId }: Seeded) {
@@ -77,7 +87,9 @@ export async function measureScreens(sql: Pool, seeded: Seeded, times: number): 
   });
   const sender = createSender({ timeoutMs: 1_000, allowCidrs: [], version });
   const log = pino({ level: 'error' }, pino.destination(2));
-  const parts = { config, own, sender, sql, healthSql: sql, keys: createKeys(randomBytes(32)), log };
+  const keys = createKeys(randomBytes(32));
+  await sealSecrets(sql, keys, seeded.eshopId);
+  const parts = { config, own, sender, sql, healthSql: sql, keys, log };
   const application = await createApplication({ ...parts, temporalState: () => 'unknown' });
   const pages = createConsole(
     { ...application, steer: null, temporal: null, publicUrl: null },

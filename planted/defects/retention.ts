@@ -23,7 +23,7 @@ export const retentionDefects: readonly Defect[] = [
   {
     name: 'retention-drops-what-came-meanwhile',
     file: PARTITIONS,
-    text: 'if ((await countNeeded(tx, partition)) > 0) return false;',
+    text: "if ((await countNeeded(tx, partition)) > 0) return 'needed';",
     replacement: '',
     noticed: 'A delivery that is written as its week is dropped is gone.',
     caughtBy: retention(
@@ -61,8 +61,8 @@ export const retentionDefects: readonly Defect[] = [
   {
     name: 'retention-dry-run-drops',
     file: RETAIN,
-    text: '(dryRun || (await dropPartition(sql, partition)))',
-    replacement: '(await dropPartition(sql, partition))',
+    text: "if (outcome === 'dropped' && !dryRun) outcome =",
+    replacement: "if (outcome === 'dropped') outcome =",
     noticed: 'Whoever only asks loses what is old.',
     caughtBy: retention('dropped a dry run says what would go and changes nothing'),
   },

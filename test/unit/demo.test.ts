@@ -127,7 +127,7 @@ describe('waiting for deliveries', () => {
   const wait = (
     come: readonly number[],
     open: Open = { waiting: 0, lastError: null },
-    { signal = new AbortController().signal, nextMs = patience.nextMs } = {},
+    { signal = new AbortController().signal, firstMs = patience.firstMs, nextMs = patience.nextMs } = {},
   ) => {
     const seen: (readonly [come: number, waiting: number])[] = [];
     const left = [...come];
@@ -137,7 +137,7 @@ describe('waiting for deliveries', () => {
     };
     const result = untilDelivered(wanted, count, {
       open: async () => open,
-      patience: { ...patience, nextMs },
+      patience: { firstMs, nextMs },
       everyMs: 10,
       signal,
       onCount: (total, waiting) => seen.push([total, waiting]),
@@ -195,7 +195,7 @@ describe('waiting for deliveries', () => {
 
   it('ends when it is told to', async () => {
     const controller = new AbortController();
-    const { result } = wait([0], undefined, { signal: controller.signal });
+    const { result } = wait([0], undefined, { signal: controller.signal, firstMs: 60_000 });
     controller.abort(new Error('Stopped.'));
     await expect(result).rejects.toThrow('Stopped.');
   });

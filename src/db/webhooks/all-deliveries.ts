@@ -24,16 +24,20 @@ import { type DeliveryFilter, type DeliveryLogRow, selectDeliveries } from './de
 /** Which deliveries of an e-shop; the times are those of the events. */
 export interface AllDeliveriesFilter extends Omit<DeliveryFilter, keyof Times>, Times {
   readonly webhookId?: number | undefined;
+  /** Of these webhooks only, whatever else is asked for. */
+  readonly among?: readonly number[] | undefined;
   readonly webhookType?: string | undefined;
 }
 
 /** The webhooks whose deliveries may be among those wanted, as SQL. */
-function webhooks(sql: Sql, eshopId: number, { webhookId, webhookType, state }: AllDeliveriesFilter) {
+function webhooks(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
+  const { webhookId, among, webhookType, state } = filter;
   const open = state === 'pending' || state === 'retrying';
   return sql`
     select w.id, w.active from webhooks w
     where w.eshop_id = ${eshopId} and w.deleted_at is null
       ${webhookId === undefined ? sql`` : sql`and w.id = ${webhookId}::bigint`}
+      ${among === undefined ? sql`` : sql`and w.id = any(${[...among]}::bigint[])`}
       ${open ? sql`and w.active` : sql``}
       ${
         webhookType === undefined

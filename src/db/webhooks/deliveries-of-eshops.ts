@@ -2,13 +2,14 @@
  * Deliveries of several e-shops, found with the queries that each e-shop reads its own with.
  * @module
  */
+import { eachLimited } from '../../each-limited.ts';
 import type { Pool } from '../pool.ts';
 import { type AllDeliveriesFilter, listAllDeliveries } from './all-deliveries.ts';
 import { listAllWebhooks } from './all-webhooks.ts';
 import type { DeliveryLogRow } from './delivery-log.ts';
 
 /** Which deliveries; everything is optional. */
-export interface OperatorsFilter extends AllDeliveriesFilter {
+export interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
   readonly eshopId?: number | undefined;
   /** Of these e-shops only, whatever else is asked for. */
   readonly among?: readonly number[] | undefined;
@@ -21,21 +22,30 @@ export interface OperatorsDelivery extends DeliveryLogRow {
   readonly eshopId: number;
 }
 
-/** An e-shop, or one of its webhooks. */
+/** An e-shop, or some of its webhooks. */
 interface Place {
   readonly eshopId: number;
-  readonly webhookId?: number;
+  readonly webhookIds?: readonly number[];
 }
 
 /** Webhooks to one receiver: more than anybody has. */
 const MOST_WEBHOOKS = 10_000;
+
+/** E-shops that are asked about at the same time: the connections are for others, too. */
+const CONCURRENCY = 3;
 
 /** Those that may have what is wanted, so that nothing is asked of the others. */
 async function placesOf(sql: Pool, filter: OperatorsFilter): Promise<Place[]> {
   const { eshopId, among, webhookId, receiver, state } = filter;
   if (webhookId !== undefined || receiver !== undefined) {
     const found = await listAllWebhooks(sql, { id: webhookId, eshopId, among, receiver }, MOST_WEBHOOKS);
-    return found.map((webhook) => ({ eshopId: webhook.eshopId, webhookId: webhook.id }));
+    const byEshop = new Map<number, number[]>();
+    for (const webhook of found) {
+      const ids = byEshop.get(webhook.eshopId) ?? [];
+      byEshop.set(webhook.eshopId, ids);
+      ids.push(webhook.id);
+    }
+    return [...byEshop].map(([of, webhookIds]) => ({ eshopId: of, webhookIds }));
   }
   const open = state === 'pending' || state === 'retrying' || state === 'held';
   return await sql<Place[]>`
@@ -56,10 +66,10 @@ export async function findDeliveries(
 ): Promise<OperatorsDelivery[]> {
   const { webhookType, entityId, state, since, until } = filter;
   const found: OperatorsDelivery[] = [];
-  for (const { eshopId, webhookId } of await placesOf(sql, filter)) {
-    const wanted = { webhookId, webhookType, entityId, state, since, until };
+  await eachLimited(await placesOf(sql, filter), CONCURRENCY, async ({ eshopId, webhookIds }) => {
+    const wanted = { among: webhookIds, webhookType, entityId, state, since, until };
     const rows = await listAllDeliveries(sql, eshopId, wanted, { limit, offset: 0 });
     found.push(...rows.map((row) => ({ eshopId, ...row })));
-  }
+  });
   return found.sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit);
 }
