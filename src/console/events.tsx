@@ -8,8 +8,9 @@ import * as v from 'valibot';
 import { Event, EventWithRecord, MissingEvent } from '../api/event-schemas.ts';
 import { ApiRefusal, Paging, piece, type Query } from './api-client.ts';
 import type { ConsoleEnv, Viewer } from './deps.ts';
+import { EntityFilter, EventTypeFilter, Filters, TimeFilters } from './filters.tsx';
 import { html, Page } from './layout.tsx';
-import { Code, Empty, EventTypeFilter, Facts, Input, Pages, recordPath, State, typeWords } from './parts.tsx';
+import { Code, Empty, Facts, Pages, recordPath, State, typeWords } from './parts.tsx';
 import { CONSOLE } from './session.ts';
 import { Ago, fromField, Time } from './times.tsx';
 
@@ -100,19 +101,11 @@ function EventsPage(props: {
           <p class="quiet">Every event: which webhooks were called for it, and why others were not.</p>
         </div>
       </div>
-      <form method="get" action={`${CONSOLE}${PATH}`} class="card">
-        <div class="filters">
-          <Input name="entityId" label="Order number or other identifier" value={asked.entityId} />
-          <EventTypeFilter value={asked.webhookType} />
-          <Input name="since" label="Since (UTC)" type="datetime-local" value={asked.since} />
-          <Input name="until" label="Until (UTC)" type="datetime-local" value={asked.until} />
-        </div>
-        <div class="acts">
-          <button type="submit" class="main">
-            Search
-          </button>
-        </div>
-      </form>
+      <Filters path={PATH} button="Search">
+        <EntityFilter value={asked.entityId} />
+        <EventTypeFilter value={asked.webhookType} />
+        <TimeFilters since={asked.since} until={asked.until} />
+      </Filters>
       {found?.missing === undefined || found.missing.length === 0 ? null : (
         <div class="note warn">
           {found.missing.map(({ reason }) => (

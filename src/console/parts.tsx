@@ -5,7 +5,7 @@
  */
 import type { Child } from 'hono/jsx';
 import type { DeliveryState } from '../domain/delivery-state.ts';
-import { type EventType, eventTypeNames, eventTypes } from '../domain/event-types.ts';
+import { type EventType, eventTypes } from '../domain/event-types.ts';
 import { type Paging, piece, type Query, queryText } from './api-client.ts';
 import { CONSOLE } from './session.ts';
 
@@ -178,12 +178,6 @@ export function Select(props: {
       </select>
     </div>
   );
-}
-
-/** The filter by kind of event, which every list of what follows from events has. */
-export function EventTypeFilter({ value }: { value: string | undefined }) {
-  const options = [['', 'Any'], ...eventTypeNames.map((type) => [type, type] as const)] as const;
-  return <Select name="webhookType" label="Event type" value={value} options={options} />;
 }
 
 /** A line in a form. */

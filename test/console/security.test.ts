@@ -41,6 +41,19 @@ function browser(cookies = new Map<string, string>()) {
   };
 }
 
+/** What can be asked of the webhooks and deliveries there are. */
+const acts = () => [
+  `/console/webhooks/${seeded.failing}/edit`,
+  `/console/webhooks/${seeded.failing}/activate`,
+  `/console/webhooks/${seeded.failing}/deactivate`,
+  `/console/webhooks/${seeded.failing}/delete`,
+  `/console/webhooks/${seeded.failing}/rotate`,
+  `/console/webhooks/${seeded.failing}/test`,
+  `/console/webhooks/${seeded.failing}/recover`,
+  `/console/deliveries/${seeded.failed}/redeliver`,
+  `/console/deliveries/${seeded.failed}/steer`,
+];
+
 async function signedIn(as: Person = person) {
   const mine = browser();
   const answer = await mine.signIn(as);
@@ -210,19 +223,7 @@ describe('a session ends', () => {
 });
 
 describe('forms', () => {
-  const forms = () => [
-    '/console/sign-out',
-    '/console/webhooks',
-    `/console/webhooks/${seeded.failing}/edit`,
-    `/console/webhooks/${seeded.failing}/activate`,
-    `/console/webhooks/${seeded.failing}/deactivate`,
-    `/console/webhooks/${seeded.failing}/delete`,
-    `/console/webhooks/${seeded.failing}/rotate`,
-    `/console/webhooks/${seeded.failing}/test`,
-    `/console/webhooks/${seeded.failing}/recover`,
-    `/console/deliveries/${seeded.failed}/redeliver`,
-    `/console/deliveries/${seeded.failed}/steer`,
-  ];
+  const forms = () => ['/console/sign-out', '/console/webhooks', ...acts()];
 
   test('without the token of the session, with that of another, or from another site nothing is done', async () => {
     const mine = await signedIn();
@@ -282,17 +283,7 @@ test('what belongs to another e-shop does not exist', async () => {
     '/console/receivings/R-1',
   ];
   for (const page of pages) expect((await theirs.ask(page)).status, page).toBe(404);
-  const acts = [
-    `/console/webhooks/${seeded.failing}/edit`,
-    `/console/webhooks/${seeded.failing}/activate`,
-    `/console/webhooks/${seeded.failing}/deactivate`,
-    `/console/webhooks/${seeded.failing}/delete`,
-    `/console/webhooks/${seeded.failing}/rotate`,
-    `/console/webhooks/${seeded.failing}/test`,
-    `/console/deliveries/${seeded.failed}/redeliver`,
-    `/console/deliveries/${seeded.failed}/steer`,
-  ];
-  for (const act of acts) {
+  for (const act of acts()) {
     const form = {
       csrf,
       action: 'giveUp',
@@ -301,6 +292,9 @@ test('what belongs to another e-shop does not exist', async () => {
       webhookType: 'CREATE_ORDER',
       method: 'POST',
       payloadVersion: 'v2',
+      since: new Date(Date.now() - 3_600_000).toISOString().slice(0, 16),
+      until: '',
+      failed: 'true',
     };
     expect((await theirs.ask(act, form)).status, act).toBe(404);
   }

@@ -5,7 +5,6 @@
  */
 import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
-import { deliveryStates } from '../../domain/delivery-state.ts';
 import { LONGEST_REASON } from '../../domain/steering.ts';
 import { counted } from '../../domain/words.ts';
 import { type Query, queryText } from '../api-client.ts';
@@ -13,8 +12,9 @@ import { ConfirmPage } from '../confirm.tsx';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import { isUnderWay, STEERING } from '../deliveries/steering.ts';
 import type { Viewer } from '../deps.ts';
+import { EntityFilter, Filters, ReceiverFilter, StateFilter } from '../filters.tsx';
 import { Csrf, Page } from '../layout.tsx';
-import { Empty, Input, Live, Select } from '../parts.tsx';
+import { Empty, Input, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { eshopFilter } from './filters.tsx';
 import { titlesOf } from './scope.ts';
@@ -147,25 +147,13 @@ export function AllDeliveriesPage(props: {
         </nav>
       </div>
       <Results results={results} />
-      <form method="get" action={`${CONSOLE}${PATH}`} class="card">
-        <div class="filters">
-          {eshopFilter(viewer, asked.among)}
-          <Select
-            name="state"
-            label="State"
-            value={asked.state}
-            options={[['', 'Any'], ...deliveryStates.map((state) => [state, state] as const)]}
-          />
-          <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
-          <Input name="entityId" label="Order number or other identifier" value={asked.entityId} />
-          <Input name="receiver" label="Receiver" value={asked.receiver} placeholder="shop.example" />
-        </div>
-        <div class="acts">
-          <button type="submit" class="main">
-            Filter
-          </button>
-        </div>
-      </form>
+      <Filters path={PATH}>
+        {eshopFilter(viewer, asked.among)}
+        <StateFilter value={asked.state} />
+        <Input name="webhookId" label="Webhook number" value={asked.webhookId} />
+        <EntityFilter value={asked.entityId} />
+        <ReceiverFilter value={asked.receiver} />
+      </Filters>
       {maySteer && open ? <Steering viewer={viewer} asked={asked} /> : null}
       <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Deliveries found">

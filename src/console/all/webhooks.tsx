@@ -8,8 +8,9 @@ import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
+import { EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, EventTypeFilter, Input, Live, Select } from '../parts.tsx';
+import { Empty, Live, Select } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Health } from '../webhooks/health.tsx';
 import { eshopFilter } from './filters.tsx';
@@ -30,27 +31,20 @@ export function AllWebhooksPage(props: {
   return (
     <Page title="All webhooks" viewer={viewer} here={PATH}>
       <h1>All webhooks</h1>
-      <form method="get" action={`${CONSOLE}${PATH}`} class="card">
-        <div class="filters">
-          {eshopFilter(viewer, asked.among)}
-          <Select
-            name="trouble"
-            label="Health"
-            value={asked.trouble}
-            options={[
-              ['', 'Any'],
-              ['true', 'needs attention'],
-            ]}
-          />
-          <EventTypeFilter value={asked.webhookType} />
-          <Input name="receiver" label="Receiver" value={asked.receiver} placeholder="shop.example" />
-        </div>
-        <div class="acts">
-          <button type="submit" class="main">
-            Filter
-          </button>
-        </div>
-      </form>
+      <Filters path={PATH}>
+        {eshopFilter(viewer, asked.among)}
+        <Select
+          name="trouble"
+          label="Health"
+          value={asked.trouble}
+          options={[
+            ['', 'Any'],
+            ['true', 'needs attention'],
+          ]}
+        />
+        <EventTypeFilter value={asked.webhookType} />
+        <ReceiverFilter value={asked.receiver} />
+      </Filters>
       <Live id="webhooks" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Webhooks found">
           {webhooks.length === 0 ? (

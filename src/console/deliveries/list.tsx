@@ -4,11 +4,11 @@
  * @module
  */
 import type * as v from 'valibot';
-import { deliveryStates } from '../../domain/delivery-state.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
+import { EntityFilter, EventTypeFilter, Filters, StateFilter, TimeFilters } from '../filters.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, EventTypeFilter, Input, Live, Pages, Select } from '../parts.tsx';
+import { Empty, Live, Pages, Select } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { type DeliveryList, DeliveryRows } from './rows.tsx';
 
@@ -29,39 +29,31 @@ export function DeliveriesPage(props: {
   return (
     <Page title="Deliveries" viewer={viewer} here={PATH} refused={refused}>
       <h1>Deliveries</h1>
-      <form method="get" action={`${CONSOLE}${PATH}`} class="card">
-        <div class="filters six">
-          <Select
-            name="state"
-            label="State"
-            value={asked.state}
-            options={[['', 'Any'], ...deliveryStates.map((state) => [state, state] as const)]}
-          />
-          <Select
-            name="webhookId"
-            label="Webhook"
-            value={asked.webhookId}
-            options={[
-              ['', 'Any'],
-              ...webhooks.map(({ id, webhookType }) => [String(id), `${id} · ${webhookType}`] as const),
-            ]}
-          />
-          <EventTypeFilter value={asked.webhookType} />
-          <Input name="entityId" label="Order number or other identifier" value={asked.entityId} />
-          <Input name="since" label="Since (UTC)" type="datetime-local" value={asked.since} />
-          <Input name="until" label="Until (UTC)" type="datetime-local" value={asked.until} />
-        </div>
-        <div class="acts">
-          <button type="submit" class="main">
-            Filter
-          </button>
-          {filtered ? (
+      <Filters
+        path={PATH}
+        six
+        beside={
+          filtered ? (
             <a class="button" href={`${CONSOLE}${PATH}`}>
               Clear
             </a>
-          ) : null}
-        </div>
-      </form>
+          ) : null
+        }
+      >
+        <StateFilter value={asked.state} />
+        <Select
+          name="webhookId"
+          label="Webhook"
+          value={asked.webhookId}
+          options={[
+            ['', 'Any'],
+            ...webhooks.map(({ id, webhookType }) => [String(id), `${id} · ${webhookType}`] as const),
+          ]}
+        />
+        <EventTypeFilter value={asked.webhookType} />
+        <EntityFilter value={asked.entityId} />
+        <TimeFilters since={asked.since} until={asked.until} />
+      </Filters>
       {found === null ? null : (
         <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
           <section class="card flush" aria-label="Deliveries found">

@@ -76,8 +76,7 @@ export async function makeWeek(sql: Pool, week: Date): Promise<number> {
 
 async function makePartition(tx: Transaction, table: PartitionedTable, week: Date): Promise<number> {
   const name = `${table}_${weekName(week)}`;
-  const [found] = await tx`select to_regclass(${name}) is not null as there`;
-  if (found?.there === true) return 0;
+  if (await isThere(tx, name)) return 0;
   const [from, to] = [idAt(week), idAt(new Date(week.getTime() + WEEK_MS))];
   // Made beside the table and attached: traffic goes on, but for who reads the default partition.
   await tx`create table ${tx(name)} (like ${tx(table)} including all)`;
@@ -107,8 +106,7 @@ export async function dropPartition(sql: Pool, partition: Partition): Promise<'d
   const { table, week } = partition;
   return await schemaStep(sql, async (tx) => {
     await tx`lock table only ${tx(table)} in access exclusive mode`;
-    const [found] = await tx`select to_regclass(${`${table}_${week}`}) is not null as there`;
-    if (found?.there !== true) return 'gone';
+    if (!(await isThere(tx, `${table}_${week}`))) return 'gone';
     if ((await countNeeded(tx, partition)) > 0) return 'needed';
     await tx`drop table ${tx(`${table}_${week}`)}`;
     return 'dropped';
@@ -130,8 +128,7 @@ export async function countNeeded(
         and (${idOf(until)}::uuid is null or d.event_id < ${idOf(until)}::uuid)`;
     return row?.count ?? 0;
   }
-  const [found] = await sql`select to_regclass(${`deliveries_${week}`}) is not null as there`;
-  if (found?.there !== true) return 0;
+  if (!(await isThere(sql, `deliveries_${week}`))) return 0;
   const [row] = await sql<{ count: number }[]>`select count(*)::int as count from (${needed(sql, week)}) d`;
   return row?.count ?? 0;
 }
@@ -148,6 +145,12 @@ export function needed(sql: Pool | Transaction, week?: string) {
     union
     select m.id, m.event_id from deactivations x join ${deliveries} m on m.id = x.delivery_id
     where x.delivery_id is not null and x.mailed_at is null and x.mail_failed_at is null`;
+}
+
+/** Whether there is a table of this name. */
+async function isThere(sql: Pool | Transaction, name: string): Promise<boolean> {
+  const [found] = await sql`select to_regclass(${name}) is not null as there`;
+  return found?.there === true;
 }
 
 const idOf = (time: Date | null) => (time === null ? null : idAt(time));

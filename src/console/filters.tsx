@@ -1,0 +1,70 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * What lists are filtered by.
+ * @module
+ */
+import type { Child } from 'hono/jsx';
+import { deliveryStates } from '../domain/delivery-state.ts';
+import { eventTypeNames } from '../domain/event-types.ts';
+import { Input, Select } from './parts.tsx';
+import { CONSOLE } from './session.ts';
+
+/**
+ * The filters of a list; whoever sends them sees the list again.
+ * @param path of the list, below `/console`
+ * @param button what it says
+ * @param six whether there are so many that they need narrower columns
+ * @param beside what stands beside the button
+ */
+export function Filters(props: {
+  path: string;
+  button?: string;
+  six?: boolean;
+  beside?: Child;
+  children: Child;
+}) {
+  const { path, button = 'Filter', six = false, beside = null, children } = props;
+  return (
+    <form method="get" action={`${CONSOLE}${path}`} class="card">
+      <div class={six ? 'filters six' : 'filters'}>{children}</div>
+      <div class="acts">
+        <button type="submit" class="main">
+          {button}
+        </button>
+        {beside}
+      </div>
+    </form>
+  );
+}
+
+/** By kind of event. */
+export function EventTypeFilter({ value }: { value: string | undefined }) {
+  const options = [['', 'Any'], ...eventTypeNames.map((type) => [type, type] as const)] as const;
+  return <Select name="webhookType" label="Event type" value={value} options={options} />;
+}
+
+/** By the state of a delivery. */
+export function StateFilter({ value }: { value: string | undefined }) {
+  const options = [['', 'Any'], ...deliveryStates.map((state) => [state, state] as const)] as const;
+  return <Select name="state" label="State" value={value} options={options} />;
+}
+
+/** By what an event tells of. */
+export function EntityFilter({ value }: { value: string | undefined }) {
+  return <Input name="entityId" label="Order number or other identifier" value={value} />;
+}
+
+/** By the host that is called. */
+export function ReceiverFilter({ value }: { value: string | undefined }) {
+  return <Input name="receiver" label="Receiver" value={value} placeholder="shop.example" />;
+}
+
+/** By time. */
+export function TimeFilters({ since, until }: { since: string | undefined; until: string | undefined }) {
+  return (
+    <>
+      <Input name="since" label="Since (UTC)" type="datetime-local" value={since} />
+      <Input name="until" label="Until (UTC)" type="datetime-local" value={until} />
+    </>
+  );
+}
