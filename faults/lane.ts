@@ -9,13 +9,13 @@ import { createShutdown, type Shutdown } from '../src/shutdown.ts';
 import type { Verdict } from './check/check.ts';
 import { violation } from './check/violation.ts';
 import type { Round } from './plan.ts';
-import { type Played, playRound } from './round.ts';
+import { type Played, playRound, TooSlowError } from './round.ts';
 import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
 import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
 
 /** Plays rounds. */
 export interface Lane {
-  /** Never throws: a round that could not be played is broken. */
+  /** Never throws: a round that could not be played is broken. One that the machine was too slow for is played again. */
   play(round: Round): Promise<Played>;
 }
 
@@ -24,6 +24,9 @@ export interface LaneOptions {
   /** How late an attempt may be beyond plan and outage, in milliseconds. */
   readonly graceMs: number;
 }
+
+/** How often a round is played at most that the machine is too slow for. */
+const PLAYS = 5;
 
 /**
  * A lane whose stacks start when they are needed.
@@ -34,11 +37,17 @@ export function createLane(shutdown: Shutdown, { graceMs }: LaneOptions, say: (t
   const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own));
   const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);
 
-  async function play(round: Round): Promise<Played> {
+  async function play(round: Round, plays = 1): Promise<Played> {
     const { fault } = round;
-    return 'embedded' in fault
-      ? await playRound(await embedded.get(), round, fault, graceMs)
-      : await playRound(await whole.get(), round, fault, graceMs);
+    try {
+      return 'embedded' in fault
+        ? await playRound(await embedded.get(), round, fault, graceMs)
+        : await playRound(await whole.get(), round, fault, graceMs);
+    } catch (error) {
+      if (!(error instanceof TooSlowError) || plays === PLAYS) throw error;
+      say(`again  ${round.index}: the machine was too slow: ${error.message}`);
+      return await play(round, plays + 1);
+    }
   }
 
   return {

@@ -5,7 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../demo/random.ts';
-import { maxAttempts, waits } from '../src/domain/retry-policy.ts';
+import { isOpen } from '../src/domain/delivery-state.ts';
+import { maxAttempts, type RetryPolicy, waits } from '../src/domain/retry-policy.ts';
 import { check, type Verdict } from './check/check.ts';
 import { type Evidence, readRows } from './evidence.ts';
 import type { Fault, Scene } from './fault.ts';
@@ -32,14 +33,25 @@ export interface Played {
 /** A moment that does not come is a fault of the round itself, in milliseconds. */
 const MOMENT_MS = 180_000;
 const POLL_MS = 200;
+/** How often it is asked whether the moment can still come, in milliseconds. */
+const ASK_MS = 1_000;
 /** A worker that dies with a mail on its way is noticed this late, in milliseconds: sooner, and mails would be sent twice. */
 const MAIL_MS = 75_000;
 /** Waits longer than this are not waited for in a round, in milliseconds. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
+ * The machine was too slow for the round: the window was over before the attempt that the fault waits for. That is as
+ * it should be, and says nothing of the fault.
+ */
+export class TooSlowError extends Error {
+  override name = 'TooSlowError';
+}
+
+/**
  * Plays a round on a stack, which is whole again afterwards.
  * @param graceMs how late an attempt may be beyond plan and outage, in milliseconds
+ * @throws TooSlowError
  */
 export async function playRound<S extends BasicStack>(
   stack: S,
@@ -69,7 +81,7 @@ export async function playRound<S extends BasicStack>(
     });
     // Looked at below.
     sent.catch(() => {});
-    await within(MOMENT_MS, moment, `the moment ${round.moment}`);
+    await comes(moment, scene, round);
     const from = Date.now();
     await fault.inject(scene);
     await sleep(round.lastsMs);
@@ -116,7 +128,7 @@ async function settled(
   const start = Math.max(Date.now(), ...ledger.outages.map(({ to }) => to));
   for (; ; await sleep(POLL_MS)) {
     const rows = await readRows(stack.sql, shop.eshopId);
-    const open = rows.deliveries.some(({ state }) => state === 'pending' || state === 'retrying');
+    const open = rows.deliveries.some(({ state }) => isOpen(state));
     const mailed = rows.webhooks.every(({ deactivations, mailed }) => deactivations === mailed);
     const owed = receivers.all.reduce(
       (sum, { type }) => sum + ledger.accepted.filter((each) => each.type === type).length,
@@ -131,12 +143,36 @@ async function settled(
   }
 }
 
-/** @throws Error saying what did not come */
-async function within(ms: number, promise: Promise<void>, what: string): Promise<void> {
-  const over = new AbortController();
-  const late = sleep(ms, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`${what} did not come within ${ms / 1000} s`);
+/**
+ * Waits for the moment.
+ * @throws Error saying that it did not come
+ * @throws TooSlowError
+ */
+async function comes(moment: Promise<void>, scene: Scene<BasicStack>, { policy, moment: name }: Round) {
+  let come = false;
+  const reached = moment.then(() => {
+    come = true;
   });
-  late.catch(() => {});
-  await Promise.race([promise, late]).finally(() => over.abort());
+  // Looked at below.
+  reached.catch(() => {});
+  const end = Date.now() + MOMENT_MS;
+  while (Date.now() < end) {
+    await Promise.race([reached, sleep(ASK_MS)]);
+    if (come) return;
+    if (typeof name === 'number' && (await windowIsOver(scene, policyOf(policy)))) {
+      throw new TooSlowError(`the window was over before attempt ${name}`);
+    }
+  }
+  throw new Error(`the moment ${name} did not come within ${MOMENT_MS / 1000} s`);
+}
+
+/** Whether what always fails has no attempts left to come, since its window has passed. */
+async function windowIsOver({ stack, shop, receivers }: Scene<BasicStack>, { windowMs }: RetryPolicy) {
+  const failing = receivers.all.filter(({ outcome }) => outcome === 'failed');
+  const { deliveries } = await readRows(stack.sql, shop.eshopId);
+  return failing.every(({ webhookId, arrivals }) => {
+    const first = arrivals[0]?.at ?? Number.POSITIVE_INFINITY;
+    const ended = deliveries.some((row) => row.webhookId === webhookId && !isOpen(row.state));
+    return ended && Date.now() >= first + windowMs;
+  });
 }
