@@ -21,8 +21,8 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
 }
 
 /**
- * The one last attempt after a lost window is tried until nothing of ours interrupts it. Nobody waits for it in the
- * meantime, so an alarm is raised with every so many tries: about every seven minutes.
+ * The one last attempt after a lost window is retried until no failure of ours interrupts it. Nobody is waiting for it
+ * in the meantime, so an alarm is raised every so many tries: about every seven minutes.
  */
 const ALARM_EVERY = 100;
 
@@ -32,7 +32,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     const context = Context.current();
     const { deliveryId, policy, lastChance } = input;
     const counted = input.attemptsBefore + context.info.attempt;
-    // The first run may be an operator's order: a reset sets the engine's count back.
+    // The first run may have been ordered by an operator: a reset sets the engine's count back.
     const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {
@@ -81,9 +81,9 @@ function receiverFailure(
 }
 
 /**
- * A failure of ours ends the activity: what comes next is for the workflow to see. So whatever the engine runs early is
- * an operator's order, and its count never runs ahead of ours. The one last attempt after a lost window has no policy
- * to come back to, and is retried by the engine.
+ * A failure of ours ends the activity; the workflow decides what comes next. So whatever the engine runs early was
+ * ordered by an operator, and its count never runs ahead of ours. The one last attempt after a lost window has no
+ * policy to return to, and is retried by the engine.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
   const what = error instanceof OwnFault ? error.message : 'Interrupted by an outage of ours';

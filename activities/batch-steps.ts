@@ -25,7 +25,7 @@ export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
       const abort = new AbortController();
       // One listener per request under way.
       setMaxListeners(0, abort.signal);
-      // Also where the server has given this execution up: a request that was made has a result, which counts.
+      // Even if the server has given up on this execution: a request that was made has a result, which counts.
       const onCancel = () => {
         if (context.cancellationDetails?.workerShutdown === true) abort.abort();
       };

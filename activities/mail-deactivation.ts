@@ -1,5 +1,5 @@
 /**
- * The mail after a deactivation (docs/interface.md, D7).
+ * The e-mail after a deactivation (docs/interface.md, D7).
  * @module
  */
 import type { Pool } from '../src/db/pool.ts';
@@ -15,8 +15,8 @@ export interface MailDeps extends MailOnceDeps {
 }
 
 /**
- * Makes the activity `mailDeactivation`. Recorded once the mail server took it, however long the database is away by
- * then.
+ * Makes the activity `mailDeactivation`. The e-mail is recorded once the mail server has accepted it, however long the
+ * database is away by then.
  */
 export function createMailDeactivation(deps: MailDeps) {
   const { sql } = deps;

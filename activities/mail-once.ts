@@ -1,6 +1,6 @@
 /**
- * A mail that is owed: sent once, unless we die between the mail server's answer and the record of it, and then twice under the
- * same Message-ID.
+ * An e-mail that is due: sent once, unless we die between the mail server's response and recording it; then it is sent
+ * twice, with the same Message-ID.
  * @module
  */
 import { Context } from '@temporalio/activity';
@@ -15,32 +15,33 @@ export interface MailOnceDeps {
   readonly log: Logger;
 }
 
-/** A mail, and how its end is recorded. */
+/** An e-mail, and how its outcome is recorded. */
 export interface OwedMail {
   /** What it is about, in one word, as log lines call it. */
   readonly what: string;
   /** What log lines name. */
   readonly name: Readonly<Record<string, string | number>>;
   readonly mail: Mail;
-  /** Records that the server took it. */
+  /** Records that the server accepted it. */
   taken(): Promise<void>;
   /** Records that the server refuses it for good. @returns whether it is given up */
   refused(error: string, patienceMs: number): Promise<boolean>;
 }
 
 /**
- * How long a mail is tried that the server refuses permanently, in milliseconds from the first refusal on: many a 5xx is
- * a mail server set up wrongly, and mended within a day. A server that is away, or asks for patience, is tried for ever.
+ * How long an e-mail that the server refuses permanently is retried, in milliseconds from the first refusal: many a 5xx
+ * comes from a misconfigured mail server, and is fixed within a day. A server that cannot be reached, or refuses only
+ * temporarily, is retried forever.
  */
 const REFUSED_PATIENCE_MS = 24 * 60 * 60 * 1_000;
 
-/** The last heartbeat of an execution whose mail the server took: the next one has only to record that. */
+/** The last heartbeat of an execution whose e-mail the server accepted: the next one only has to record that. */
 const TAKEN = 'taken by the mail server';
 
 /**
  * Sends it, and records that.
- * @returns false where it is given up
- * @throws what kept it from being sent or recorded: to be tried again
+ * @returns false if it is given up
+ * @throws whatever kept it from being sent or recorded: to be retried
  */
 export async function mailOnce({ mailer, log }: MailOnceDeps, owed: OwedMail): Promise<boolean> {
   const context = Context.current();

@@ -1,5 +1,5 @@
 /**
- * The mail before a deactivation (docs/interface.md, W15).
+ * The e-mail before a deactivation (docs/interface.md, W15).
  * @module
  */
 import {
@@ -18,11 +18,11 @@ import { mailOnce } from './mail-once.ts';
 
 /** What the activity receives. */
 export interface MailWarningDeps extends MailDeps {
-  /** By which deliveries are retried. */
+  /** The policy by which deliveries are retried. */
   readonly policy: RetryPolicy;
 }
 
-/** Makes the activity `mailWarning`. What is no longer so when it is to be mailed is not mailed. */
+/** Makes the activity `mailWarning`. A warning that no longer applies when it is due is not sent. */
 export function createWarningActivities(deps: MailWarningDeps): WarningActivities {
   const { sql, log } = deps;
   return {
@@ -48,7 +48,7 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
   };
 }
 
-/** @returns null where nothing fails any more */
+/** @returns null if nothing is failing any more */
 function warningOf(notice: WarningNotice, policy: RetryPolicy): Warning | null {
   const { id, webhookId, webhookType, url, deliveryId, open, eshopName, email } = notice;
   const told = deliveryId === null ? ofAll(notice) : ofOne(notice);

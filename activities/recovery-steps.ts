@@ -10,8 +10,8 @@ import { type Traces, traced } from '../src/traces/traces.ts';
 import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery-types.ts';
 
 /**
- * How long one execution looks for something to deliver, in milliseconds: where little was lost of very much, most pages
- * hold nothing.
+ * How long one execution looks for something to deliver, in milliseconds: if few of very many events were lost, most
+ * pages contain nothing.
  */
 const LOOKING_MS = 5_000;
 
@@ -30,7 +30,7 @@ export function createRecoveryActivities({
     async advanceRecovery(recoveryId) {
       const until = performance.now() + LOOKING_MS;
       for (;;) {
-        // Hours after it was asked for, and for very many: what it creates is no part of the request.
+        // Hours after the request, and for very many events: what it creates is not part of the request's trace.
         const step = await traced(traces, { name: 'advance recovery', kind: 'internal', parent: null }, () =>
           stepRecovery(sql, recoveryId),
         );
@@ -55,7 +55,7 @@ function goesOn({ recovery, more }: RecoveryStep): boolean {
   return more || (state === 'running' && !webhookInactive && exhausted && pending + retrying === 0);
 }
 
-/** A recovery of which the database knows nothing was restored away: it is over. */
+/** A recovery that the database does not know was lost when a backup was restored: it is over. */
 function shown(row: RecoveryRow | null): RecoveryProgress {
   if (row !== null) {
     const progress = recoveryProgress(row);

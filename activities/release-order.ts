@@ -21,7 +21,7 @@ export function createReleaseActivities(deps: {
       return { releaseAt: pending.releaseAt?.getTime() ?? null, readAt: readAt.getTime() };
     },
     async releaseOrder({ eshopId, eshopOrderId }) {
-      // Nobody asks for it but time: what it fires begins here.
+      // No request causes it, only time: the trace of what it fires begins here.
       return traced(deps.traces, { name: 'release pre-order', kind: 'internal', parent: null }, () =>
         releasePreOrder(deps.sql, eshopId, eshopOrderId),
       );

@@ -121,7 +121,7 @@ export function createWebhookOrders({ sql, log, trial }: WebhookOrdersDeps): Web
   };
 }
 
-/** Nothing of what was sent and came back but the status: histories hold identifiers only. */
+/** Of the request and the response, only the status: histories hold identifiers only. */
 function outcomeOf({ outcome, response, durationMs, error }: TrialResult): string {
   if (outcome === 'success')
     return `the receiver accepted the test (HTTP ${response?.status}, ${durationMs} ms).`;

@@ -8,7 +8,7 @@ import type { Context } from '@temporalio/activity';
 const HEARTBEAT_INTERVAL_MS = 1_000;
 
 /**
- * Runs something with heartbeats. Its signal aborts when the worker is being stopped, or the server has given it up;
+ * Runs something with heartbeats. Its signal aborts when the worker is being stopped, or the server has given up on it;
  * a cancellation by the workflow, or an operator's pause or reset, lets the request under way finish, so that a success
  * counts.
  */

@@ -1,5 +1,5 @@
 /**
- * What the workflow of a batch and its activities say to each other. Identifiers and numbers only: which deliveries it is
+ * What the workflow of a batch and its activities exchange. Identifiers and numbers only: which deliveries it is
  * about is in the database.
  * @module
  */
@@ -24,7 +24,7 @@ export interface BatchShare {
   readonly deliveries: number;
 }
 
-/** What came of a batch so far. */
+/** The outcome of a batch so far. */
 export interface BatchResult {
   readonly delivered: number;
   /** Back in the outbox: each gets a workflow of its own, for its next attempts or whatever it needs. */

@@ -2,8 +2,8 @@
  * One delivery: an event on its way to a webhook (docs/interface.md, D6–D10). The retry policy is Temporal's;
  * the window, the holding and the compensation are written out here.
  *
- * This code is replayed by deliveries that began days ago: whatever changes its commands needs `patched()` and a
- * recorded history of before (see docs/changing-workflows.md).
+ * This code is replayed by deliveries that began days ago: any change to its commands needs `patched()` and a
+ * history recorded before the change (see docs/changing-workflows.md).
  * @module
  */
 import {
@@ -40,7 +40,7 @@ import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
 const webhookChanged = defineSignal(webhookChangedSignal);
 const attemptFailed = defineSignal<[FailedAttempt]>(attemptFailedSignal);
 
-/** A reading whose answer took longer than this, in milliseconds, is made again. */
+/** A read that took longer than this, in milliseconds, is repeated. */
 const STALE_MS = 2_000;
 
 /** Result of a delivery that did not fail. */
@@ -78,7 +78,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     if (ms > 0) await condition(() => changes > seen, ms, { summary });
   }
 
-  /** All attempts that the policy has left, ended early when the webhook changes. */
+  /** All attempts that the policy still allows, ended early when the webhook changes. */
   async function attempts(seen: number, made: number, windowLeftMs: number): Promise<AttemptEnd> {
     const { attemptDelivery } = proxyActivities<DeliveryActivities>(
       attemptOptions(input, made, windowLeftMs, workflowInfo().priority),
@@ -113,7 +113,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     }
   }
 
-  /** The present situation. Read again where its answer was long under way: its times would be of the past. */
+  /** The current situation. Read again if the response took long: its times would be out of date. */
   async function readSituation(): Promise<DeliverySituation> {
     const { deliveryId, policy } = input;
     const query = { deliveryId, windowMs: policy.windowMs, firstWaitMs: policy.initialIntervalMs };
@@ -134,7 +134,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     return await run();
   } catch (error) {
     if (!isCancellation(error)) throw error;
-    // Canceled by an operator: the e-shop's log must not show it as open for ever.
+    // Canceled by an operator: the e-shop's log must not show it as open forever.
     await CancellationScope.nonCancellable(async () => {
       const state = await close('canceled', false);
       if (patched('operator-cancellation-shown')) view.ended(state, `Ended by an operator as ${state}.`);
@@ -167,7 +167,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       /** By the clock of the situation's times. */
       const msUntil = (time: number) => time - (Date.now() + ahead);
       if (situation.open && workflowInfo().continueAsNewSuggested) {
-        // A webhook switched on and off thousands of times: the rest goes on in a fresh history.
+        // A webhook switched on and off thousands of times: the rest continues in a fresh history.
         await continueAsNew<typeof deliverEvent>({ ...input, attemptsMade: situation.attemptsMade });
       }
       const policyGoesOn = (made: number, windowEndsAt: number | null) =>
@@ -214,7 +214,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     }
   }
 
-  /** What has begun to end is brought to its end, whoever cancels the workflow. */
+  /** An end that has begun is completed, even if the workflow is canceled. */
   function uncancellable<T>(end: () => Promise<T>): Promise<T> {
     return patched('uncancellable-end') ? CancellationScope.nonCancellable(end) : end();
   }
@@ -243,7 +243,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
   }
 
-  /** Started again, or reset by an operator, after the delivery had ended: its end stays, and is said again. */
+  /** Started again, or reset by an operator, after the delivery had ended: its outcome stays, and is shown again. */
   async function endedBefore(state: FinalState, elsewhere = false): Promise<DeliverEventResult> {
     if (state === 'failed' && patched('ended-before')) return await compensateAgain();
     if (state === 'expired' && patched('ended-before')) {
@@ -261,7 +261,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     return result.state === 'failed' ? fail(`Failed after ${whatFailed(result)}`) : { state: result.state };
   }
 
-  /** It was done before: nothing happens but what is still missing of it. */
+  /** It has run before: only what is still missing of it is done. */
   async function compensateAgain(): Promise<DeliverEventResult> {
     const result = await compensation();
     return result.state === 'failed'
@@ -269,7 +269,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       : { state: result.state };
   }
 
-  /** The compensation and, if it deactivated the webhook, the mail about that. */
+  /** The compensation and, if it deactivated the webhook, the e-mail about that. */
   async function compensation(): Promise<CompensationResult> {
     const result = await own.compensate(input.deliveryId);
     const { state, deactivatedGeneration: generation } = result;
@@ -296,7 +296,7 @@ function whyExpired(situation: DeliverySituation, alarm: boolean): string {
   return `Expired: the window ended while ${meanwhile}.`;
 }
 
-/** The operator who has stopped it. */
+/** The operator who stopped it. */
 function operatorOf(situation: DeliverySituation): Standing | null {
   return situation.open ? (situation.operator ?? null) : null;
 }
@@ -310,7 +310,7 @@ function whatFailed({ attemptsMade, lastError, deactivatedGeneration }: Compensa
   return `${counted(attemptsMade, 'attempt')} (${lastError ?? 'no answer'}); ${webhook}.`;
 }
 
-/** The end of a delivery that was not delivered: a sentence, and no stack trace, for no code went wrong. */
+/** The end of a delivery that was not delivered: a sentence, and no stack trace, because no code failed. */
 function ended(sentence: string, type: 'DeliveryFailed' | 'DeliveryExpired'): ApplicationFailure {
   const failure = ApplicationFailure.nonRetryable(sentence, type);
   failure.stack = '';

@@ -11,7 +11,7 @@ import type { DeliverEventInput } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
 import { attemptPriority } from './priorities.ts';
 
-/** Slack for the activity around an attempt: a short outage of the database must not lose the answer it got. */
+/** Slack for the activity around an attempt: a short outage of the database must not lose the response it got. */
 const ATTEMPT_SLACK_MS = 20_000;
 /** Slack behind the window for a last attempt under way. */
 const WINDOW_SLACK_MS = 30_000;
@@ -26,13 +26,13 @@ function heartbeatTimeout(attemptTimeoutMs: number): number {
 
 /**
  * A worker that died or hangs is our failure, not the receiver's. The engine would retry it after the policy's next
- * wait, which may be 15 hours; instead the workflow looks at the situation and goes on at once.
+ * wait, which may be 15 hours; instead the workflow looks at the situation and continues at once.
  */
 const OWN_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose'];
 
 /**
  * Options of the activity that makes every attempt (docs/interface.md, D6).
- * @param attemptsMade attempts recorded so far: the policy goes on behind them
+ * @param attemptsMade attempts recorded so far: the policy continues after them
  * @param windowLeftMs until the end of the window
  * @param own the workflow's own priority
  */
@@ -56,7 +56,7 @@ export function attemptOptions(
       nonRetryableErrorTypes: OWN_TIMEOUTS,
     },
     priority: attemptPriority(input.eshopId, attemptsMade, own),
-    // A request under way is let finish: a success that arrives after the cancellation counts.
+    // A request under way is allowed to finish: a success that arrives after the cancellation counts.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: `${deliveryTitle(input)}: attempts ${attemptsMade + 1}–${maxAttempts(policy)}`.slice(0, 200),
   };
@@ -91,7 +91,7 @@ export function batchOptions({
     startToCloseTimeout: BATCH_MS,
     heartbeatTimeout: heartbeatTimeout(policy.attemptTimeoutMs),
     retry: { initialInterval: 250, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
-    // Requests under way are let finish: a success that arrives after the cancellation counts.
+    // Requests under way are allowed to finish: a success that arrives after the cancellation counts.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     summary: counted(claimed, 'first attempt'),
   };
@@ -103,10 +103,10 @@ export const ownStepOptions: ActivityOptions = {
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
 };
 
-/** The deactivation mail: never none, so patient and without end. */
+/** The deactivation e-mail must be sent eventually: retried patiently, without limit. */
 export const mailOptions: ActivityOptions = {
   startToCloseTimeout: 120_000,
-  // Long: a server that is slow to say 250 while Temporal is away for a moment must not get the mail twice.
+  // Long: a server that is slow to say 250 while Temporal is away for a moment must not get the e-mail twice.
   heartbeatTimeout: 60_000,
   retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 2 * 60_000 },
 };

@@ -1,5 +1,5 @@
 /**
- * What the delivery workflow and its activities say to each other. Identifiers only: no URL, no secret, no
+ * What the delivery workflow and its activities exchange. Identifiers only: no URL, no secret, no
  * customer data ever enters a history.
  * @module
  */
@@ -44,7 +44,7 @@ export interface DeliveryActivities {
   holdDelivery(input: ReadDeliveryInput): Promise<DeliverySituation>;
   /** Open → failed, and the webhook inactive if the last attempt's generation is still current. */
   compensate(deliveryId: string): Promise<CompensationResult>;
-  /** Open → expired or canceled; tells what the state is afterwards. */
+  /** Open → expired or canceled; returns the state afterwards. */
   closeDelivery(input: {
     deliveryId: string;
     state: 'expired' | 'canceled';
@@ -122,7 +122,7 @@ export const webhookChangedSignal = 'webhookChanged';
 export const attemptFailedSignal = 'attemptFailed';
 
 /**
- * The task queue of the steps that are Waybill's own, beside that of workflows and attempts: they wait behind no attempt.
+ * The task queue of the steps that are Waybill's own, beside that of workflows and attempts: they never wait behind an attempt.
  */
 export function stepsQueue(taskQueue: string): string {
   return `${taskQueue}-steps`;

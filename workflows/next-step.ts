@@ -22,11 +22,11 @@ export type NextStep =
  */
 export function nextStep(situation: DeliverySituation, workflowTime: number): NextStep {
   if (!situation.open) return { step: 'end', state: situation.state };
-  // All times are of one clock. In older histories they are the worker's: there the later of the two counts.
+  // All times are by one clock. In older histories it is the worker's: there the later of the two counts.
   const now = situation.clock === 'database' ? situation.readAt : Math.max(workflowTime, situation.readAt);
   if (situation.webhook === 'deleted') return { step: 'cancel' };
   const stop = situation.operator?.stop ?? null;
-  // Before all else that could follow: who gives a delivery up wants its webhook left alone.
+  // Before anything else that could follow: whoever gives up on a delivery wants its webhook left alone.
   if (stop === 'giveUp') return { step: 'giveUp' };
   if (situation.spent === 'windowLost') return { step: 'expire', alarm: situation.operatorHeld !== true };
   if (situation.spent !== null) return { step: 'compensate' };

@@ -3,7 +3,7 @@
  * names, which can be sent to all that a query finds. The database decides and keeps it; the workflow then looks at its situation
  * as after any other change.
  *
- * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
 import {
@@ -51,18 +51,18 @@ export interface SteeringParts {
 export interface Steering {
   /** Who has stopped it, as read. */
   stands(standing: Standing | null): void;
-  /** Waits until everything that was asked has its answer. */
+  /** Waits until every request has its response. */
   settled(): Promise<void>;
 }
 
-/** Takes the orders of operators from now on. */
+/** Accepts the orders of operators from now on. */
 export function takeOrders({ input, own, view, changed }: SteeringParts): Steering {
   const { deliveryId, policy } = input;
   /** undefined: not read yet. */
   let known: Standing | null | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One after the other, in the order in which they came; whoever cancels the workflow meanwhile. */
+  /** One after the other, in the order in which they came, even if the workflow is canceled meanwhile. */
   async function inTurn(action: SteeringAction, id: string, order: Required<SteeringOrder>) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {
@@ -85,7 +85,7 @@ export function takeOrders({ input, own, view, changed }: SteeringParts): Steeri
     setHandler(
       defineUpdate<string, [SteeringOrder | undefined]>(action),
       async (order) => {
-        // The same in a workflow that is reset, to which Temporal gives its updates once more.
+        // The same in a workflow that was reset, to which Temporal delivers its updates again.
         const id = `${workflowInfo().firstExecutionRunId}/${currentUpdateInfo()?.id ?? uuid4()}`;
         const { accepted, sentence } = await inTurn(action, id, completed(order));
         return accepted ? sentence : refuse(sentence);
@@ -95,7 +95,7 @@ export function takeOrders({ input, own, view, changed }: SteeringParts): Steeri
     setHandler(
       defineSignal<[SteeringOrder | undefined]>(action),
       async (order) => {
-        // Nobody hears of a refusal: what cannot be done changes nothing.
+        // A signal has no response: what cannot be done changes nothing, and is not reported.
         if (problemOf(order) === null) await inTurn(action, uuid4(), completed(order));
       },
       { description },
@@ -119,7 +119,7 @@ function refuse(why: string): never {
   throw refusal;
 }
 
-/** Refuses without a trace in the history what is known to be wrong. */
+/** Rejects what is known to be wrong, without a trace in the history. */
 function validate(action: SteeringAction, order: unknown, known: Standing | null | undefined): void {
   const problem = problemOf(order);
   if (problem !== null) refuse(problem);

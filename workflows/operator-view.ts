@@ -30,7 +30,7 @@ export interface OperatorView {
   ended(state: FinalState, sentence: string): void;
 }
 
-/** Of what operators asked so much is shown, the latest. */
+/** How many of the operators' actions are shown, latest first. */
 const SHOWN_ACTIONS = 20;
 
 /** @param input the delivery whose story is shown */

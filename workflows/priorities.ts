@@ -1,12 +1,13 @@
 /**
- * Who goes first where more is waiting at Temporal than its workers take: what is fresh before retries before what is recovered, and
- * among equals the e-shops by turns. It comes on top of the turns in Postgres (docs/decisions/0003), which keep most
- * from waiting at Temporal at all. A server that does not know of it ignores it.
+ * What goes first when more is waiting in Temporal than its workers can take: first attempts before retries, retries
+ * before recoveries, and among equals the e-shops take turns. It comes on top of the turns in Postgres
+ * (docs/decisions/0003), because of which most never wait in Temporal at all. A server that does not support
+ * priorities ignores them.
  * @module
  */
 import type { Priority } from '@temporalio/common';
 
-/** Temporal's own default, for what says nothing, is 3; smaller goes first. */
+/** Temporal's default, if none is given, is 3; smaller goes first. */
 const KEYS = { fresh: 2, retry: 3, recovery: 4 } as const;
 
 /**

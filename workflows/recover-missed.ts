@@ -1,7 +1,7 @@
 /**
  * A recovery is begun by an operator (docs/operating.md). Started by hand, with `{"webhookId": 7, "since": "2026-11-22T10:00Z"}`.
  *
- * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
 import { proxyActivities } from '@temporalio/workflow';
@@ -9,7 +9,7 @@ import { carryOut, ownQueue } from './carry-out.ts';
 import { ownStepOptions } from './delivery-options.ts';
 import type { RecoverOrder, WebhookOrderActivities, WebhookOrderResult } from './webhook-order-types.ts';
 
-/** Begins it; `recoverWebhook` does the work. Asked again it is the same one. @throws ApplicationFailure `Refused` */
+/** Begins it; `recoverWebhook` does the work. Requested again, it is the same recovery. @throws ApplicationFailure `Refused` */
 export async function recoverMissed(order: RecoverOrder): Promise<WebhookOrderResult> {
   const steps = proxyActivities<WebhookOrderActivities>({ ...ownStepOptions, taskQueue: ownQueue() });
   return await carryOut(steps.recoverMissed(order));

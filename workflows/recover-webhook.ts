@@ -2,7 +2,7 @@
  * One recovery: what a webhook did not get is delivered again (docs/interface.md, L10). Where it stands is in the database; this
  * workflow takes one step after the other, whatever process dies in between.
  *
- * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
 import {
@@ -35,9 +35,9 @@ import { recoveryProgressDetails } from './recovery-view.ts';
 const recoveryChanged = defineSignal(recoveryChangedSignal);
 const progressQuery = defineQuery<RecoveryProgress | null>('progress');
 
-/** Between two steps, in milliseconds: what was created in one is with the receiver by the next. */
+/** Between two steps, in milliseconds: what was created in one has reached the receiver by the next. */
 const STEP_MS = 1_000;
-/** While nothing is left to be created and nothing ends, looks become ever more seldom, up to this, in milliseconds. */
+/** While nothing is left to be created and nothing ends, it looks less and less often, up to this, in milliseconds. */
 const LONGEST_LOOK_MS = 60_000;
 /** The longest reason, in characters. */
 const LONGEST_REASON = 500;
@@ -135,7 +135,7 @@ function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgre
   }
 }
 
-/** What was sent is what an operator has typed. */
+/** The input is whatever an operator has typed. */
 function reasonIn(order: unknown): string | undefined {
   if (order === undefined || order === null) return '';
   if (typeof order !== 'object' || Array.isArray(order)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * What the workflow of a recovery and its activities say to each other: identifiers, times and counts.
+ * What the workflow of a recovery and its activities exchange: identifiers, times and counts.
  * @module
  */
 import type { Recoverable, RecoveryAction, RecoveryState } from '../src/domain/recovery.ts';
@@ -13,7 +13,7 @@ export interface RecoverWebhookInput {
   readonly since: string;
   readonly until: string;
   readonly include: readonly Recoverable[];
-  /** Events found when it was asked for. */
+  /** Events found when it was requested. */
   readonly found: number;
 }
 

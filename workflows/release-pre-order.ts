@@ -18,7 +18,7 @@ import { type ReleaseActivities, type ReleasePreOrderInput, releaseChangedSignal
 
 const releaseChanged = defineSignal(releaseChangedSignal);
 
-/** Waits for the release time, wherever it is moved; ends when the order is no pre-order any more. */
+/** Waits for the release time, wherever it is moved; ends when the order is no longer a pre-order. */
 export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ released: boolean }> {
   const { readRelease, releaseOrder } = proxyActivities<ReleaseActivities>({
     ...ownStepOptions,

@@ -1,5 +1,5 @@
 /**
- * What the release of a pre-order and its activities say to each other.
+ * What the release of a pre-order and its activities exchange.
  * @module
  */
 
@@ -20,7 +20,7 @@ export interface PendingRelease {
 /** Activities of the release; made by `createReleaseActivities`. */
 export interface ReleaseActivities {
   readRelease(input: ReleasePreOrderInput): Promise<PendingRelease | null>;
-  /** preOrder → preReceived if its time has come; false where it had not, or where it is no pre-order any more. */
+  /** preOrder → preReceived if its time has come; false where it had not, or if it is no longer a pre-order. */
   releaseOrder(input: ReleasePreOrderInput): Promise<boolean>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the retention and its activity say to each other.
+ * What the retention and its activity exchange.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * A webhook is tested by an operator (docs/operating.md). Started by hand, with `{"webhookId": 7}`.
  *
- * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
 import { proxyActivities } from '@temporalio/workflow';

@@ -1,7 +1,7 @@
 /**
- * One warning that a webhook will be deactivated (docs/interface.md, W15): its mail, however long the mail server is away.
+ * One warning that a webhook will be deactivated (docs/interface.md, W15): its e-mail, however long the mail server is away.
  *
- * This code is replayed: whatever changes its commands needs `patched()` and a recorded history of before.
+ * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
 import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
@@ -21,7 +21,7 @@ const ENDS: Readonly<Record<WarningResult['outcome'], string>> = {
   endedBefore: 'Had already ended; nothing was mailed.',
 };
 
-/** Mails it, once. */
+/** Sends it, once. */
 export async function warnOfDeactivation(input: WarningInput): Promise<WarningResult> {
   const { mailWarning } = proxyActivities<WarningActivities>({
     ...mailOptions,

@@ -1,5 +1,5 @@
 /**
- * What the workflow of a warning and its activity say to each other: identifiers.
+ * What the workflow of a warning and its activity exchange: identifiers.
  * @module
  */
 

@@ -594,7 +594,7 @@ export interface ReturnV2 {
     readonly quantity: string;
     /** Units counted by the warehouse; null before that. */
     readonly received: string | null;
-    /** Why the customer sends it back. */
+    /** Why the customer is returning it. */
     readonly returnReason:
       | 'exchange'
       | 'defective'
@@ -652,7 +652,7 @@ export interface Return {
     readonly quantity: number;
     /** Units counted by the warehouse; null before that. */
     readonly received: number | null;
-    /** Why the customer sends it back. */
+    /** Why the customer is returning it. */
     readonly returnReason:
       | 'exchange'
       | 'defective'

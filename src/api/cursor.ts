@@ -24,7 +24,7 @@ export const cursorQuery = {
         jsonSchema: {
           type: 'string',
           format: 'uuid',
-          description: `Only what follows this identifier, the oldest first. \`${BEGINNING}\` begins with the oldest. Not together with \`page\`.`,
+          description: `Only what follows this identifier, oldest first. \`${BEGINNING}\` begins with the oldest. Cannot be combined with \`page\`.`,
           examples: [BEGINNING],
         },
       }),
@@ -49,7 +49,7 @@ export const Cursor = v.pipe(
 );
 
 /** How such a list is read, in Markdown. */
-export const readTwice = `Can be read in two ways. By page, newest first: \`totalCount\` and the pages end at ${MOST_COUNTED.toLocaleString('en-US')}. From a cursor on, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
+export const readTwice = `The list can be read in two ways. By page, newest first: \`totalCount\` and the pages end at ${MOST_COUNTED.toLocaleString('en-US')}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
 
 /** What was asked for. */
 interface Asked {

@@ -33,8 +33,8 @@ export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     describeOperation({
       summary: 'Change notifications',
       description:
-        'Changes which notifications are sent; what is left out stays as it is. With `warning`, a webhook whose deliveries fail causes one ' +
-        'e-mail before it is deactivated: after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted, whichever is ' +
+        'Changes which notifications are sent; what is left out stays as it is. With `warning`, one e-mail is sent before a webhook whose ' +
+        'deliveries fail is deactivated: after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted, whichever comes ' +
         'first. The e-mail after a deactivation cannot be turned off.',
       tag,
       data: eshopRecordSchema,

@@ -115,6 +115,6 @@ export async function missingEvents(
     return [{ cause: 'unknownRecord', at: null, reason: `There is no record ${entityId} (${nouns}).` }];
   }
   if (webhookType !== undefined || since !== undefined || until !== undefined) return [];
-  const reason = `${capital(catalogue[kind].noun)} ${entityId} is there, but its events are no longer kept.`;
+  const reason = `${capital(catalogue[kind].noun)} ${entityId} exists, but its events are no longer kept.`;
   return [{ cause: 'notKept', at: null, reason }];
 }

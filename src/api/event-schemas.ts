@@ -50,7 +50,7 @@ const eventEntries = {
   webhooks: v.pipe(
     v.array(Outcome),
     v.description(
-      'One entry for each delivery, also those that were made again, and one for each webhook of this type, as it is now or once was, that got none.',
+      'One entry for each delivery, redeliveries included, and one for each webhook that got none although it is, or once was, of this type.',
     ),
   ),
   cause: v.nullable(cause(eventCauses)),
@@ -82,7 +82,7 @@ export const EventWithRecord = v.pipe(
 export const recordCauses = {
   unchanged: 'its last write, or one before it, changed nothing, and so fired nothing',
   unknownRecord: 'there is no such record',
-  notKept: 'the record is there, but its events are no longer kept',
+  notKept: 'the record exists, but its events are no longer kept',
 } as const;
 
 /** Why there is no event where one may have been expected. */

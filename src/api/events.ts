@@ -30,7 +30,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     '/events',
     describeOperation({
       summary: 'List events',
-      description: `Every event, whether a webhook got it or not, with its deliveries and with the reason wherever there is none: \`?entityId=10001\` shows where order 10001 went. ${readTwice} If the first page is asked for with \`entityId\`, \`missing\` says why there may be no event where you expected one.`,
+      description: `Every event, whether a webhook got it or not, with its deliveries, and with the reason where there is none: \`?entityId=10001\` shows where order 10001 went. ${readTwice} If the first page is requested with \`entityId\`, \`missing\` says why there may be no event where you expected one.`,
       tag,
       data: Event,
       list: 'optional',
@@ -60,7 +60,7 @@ export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<Api
     '/events/:id',
     describeOperation({
       summary: 'Read an event',
-      description: 'With the record as it was right after the write, and what became of it at every webhook.',
+      description: 'With the record as it was right after the write, and the outcome at every webhook.',
       tag,
       data: EventWithRecord,
       message: 'Event found.',

@@ -50,7 +50,7 @@ export function loginRoutes(deps: ApiDeps): Hono<ApiEnv> {
         '(HS256) with issuer, audience, e-shop and role, valid for one hour.\n\nA wrong key, name or password gets the same 401, ' +
         'after the same time. After ten failures within a quarter of an hour for one e-shop, user name and address: 429 with ' +
         '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) applies to each address and e-shop, ' +
-        'and another to each address that uses unknown keys. The body may have at most 16 KiB and needs a `Content-Length`.',
+        'and another to each address that uses unknown keys. The body may be at most 16 KiB and needs a `Content-Length`.',
       tag: 'Authentication',
       data: Login,
       message: 'Logged in.',

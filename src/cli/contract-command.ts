@@ -124,7 +124,7 @@ export function contractCommand({ env, print }: CommandContext): Command {
     .option('--types <types>', 'event types, such as CREATE_ORDER,UPDATE_ORDER; or all, none')
     .option('--payload-versions <versions>', `${payloadVersions.join(', ')}; or all, none`)
     .option('--packing-lists <yes|no>', 'whether webhooks may include packing lists')
-    .option('--max-webhooks <n>', 'the most webhooks it may have')
+    .option('--max-webhooks <n>', 'maximum number of webhooks')
     .option('--delete-webhooks <yes|no>', 'whether it may delete webhooks')
     .addOption(json())
     .action(async (given: unknown) => {

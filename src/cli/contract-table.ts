@@ -14,7 +14,7 @@ export function contractRows(contract: Contract): (readonly [string, string])[] 
     ['Types', named(webhookTypes)],
     ['Payloads', named(payloadVersions)],
     ['Packing lists', allowed(withPackingLists)],
-    ['Most webhooks', String(maxWebhooks)],
+    ['Max. webhooks', String(maxWebhooks)],
     ['Deletions', allowed(deleteWebhooks)],
   ];
 }

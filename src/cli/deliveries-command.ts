@@ -79,7 +79,7 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
 
 function actionsTable(actions: readonly OperatorAction[]): string {
   const rows = actions.map(({ action, at, by, reason }) => [action, second(new Date(at)), by, reason]);
-  return table(['asked for', 'at', 'by', 'reason'], rows);
+  return table(['action', 'at', 'by', 'reason'], rows);
 }
 
 /** As a program reads it. */

@@ -74,7 +74,7 @@ function details(eshop: ShownEshop): string {
     ['E-shop', id],
     ['Name', name],
     ['E-mail', email],
-    ['Warnings', notifications.warning ? 'mailed before a webhook is deactivated' : 'not mailed'],
+    ['Warnings', notifications.warning ? 'sent before a webhook is deactivated' : 'not sent'],
     ['Created', minute(createdAt)],
     ['API', disabledAt === null ? 'open' : `disabled since ${minute(disabledAt)}`],
     ['Users', users.length === 0 ? 'none' : users.join(', ')],

@@ -42,7 +42,7 @@ function hints(options: Options, uiUrl: string | null): string[] {
   const names = ['webhook', 'order', 'receiver'] as const;
   const examples = names.filter((name) => options[name] === undefined).map((name) => `--${name}`);
   return [
-    ...(examples.length === 0 ? [] : [`For what was not given, an example is used: ${examples.join(', ')}.`]),
+    ...(examples.length === 0 ? [] : [`Examples are used for options not given: ${examples.join(', ')}.`]),
     ...(uiUrl === null ? ["To get links, set TEMPORAL_UI_URL to the address of Temporal's UI."] : []),
   ];
 }

@@ -12,7 +12,7 @@ export const MOST_LISTED = 1_000;
 
 /** The option that bounds a list. */
 export const limitOption = () =>
-  new Option('--limit <n>', `the most to list, up to ${MOST_LISTED}`).default('50');
+  new Option('--limit <n>', `how many to list, up to ${MOST_LISTED}`).default('50');
 /** What it becomes. */
 export const limitSchema = v.pipe(
   v.string(),

@@ -162,7 +162,7 @@ export async function startListening(options: {
     await once(server, 'listening');
   } catch (error) {
     throw new UserError(
-      `Port ${options.port} of 127.0.0.1 cannot be listened on: ${error instanceof Error ? error.message : String(error)}.`,
+      `Cannot listen on port ${options.port} of 127.0.0.1: ${error instanceof Error ? error.message : String(error)}.`,
     );
   }
   const address = server.address();

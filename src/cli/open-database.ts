@@ -14,7 +14,7 @@ import { UserError } from '../user-error.ts';
 function explained(error: unknown, settings: Settings): unknown {
   if (error instanceof postgres.PostgresError && error.code === '42P01') {
     return new UserError(
-      'The database has no tables of Waybill yet: run waybill migrate, or start Waybill once.',
+      'The database has no Waybill tables yet: run waybill migrate, or start Waybill once.',
     );
   }
   const problem = databaseProblem(error);

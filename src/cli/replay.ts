@@ -73,7 +73,7 @@ export function replayCommand({ env, print }: CommandContext, workflows?: Workfl
       'the Temporal server; default: TEMPORAL_ADDRESS, else that of the instance',
     )
     .option('--query <query>', 'the workflows to replay, such as "ExecutionStatus = \'Running\'"')
-    .option('--limit <n>', 'the most to replay: running ones first, then the latest', '1000')
+    .option('--limit <n>', 'how many to replay at most: running ones first, then the latest', '1000')
     .option('--save <folder>', 'save the histories there, except those that contain more than identifiers')
     .addOption(json())
     .addHelpText(

@@ -80,7 +80,7 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.moving) {
     const waiting = counted(outbox.fresh + outbox.handedBack, 'delivery', 'deliveries');
     needs.push(
-      `Nothing leaves the outbox: ${waiting}, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. The log of the workers says why.`,
+      `Nothing is leaving the outbox: ${waiting}, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. The log of the workers says why.`,
     );
   }
   if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS)) {

@@ -26,7 +26,7 @@ function frame(look: Look): string {
     ['Time', `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`] as const,
     ...(flow === null ? [] : flowRows(flow)),
     ...databaseRows(database),
-    ...(temporal === null ? [['Temporal', 'being asked'] as const] : temporalRows(temporal)),
+    ...(temporal === null ? [['Temporal', 'waiting for a response'] as const] : temporalRows(temporal)),
   ];
   return [pairs(rows), ...needsAt(look)].join('\n');
 }

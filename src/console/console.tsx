@@ -47,7 +47,7 @@ const PATIENCE_MS = 10_000;
 /** Lets in who is signed in, and shows everybody else the door. */
 function signedIn(deps: ConsoleDeps, door: Door): MiddlewareHandler<ConsoleEnv> {
   const { sql, api, temporal } = deps;
-  const places = createPlaces(MOST_PAGES, PATIENCE_MS, 'Too many pages are asked for at the same time.');
+  const places = createPlaces(MOST_PAGES, PATIENCE_MS, 'Too many pages are requested at the same time.');
   return async (c, next) => {
     const id = door.sessionOf(c);
     const live = isLive(c);

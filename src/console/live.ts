@@ -72,7 +72,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
   const streams = places();
   app.get(LIVE, (c) => {
     // Nobody would read what a stream says in answer to HEAD, and so it would never end.
-    if (c.req.method !== 'GET') throw new Problem(405, 'A page is followed with GET.');
+    if (c.req.method !== 'GET') throw new Problem(405, 'A live page must be requested with GET.');
     const path = pageOf(c.req.query('of') ?? '');
     // However its path is written: what makes a page asks for it with this header.
     const isFollowed = c.req.header('hx-request') === 'true';

@@ -160,7 +160,7 @@ function RecordPage(props: {
           <section class="card flush" aria-labelledby="happened">
             <h2 id="happened">Events</h2>
             {events.length === 0 ? (
-              <Empty title="No events are kept any more" />
+              <Empty title="Events are no longer kept" />
             ) : (
               <>
                 <EventRows events={events} now={viewer.now} />

@@ -46,7 +46,7 @@ function SignIn(props: {
           </p>
           <form method="post" action={`${CONSOLE}/sign-in`} class="card">
             <h1>Sign in</h1>
-            <p class="quiet">Use your user name and password of the API.</p>
+            <p class="quiet">Use your API user name and password.</p>
             {refused === undefined ? null : (
               <p class="note bad" role="alert">
                 {refused}
@@ -134,7 +134,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
   const app = new Hono<ConsoleEnv>();
   const check = credentialCheck(deps);
   const addressOf = clientAddresses(trustProxy, log);
-  const places = createPlaces({ total: MOST_CHECKED }, PATIENCE_MS, 'Too many are signing in. Try again.');
+  const places = createPlaces({ total: MOST_CHECKED }, PATIENCE_MS, 'Too many sign-ins at once. Try again.');
 
   app.get('/sign-in', (c) =>
     c.html(html(<SignIn token={csrfToken(cookies.before(c))} next={pathOf(c.req.query('next'))} />)),

@@ -22,12 +22,12 @@ export const incidentSchema = v.pipe(
       v.integer(),
       v.description('Failed attempts since then, of all deliveries.'),
     ),
-    lastError: v.pipe(v.nullable(v.string()), v.description('What was wrong the last time, as a sentence.')),
+    lastError: v.pipe(v.nullable(v.string()), v.description('The last error, as a sentence.')),
     deactivationAt: v.pipe(
       v.nullable(time),
       v.description(
         'The earliest time at which the retries of a delivery will be exhausted, so that the webhook is deactivated. It may be later by ' +
-          'what the remaining attempts themselves take (15 s each at most), by `Retry-After`, and by outages of the service; it is ' +
+          'as long as the remaining attempts themselves take (15 s each at most), by `Retry-After`, and by outages of the service; it is ' +
           'sooner only if the receiver responds with 410. Null while nothing is being retried.',
       ),
     ),

@@ -154,7 +154,7 @@ const FOLLOWS: Readonly<Record<SteeringAction, (delivery: Steerable) => string>>
     return `Attempt ${number} of ${mostAttempts} follows at once. ${then}`;
   },
   hold({ windowEndsAt, underWay }) {
-    return `Held: no attempt is made until it is resumed. Its window goes on, and ends ${windowEndsAt.toISOString()}.${letFinish(underWay)}`;
+    return `Held: no attempt is made until it is resumed. Its window keeps running, and ends ${windowEndsAt.toISOString()}.${letFinish(underWay)}`;
   },
   resume(delivery) {
     const { attemptsMade, mostAttempts, nextAttemptAt, now, webhook, webhookId, underWay } = delivery;
@@ -166,12 +166,12 @@ const FOLLOWS: Readonly<Record<SteeringAction, (delivery: Steerable) => string>>
     return `Resumed: attempt ${attemptsMade + 1} of ${mostAttempts} follows ${when}.`;
   },
   giveUp({ underWay }) {
-    return `Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and nobody is mailed.${letFinish(underWay)}`;
+    return `Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.${letFinish(underWay)}`;
   },
 };
 
 function letFinish(underWay: number | null): string {
   return underWay === null
     ? ''
-    : ` Attempt ${underWay} is under way and is let finish: if it is accepted, the delivery is delivered.`;
+    : ` Attempt ${underWay} is under way and is allowed to finish: if it is accepted, the delivery is delivered.`;
 }

@@ -142,7 +142,7 @@ test.each([
   'leaves out stays, with `lineState` D',
   'whose `resolution` is returnToInventory or null',
   '- awaiting → arrived, canceled',
-  'The outcome is that of applying one line after the other',
+  'The outcome is the same as if the lines were applied one after the other',
   'remembered for 30 days',
 ])('the document says: %s', (rule) => {
   expect(JSON.stringify(document)).toContain(JSON.stringify(rule).slice(1, -1));

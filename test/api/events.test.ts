@@ -292,7 +292,7 @@ describe('why nothing arrived', () => {
     await order();
     await api.sql`delete from events where eshop_id = ${eshop.eshopId} and entity_id = '10001'`;
     expect((await shop('GET', '/v21/events?entityId=10001')).body).toMatchObject({
-      missing: [{ cause: 'notKept', reason: 'Order 10001 is there, but its events are no longer kept.' }],
+      missing: [{ cause: 'notKept', reason: 'Order 10001 exists, but its events are no longer kept.' }],
     });
     expect((await shop('GET', '/v21/events')).body).not.toHaveProperty('missing');
   });

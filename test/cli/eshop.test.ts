@@ -34,7 +34,7 @@ describe('eshop', () => {
     const text = await waybill('eshop', 'show', '--eshop', id);
     expect(text).toMatch(/^API +open$/m);
     expect(text).toMatch(/^Webhooks +1 active webhook, 1 inactive$/m);
-    expect(text).toMatch(/^Most webhooks +100$/m);
+    expect(text).toMatch(/^Max\. webhooks +100$/m);
     await waybill('eshop', 'disable', '--eshop', id);
     expect(await waybill('eshop', 'show', '--eshop', id)).toMatch(/^API +disabled since 20/m);
     expect(JSON.parse(await waybill('eshop', 'show', '--eshop', id, '--json'))).toMatchObject({
@@ -52,7 +52,7 @@ describe('eshop', () => {
       await waybill('eshop', 'update', '--eshop', id, '--name', ' Čajovna ', '--json'),
     );
     await waybill('eshop', 'update', '--eshop', id, '--warning-mails', 'no');
-    expect(await waybill('eshop', 'show', '--eshop', id)).toMatch(/^Warnings +not mailed$/m);
+    expect(await waybill('eshop', 'show', '--eshop', id)).toMatch(/^Warnings +not sent$/m);
     await waybill('eshop', 'update', '--eshop', id, '--warning-mails', 'yes');
     expect(after).toEqual({ ...before, name: 'Čajovna', email: 'new@example.com' });
   });

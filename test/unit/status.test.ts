@@ -67,7 +67,7 @@ describe('nobody is needed', () => {
 describe('somebody is needed', () => {
   it('when nothing leaves the outbox', () => {
     expect(outbox({ fresh: 3, handedBack: 1, oldestSeconds: 127 })).toEqual([
-      'Nothing leaves the outbox: 4 deliveries, the oldest for 2 min 7 s. The log of the workers says why.',
+      'Nothing is leaving the outbox: 4 deliveries, the oldest for 2 min 7 s. The log of the workers says why.',
     ]);
   });
 

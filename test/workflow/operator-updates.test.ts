@@ -119,13 +119,13 @@ async function underWay(path: string, status: number) {
 test('asked while an attempt is under way: it is let finish, and what it finds counts', async () => {
   const held = await underWay('/under-way-held', 503);
   expect(await ask(held.id, 'tryNow')).toBe('Refused: Attempt 1 is under way at this moment.');
-  expect(await ask(held.id, 'hold', { by })).toMatch(/ Attempt 1 is under way and is let finish/);
+  expect(await ask(held.id, 'hold', { by })).toMatch(/ Attempt 1 is under way and is allowed to finish/);
   held.release();
   await stack.untilHeld(held.id);
   expect(await stack.delivery(held.id)).toMatchObject({ state: 'retrying', attemptsMade: 1 });
 
   const delivered = await underWay('/under-way-delivered', 200);
-  expect(await ask(delivered.id, 'giveUp', { by })).toMatch(/ is let finish: if it is accepted/);
+  expect(await ask(delivered.id, 'giveUp', { by })).toMatch(/ is allowed to finish: if it is accepted/);
   delivered.release();
   expect(await stack.untilClosed(delivered.id)).toBe('COMPLETED');
   expect(await stack.delivery(delivered.id)).toMatchObject({ state: 'delivered', canceledBy: null });

@@ -55,12 +55,12 @@ const payloadRequest = v.pipe(
       v.pipe(
         v.literal(true),
         v.description(
-          'Of a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
+          'Present only for a test event, whose record does not exist: `X-Service-Test: true` is sent with it.',
         ),
       ),
     ),
   }),
-  v.description('What the body belongs to, and on GET all that is sent.'),
+  v.description('The request that the body belongs to; on GET, all that is sent.'),
   v.metadata({ ref: 'PayloadRequest' }),
 );
 
@@ -73,10 +73,10 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     describeOperation({
       summary: 'Read the payload of a delivery',
       description:
-        'The body as it is sent: the snapshot of the record at the time of the event, in the form that the webhook asks for. `data` is the body itself, byte ' +
-        'for byte what the receiver gets; `request`, beside it, says by which method, to which URL and with which content type. A GET webhook gets no body: `data` is null, and `request.url` ends ' +
-        'with the identifier that is appended. Of an open delivery this is what the next attempt sends, with the settings of the webhook as they are now; of one that has ended, ' +
-        'what its last attempt sent. The headers (the signature is made anew for each attempt) are not part of it.',
+        'The body as it is sent: the snapshot of the record at the time of the event, in the form configured for the webhook. `data` is the body itself, byte ' +
+        'for byte what the receiver gets; `request`, beside it, gives the method, the URL and the content type. A GET webhook gets no body: `data` is null, and `request.url` ends ' +
+        'with the identifier that is appended. For an open delivery, this is what the next attempt sends, with the current settings of the webhook; for one that has ended, ' +
+        'what its last attempt sent. The headers (each attempt has a new signature) are not included.',
       tag,
       data: payloadData,
       beside: { request: payloadRequest },
@@ -100,9 +100,9 @@ export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     describeOperation({
       summary: 'Redeliver',
       description:
-        'Creates a new delivery of the same event to the same webhook, and returns it. It has an id of its own (so that a receiver that recognizes duplicates accepts it), its own retries and its own 48 hours, carries the ' +
-        'same snapshot of the record, and deactivates the webhook like any other if all its attempts fail. What was delivered may be delivered again. Asking twice creates ' +
-        'one: as long as the delivery, or an earlier redelivery of the same event to this webhook, is open, the response is a 409 that names it.',
+        'Creates a new delivery of the same event to the same webhook, and returns it. It has its own id (so that a receiver that recognizes duplicates accepts it), its own retries and its own 48 hours, carries the ' +
+        'same snapshot of the record, and deactivates the webhook like any other if all its attempts fail. A delivery that succeeded can be redelivered, too. Requesting it twice creates ' +
+        'only one: as long as the delivery, or an earlier redelivery of the same event to this webhook, is open, the response is a 409 that names it.',
       tag,
       data: DeliveryWithAttempts,
       message: 'Delivery created.',

@@ -27,7 +27,7 @@ export const state = v.pipe(
 );
 
 const asked = {
-  by: v.pipe(v.string(), v.description('The name given by whoever asked for it.')),
+  by: v.pipe(v.string(), v.description('The name given by whoever requested it.')),
   reason: v.pipe(v.string(), v.description('The reason they gave; empty if none.')),
   at: time,
 };
@@ -61,7 +61,7 @@ const deliveryEntries = {
   heldBy: v.pipe(
     v.nullable(v.pipe(v.object(asked), v.metadata({ ref: 'HeldBy' }))),
     v.description(
-      'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours go on. Null if it is not held, or only because its webhook is inactive.',
+      'The operator of the warehouse who holds it: no attempt is made until they resume it, and its 48 hours keep running. Null if it is not held, or only because its webhook is inactive.',
     ),
   ),
 };
@@ -88,7 +88,7 @@ export const DeliveryWithAttempts = v.pipe(
           v.metadata({ ref: 'OperatorAction' }),
         ),
       ),
-      v.description('What operators of the warehouse asked of it, oldest first.'),
+      v.description('Actions by operators of the warehouse, oldest first.'),
     ),
     attempts: v.array(
       v.pipe(

@@ -60,10 +60,10 @@ const requestIdHeader = {
 };
 const rateLimitHeaders = {
   'RateLimit-Policy': {
-    description: "The e-shop's budget, as draft-ietf-httpapi-ratelimit-headers writes it.",
+    description: "The e-shop's budget, in the format of draft-ietf-httpapi-ratelimit-headers.",
     schema: { type: 'string' },
   },
-  RateLimit: { description: 'What remains of it.', schema: { type: 'string' } },
+  RateLimit: { description: "What remains of the e-shop's budget.", schema: { type: 'string' } },
 };
 const retryAfterHeader = {
   description: 'How long to wait, in seconds.',

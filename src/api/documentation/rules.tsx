@@ -43,8 +43,8 @@ function Receive() {
       </h2>
       <p>
         With the package <code>waybill-receiver</code>, which the operator has: it verifies both signatures,
-        handles each delivery once, and finds what never came. It has recipes for Python, PHP, Go, Java and
-        Ruby, and test vectors for receivers of your own.
+        handles each delivery once, and finds deliveries that never arrived. It has recipes for Python, PHP,
+        Go, Java and Ruby, and test vectors for your own receiver.
       </p>
       <CodeBlock language="javascript" text={receiverWithKit} />
     </>

@@ -77,7 +77,7 @@ export function Start({
       <h1>{title}</h1>
       <p class="lead">
         The service calls your webhooks when your orders, products, receivings, returns or stock change. It
-        signs what it sends, retries for 48 hours, and can say of every event what became of it.
+        signs what it sends, retries for 48 hours, and can tell you what became of every event.
       </p>
       <p class="quiet">
         Interface version {version}. For machines: <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1).
@@ -104,7 +104,7 @@ export function Start({
       ))}
       <h2 id="reference">Reference</h2>
       <p>
-        Requests name the service's address, the API key and the token as <code>$WAYBILL_URL</code>,{' '}
+        Examples read the service's address, the API key and the token from <code>$WAYBILL_URL</code>,{' '}
         <code>$API_KEY</code> and <code>$TOKEN</code>: set them in the environment, and every example can be
         pasted.
       </p>

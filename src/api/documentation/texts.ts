@@ -13,7 +13,7 @@ const attempts = maxAttempts(defaultRetryPolicy);
 /** Shapes, statuses and errors that every operation shares. */
 export const conventions = `## Conventions
 
-- JSON in UTF-8, camelCase. Responses have timestamps as ISO 8601 in UTC with milliseconds (\`2026-11-20T19:33:00.000Z\`); requests may use any ISO 8601 date-time with an offset. An optional field that a request leaves out is \`null\` in the record.
+- JSON in UTF-8, camelCase. Timestamps in responses are ISO 8601 in UTC with milliseconds (\`2026-11-20T19:33:00.000Z\`); requests may use any ISO 8601 date-time with an offset. An optional field that a request leaves out is \`null\` in the record.
 - Success is always HTTP 200, creation included, in the envelope \`{"statusCode": 200, "message": "Webhook created.", "data": …}\`.
 - Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. Events and the list of all deliveries can also be read from a cursor (\`after\`). The list of webhooks returns everything if neither is sent.
 - Unknown fields in a body are rejected (400, naming them), and so are unknown query parameters of an operation that has any. The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record can be sent back as it was read.
@@ -32,7 +32,7 @@ Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message"
 - 409: the record already exists, or its state does not allow the change.
 - 411: a login was sent chunked, without \`Content-Length\`. 413: the body is larger than 1 MiB (16 KiB for a login). 415: \`Content-Type\` is not JSON.
 - 429, with \`Retry-After\`: too many failed logins, or an e-shop that has exceeded its budget of concurrent requests or of bytes sent and received. \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers) state the budget and what is left of it in every response; no ordinary client exhausts it.
-- 408: the request took longer than 30 seconds to arrive; imports are exempt. If a client reads nothing of a response for 30 seconds, the connection is closed.
+- 408: the request took longer than 30 seconds to arrive; imports are exempt. If a client reads nothing from a response for 30 seconds, the connection is closed.
 - 500 and 503: a failure of the service, without internal details. Every response has an \`X-Request-Id\`; quote it to the operator.`;
 
 /** Keys, tokens and roles. */
@@ -64,15 +64,15 @@ An event creates one delivery for each webhook of its type that is active when t
 export const receiving = `## What a receiver gets
 
 - **POST**: the record as its read endpoint returns it (\`data\` without the envelope), \`content-type: application/json\`, in the webhook's \`payloadVersion\`. **GET**: no body; the percent-encoded identifier is appended to the URL.
-- Both have \`X-Service-Signature\`, \`X-Service-Event\` (the type), \`X-Service-Delivery\` (the delivery's id, the same on every attempt), \`X-Service-Attempt\` (1–${attempts}), \`User-Agent: Waybill/<version>\`, and \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` of Standard Webhooks. Where the operator of the warehouse collects traces, also W3C's \`traceparent\`, which is not signed: continue the trace if you collect traces yourself, but do not base any decision on it.
-- Try your receiver first: \`POST /v21/webhooks/{id}/test\` sends it a sample, marked \`X-Service-Test: true\`, and returns what was sent, what came back and what is wrong, even while the webhook is inactive. Test events that the operator of the warehouse triggers carry the same mark: there is no such record.
+- Both have \`X-Service-Signature\`, \`X-Service-Event\` (the type), \`X-Service-Delivery\` (the delivery's id, the same on every attempt), \`X-Service-Attempt\` (1–${attempts}), \`User-Agent: Waybill/<version>\`, and \`webhook-id\`, \`webhook-timestamp\`, \`webhook-signature\` of Standard Webhooks. If the operator of the warehouse collects traces, both also have W3C's \`traceparent\`, which is not signed: continue the trace if you collect traces yourself, but do not base any decision on it.
+- Try your receiver first: \`POST /v21/webhooks/{id}/test\` sends it a sample, marked \`X-Service-Test: true\`, and returns what was sent, what came back and what is wrong, even while the webhook is inactive. Test events that the operator of the warehouse triggers carry the same mark: their records do not exist.
 - Deliveries are **at least once**: recognize duplicates by the delivery's id. The order of deliveries is not guaranteed.
 - Success is any 2xx, once the status line and the headers have arrived. Up to 16 KiB of the response body is read; the first 1 KiB is kept in the delivery log, as text. Respond within 15 s (5 s to connect). Redirects count as failures.
 - A failure is retried up to ${defaultRetryPolicy.maxRetries} times within ${hours} hours of the first attempt, at exponentially increasing intervals. \`429\` and \`503\` with \`Retry-After\` postpone the next attempt accordingly, within these ${hours} hours.
 - Only failures on the receiver's side count as attempts: its responses, a time-out, a failed connection, an invalid certificate, a host name that does not exist or whose name server does not respond. If the fault is on our side (our resolver, network or machine), no attempt is used up, and the same attempt is made again. Host names are resolved for every connection.
 - When all retries fail, the webhook is deactivated and the e-shop gets an e-mail that says how to reactivate it. \`410 Gone\` deactivates it at once, with the e-mail.
-- Before that there is a warning: the webhook's record shows since when it is failing and when it will be deactivated (\`incident\`), and one e-mail says so after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted. \`PATCH /v21/eshop\` turns these e-mails off.
-- An open delivery of an inactive webhook is **held**. When the webhook is activated, the delivery is attempted within seconds, provided its own ${hours} hours are not over; if they end while it is held, it becomes \`expired\`. The operator of the warehouse can hold a single delivery, too; its record says who and why.
+- Before that, there is a warning: the webhook's record shows since when it has been failing and when it will be deactivated (\`incident\`), and one e-mail is sent after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted. \`PATCH /v21/eshop\` turns these e-mails off.
+- An open delivery of an inactive webhook is **held**. When the webhook is activated, the delivery is attempted within seconds, provided its own ${hours} hours are not over; if they end while it is held, it becomes \`expired\`. The operator of the warehouse can also hold a single delivery; its record says who holds it and why.
 - Destinations in private, loopback, link-local, multicast, metadata and other special-purpose ranges (IPv4, IPv6, mapped and translated forms) are refused when connecting, on every attempt, unless the operator exempts the range; the service's own ports are always refused. A URL that can never work for these reasons is rejected with 400 when it is registered.
 
 ## How to verify a signature
@@ -89,9 +89,9 @@ export const tags = [
   { name: 'Deliveries', description: 'The delivery log: what was delivered, what failed, and why.' },
   {
     name: 'Events',
-    description: 'Every event, what became of it at every webhook, and why something did not arrive.',
+    description: 'Every event, its outcome at every webhook, and why something did not arrive.',
   },
-  { name: 'Recoveries', description: 'Deliver again what a webhook did not get.' },
+  { name: 'Recoveries', description: 'Deliver what a webhook did not get.' },
   { name: 'Orders', description: 'Orders of the e-shop.' },
   { name: 'Products', description: 'Products of the e-shop.' },
   { name: 'Receivings', description: 'Inbound goods: announced, arrived, counted and stocked.' },

@@ -108,11 +108,11 @@ ${importOperations.map(({ name, endpoint }) => `- \`${name}\`: \`${endpoint}\``)
 
 The line \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","body":{"status":"processing"}}\` gets the result \`{"line":1,"idempotencyKey":"wms-1","statusCode":200,"message":"Order status changed.","id":"10001"}\`.
 
-- The outcome is that of applying one line after the other. The result of a rejected line says why; the other lines are not affected.
+- The outcome is the same as if the lines were applied one after the other. The result of a rejected line says why; the other lines are not affected.
 - Every line is applied completely or not at all. If the connection breaks, lines without a result may or may not have been applied: send them again with their \`idempotencyKey\`s (remembered for ${IMPORT_KEY_DAYS} days for lines that were applied), and none is applied twice. The same key with a different line returns 409.
 - If the operator disables the e-shop, deletes the user, or replaces the password or the API key, the import ends within ${CHECK_MS / 1000} seconds: lines that have been read but not applied get 401, and the response ends.
-- Empty lines are skipped, but counted in \`line\`. A line may have up to 1 MiB; the body may have any size, but must arrive within an hour.
-- Read the response while you send: when 8 MiB of it are unread, the service stops reading your body.
+- Empty lines are skipped, but counted in \`line\`. A line may be up to 1 MiB long; the body may be of any size, but must arrive within an hour.
+- Read the response while you send: once 8 MiB of it is unread, the service stops reading your body.
 - The status of the whole response is 200 once the body is being read; the outcome of each line is its own \`statusCode\`, including failures of the service (500, 503).`;
 
 /** The route. */

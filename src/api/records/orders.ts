@@ -21,7 +21,7 @@ const rules = `
 - \`shipper\` and \`shipperService\` must be a pair from \`GET /v2/shipper-service-codes\`; \`pickupPoint\` is required for services that deliver to pickup points, and not allowed otherwise.
 - \`paymentType\` 0 (cash on delivery) requires a service that offers it, and a \`cashOnDelivery\` greater than 0 unless the order is \`paid\`.
 - \`disableShippingReorder\` requires a \`marketplace\` and a file of type \`shippingAddonLabel\`; \`invoicePrint\` requires a file of type \`invoice\`.
-- \`marketplace\` must be one of the values that the warehouse keeps; the error for any other lists them.
+- \`marketplace\` must be one of the values that the warehouse supports; the error for any other value lists them.
 - Every \`sku\` must be a product of the e-shop.
 - The billing fields may be left out altogether; they then equal those of the recipient.`;
 

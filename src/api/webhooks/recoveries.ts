@@ -157,7 +157,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     '/webhooks/:id/recoveries',
     describeOperation({
       summary: "List a webhook's recoveries",
-      description: 'Newest first, whatever became of them.',
+      description: 'Newest first, in whatever state.',
       tag,
       data: recoveryRecord,
       list: true,
@@ -184,7 +184,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     '/webhooks/:id/recoveries/:recoveryId',
     describeOperation({
       summary: 'Read a recovery',
-      description: 'How far it has come, and when it is expected to end.',
+      description: 'Its progress, and when it is expected to end.',
       tag,
       data: recoveryRecord,
       message: 'Recovery found.',

@@ -93,7 +93,7 @@ const shared = {
   since: time,
   until: time,
   include: v.array(v.picklist(recoverable)),
-  count: v.pipe(integer, v.description('Events to be recovered, when it was asked for.'), v.examples([1840])),
+  count: v.pipe(integer, v.description('Events to recover, as of the request.'), v.examples([1840])),
   first: v.pipe(v.nullable(time), v.description('When the first of them happened; null if there are none.')),
   last: v.pipe(v.nullable(time), v.description('When the last of them happened.')),
 };
@@ -121,7 +121,7 @@ export const recoveryRecord = v.pipe(
     state: v.pipe(
       v.picklist(recoveryStates),
       v.description(
-        '`running`; `paused`, on request or while the webhook is inactive; `completed`: every delivery of it has ended; `canceled`.',
+        '`running`; `paused`, on request or while the webhook is inactive; `completed`: all of its deliveries have ended; `canceled`.',
       ),
     ),
     reason: v.pipe(
@@ -132,7 +132,7 @@ export const recoveryRecord = v.pipe(
     done: v.pipe(integer, v.description('Delivered.'), v.examples([1212])),
     failed: v.pipe(
       integer,
-      v.description('Failed, expired or canceled once more: a later recovery finds them again.'),
+      v.description('Failed, expired or canceled again: a later recovery finds them once more.'),
       v.examples([3]),
     ),
     left: v.pipe(

@@ -54,7 +54,7 @@ export const TestResult = v.pipe(
             headers: v.pipe(
               headers,
               v.description(
-                'A selection that helps with debugging: `content-type`, `location` and `server`.',
+                'A selection of headers useful for debugging: `content-type`, `location` and `server`.',
               ),
             ),
             excerpt: v.pipe(
@@ -70,7 +70,7 @@ export const TestResult = v.pipe(
     durationMs: v.pipe(
       v.number(),
       v.integer(),
-      v.description('Until the status line and headers had arrived, or until the failure.'),
+      v.description('Until the status line and the headers arrived, or until the failure.'),
     ),
     outcome: v.pipe(
       v.picklist(trialOutcomes),
@@ -112,7 +112,7 @@ export function webhookTestRoutes(
         'webhook too, so that a receiver can be tried before it is activated.\n\n' +
         'The request is made and evaluated like an attempt of a delivery (method, payload version, packing lists, signature, time limits, refused destinations), with an additional header, `X-Service-Test: true`, so that a receiver ' +
         'can tell it from a delivery. There is no delivery with its `X-Service-Delivery`. A test has no consequences: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
-        `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if there is no place within ${PATIENCE_MS / 1000} s. No body.`,
+        `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if no slot becomes free within ${PATIENCE_MS / 1000} s. No body.`,
       tag,
       data: TestResult,
       message: 'Webhook tested.',

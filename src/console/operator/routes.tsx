@@ -32,7 +32,7 @@ export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<Cons
   app.post(`${ALL}/recoveries`, async (c) => {
     const { form, viewer } = c.var;
     const sent = v.safeParse(Form, { reason: '', ...form });
-    if (!sent.success) throw new Problem(400, 'There is no such thing to be asked of a recovery.');
+    if (!sent.success) throw new Problem(400, 'There is no such action for a recovery.');
     const { asked, reason } = sent.output;
     const [action, id] = asked;
     const by = viewer.session.username;

@@ -29,7 +29,7 @@ type Resolution = (typeof resolutions)[number];
 const lineSchema = v.strictObject({
   sku: described(identifier(), 'A product of the e-shop.'),
   quantity: described(count(), 'Units announced, greater than 0.'),
-  returnReason: described(optional(oneOf(returnReasons)), 'Why the customer sends it back.'),
+  returnReason: described(optional(oneOf(returnReasons)), 'Why the customer is returning it.'),
   lot: described(optional(text(64)), 'The lot, if known.'),
 });
 

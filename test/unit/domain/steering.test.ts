@@ -117,25 +117,25 @@ describe('is done', () => {
       'hold',
       'waiting',
       {},
-      'Held: no attempt is made until it is resumed. Its window goes on, and ends 2026-11-22T12:00:00.000Z.',
+      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
     ],
     [
       'hold',
       'in the queue',
       { ...untried, queued: true },
-      'Held: no attempt is made until it is resumed. Its window goes on, and ends 2026-11-22T12:00:00.000Z.',
+      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
     ],
     [
       'hold',
       'inactive',
       { webhook: 'inactive' },
-      'Held: no attempt is made until it is resumed. Its window goes on, and ends 2026-11-22T12:00:00.000Z.',
+      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z.',
     ],
     [
       'hold',
       'under way',
       { underWay: 2 },
-      'Held: no attempt is made until it is resumed. Its window goes on, and ends 2026-11-22T12:00:00.000Z. Attempt 2 is under way and is let finish: if it is accepted, the delivery is delivered.',
+      'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z. Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.',
     ],
     [
       'resume',
@@ -161,19 +161,19 @@ describe('is done', () => {
       'giveUp',
       'waiting',
       {},
-      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and nobody is mailed.',
+      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
     ],
     [
       'giveUp',
       'held',
       { standing: held },
-      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and nobody is mailed.',
+      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
     ],
     [
       'giveUp',
       'under way',
       { underWay: 2 },
-      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and nobody is mailed. Attempt 2 is under way and is let finish: if it is accepted, the delivery is delivered.',
+      'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent. Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.',
     ],
   ])('%s, %s', (action, _, change, sentence) => {
     expect(answerTo(action, { ...waiting, ...change })).toEqual({ accepted: true, sentence });
