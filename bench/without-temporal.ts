@@ -71,6 +71,7 @@ const loop = startLoop({
         onTaken() {},
       },
       lane,
+      { claimed() {} },
     ),
   onFailure() {},
   onRound() {},

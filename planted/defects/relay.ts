@@ -226,11 +226,19 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-one-loop-for-everything',
     file: 'src/relay/relay.ts',
-    text: "    loop('deliveries', () => dispatchFirst()),\n    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
+    text: "    loop('deliveries', dispatchFirst),\n    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
     replacement:
       "    loop('all', async () => { const [next] = await Promise.all([dispatchFirst(), dispatchChanges(deps, fanOutPace)]); return next; }),\n",
     noticed: 'One webhook that is switched off stops all dispatching for as long as its deliveries are told.',
     caughtBy: fanOut('deliveries are started while a change cannot be passed on'),
+  },
+  {
+    name: 'relay-recoveries-wait-behind-a-trickle',
+    file: 'src/relay/batches.ts',
+    text: '  precedence.claimed(claim.more);\n',
+    replacement: '  precedence.claimed(deliveries.length > 0);\n',
+    noticed: 'While a few fresh events per second come, a recovery delivers a hundred every 15 seconds.',
+    caughtBy: [{ file: 'test/db/fresh-claims.test.ts', tests: ['of a trickle a batch leaves nothing'] }],
   },
   {
     name: 'rooms-an-eshop-takes-all-places',

@@ -15,6 +15,7 @@ import { isRefusal } from '../temporal/refusal.ts';
 import type { BatchStarter, BatchUrgency } from '../temporal/start-batch.ts';
 import type { Lane } from './lane.ts';
 import type { Next } from './loop.ts';
+import type { Precedence } from './precedence.ts';
 
 /** What batches take. */
 export interface BatchesDeps {
@@ -35,7 +36,7 @@ const BATCH_SIZE = 500;
 /** With fewer free slots than this a batch would be a small one. */
 const LEAST_SLOTS = 64;
 /** Before slots are looked at again, in milliseconds. */
-export const BUSY_MS = 20;
+const BUSY_MS = 20;
 /** Until receivers that had as much as they take are looked at again, in milliseconds. */
 const KEPT_MS = 50;
 /** A batch that was not full waits this long for more, in milliseconds. */
@@ -46,14 +47,24 @@ const LINGER_MS = 100;
  * one again.
  * @throws what Temporal or the database threw when it is away; what was claimed is released, and stays in its batch
  */
-export async function dispatchBatch(deps: BatchesDeps, lane: Lane): Promise<Next> {
+export async function dispatchBatch(
+  deps: BatchesDeps,
+  lane: Lane,
+  precedence: Pick<Precedence, 'claimed'>,
+): Promise<Next> {
   const { sql, slots } = deps;
   const free = slots.unclaimed();
-  if (free < LEAST_SLOTS) return BUSY_MS;
+  if (free < LEAST_SLOTS) {
+    // Nobody has looked: something fresh may wait.
+    precedence.claimed(true);
+    return BUSY_MS;
+  }
   const limit = Math.min(BATCH_SIZE, PER_SLOT * free);
   const inFlight = deps.batchLimits();
-  const { deliveries, kept, keptMs } = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
+  const claim = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
+  const { deliveries, kept, keptMs } = claim;
   lane.batched(deliveries.length, keptMs);
+  precedence.claimed(claim.more);
   await startBatches(deps, deliveries, 'fresh');
   if (deliveries.length === limit) return 'more';
   // More will be possible before long.

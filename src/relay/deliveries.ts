@@ -23,6 +23,7 @@ import type { Lane } from './lane.ts';
 import { BATCH, CONCURRENCY, FULL_MS } from './limits.ts';
 import type { Next } from './loop.ts';
 import { type Pace, TIMES_IN_HALF_A_SECOND } from './pace.ts';
+import type { Precedence } from './precedence.ts';
 
 /** What passing on takes. */
 export interface PassOnDeps {
@@ -46,7 +47,12 @@ export interface DeliveriesDeps extends PassOnDeps, BatchesDeps {}
  * Starts one batch of deliveries.
  * @throws what Temporal or the database threw when it is away; what was claimed is released
  */
-export async function dispatchDeliveries(deps: DeliveriesDeps, pace: Pace, lane: Lane): Promise<Next> {
+export async function dispatchDeliveries(
+  deps: DeliveriesDeps,
+  pace: Pace,
+  lane: Lane,
+  precedence: Pick<Precedence, 'claimed'>,
+): Promise<Next> {
   const { sql, dispatcher } = deps;
   const bound = pace.bound();
   const soon = bound * TIMES_IN_HALF_A_SECOND;
@@ -58,6 +64,7 @@ export async function dispatchDeliveries(deps: DeliveriesDeps, pace: Pace, lane:
   });
   const claimed = claim.deliveries;
   const full = claim.handedOver + claimed.length >= bound;
+  precedence.claimed(claim.more);
   pace.observe({ ...claim, bounded: claim.more && full }, performance.now());
   lane.claimed({
     ...claim,

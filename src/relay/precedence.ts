@@ -6,7 +6,7 @@
 
 /** The precedence of one relay. */
 export interface Precedence {
-  /** @param waits whether a claim of what is fresh has left something that can be taken */
+  /** @param waits whether a claim of what is fresh left something that could have been taken, or may have */
   claimed(waits: boolean): void;
   /** Whether something recovered may be handed over now. */
   isOver(): boolean;

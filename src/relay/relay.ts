@@ -8,15 +8,14 @@ import type { InFlightLimits } from '../db/outbox/claim-deliveries.ts';
 import { OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Dispatcher, HandedBackStarter, RecoveredStarter } from '../temporal/dispatcher.ts';
-import { type BatchesDeps, BUSY_MS, dispatchBatch } from './batches.ts';
+import { type BatchesDeps, dispatchBatch } from './batches.ts';
 import { dispatchChanges } from './changes.ts';
 import { dispatchDeliveries } from './deliveries.ts';
 import { createFanOutPace } from './fan-out-pace.ts';
 import { createHandBackPace } from './hand-back-pace.ts';
 import { dispatchHandedBack } from './handed-back.ts';
 import { createLane, type FirstAttempts } from './lane.ts';
-import { FULL_MS } from './limits.ts';
-import { type LoopOptions, type Next, type Round, startLoop } from './loop.ts';
+import { type LoopOptions, type Round, startLoop } from './loop.ts';
 import { createPace } from './pace.ts';
 import { createPrecedence } from './precedence.ts';
 import { dispatchRecovered, dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
@@ -100,14 +99,12 @@ export function startRelay(options: RelayOptions): Relay {
   const recoveryPace = createRecoveryPace(felt(BESIDE_RECOVERY_MS));
   const handBackPace = createHandBackPace(() => lane.rushing() || pace.late());
   const precedence = createPrecedence();
-  async function dispatchFirst(): Promise<Next> {
-    const batched = lane.now() === 'batch';
-    const next = await (batched ? dispatchBatch(deps, lane) : dispatchDeliveries(deps, pace, lane));
-    precedence.claimed(next === 'more' || next === BUSY_MS || next === FULL_MS);
-    return next;
-  }
+  const dispatchFirst = () =>
+    lane.now() === 'batch'
+      ? dispatchBatch(deps, lane, precedence)
+      : dispatchDeliveries(deps, pace, lane, precedence);
   const loops = [
-    loop('deliveries', () => dispatchFirst()),
+    loop('deliveries', dispatchFirst),
     loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
     loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
     loop('changes of releases', () => dispatchReleases(deps)),

@@ -1,0 +1,89 @@
+/** What the claims of fresh deliveries say of what they left: a recovery goes on as soon as they leave nothing. */
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { createSlots, type Slots } from '../../src/attempt/slots.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { dispatchBatch } from '../../src/relay/batches.ts';
+import { type DeliveriesDeps, dispatchDeliveries } from '../../src/relay/deliveries.ts';
+import { createLane } from '../../src/relay/lane.ts';
+import { createPace } from '../../src/relay/pace.ts';
+import { createPrecedence } from '../../src/relay/precedence.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+import { fireMany } from '../support/relay.ts';
+
+const SLOTS = 256;
+
+async function relayOf({ sql }: TestDatabase, slots: Slots = createSlots(SLOTS)) {
+  const { eshopId } = await createEshop(sql, { name: 'Mugs', email: 'mugs@shop.example' });
+  await insertWebhook(sql, eshopId, 'CREATE_ORDER');
+  const deps: DeliveriesDeps = {
+    sql,
+    dispatcher: {
+      async startDelivery() {},
+      async signalWebhookChanged() {},
+      async signalAttemptFailed() {},
+      async signalReleaseChanged() {},
+    },
+    starter: { startBatch: async () => true },
+    checkBatch: async () => {},
+    slots,
+    limits: () => UNBOUNDED,
+    batchLimits: () => UNBOUNDED,
+    log: pino({ level: 'silent' }),
+    stopping: new AbortController().signal,
+    onTaken() {},
+    watch: unwatched,
+  };
+  const precedence = createPrecedence(() => 0);
+  return { deps, precedence, fire: (count: number) => fireMany({ sql, eshopId }, count) };
+}
+
+test('of a trickle a batch leaves nothing', async ({ onTestFinished }) => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const { deps, precedence, fire } = await relayOf(database);
+  await fire(3);
+  await dispatchBatch(deps, createLane('batch'), precedence);
+  expect(precedence.isOver()).toBe(true);
+});
+
+test('of a rush a batch leaves something', async ({ onTestFinished }) => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const { deps, precedence, fire } = await relayOf(database);
+  await fire(600);
+  await dispatchBatch(deps, createLane('batch'), precedence);
+  expect(precedence.isOver()).toBe(false);
+  // The first one has been made by then.
+  await dispatchBatch({ ...deps, slots: createSlots(SLOTS) }, createLane('batch'), precedence);
+  expect(precedence.isOver()).toBe(true);
+});
+
+test('while there is no room for a batch, something may wait', async ({ onTestFinished }) => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const { deps, precedence } = await relayOf(database, createSlots(1));
+  precedence.claimed(false);
+  await dispatchBatch(deps, createLane('batch'), precedence);
+  expect(precedence.isOver()).toBe(false);
+});
+
+test('deliveries that get their own workflows: as many as may be handed over, and whether more wait', async ({
+  onTestFinished,
+}) => {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const { deps, precedence, fire } = await relayOf(database);
+  const pace = createPace();
+  const bound = pace.bound();
+  await fire(bound);
+  await dispatchDeliveries(deps, pace, createLane('each'), precedence);
+  expect(precedence.isOver()).toBe(true);
+  // Handed over and not begun: the next one has to wait.
+  await fire(1);
+  await dispatchDeliveries(deps, pace, createLane('each'), precedence);
+  expect(precedence.isOver()).toBe(false);
+});
