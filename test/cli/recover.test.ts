@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeAhead } from '../../src/retention/retain.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { createReceiver, type Receiver, type ReceiverAnswer } from '../support/receiver.ts';
 import { loseEvents } from '../support/recoveries.ts';
 import { runWaybill, triedWaybill } from '../support/waybill-command.ts';
 
@@ -12,7 +12,7 @@ let env: Record<string, string>;
 let webhookId: number;
 
 beforeAll(async () => {
-  stack = await startDeliveryStack('cli-recover');
+  stack = await startDeliveryStack('cli-recover', { policy: { windowMs: 3_600_000 } });
   receiver = await createReceiver();
   env = { DATABASE_URL: stack.database.url };
   await makeAhead(stack.sql);
@@ -34,9 +34,12 @@ const recoveries = (...args: string[]) => runWaybill(['recoveries', ...args], en
 const lose = (state: Parameters<typeof loseEvents>[1], ...names: string[]) =>
   loseEvents({ sql: stack.sql, eshopId: stack.eshopId, webhookId }, state, names);
 
-/** A recovery that nothing moves: its receiver never answers in time. */
-async function begun(): Promise<string> {
-  receiver.respond({ status: 503 });
+/** What puts off every further attempt until long after the test. */
+const LATER: ReceiverAnswer = { status: 503, headers: { 'retry-after': '600' } };
+
+/** A recovery that nothing moves, unless its receiver answers otherwise. */
+async function begun(answer = LATER): Promise<string> {
+  receiver.respond(answer);
   await lose('failed', 'lost');
   return JSON.parse(await recover('--since', hourAgo(), '--json')).recoveryId;
 }
@@ -72,7 +75,7 @@ describe('recover', () => {
 
   it('asked for again it is the same one; for something else it is in the way', async () => {
     await stack.changeWebhook(webhookId, { active: true });
-    receiver.respond({ status: 503 });
+    receiver.respond(LATER);
     await lose('failed', ...Array.from({ length: 30 }, (_, index) => `many ${index}`));
     const since = hourAgo();
     const first = JSON.parse(await recover('--since', since, '--json'));
@@ -86,7 +89,7 @@ describe('recover', () => {
   });
 
   it('what failed once more is said, with an exit code', async () => {
-    const id = await begun();
+    const id = await begun({ status: 503 });
     await stack.until('the retries to be spent', async () => {
       const [row] = await stack.sql<{ state: string }[]>`
         select state from deliveries where recovery_id = ${id}`;

@@ -222,13 +222,13 @@ describe('the bounds on what is in flight', () => {
 
   test('tell how long the oldest waits that they keep back, unless nothing may be in flight there', async () => {
     await enqueue(import_, 20);
-    await database.sql`update deliveries set created_at = now() - interval '7 seconds'`;
+    await database.sql`update deliveries set created_at = now() - interval '7 hours'`;
     const keptMs = async (most: number) => {
       const inFlight = { ...UNBOUNDED, webhooks: new Map([[import_.webhookId, most]]) };
       return (await claimDeliveries(database.sql, { limit: 50, inFlight })).keptMs;
     };
     expect(await keptMs(0)).toBe(0);
-    for (let count = 0; count < 2; count += 1) expect(Math.floor((await keptMs(2)) / 1_000)).toBe(7);
+    for (let count = 0; count < 2; count += 1) expect(Math.floor((await keptMs(2)) / 3_600_000)).toBe(7);
     expect(await keptMs(50)).toBe(0);
   });
 

@@ -110,15 +110,15 @@ test('every query that waited for a silent connection fails, not the first alone
 });
 
 test('an answer that keeps coming may take longer than the deadline', async () => {
-  const sql = poolThrough(proxy.port, { silenceMs: 1_000 });
+  const sql = poolThrough(proxy.port, { silenceMs: 3_000 });
 
-  const rows = await sql`select repeat('x', 20000) as text, pg_sleep(0.3) from generate_series(1, 8)`;
+  const rows = await sql`select repeat('x', 20000) as text, pg_sleep(0.6) from generate_series(1, 8)`;
 
   expect(rows).toHaveLength(8);
 });
 
 test('silence that nobody waits for is none: LISTEN, an idle connection, an open transaction', async () => {
-  const sql = poolThrough(proxy.port, { silenceMs: 300 });
+  const sql = poolThrough(proxy.port, { silenceMs: 3_000 });
   let hear: (text: string) => void = () => {};
   const heard = new Promise<string>((resolve) => {
     hear = resolve;
@@ -129,7 +129,7 @@ test('silence that nobody waits for is none: LISTEN, an idle connection, an open
 
   await sql.begin(async (tx) => {
     await tx`select 1`;
-    await sleep(1_200);
+    await sleep(4_500);
     await tx`select 2`;
   });
   await sql.notify('quiet', 'still here');

@@ -201,7 +201,7 @@ describe('being interrupted', () => {
     const controller = new AbortController();
     const sent = startSender().send(attempt(receiver.url), controller.signal);
     await receiver.waitFor(1);
-    setTimeout(() => controller.abort(), 100);
+    setTimeout(() => controller.abort(), 1_000);
 
     expect(await sent).toMatchObject({ outcome: 'success', responseExcerpt: 'yes' });
   });

@@ -52,11 +52,12 @@ describe('what arrives', () => {
         setTimeout(() => socket.write(last), 20);
       }),
     );
-    const sender = startSender({ timeoutMs: 250 });
-
-    expect(await sender.send(attempt(`http://${host}`))).toMatchObject({ outcome: 'failure', status: 500 });
+    expect(await startSender().send(attempt(`http://${host}`))).toMatchObject({
+      outcome: 'failure',
+      status: 500,
+    });
     last = '';
-    expect(await sender.send(attempt(`http://${host}`))).toMatchObject({
+    expect(await startSender({ timeoutMs: 250 }).send(attempt(`http://${host}`))).toMatchObject({
       status: null,
       error: `no answer from ${host} within 250 ms`,
     });
@@ -124,6 +125,7 @@ describe('a process that stands still', () => {
     const worker = new Worker(
       `const { parentPort } = require('node:worker_threads');
        const server = require('node:http').createServer((request, response) => {
+         parentPort.postMessage('arrived');
          setTimeout(() => response.end('in time'), 150);
        });
        server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
@@ -131,12 +133,12 @@ describe('a process that stands still', () => {
     );
     try {
       const [port] = await once(worker, 'message');
-      const sent = startSender({ timeoutMs: 300 }).send(attempt(`http://127.0.0.1:${port}`));
-      // The connection stands, and the request is on its way.
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      const arrived = once(worker, 'message');
+      const sent = startSender({ timeoutMs: 3_000 }).send(attempt(`http://127.0.0.1:${port}`));
+      await arrived;
       // Behind it the clocks are looked at before the sockets are.
       await new Promise(setImmediate);
-      standStill(600);
+      standStill(3_500);
 
       expect(await sent).toMatchObject({ outcome: 'success', responseExcerpt: 'in time' });
     } finally {
@@ -146,9 +148,9 @@ describe('a process that stands still', () => {
 
   test('for long is no failure of the receiver', async () => {
     const receiver = await startReceiver({ hang: 'headers' });
-    const sent = startSender({ timeoutMs: 300 }).send(attempt(receiver.url));
+    const sent = startSender({ timeoutMs: 2_000 }).send(attempt(receiver.url));
     await receiver.waitFor(1);
-    standStill(3_000);
+    standStill(5_000);
 
     expect(await sent).toMatchObject({
       outcome: 'ours',
@@ -244,7 +246,8 @@ describe('answers that are too slow or too much', () => {
   test('a body that stalls after a 2xx takes nothing back', async () => {
     const receiver = await startReceiver({ hang: 'body', body: 'so far' });
 
-    const result = await startSender({ timeoutMs: 300 }).send(attempt(receiver.url));
+    // The body alone has less time than the rest.
+    const result = await startSender({ timeoutMs: 30_000 }).send(attempt(receiver.url));
 
     expect(result).toMatchObject({ outcome: 'success', status: 200, responseExcerpt: 'so far' });
   });

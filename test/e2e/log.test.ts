@@ -75,6 +75,7 @@ it('tells the story at info, and nothing confidential at any level', { timeout: 
     await client.request('GET', '/orders/planted-order?planted=planted-query');
     await client.request('POST', '/orders', { planted: 'planted-value' });
     await until('the mail', async () => (await installation.mails()).length > 0);
+    await until('its record', async () => linesOf(worker).some(({ msg }) => msg === 'deactivation mailed'));
     await client.request('POST', `/webhooks/${webhookId}/test`);
     const deliveryId = String((await sql`select id from deliveries`)[0]?.id);
 

@@ -51,7 +51,7 @@ beforeAll(async () => {
       output += text;
     });
   }
-});
+}, 300_000);
 afterAll(async () => {
   if (shell?.pid !== undefined) {
     const exited = once(shell, 'exit');
@@ -104,7 +104,7 @@ it('leads to a signed delivery in a receiver of its own', { timeout: 300_000 }, 
 });
 
 const others = guideNames().filter((name) => name !== 'quickstart');
-it.each(others)('the commands of %s work after that', async (name) => {
+it.each(others)('the commands of %s work after that', { timeout: 400_000 }, async (name) => {
   const bash = blocksOf(name).filter(({ language }) => language === 'bash');
   for (const { text } of bash) expect(await paste(text)).not.toMatch(/^undefined$/m);
 });

@@ -19,7 +19,8 @@ async function withOrders(orders: number, onTestFinished: TestContext['onTestFin
   onTestFinished(() => installation.remove());
   const receiver = await createReceiver();
   onTestFinished(() => receiver.close());
-  const env = { ...installation.env, FIRST_ATTEMPTS: 'batch' };
+  // What hangs is ended by the kill, and never by its own time.
+  const env = { ...installation.env, FIRST_ATTEMPTS: 'batch', DELIVERY_TIMEOUT: '60s' };
   const api = await startProgram({ ...env, ROLE: 'api' }, STARTS_MS);
   onTestFinished(() => api.kill());
   const client = await login(api.url, installation.credentials);

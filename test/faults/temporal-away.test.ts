@@ -40,7 +40,7 @@ test('100 orders accepted without Temporal are 100 deliveries, each once, when i
     method: 'POST',
   });
   await client.createOrder('before');
-  await receiver.waitFor(1, 20_000);
+  await receiver.waitFor(1);
 
   await temporal.stop();
   temporal = undefined;

@@ -37,7 +37,13 @@ test('what happened in those moments is not repeated, and what was accepted in t
   const temporal = await startOnDisk();
   const stack = await startDeliveryStack('power-cut', {
     temporalAddress: temporal.address,
-    policy: { initialIntervalMs: 500, coefficient: 1, windowMs: 600_000, attemptTimeoutMs: 20_000 },
+    policy: {
+      initialIntervalMs: 500,
+      coefficient: 1,
+      maxRetries: 1_000,
+      windowMs: 3_600_000,
+      attemptTimeoutMs: 20_000,
+    },
     reconciling: { intervalMs: 200, graceMs: 1_000 },
   });
   cleanups.push(() => stack.stop());

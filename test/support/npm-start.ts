@@ -71,7 +71,7 @@ export async function banner(started: Started): Promise<Record<string, string>> 
   void started.ended.then(() => {
     over = true;
   });
-  for (const end = Date.now() + 90_000; !/Waybill is ready\.\n\n(.+\n)+\n/.test(started.output()); ) {
+  for (const end = Date.now() + 240_000; !/Waybill is ready\.\n\n(.+\n)+\n/.test(started.output()); ) {
     if (over || Date.now() > end) throw new Error(`No banner:\n${started.output()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -59,7 +59,7 @@ export interface Receiver {
   respond(handler: ReceiverHandler | ReceiverAnswer): void;
   /**
    * Resolves with the requests once there are so many, or with those that match once one does.
-   * @throws Error after `timeoutMs` (default 10 s), naming what did arrive
+   * @throws Error after `timeoutMs` (default 60 s), naming what did arrive
    */
   waitFor(
     wanted: number | ((request: ReceivedRequest) => boolean),
@@ -170,7 +170,7 @@ export async function createReceiver(
     respond(next) {
       current = next;
     },
-    waitFor(wanted, timeoutMs = 10_000) {
+    waitFor(wanted, timeoutMs = 60_000) {
       return new Promise((resolve, reject) => {
         const done = () => {
           clearTimeout(timer);

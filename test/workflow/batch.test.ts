@@ -208,7 +208,7 @@ describe('a webhook that was', () => {
 });
 
 test('hostile receivers hold up nobody else, and each fails for itself', async () => {
-  const stack = await start({ worker: false, policy: { maxRetries: 0, attemptTimeoutMs: 1_000 } });
+  const stack = await start({ worker: false, policy: { maxRetries: 0, attemptTimeoutMs: 10_000 } });
   const prompt = await startReceiver();
   const hostile = [
     await startReceiver(() => ({ hang: 'headers' })),
@@ -317,7 +317,11 @@ describe('a batch whose workflow', () => {
 
   test('was terminated: each that had not begun is handed back, the requests under way count, and the batch does not begin again', async () => {
     // So long that the relay comes first, which takes up again what nobody holds any more.
-    const stack = await start({ worker: false, reconciling: { intervalMs: 120_000, graceMs: 60_000 } });
+    const stack = await start({
+      worker: false,
+      reconciling: { intervalMs: 600_000, graceMs: 300_000 },
+      policy: { attemptTimeoutMs: 240_000 },
+    });
     const { ids, receiver, release, batch } = await full(stack, 40);
     await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
     await stack.until('nobody to hold those that had not begun', async () => {

@@ -7,7 +7,7 @@ import { createReceiver, type Receiver } from '../support/receiver.ts';
 let stack: DeliveryStack;
 let receiver: Receiver;
 beforeAll(async () => {
-  stack = await startDeliveryStack('exhaustion');
+  stack = await startDeliveryStack('exhaustion', { policy: { attemptTimeoutMs: 15_000 } });
   receiver = await createReceiver();
 });
 afterEach(() => stack.retireWebhooks());

@@ -9,7 +9,9 @@ import { createReceiver, type Receiver } from '../support/receiver.ts';
 let stack: DeliveryStack;
 let receiver: Receiver;
 beforeAll(async () => {
-  stack = await startDeliveryStack('operator-updates', { policy: { windowMs: 3_600_000, maxRetries: 3 } });
+  stack = await startDeliveryStack('operator-updates', {
+    policy: { windowMs: 3_600_000, maxRetries: 3, attemptTimeoutMs: 60_000 },
+  });
   receiver = await createReceiver();
 });
 afterEach(() => stack.retireWebhooks());

@@ -27,6 +27,7 @@ async function receiverOf(...args: Parameters<typeof createReceiver>) {
 test('attempts interrupted before their result was recorded are made again under the same number', async () => {
   const interrupted = new Set<number>();
   const stack = await start('interrupted', {
+    policy: { windowMs: 600_000 },
     wrapSender: (sender) => ({
       ...sender,
       async send(request, signal) {
@@ -43,7 +44,7 @@ test('attempts interrupted before their result was recorded are made again under
   const receiver = await receiverOf({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10040');
-  expect(await stack.untilClosed(id, 60_000)).toBe('FAILED');
+  expect(await stack.untilClosed(id, 180_000)).toBe('FAILED');
   expect(interrupted.size).toBe(10);
   const attempts = await stack.attempts(id);
   expect(attempts.map((attempt) => attempt.number)).toEqual(
@@ -51,7 +52,7 @@ test('attempts interrupted before their result was recorded are made again under
   );
   expect(receiver.requests).toHaveLength(31);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
-}, 90_000);
+}, 240_000);
 
 test('away for longer than the window: what was never tried is delivered', async () => {
   const stack = await start('away-untried', { policy: { windowMs: 1_500 }, worker: false });
@@ -67,14 +68,18 @@ test('away for longer than the window: what was never tried is delivered', async
 /** A delivery under retry, and then nobody there until its window is over. */
 async function lostWindow(name: string) {
   const stack = await start(name, {
-    policy: { windowMs: 3_000, initialIntervalMs: 1_000, attemptTimeoutMs: 300 },
+    policy: { windowMs: 3_600_000, initialIntervalMs: 8_000, attemptTimeoutMs: 10_000 },
   });
   const receiver = await receiverOf({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10042');
   await stack.untilState(id, 'retrying');
   await stack.stopWorker();
-  await new Promise((resolve) => setTimeout(resolve, 3_500));
+  // Nobody comes until long after its window.
+  await stack.sql`
+    update deliveries set window_started_at = window_started_at - interval '2 hours',
+      last_attempt_at = last_attempt_at - interval '2 hours', next_attempt_at = next_attempt_at - interval '2 hours'
+    where id = ${id}`;
   return { stack, receiver, webhook, id };
 }
 
