@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
+import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
@@ -68,31 +69,35 @@ test('terminated while no worker runs: canceled when one does', async () => {
 });
 
 test('its history lost: started again with the count it had, and the wait still due is waited', async () => {
-  const { receiver, id } = await waitingDelivery({ initialIntervalMs: 6_000 });
-  const { nextAttemptAt } = await stack.delivery(id);
+  const { receiver, id } = await waitingDelivery();
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
   receiver.respond({ status: 200 });
   await stack.startWorker();
+  const msg = 'reconciled: 1 delivery started again (no longer in Temporal)';
+  await stack.until('the sweep', async () => stack.logged.some((line) => line.msg === msg), PATIENCE_MS);
+  const waits = async () =>
+    (await stack.workflow(id).fetchHistory()).events?.some((event) => event.timerStartedEventAttributes);
+  await stack.until('its wait', waits, PATIENCE_MS);
+  expect(numbers(receiver)).toEqual(['1']);
+  expect(mendsOf(id)).toEqual(['startedAgain: missing']);
+  expect(stack.logged).toContainEqual(expect.objectContaining({ level: 40, why: 'the worker started', msg }));
+  // Ten minutes, made shorter only now.
+  const [row] = await stack.sql<{ nextAttemptAt: Date }[]>`
+    update deliveries set next_attempt_at = now() + interval '2 s' where id = ${id} returning next_attempt_at`;
+  await stack.workflow(id).signal(webhookChangedSignal);
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2']);
-  expect(receiver.requests[1]?.at).toBeGreaterThanOrEqual((nextAttemptAt?.getTime() ?? 0) - 5);
-  expect(mendsOf(id)).toEqual(['startedAgain: missing']);
-  expect(stack.logged).toContainEqual(
-    expect.objectContaining({
-      level: 40,
-      why: 'the worker started',
-      msg: 'reconciled: 1 delivery started again (no longer in Temporal)',
-    }),
-  );
+  expect(receiver.requests[1]?.at).toBeGreaterThanOrEqual((row?.nextAttemptAt.getTime() ?? 0) - 5);
 });
 
 test('its history lost under a running worker: started again when its next step is late', async () => {
   const swept = sweeps();
-  const { receiver, id } = await waitingDelivery({ initialIntervalMs: 3_000 });
+  const { receiver, id } = await waitingDelivery();
   await stack.until('the first sweep', async () => sweeps() > swept, PATIENCE_MS);
   receiver.respond({ status: 200 });
   await loseWorkflow(stack.client, stack.workflowId(id));
+  await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2']);
 });
