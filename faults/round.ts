@@ -149,16 +149,10 @@ async function settled(
  * @throws TooSlowError
  */
 async function comes(moment: Promise<void>, scene: Scene<BasicStack>, { policy, moment: name }: Round) {
-  let come = false;
-  const reached = moment.then(() => {
-    come = true;
-  });
-  // Looked at below.
-  reached.catch(() => {});
+  const reached = moment.then(() => true);
   const end = Date.now() + MOMENT_MS;
   while (Date.now() < end) {
-    await Promise.race([reached, sleep(ASK_MS)]);
-    if (come) return;
+    if (await Promise.race([reached, sleep(ASK_MS, false)])) return;
     if (typeof name === 'number' && (await windowIsOver(scene, policyOf(policy)))) {
       throw new TooSlowError(`the window was over before attempt ${name}`);
     }

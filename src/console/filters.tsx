@@ -37,16 +37,22 @@ export function Filters(props: {
   );
 }
 
+/** By one of several, or any. */
+export function ChoiceFilter(props: Parameters<typeof Select>[0]) {
+  const { options, ...more } = props;
+  return <Select {...more} options={[['', 'Any'], ...options]} />;
+}
+
 /** By kind of event. */
 export function EventTypeFilter({ value }: { value: string | undefined }) {
-  const options = [['', 'Any'], ...eventTypeNames.map((type) => [type, type] as const)] as const;
-  return <Select name="webhookType" label="Event type" value={value} options={options} />;
+  const options = eventTypeNames.map((type) => [type, type] as const);
+  return <ChoiceFilter name="webhookType" label="Event type" value={value} options={options} />;
 }
 
 /** By the state of a delivery. */
 export function StateFilter({ value }: { value: string | undefined }) {
-  const options = [['', 'Any'], ...deliveryStates.map((state) => [state, state] as const)] as const;
-  return <Select name="state" label="State" value={value} options={options} />;
+  const options = deliveryStates.map((state) => [state, state] as const);
+  return <ChoiceFilter name="state" label="State" value={value} options={options} />;
 }
 
 /** By what an event tells of. */

@@ -1,6 +1,6 @@
 /** What the claims of fresh deliveries say of what they left: a recovery goes on as soon as they leave nothing. */
 import pino from 'pino';
-import { expect, test } from 'vitest';
+import { expect, type TestContext, test } from 'vitest';
 import { createSlots, type Slots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -10,13 +10,19 @@ import { type DeliveriesDeps, dispatchDeliveries } from '../../src/relay/deliver
 import { createLane } from '../../src/relay/lane.ts';
 import { createPace } from '../../src/relay/pace.ts';
 import { createPrecedence } from '../../src/relay/precedence.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 import { fireMany } from '../support/relay.ts';
 
 const SLOTS = 256;
 
-async function relayOf({ sql }: TestDatabase, slots: Slots = createSlots(SLOTS)) {
+async function relay(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  slots: Slots = createSlots(SLOTS),
+) {
+  const database = await createTestDatabase();
+  onTestFinished(() => database.drop());
+  const { sql } = database;
   const { eshopId } = await createEshop(sql, { name: 'Mugs', email: 'mugs@shop.example' });
   await insertWebhook(sql, eshopId, 'CREATE_ORDER');
   const deps: DeliveriesDeps = {
@@ -41,19 +47,15 @@ async function relayOf({ sql }: TestDatabase, slots: Slots = createSlots(SLOTS))
   return { deps, precedence, fire: (count: number) => fireMany({ sql, eshopId }, count) };
 }
 
-test('of a trickle a batch leaves nothing', async ({ onTestFinished }) => {
-  const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
-  const { deps, precedence, fire } = await relayOf(database);
+test('of a trickle a batch leaves nothing', async (context) => {
+  const { deps, precedence, fire } = await relay(context);
   await fire(3);
   await dispatchBatch(deps, createLane('batch'), precedence);
   expect(precedence.isOver()).toBe(true);
 });
 
-test('of a rush a batch leaves something', async ({ onTestFinished }) => {
-  const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
-  const { deps, precedence, fire } = await relayOf(database);
+test('of a rush a batch leaves something', async (context) => {
+  const { deps, precedence, fire } = await relay(context);
   await fire(600);
   await dispatchBatch(deps, createLane('batch'), precedence);
   expect(precedence.isOver()).toBe(false);
@@ -62,21 +64,15 @@ test('of a rush a batch leaves something', async ({ onTestFinished }) => {
   expect(precedence.isOver()).toBe(true);
 });
 
-test('while there is no room for a batch, something may wait', async ({ onTestFinished }) => {
-  const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
-  const { deps, precedence } = await relayOf(database, createSlots(1));
+test('while there is no room for a batch, something may wait', async (context) => {
+  const { deps, precedence } = await relay(context, createSlots(1));
   precedence.claimed(false);
   await dispatchBatch(deps, createLane('batch'), precedence);
   expect(precedence.isOver()).toBe(false);
 });
 
-test('deliveries that get their own workflows: as many as may be handed over, and whether more wait', async ({
-  onTestFinished,
-}) => {
-  const database = await createTestDatabase();
-  onTestFinished(() => database.drop());
-  const { deps, precedence, fire } = await relayOf(database);
+test('deliveries that get their own workflows: as many as may be handed over, and whether more wait', async (context) => {
+  const { deps, precedence, fire } = await relay(context);
   const pace = createPace();
   const bound = pace.bound();
   await fire(bound);

@@ -45,7 +45,7 @@ it('of an instance that brings its own servers', { timeout: 180_000 }, async () 
   await chmod(dataDir, 0o755);
   let program: Program | undefined;
   try {
-    program = await startProgram({ DATA_DIR: dataDir, DNS_SERVERS: dns.address }, 120_000);
+    program = await startProgram({ DATA_DIR: dataDir, DNS_SERVERS: dns.address });
     const client = await login(
       program.url,
       JSON.parse(await readFile(join(dataDir, 'demonstration.json'), 'utf8')),

@@ -53,7 +53,7 @@ test('Postgres, Temporal, the mail server and a receiver', async ({ onTestFinish
   const url = `https://127.0.0.1:${receiver.port}`;
   await shop.request('POST', '/webhooks', { url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' });
   await fireEvent({ sql, eshopId: credentials.eshopId }, '10001');
-  await receiver.waitFor(1, 60_000);
+  await receiver.waitFor(1);
   await until('the mail that its webhook is inactive', async () => mails.mails.length > 0);
   const [inUse] = await sql`select count(*)::int as plain from pg_stat_ssl join pg_stat_activity using (pid)
     where client_addr is not null and not ssl`;

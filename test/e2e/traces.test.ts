@@ -83,7 +83,7 @@ it('a client’s trace goes on through API, outbox, relay and attempts, over a r
       },
       body: JSON.stringify({ note: 'planted-note', recipientName: 'Planted Nováková' }),
     });
-    const requests = await receiver.waitFor(2, 60_000);
+    const requests = await receiver.waitFor(2);
     await client.request('GET', '/orders/planted-missing');
     await client.request('POST', '/orders', { planted: 'planted-value' });
     await fetch(`${api.url}/planted-nowhere`);
@@ -191,7 +191,7 @@ it('in a batch each attempt is in its own request’s trace, with a link to the 
     await client.request('POST', '/webhooks', webhook);
     const names = ['batch-1', 'batch-2', 'batch-3'];
     await Promise.all(names.map((name) => client.createOrder(name)));
-    const requests = await receiver.waitFor(names.length + 1, 60_000);
+    const requests = await receiver.waitFor(names.length + 1);
     expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
 
     const servers = named(collector, 'POST /v21/orders');
@@ -254,7 +254,7 @@ it('without an endpoint nothing is sent, written or loaded', { timeout: 120_000 
       headers: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` },
     });
     await client.createOrder('untraced');
-    const [request] = await receiver.waitFor(1, 60_000);
+    const [request] = await receiver.waitFor(1);
     expect(request?.headers.traceparent).toBeUndefined();
     const rows = await installation.sql`select traceparent from deliveries where webhook_id = ${data.id}`;
     expect(rows).toEqual([{ traceparent: null }]);
@@ -289,7 +289,7 @@ it.each(['hangs', 'is away'])(
       const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
       await client.request('POST', '/webhooks', webhook);
       for (let order = 1; order <= 20; order += 1) await client.createOrder(`lost ${how} ${order}`);
-      await receiver.waitFor(20, 60_000);
+      await receiver.waitFor(20);
       const lost = (program: Program) => program.output().includes('spans are lost');
       await until('both to say so', async () => lost(api) && lost(worker), 30_000);
       // Their own bound ends the wait for the collector, or the shutdown's would: 1 then.

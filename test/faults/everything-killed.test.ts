@@ -14,9 +14,6 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** It makes both databases on the disk, or repairs them: patience for a busy machine, in milliseconds. */
-const START_MS = 180_000;
-
 test('every delivery of every accepted order arrives after the restart', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-killed-'));
   await chmod(directory, 0o755);
@@ -24,7 +21,7 @@ test('every delivery of every accepted order arrives after the restart', async (
   const receiver = await createReceiver({ delayMs: 300 });
   cleanups.push(() => receiver.close());
   const env = { ...quickEnv, DATA_DIR: directory, RETRY_INITIAL_INTERVAL: '200ms' };
-  const first = await startProgram(env, START_MS);
+  const first = await startProgram(env);
   const credentials = JSON.parse(await readFile(join(directory, 'demonstration.json'), 'utf8'));
   const client = await login(first.url, credentials);
   await client.request('POST', '/webhooks', {
@@ -42,7 +39,7 @@ test('every delivery of every accepted order arrives after the restart', async (
   await first.kill();
   for (const pid of await processesNaming(directory)) process.kill(pid, 'SIGKILL');
 
-  const second = await startProgram(env, START_MS);
+  const second = await startProgram(env);
   cleanups.push(() => second.stop());
   const names = () =>
     new Set(receiver.requests.map((request) => JSON.parse(request.text).eshopOrderId as string));

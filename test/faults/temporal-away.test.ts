@@ -54,7 +54,7 @@ test('100 orders accepted without Temporal are 100 deliveries, each once, when i
 
   temporal = await startTemporal({ binary, ui: false, databaseFile, preferredPort: port });
   expect(temporal.port).toBe(port);
-  await receiver.waitFor(101, 60_000);
+  await receiver.waitFor(101);
   await until('all records', async () => {
     const [row] =
       await installation.sql`select count(*)::int as open from deliveries where state <> 'delivered'`;

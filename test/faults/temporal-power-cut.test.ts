@@ -120,18 +120,18 @@ async function setBackUnderALivingWorker(noticed: boolean) {
 
   await temporal.flushed();
   await stack.changeWebhook(held.webhook.id, { active: true });
-  await failing.receiver.waitFor(4, 60_000);
-  await held.receiver.waitFor(4, 60_000);
+  await failing.receiver.waitFor(4);
+  await held.receiver.waitFor(4);
   for (let changes = 0; changes < 3; changes += 1) {
     await stack.changeWebhook(failing.webhook.id, { active: false });
     await stack.untilHeld(failingId);
     const made = failing.receiver.requests.length;
     await stack.changeWebhook(failing.webhook.id, { active: true });
-    await failing.receiver.waitFor(made + 1, 60_000);
+    await failing.receiver.waitFor(made + 1);
   }
   const later = await receiverAnd(stack, 'CREATE_RETURN', 503);
   const laterId = await later.fire();
-  await later.receiver.waitFor(2, 60_000);
+  await later.receiver.waitFor(2);
   await temporal.cutPower();
   if (noticed) {
     await stack.until('it to be missed', async () =>

@@ -24,13 +24,14 @@ export interface Program {
 
 /**
  * Starts the program and waits until it says that it is ready.
+ * @param timeoutMs a first start makes databases on the disk, and a busy machine takes its time
  * @param program Node's arguments; default: what is built
  * @param within a command that becomes the one whose words follow its own
  * @throws Error with its output when it ends before that
  */
 export async function startProgram(
   env: Readonly<Record<string, string>>,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
   program: readonly string[] = [builtMain],
   within: readonly string[] = [],
 ): Promise<Program> {

@@ -45,9 +45,9 @@ test('receivers that never answer take half of all places, and every delivery of
   const neighbour = await neighbourOf(stack, receiver.url);
   for (let index = 0; index < 5; index += 1) await stack.createWebhook(`${silent.url}/${index}`);
   await fireMany(stack, 3);
-  await silent.waitFor(5, 60_000);
+  await silent.waitFor(5);
   await fireMany(stack, 8, neighbour.eshopId);
-  await receiver.waitFor(8, 60_000);
+  await receiver.waitFor(8);
   const [row] = await stack.sql<{ ended: number }[]>`
     select count(*)::int as ended from attempts a join deliveries d on d.id = a.delivery_id
     where d.eshop_id = ${stack.eshopId} and a.finished_at is not null`;
@@ -136,7 +136,7 @@ test('a delivery that failed for good deactivates its webhook and mails, however
   const silent = await startReceiver({ hang: 'headers' });
   const failing = await startReceiver(async () => {
     // Answers once all other places are taken.
-    await silent.waitFor(2, 60_000);
+    await silent.waitFor(2);
     await fireMany(stack, 5);
     return { status: 500 };
   });
@@ -158,9 +158,9 @@ test('in batches too: 2,000 deliveries to a receiver that never answers hold up 
   await stack.createWebhook(silent.url);
   await fireMany(stack, 2_000);
   await stack.startWorker();
-  await silent.waitFor(20, 60_000);
+  await silent.waitFor(20);
   await fireMany(stack, 200, neighbour.eshopId);
-  await receiver.waitFor(200, 60_000);
+  await receiver.waitFor(200);
   // Nothing hanging has ended yet, and no more is under way than one receiver gets that is not known.
   expect(silent.requests).toHaveLength(20);
   const [row] = await stack.sql<{ waiting: number }[]>`

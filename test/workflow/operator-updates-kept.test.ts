@@ -6,6 +6,7 @@ import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { endWindowIn } from '../support/windows.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const PATIENCE_MS = 60_000;
@@ -155,9 +156,7 @@ test('held to the end of its window: expired, no alarm, no mail, and the webhook
   const { stack, receiver, steering } = await start();
   const { id, webhook } = await waitingDelivery(stack, receiver);
   await steering.hold(id, byAnna);
-  // Its window ends two seconds from now.
-  await stack.sql`
-    update deliveries set window_started_at = now() - interval '1 hour' + interval '2 s' where id = ${id}`;
+  await endWindowIn(stack, id, 2_000);
   await stack.workflow(id).signal(webhookChangedSignal);
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired', attemptsMade: 1 });
@@ -185,12 +184,7 @@ test('held for so long that its attempts no longer fit: the webhook is not blame
   await stack.untilState(id, 'retrying');
   await steering.hold(id, byAnna);
   // Until 40 s are left: less than its shortest wait.
-  await stack.sql`
-    with shift as (
-      select now() + interval '40 s' - (window_started_at + interval '600 s') as by from deliveries where id = ${id})
-    update deliveries d set window_started_at = window_started_at + by, last_attempt_at = last_attempt_at + by,
-      next_attempt_at = next_attempt_at + by
-    from shift where d.id = ${id}`;
+  await endWindowIn(stack, id, 40_000);
   await steering.resume(id, {});
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });

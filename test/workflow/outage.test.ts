@@ -5,6 +5,7 @@ import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
+import { endWindowIn } from '../support/windows.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -76,10 +77,7 @@ async function lostWindow(name: string) {
   await stack.untilState(id, 'retrying');
   await stack.stopWorker();
   // Nobody comes until long after its window.
-  await stack.sql`
-    update deliveries set window_started_at = window_started_at - interval '2 hours',
-      last_attempt_at = last_attempt_at - interval '2 hours', next_attempt_at = next_attempt_at - interval '2 hours'
-    where id = ${id}`;
+  await endWindowIn(stack, id, -3_600_000);
   return { stack, receiver, webhook, id };
 }
 
@@ -222,14 +220,7 @@ test('time that we were away shortens the waits that are left, not the 21 attemp
   await stack.until('the twelfth attempt', async () => (await stack.delivery(id)).attemptsMade >= 12, 90_000);
   await stack.stopWorker();
   // Whoever comes back finds 30 s left of the window, with a plan that goes on for 37 s: so long were we away.
-  await stack.sql`
-    with shift as (
-      select now() + interval '30 s' - (window_started_at + ${windowMs} * interval '1 ms') as by
-      from deliveries where id = ${id}), webhook as (
-      update webhooks w set generation_at = generation_at + by from shift where w.id = ${webhook.id})
-    update deliveries d set window_started_at = window_started_at + by,
-      last_attempt_at = last_attempt_at + by, next_attempt_at = next_attempt_at + by
-    from shift where d.id = ${id}`;
+  await endWindowIn(stack, id, 30_000);
   await stack.startWorker({ workflowBundle });
   expect(await stack.untilClosed(id, 120_000)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed', attemptsMade: 21 });

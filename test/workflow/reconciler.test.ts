@@ -6,6 +6,7 @@ import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { endWindowIn } from '../support/windows.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 const PATIENCE_MS = 60_000;
@@ -106,10 +107,7 @@ test('its history lost for longer than the window: one last attempt, then expire
   const { receiver, webhook, id } = await waitingDelivery();
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
-  await stack.sql`
-    update deliveries set window_started_at = now() - interval '2 hours', last_attempt_at = now() - interval '2 hours',
-      next_attempt_at = now() - interval '90 minutes'
-    where id = ${id}`;
+  await endWindowIn(stack, id, -3_600_000);
   const before = receiver.requests.length;
   await stack.startWorker();
   await untilState(id, 'expired');

@@ -8,9 +8,9 @@ import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
-import { EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
+import { ChoiceFilter, EventTypeFilter, Filters, ReceiverFilter } from '../filters.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, Live, Select } from '../parts.tsx';
+import { Empty, Live } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import { Health } from '../webhooks/health.tsx';
 import { eshopFilter } from './filters.tsx';
@@ -33,14 +33,11 @@ export function AllWebhooksPage(props: {
       <h1>All webhooks</h1>
       <Filters path={PATH}>
         {eshopFilter(viewer, asked.among)}
-        <Select
+        <ChoiceFilter
           name="trouble"
           label="Health"
           value={asked.trouble}
-          options={[
-            ['', 'Any'],
-            ['true', 'needs attention'],
-          ]}
+          options={[['true', 'needs attention']]}
         />
         <EventTypeFilter value={asked.webhookType} />
         <ReceiverFilter value={asked.receiver} />

@@ -6,9 +6,16 @@
 import type * as v from 'valibot';
 import { type Query, queryText } from '../api-client.ts';
 import type { Viewer } from '../deps.ts';
-import { EntityFilter, EventTypeFilter, Filters, StateFilter, TimeFilters } from '../filters.tsx';
+import {
+  ChoiceFilter,
+  EntityFilter,
+  EventTypeFilter,
+  Filters,
+  StateFilter,
+  TimeFilters,
+} from '../filters.tsx';
 import { Page } from '../layout.tsx';
-import { Empty, Live, Pages, Select } from '../parts.tsx';
+import { Empty, Live, Pages } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { type DeliveryList, DeliveryRows } from './rows.tsx';
 
@@ -41,14 +48,11 @@ export function DeliveriesPage(props: {
         }
       >
         <StateFilter value={asked.state} />
-        <Select
+        <ChoiceFilter
           name="webhookId"
           label="Webhook"
           value={asked.webhookId}
-          options={[
-            ['', 'Any'],
-            ...webhooks.map(({ id, webhookType }) => [String(id), `${id} · ${webhookType}`] as const),
-          ]}
+          options={webhooks.map(({ id, webhookType }) => [String(id), `${id} · ${webhookType}`])}
         />
         <EventTypeFilter value={asked.webhookType} />
         <EntityFilter value={asked.entityId} />
