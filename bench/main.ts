@@ -26,6 +26,7 @@ interface Options {
   readonly scale: number;
   readonly cluster: boolean;
   readonly before?: string;
+  readonly beside: string;
   readonly minutes: number;
   readonly json: boolean;
 }
@@ -64,6 +65,7 @@ const options = new Command('bench')
   .option('--scale <share>', 'of the full sizes, such as 0.1', share, 1)
   .option('--cluster', 'the full Temporal server on Postgres instead of the embedded one', false)
   .option('--before <folder>', 'another checkout, installed, for the section of the same name')
+  .option('--beside <words>', 'only the scenarios of neighbours that have these in their names', '')
   .option('--minutes <n>', 'nothing takes longer than what is left of these', positiveInteger, 720)
   .option('--json', 'all figures as JSON instead of the table', false)
   .parse()
@@ -81,6 +83,7 @@ const failures = await runSections(options.only, {
   runs: options.runs,
   settings: options.settings,
   before: options.before,
+  beside: options.beside,
   cluster: options.cluster,
   endsAt: started + options.minutes * 60_000,
   say: (text) => console.error(`${Math.round((performance.now() - started) / 1000)} s  ${text}`),

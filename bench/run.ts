@@ -8,7 +8,7 @@ import type { Sheet } from './sheet.ts';
 import { startStack } from './stack.ts';
 
 /** What all sections share. */
-export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 'before' | 'say'> {
+export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 'before' | 'beside' | 'say'> {
   readonly sheet: Sheet;
   readonly shutdown: Shutdown;
   readonly cluster: boolean;
@@ -51,12 +51,13 @@ async function inTime(running: Promise<void>, endsAt: number): Promise<void> {
 const OVER = 'the time for all is over.';
 
 function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (text: string) => void): Bench {
-  const { sheet, cluster, endsAt, sizes, runs, settings, before } = options;
+  const { sheet, cluster, endsAt, sizes, runs, settings, before, beside } = options;
   return {
     sizes,
     runs,
     settings,
     before,
+    beside,
     say,
     stack: () => own.starting(startStack(say, cluster), (stack) => stack.stop(), true),
     note(name, column, value) {

@@ -36,7 +36,8 @@ export const neighbours: Section = {
   async run(bench: Bench) {
     for (let run = 0; run < bench.runs; run += 1)
       for (const setting of bench.settings)
-        for (const trouble of troubles) await trial(bench, setting, trouble);
+        for (const trouble of troubles)
+          if (trouble.name.includes(bench.beside)) await trial(bench, setting, trouble);
   },
 };
 

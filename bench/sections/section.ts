@@ -20,6 +20,8 @@ export interface Bench {
   readonly settings: readonly Setting[];
   /** Another checkout to compare with. */
   readonly before: string | undefined;
+  /** What the names of scenarios have to contain; empty: all. */
+  readonly beside: string;
   /** Starts a stack, which ends with the section. */
   stack(): Promise<Stack>;
   note(name: string, column: Column, value: number): void;
