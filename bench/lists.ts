@@ -15,6 +15,7 @@ import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
 import { stopOnInterruption } from '../src/shutdown.ts';
 import { listsTable, type Measured, measureList, slowest } from './lists/measure.ts';
+import { createPlanner } from './lists/plan.ts';
 import { directions, listQueries } from './lists/queries.ts';
 import { measureScreens, screensTable } from './lists/screens.ts';
 import { seedLists } from './lists/seed.ts';
@@ -53,8 +54,10 @@ try {
   say(`${seeded.deliveries} deliveries are stored.`);
   const queries = screens ? [] : listQueries(sql, seeded);
   const measured: Measured[] = [];
+  const planner = await createPlanner(postgres.url, sql);
+  await shutdown.add(() => planner.end());
   for (const [index, query] of queries.entries()) {
-    for (const direction of directions) measured.push(await measureList(sql, query, direction, times));
+    for (const direction of directions) measured.push(await measureList(planner, query, direction, times));
     if (index % 50 === 49) say(`${index + 1} of ${queries.length} combinations of filters`);
   }
   const ofConsole = createPool(postgres.url, 8);

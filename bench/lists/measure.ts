@@ -2,9 +2,8 @@
  * How long lists take to answer, and by which plans, as a table.
  * @module
  */
-import type { Pool } from '../../src/db/pool.ts';
 import { percentile, shown, table } from '../figures.ts';
-import { type Plan, planOf } from './plan.ts';
+import type { Plan, Planner } from './plan.ts';
 import { type Direction, directions, type ListQuery } from './queries.ts';
 
 /** What was measured of a list with a filter, read from one end. */
@@ -20,7 +19,7 @@ export interface Measured extends Plan {
 
 /** Answers a list several times, after once that is not counted. */
 export async function measureList(
-  sql: Pool,
+  planner: Planner,
   query: ListQuery,
   direction: Direction,
   times: number,
@@ -34,7 +33,7 @@ export async function measureList(
     answers.push(performance.now() - began);
   }
   const plans: Plan[] = [];
-  for (const one of query.queries(direction)) plans.push(await planOf(sql, one));
+  for (const one of query.queries(direction)) plans.push(await planner.planOf(one));
   return {
     list,
     filters,
@@ -45,6 +44,7 @@ export async function measureList(
     indexes: [...new Set(plans.flatMap(({ indexes }) => indexes))],
     read: Math.max(...plans.map(({ read }) => read)),
     sorted: Math.max(...plans.map(({ sorted }) => sorted)),
+    pages: Math.max(...plans.map(({ pages }) => pages)),
   };
 }
 

@@ -2,22 +2,23 @@
  * How Postgres answers a query: by which indexes, how many rows it looks at, and how many it sorts.
  * @module
  */
-import type postgres from 'postgres';
+import postgres from 'postgres';
 import type { Pool } from '../../src/db/pool.ts';
 
-/** A plan as `explain (analyze, format json)` tells it. */
+/** A plan as Postgres logs it. */
 interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
-  /** Absent where the query was not run. */
+  /** Absent where the query was not timed. */
   readonly 'Actual Rows'?: number;
   readonly 'Actual Loops'?: number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
   readonly Plans?: readonly PlanNode[];
 }
-type PlanRow = Readonly<Record<string, readonly [{ readonly Plan: PlanNode }]>>;
 
 /** How a query was answered. */
 export interface Plan {
@@ -28,17 +29,55 @@ export interface Plan {
   readonly read: number;
   /** Rows that the largest sort was given. */
   readonly sorted: number;
+  /** Pages of tables and indexes that were looked at, each as often as it was. */
+  readonly pages: number;
+}
+
+/** Tells how queries are answered. */
+export interface Planner {
+  planOf(query: postgres.Fragment): Promise<Plan>;
+  end(): Promise<void>;
 }
 
 /**
- * Tells how a query is answered.
- * @param run false: how the planner would answer it, without figures
+ * Looks at the plans that queries are truly answered with. `EXPLAIN` would make a plan for the values alone; a pool makes one
+ * that fits all values.
+ * @param url of the same database, for a superuser
+ * @param counts false: without figures
  */
-export async function planOf(sql: Pool, query: postgres.Fragment, run = true): Promise<Plan> {
-  const [row] = await sql<PlanRow[]>`explain (analyze ${run ? sql`on` : sql`off`}, format json) ${query}`;
-  const [plan] = Object.values(row ?? {})[0] ?? [];
-  if (plan === undefined) throw new Error('There is no plan.');
-  const nodes = nodesOf(plan.Plan);
+export async function createPlanner(url: string, sql: Pool, counts = true): Promise<Planner> {
+  const plans: PlanNode[] = [];
+  const own = postgres(url, {
+    // With the pool's own settings of the planner.
+    connection: sql.options.connection,
+    max: 1,
+    onnotice({ message = '' }) {
+      const json = message.slice(message.indexOf('{'));
+      if (message.includes('plan:')) plans.push((JSON.parse(json) as { readonly Plan: PlanNode }).Plan);
+    },
+  });
+  await own.unsafe(`
+    load 'auto_explain';
+    set auto_explain.log_min_duration = 0;
+    set auto_explain.log_format = json;
+    set auto_explain.log_level = notice;
+    set auto_explain.log_analyze = ${counts};
+    set auto_explain.log_timing = off;
+    set auto_explain.log_buffers = ${counts}`);
+  return {
+    async planOf(query) {
+      plans.length = 0;
+      await own`${query}`;
+      const plan = plans.at(-1);
+      if (plan === undefined) throw new Error('There is no plan.');
+      return planFrom(plan);
+    },
+    end: () => own.end(),
+  };
+}
+
+function planFrom(plan: PlanNode): Plan {
+  const nodes = nodesOf(plan);
   const found = (type: RegExp, key: 'Relation Name' | 'Index Name') =>
     [
       ...new Set(nodes.filter((node) => type.test(node['Node Type'])).flatMap((node) => node[key] ?? [])),
@@ -49,6 +88,7 @@ export async function planOf(sql: Pool, query: postgres.Fragment, run = true): P
     indexes: found(/Index/, 'Index Name'),
     read: scans.reduce((sum, node) => sum + lookedAt(node), 0),
     sorted: Math.max(0, ...nodes.filter((node) => /Sort/.test(node['Node Type'])).map(given)),
+    pages: (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0),
   };
 }
 

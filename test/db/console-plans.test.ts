@@ -1,6 +1,6 @@
 /** What the console reads beside the API costs the same whatever is stored: no table is read whole. */
 import { expect, test } from 'vitest';
-import { planOf } from '../../bench/lists/plan.ts';
+import { createPlanner, type Planner } from '../../bench/lists/plan.ts';
 import { seedLists } from '../../bench/lists/seed.ts';
 import { MOST_LOOKED_AT, selectSpeed, selectSteps } from '../../src/db/console/figures.ts';
 import { selectLastAccepted } from '../../src/db/console/health.ts';
@@ -41,7 +41,7 @@ const KINDS = ['order', 'product', 'receiving', 'return', 'stockMovement'] as co
 test(
   'neither figures, nor the health of webhooks, nor a list of records reads a whole table',
   async () => {
-    const { sql, drop } = await unhurried();
+    const { url, sql, drop } = await unhurried();
     try {
       const { eshopId, begin } = await seedLists(sql, ROWS);
       await seedMore(sql, eshopId);
@@ -49,12 +49,12 @@ test(
         select id from webhooks where eshop_id = ${eshopId} and deleted_at is null`;
       const webhooks = rows.map(({ id }) => id);
       const hourAgo = new Date(Date.now() - 3_600_000);
-      const queries: [string, Parameters<typeof planOf>[1]][] = [
+      const queries: [string, Parameters<Planner['planOf']>[0]][] = [
         ['bars of a month', selectSteps(sql, webhooks, { since: begin, stepSeconds: 10_800 })],
         ['bars of an hour', selectSteps(sql, webhooks, { since: hourAgo, stepSeconds: 60 })],
         ['speed', selectSpeed(sql, webhooks, begin)],
         ['last accepted', selectLastAccepted(sql, eshopId)],
-        ...KINDS.flatMap((kind): [string, Parameters<typeof planOf>[1]][] => [
+        ...KINDS.flatMap((kind): [string, Parameters<Planner['planOf']>[0]][] => [
           [`newest ${kind}`, selectNewest(sql, kind, eshopId, { before: null, most: 31 })],
           [`older ${kind}`, selectNewest(sql, kind, eshopId, { before: '10000', most: 31 })],
         ]),
@@ -62,13 +62,15 @@ test(
       const wrong: string[] = [];
       for (const prepare of [async () => {}, exaggerate]) {
         await prepare(sql);
+        const planner = await createPlanner(url, sql, prepare !== exaggerate);
         for (const [name, query] of queries) {
-          const { scanned, indexes, read } = await planOf(sql, query, prepare !== exaggerate);
+          const { scanned, indexes, read } = await planner.planOf(query);
           if (indexes.length === 0) wrong.push(`${name}: no index`);
           for (const table of scanned) if (table !== 'webhooks') wrong.push(`${name}: all of ${table}`);
           // The record that it begins behind, and each record with its lines.
           if (/newest|older/.test(name) && read > 200) wrong.push(`${name}: ${read} rows`);
         }
+        await planner.end();
       }
       expect(wrong).toEqual([]);
       expect(MOST_LOOKED_AT).toBeGreaterThan(ROWS);
@@ -82,7 +84,7 @@ test(
 test(
   'of the newest no more are read than are looked at, however many webhooks there are',
   async () => {
-    const { sql, drop } = await unhurried();
+    const { url, sql, drop } = await unhurried();
     try {
       const { eshopId, begin } = await seedLists(sql, ROWS);
       await exaggerate(sql);
@@ -91,7 +93,9 @@ test(
       const webhooks = rows.map(({ id }) => id);
       expect(webhooks.length).toBeGreaterThan(90);
       await seedMore(sql, eshopId);
-      const { read } = await planOf(sql, selectSpeed(sql, webhooks, begin));
+      const planner = await createPlanner(url, sql);
+      const { read } = await planner.planOf(selectSpeed(sql, webhooks, begin));
+      await planner.end();
       // Two thousand deliveries, the attempt of each, and a row or two of each webhook in each of its weeks.
       expect(read).toBeLessThan(2_000 * 2 + webhooks.length * 20);
     } finally {

@@ -1,10 +1,13 @@
 /** The lists of events and deliveries read what they show, and not what is stored. */
 import { expect, test } from 'vitest';
-import { planOf } from '../../bench/lists/plan.ts';
+import { createPlanner, type Planner } from '../../bench/lists/plan.ts';
 import { directions, listQueries } from '../../bench/lists/queries.ts';
-import { seedLists } from '../../bench/lists/seed.ts';
+import { type Seeded, seedLists } from '../../bench/lists/seed.ts';
 import { listEvents, selectDeliveriesOf } from '../../src/db/event-log.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
+import { type AllDeliveriesFilter, listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
+import { deliveryStates } from '../../src/domain/delivery-state.ts';
 import { exaggerate, PATIENCE_MS, ROWS, unhurried } from '../support/plans.ts';
 
 test.each([
@@ -12,8 +15,8 @@ test.each([
   ['as ten million deliveries have them', exaggerate, false],
 ] as const)(
   'no filter, page or cursor makes a list read a whole table, with statistics %s',
-  async (_, prepare, run) => {
-    const { sql, drop } = await unhurried();
+  async (_, prepare, counts) => {
+    const { url, sql, drop } = await unhurried();
     try {
       const seeded = await seedLists(sql, ROWS);
       await prepare(sql);
@@ -21,8 +24,9 @@ test.each([
       const lists = listQueries(sql, seeded).filter(({ filters }) => !/\(/.test(filters.join()));
       expect(lists).toHaveLength(2 ** 5 * 8 + 2 ** 4);
       const wrong: string[] = [];
-      const look = async (name: string, query: Parameters<typeof planOf>[1]) => {
-        const { scanned, indexes } = await planOf(sql, query, run);
+      const planner = await createPlanner(url, sql, counts);
+      const look = async (name: string, query: Parameters<Planner['planOf']>[0]) => {
+        const { scanned, indexes } = await planner.planOf(query);
         if (indexes.length === 0) wrong.push(`${name}: no index`);
         for (const table of scanned) if (!/^webhook/.test(table)) wrong.push(`${name}: all of ${table}`);
       };
@@ -35,6 +39,7 @@ test.each([
       const page = await listEvents(sql, seeded.eshopId, {}, { limit: 100, offset: 0 });
       const ids = page.map(({ id }) => id);
       await look('the deliveries of a page of events', selectDeliveriesOf(sql, ids));
+      await planner.end();
       expect(wrong).toEqual([]);
     } finally {
       await drop();
@@ -46,7 +51,7 @@ test.each([
 test(
   'whoever looks for lost events reads those of the type, and not all of the e-shop',
   async () => {
-    const { sql, drop } = await unhurried();
+    const { url, sql, drop } = await unhurried();
     try {
       const { eshopId, changedWebhookId, earlierType, begin } = await seedLists(sql, ROWS);
       const search = {
@@ -64,7 +69,9 @@ test(
       // Of each the event, its place in an index, and its deliveries to all webhooks of the type.
       const most = 10 * suspects;
       expect(most).toBeLessThan(all);
-      const { scanned, read } = await planOf(sql, selectCountOfLost(sql, search, null, all));
+      const planner = await createPlanner(url, sql);
+      const { scanned, read } = await planner.planOf(selectCountOfLost(sql, search, null, all));
+      await planner.end();
       expect(scanned).toEqual([]);
       expect(read).toBeLessThan(most);
     } finally {
@@ -73,3 +80,58 @@ test(
   },
   PATIENCE_MS,
 );
+
+test(
+  'of a record that many events tell of, a rare state costs what is in that state, and any other filter what is shown',
+  async () => {
+    const { url, sql, drop } = await unhurried();
+    try {
+      const seeded = await seedLists(sql, ROWS);
+      await exaggerate(sql);
+      const { eshopId, busyEntityId: entityId } = seeded;
+      const [few] = await eventsOf(sql, seeded);
+      // Of each event its place in an index and, by their ids, its deliveries: not one look at each of a hundred webhooks.
+      expect(await pagesOf(url, sql, seeded)).toBeLessThan(30 * Number(few?.events) + 300);
+
+      await sql`update events set entity_id = ${entityId} where eshop_id = ${eshopId}`;
+      await sql`update deliveries set entity_id = ${entityId} where eshop_id = ${eshopId}`;
+      await sql`update redeliveries set entity_id = ${entityId} where eshop_id = ${eshopId}`;
+      const [many] = await eventsOf(sql, seeded);
+      expect(many?.events).toBeGreaterThan(1_000);
+      expect(await pagesOf(url, sql, seeded, /expired|canceled/)).toBeLessThan(4 * Number(many?.events));
+      // And what is found is the same.
+      for (const state of deliveryStates) {
+        const ids = async (filter: AllDeliveriesFilter) =>
+          (await listAllDeliveries(sql, eshopId, { state, ...filter }, { limit: 100, offset: 0 })).map(
+            ({ id }) => id,
+          );
+        expect(await ids({ entityId })).toEqual(await ids({}));
+      }
+    } finally {
+      await drop();
+    }
+  },
+  PATIENCE_MS,
+);
+
+function eventsOf(sql: Pool, { eshopId, busyEntityId }: Seeded) {
+  return sql<{ events: number }[]>`
+    select count(*)::int as events from events where eshop_id = ${eshopId} and entity_id = ${busyEntityId}`;
+}
+
+/** The most pages that a list of the busy record's deliveries looks at, with one filter more at most. */
+async function pagesOf(url: string, sql: Pool, seeded: Seeded, besides = /./): Promise<number> {
+  const planner = await createPlanner(url, sql);
+  const lists = listQueries(sql, seeded).filter(
+    ({ list, filters }) =>
+      list === 'deliveries' && filters.length <= 2 && filters.at(-1) === BUSY && besides.test(filters.join()),
+  );
+  let most = 0;
+  for (const direction of directions) {
+    for (const query of lists.flatMap(({ queries }) => queries(direction)))
+      most = Math.max(most, (await planner.planOf(query)).pages);
+  }
+  await planner.end();
+  return most;
+}
+const BUSY = 'entityId (busy)';

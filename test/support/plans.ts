@@ -11,10 +11,15 @@ export const ROWS = 20_000;
 export const PATIENCE_MS = 600_000;
 
 /** A database in which no statement takes too long, however busy the machine is. */
-export async function unhurried(): Promise<{ readonly sql: Pool; drop(): Promise<void> }> {
+export async function unhurried(): Promise<{
+  readonly url: string;
+  readonly sql: Pool;
+  drop(): Promise<void>;
+}> {
   const { url, drop } = await createTestDatabase();
   const sql = createPool(url, 2, { statementMs: null, silenceMs: null });
   return {
+    url,
     sql,
     async drop() {
       await sql.end();

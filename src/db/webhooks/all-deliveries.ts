@@ -94,7 +94,7 @@ function foundAmong(
   part: Part,
   { webhooks, condition }: Among,
 ) {
-  const { entityId, webhookType, until } = filter;
+  const { entityId, webhookType, until, state } = filter;
   const order = directionOf(sql, part);
   const most = reachOf(part);
   const wanted = sql`
@@ -102,32 +102,76 @@ function foundAmong(
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
     ${condition}
     ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}`;
-  const ofWebhooks = (which: ReturnType<Sql>) => sql`
+  const ofWebhooks = (which: postgres.Fragment, unless: postgres.Fragment) => sql`
     select x.id from ${webhooks} w cross join lateral (
       select d.id from deliveries d where d.webhook_id = w.id and ${which} ${wanted}
-      order by d.id ${order} limit ${most}) x`;
-  if (entityId === undefined) {
+      order by d.id ${order} limit ${most}) x
+    ${unless}`;
+  const byWebhooks = (alike: postgres.Fragment, unless: postgres.Fragment) => {
     // An event before `until` may have been delivered again later.
-    if (until === undefined) return ofWebhooks(sql`true`);
+    if (until === undefined) return ofWebhooks(alike, unless);
     const end = sql`${idAt(until)}::uuid`;
     const again = sql`
       select x.id from ${webhooks} w cross join lateral (
         select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
-        where r.webhook_id = w.id and r.delivery_id >= ${end} ${wanted}
-        order by r.delivery_id ${order} limit ${most}) x`;
-    return sql`(${ofWebhooks(sql`d.id < ${end}`)}) union all (${again})`;
-  }
-  return sql`
+        where r.webhook_id = w.id and r.delivery_id >= ${end} and ${alike} ${wanted}
+        order by r.delivery_id ${order} limit ${most}) x
+      ${unless}`;
+    return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, unless)}) union all (${again})`;
+  };
+  if (entityId === undefined) return byWebhooks(sql`true`, sql``);
+  // Neither is a join to the planner: it would look for each event at each webhook, or read all deliveries.
+  const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
+  const byEvents = (unless: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
-       select d.id from deliveries d where ${madeWith(sql, sql`e.id`)} ${wanted}
-         and d.webhook_id in (select id from ${webhooks} w)) x
-     where e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${within(sql, sql`e.id`, filter)}
+       select d.id from deliveries d where ${madeWith(sql, sql`e.id`)} ${wanted} and ${oneOf(sql`d.webhook_id`)}
+       offset 0) x
+     where ${ofRecord(sql, eshopId, entityId, filter)} ${unless}
        ${'after' in part ? sql`and e.id >= ${leastOf(sql, sql`${part.after}`)} and e.id < ${part.before}::uuid` : sql``}
      order by e.id ${order}, x.id ${order} limit ${most})
     union all
     (select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
-     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and r.webhook_id in (select id from ${webhooks} w) ${wanted}
+     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and ${oneOf(sql`r.webhook_id`)} ${wanted} ${unless}
      order by r.delivery_id ${order} limit ${most})`;
+  if (state === undefined || state === 'delivered') return byEvents(sql``);
+  const few = sql`(select few from weighed)`;
+  return sql`
+    (${byEvents(sql`and not ${few}`)})
+    union all
+    (${byWebhooks(sql`d.entity_id = ${entityId}`, sql`where ${few}`)})`;
+}
+
+/** A record with no more events than this is asked for its deliveries event by event, whatever their state. */
+const FEW_EVENTS = 1_000;
+/** How far events, and deliveries in a state, are counted. */
+const MOST_WEIGHED = 50_000;
+/** An event takes so many times what a delivery takes that is looked at. */
+const EVENT_WEIGHT = 2;
+
+/** Whether fewer deliveries are in a rare state than a record has events, as a table `weighed` in SQL. */
+function weighed(sql: Sql, eshopId: number, { entityId, state, since, until }: AllDeliveriesFilter) {
+  if (entityId === undefined || state === undefined || state === 'delivered') return sql``;
+  // Told by an index alone.
+  const rare =
+    state === 'failed' || state === 'expired' || state === 'canceled'
+      ? inState(sql, state)
+      : sql`d.state in ('pending', 'retrying')`;
+  return sql`
+    , weighed as materialized (
+      select n > ${FEW_EVENTS} and (
+        select count(*) from (
+          select from wanted w cross join lateral (
+            select from deliveries d where d.webhook_id = w.id and ${rare} limit ${MOST_WEIGHED}) x
+          limit ${MOST_WEIGHED}) counted) < ${EVENT_WEIGHT} * n as few
+      from (
+        select count(*) as n from (
+          select from events e where ${ofRecord(sql, eshopId, entityId, { since, until })}
+          limit ${MOST_WEIGHED}) counted) events)`;
+}
+
+/** Whether an event `e` tells of a record, as SQL. */
+function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
+  return sql`e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${within(sql, sql`e.id`, times)}`;
 }
 
 /** A part of the deliveries of an e-shop. Those of deleted webhooks do not exist here. */
@@ -140,7 +184,7 @@ export async function listAllDeliveries(
 /** The query of {@link listAllDeliveries}, not sent yet. */
 export function selectAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Part) {
   return sql<DeliveryLogRow[]>`
-    with wanted as materialized (${webhooks(sql, eshopId, filter)}),
+    with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)},
     found as materialized (
       select id from (${found(sql, eshopId, filter, part)}) f order by id ${directionOf(sql, part)} ${cut(sql, part)})
     ${selectDeliveries(sql)}
@@ -160,7 +204,7 @@ export async function countAllDeliveries(
 /** The query of {@link countAllDeliveries}, not sent yet. */
 export function selectCountOfAll(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   return sql<{ count: number }[]>`
-    with wanted as materialized (${webhooks(sql, eshopId, filter)})
+    with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}
     select count(*)::int as count from (
       select from (${found(sql, eshopId, filter, { limit: MOST_COUNTED, offset: 0 })}) f limit ${MOST_COUNTED}) counted`;
 }
