@@ -83,7 +83,7 @@ export const batchDefects: readonly Defect[] = [
   {
     name: 'batch-hand-backs-without-pace',
     file: 'src/relay/hand-back-pace.ts',
-    text: 'busy() ?',
+    text: 'felt() || slow ?',
     replacement: 'size < 0 ?',
     noticed:
       'After a rush the workflows of what failed in it start all at once, and fresh deliveries wait for them.',

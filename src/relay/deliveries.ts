@@ -81,7 +81,15 @@ export async function dispatchDeliveries(
   await startAll(
     deps,
     claimed.filter(({ batchId }) => batchId === null),
-    { concurrency: CONCURRENCY, startOne: (delivery) => dispatcher.startDelivery(delivery) },
+    {
+      concurrency: CONCURRENCY,
+      async startOne(delivery) {
+        const before = performance.now();
+        await dispatcher.startDelivery(delivery);
+        const now = performance.now();
+        pace.started(now - before, now);
+      },
+    },
   );
   if (lane.now() === 'batch' || (claim.more && !full)) return 'more';
   if (full) return FULL_MS;

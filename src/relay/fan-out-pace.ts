@@ -39,9 +39,9 @@ const PROMPT_MS = 30;
 const SLOW_MS = 100;
 
 /** Of what leads to no attempt, per second: at first, at least, and how many more after each second. */
-const FIRST_RATE = 8;
-const LEAST_RATE = 2;
-const STEP = 4;
+const FIRST_RATE = 4;
+const LEAST_RATE = 1;
+const STEP = 1;
 /** A step down shows only after this, in milliseconds; what is not told in this time is not made up for. */
 const ROUND_MS = 250;
 

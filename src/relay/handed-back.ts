@@ -26,7 +26,11 @@ export async function dispatchHandedBack(deps: HandedBackDeps, pace: HandBackPac
   const deliveries = await claimHandedBack(deps.sql, limit);
   await startAll(deps, deliveries, {
     concurrency: CONCURRENCY,
-    startOne: (delivery) => deps.handedBack.startHandedBack(delivery),
+    async startOne(delivery) {
+      const before = performance.now();
+      await deps.handedBack.startHandedBack(delivery);
+      pace.observe(performance.now() - before);
+    },
   });
   return deliveries.length < limit ? 'idle' : HAND_BACK_INTERVAL_MS;
 }

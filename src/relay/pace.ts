@@ -23,6 +23,13 @@ export interface Pace {
   late(): boolean;
   /** How long what was handed over was last seen to wait, in milliseconds; 0 when that is a second ago. */
   waitMs(now: number): number;
+  /** The longest that Temporal took for a start lately, in milliseconds; 0 when the last one was a second ago. */
+  startMs(now: number): number;
+  /**
+   * @param callMs how long Temporal took for a start, in milliseconds
+   * @param now as for `observe`
+   */
+  started(callMs: number, now: number): void;
   /** @param now in milliseconds, on any clock that does not jump */
   observe(observation: Observation, now: number): void;
 }
@@ -38,6 +45,8 @@ const LATE_MS = 500;
 export const TIMES_IN_HALF_A_SECOND = 500 / PROMPT_MS;
 /** A step down shows only after this, in milliseconds. */
 const PATIENCE_MS = 1_000;
+/** Starts within so many milliseconds are taken together. */
+const MOMENT_MS = 50;
 /** What was observed says something for so long, in milliseconds. */
 const FRESH_MS = 1_000;
 
@@ -48,11 +57,18 @@ export function createPace(): Pace {
   let late = false;
   let loweredAt = Number.NEGATIVE_INFINITY;
   let waited = { ms: 0, at: Number.NEGATIVE_INFINITY };
+  let start = { ms: 0, at: Number.NEGATIVE_INFINITY };
   return {
     bound: () => Math.floor(bound),
     full: () => full,
     late: () => late,
     waitMs: (now) => (now - waited.at < FRESH_MS ? waited.ms : 0),
+    startMs: (now) => (now - start.at < FRESH_MS ? start.ms : 0),
+    started(callMs, now) {
+      // One of several at once may be prompt by chance.
+      const longest = now - start.at < MOMENT_MS ? Math.max(start.ms, callMs) : callMs;
+      start = { ms: longest, at: now };
+    },
     observe({ handOverMs, bounded }, now) {
       waited = { ms: handOverMs, at: now };
       full = bounded;

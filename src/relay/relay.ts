@@ -70,7 +70,7 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-/** A delivery that waits longer for its attempt, once handed over, waits for something else, in milliseconds. */
+/** A delivery that waits longer to be started, or then for its attempt, waits for something else, in milliseconds. */
 const FELT_MS = 60;
 /** What waits for longer beside a recovery slows the recovery down, in milliseconds. */
 const BESIDE_RECOVERY_MS = 30;
@@ -94,10 +94,11 @@ export function startRelay(options: RelayOptions): Relay {
     });
   const pace = createPace();
   const lane = createLane(options.firstAttempts);
-  const felt = (ms: number) => () => lane.rushing() || pace.waitMs(performance.now()) > ms;
-  const fanOutPace = createFanOutPace({ busy: () => pace.full() || pace.late(), felt: felt(FELT_MS) });
-  const recoveryPace = createRecoveryPace(felt(BESIDE_RECOVERY_MS));
-  const handBackPace = createHandBackPace(() => lane.rushing() || pace.late());
+  const waits = (ms: number) => lane.rushing() || pace.waitMs(performance.now()) > ms;
+  const felt = () => waits(FELT_MS) || pace.startMs(performance.now()) > FELT_MS;
+  const fanOutPace = createFanOutPace({ busy: () => pace.full() || pace.late(), felt });
+  const recoveryPace = createRecoveryPace(() => waits(BESIDE_RECOVERY_MS));
+  const handBackPace = createHandBackPace(felt);
   const precedence = createPrecedence();
   const dispatchFirst = () =>
     lane.now() === 'batch'

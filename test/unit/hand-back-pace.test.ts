@@ -10,11 +10,22 @@ test('a few more each time while nobody waits, up to a bound', () => {
 });
 
 test('half as many each time while others wait, and one at least', () => {
-  let busy = false;
-  const pace = createHandBackPace(() => busy);
+  let felt = false;
+  const pace = createHandBackPace(() => felt);
   times(10, pace.next);
-  busy = true;
+  felt = true;
   expect(times(5, pace.next)).toEqual([6, 3, 1, 1, 1]);
-  busy = false;
+  felt = false;
   expect(times(3, pace.next)).toEqual([2, 3, 4]);
+});
+
+test('half as many after a start that took Temporal long, and a few more again after prompt ones', () => {
+  const pace = createHandBackPace(() => false);
+  times(10, pace.next);
+  pace.observe(20);
+  pace.observe(101);
+  pace.observe(20);
+  expect(pace.next()).toBe(6);
+  pace.observe(100);
+  expect(pace.next()).toBe(7);
 });

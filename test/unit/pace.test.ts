@@ -60,3 +60,14 @@ test('what was handed over is known to have waited for a second', () => {
   expect(pace.waitMs(1_000)).toBe(70);
   expect(pace.waitMs(1_200)).toBe(0);
 });
+
+test('what a start took is known for a second; of several at once, the longest', () => {
+  const pace = createPace();
+  expect(pace.startMs(0)).toBe(0);
+  pace.started(80, 100);
+  pace.started(20, 140);
+  expect(pace.startMs(200)).toBe(80);
+  pace.started(30, 600);
+  expect(pace.startMs(700)).toBe(30);
+  expect(pace.startMs(1_600)).toBe(0);
+});
