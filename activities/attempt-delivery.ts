@@ -7,7 +7,12 @@ import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@tem
 import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';
 import { unplannedWait } from '../src/attempt/decisions.ts';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
-import type { AttemptFailure, AttemptOutcome, AttemptVerdict } from '../src/attempt/outcome.ts';
+import type {
+  AttemptFailure,
+  AttemptOutcome,
+  AttemptPutOff,
+  AttemptVerdict,
+} from '../src/attempt/outcome.ts';
 import { OwnFault } from '../src/attempt/own-fault.ts';
 import { isReadable } from '../workflows/delivery-id.ts';
 import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
@@ -50,24 +55,37 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       }
       throw ourOutage(error, input);
     }
+    if (outcome.kind === 'putOff') throw putOff(outcome);
     if (outcome.kind !== 'failed') return outcome;
 
     await signalWorkflow(deps, deliveryId, outcome);
     const { number, nextAttemptAt, sentence } = outcome;
     if (nextAttemptAt === null) {
-      throw receiverFailure(sentence, { type: failureTypes.retriesSpent, nonRetryable: true });
+      throw expected(sentence, { type: failureTypes.retriesSpent, nonRetryable: true });
     }
     // The policy's own wait is left to Temporal.
     const wait = unplannedWait(policy, outcome, counted);
-    throw receiverFailure(`Attempt ${number}: ${sentence}`, {
+    throw expected(`Attempt ${number}: ${sentence}`, {
       type: failureTypes.attemptFailed,
       ...(wait === null ? {} : { nextRetryDelay: wait }),
     });
   };
 }
 
+/**
+ * The activity itself waits, as between two attempts: of thousands of deliveries that may not be attempted, each would otherwise
+ * cost what an attempt costs several times over, only to wait as well. A change of the webhook cancels the wait.
+ */
+function putOff(outcome: AttemptPutOff): ApplicationFailure {
+  const why =
+    outcome.reason === 'inactive'
+      ? `Held: the webhook is inactive. The window ends ${outcome.windowEndsAt.toISOString()}.`
+      : 'Put off: as many requests as the receiver takes are under way.';
+  return expected(why, { type: failureTypes.putOff, nextRetryDelay: outcome.ms });
+}
+
 /** Expected, and no fault of the code: without a stack trace, and no line in the worker's log. */
-function receiverFailure(
+function expected(
   message: string,
   options: Pick<ApplicationFailureOptions, 'type' | 'nonRetryable' | 'nextRetryDelay'>,
 ): ApplicationFailure {

@@ -15,7 +15,10 @@ const ALARMED = [
 const NOT_ALARMED = [
   {
     file: 'test/workflow/window.test.ts',
-    tests: ['held until the window ends: expired, and the webhook is not blamed'],
+    tests: [
+      'its webhook inactive until the window ends, told of it: expired, and the webhook is not blamed',
+      'its webhook inactive until the window ends, not told of it: expired, and the webhook is not blamed',
+    ],
   },
 ];
 
@@ -49,6 +52,22 @@ export const deliveryDefects: readonly Defect[] = [
     caughtBy: interrupted(
       'Temporal unreachable when a 503 asks for patience: its Retry-After is kept, whatever the engine was told',
     ),
+  },
+  {
+    name: 'attempt-of-an-inactive-webhook-ends-its-activity',
+    file: 'activities/attempt-delivery.ts',
+    text: "if (outcome.kind === 'putOff') throw putOff(outcome);",
+    replacement: "if (outcome.kind === 'putOff') return { kind: 'notAttempted', reason: outcome.reason };",
+    noticed:
+      'A webhook with thousands of open deliveries is switched off, and other e-shops feel it for minutes.',
+    caughtBy: [
+      {
+        file: 'test/workflow/webhook-changed.test.ts',
+        tests: [
+          'not told that its webhook is inactive: the next attempt finds out, and waits itself until it is active',
+        ],
+      },
+    ],
   },
   {
     name: 'history-grows-without-end',

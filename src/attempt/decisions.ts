@@ -9,7 +9,7 @@ import { isOpen } from '../domain/delivery-state.ts';
 import { isLastCall } from '../domain/incident.ts';
 import { maxAttempts, nextAttempt, type RetryPolicy, waitAfterAttempt } from '../domain/retry-policy.ts';
 import { latenessMs } from './lateness.ts';
-import type { AttemptFailure, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
+import type { AttemptFailure, AttemptPutOff, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
 
 /** Up to this much late or early, in milliseconds, is a busy moment and not an outage of Waybill. */
 export const MOMENT_MS = 1_000;
@@ -47,6 +47,20 @@ export function justMissed({
 }: Pick<DeliveryForAttempt, 'nextAttemptAt' | 'now'>): boolean {
   const late = latenessMs([nextAttemptAt], now);
   return late !== null && late < MOMENT_MS;
+}
+
+/**
+ * What a delivery is told that has been attempted before, and whose webhook is inactive: how long it is held at most.
+ * @returns null where its workflow has to decide: its window has not begun, or has ended
+ */
+export function heldWhileInactive(
+  { windowStartedAt, now }: Pick<DeliveryForAttempt, 'windowStartedAt' | 'now'>,
+  { policy, lastChance }: Pick<AttemptTerms, 'policy' | 'lastChance'>,
+): AttemptPutOff | null {
+  if (lastChance || windowStartedAt === null) return null;
+  const windowEndsAt = new Date(windowStartedAt.getTime() + policy.windowMs);
+  const ms = windowEndsAt.getTime() - now.getTime();
+  return ms > 0 ? { kind: 'putOff', reason: 'inactive', ms, windowEndsAt } : null;
 }
 
 /** What a refused attempt returns. */

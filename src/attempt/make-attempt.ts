@@ -8,9 +8,9 @@ import { type DeliveryForAttempt, loadForAttempt } from '../db/webhooks/attempts
 import { deferAttempt, spendRetries } from '../db/webhooks/deliveries.ts';
 import { type AttemptDeps, type Beginnings, begin } from './begin-attempts.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
-import { answerTo, justMissed, refusalOf, refused } from './decisions.ts';
+import { answerTo, heldWhileInactive, justMissed, refusalOf, refused } from './decisions.ts';
 import { record, send } from './finish-attempts.ts';
-import type { AttemptOrder, AttemptOutcome, AttemptVerdict, Refusal } from './outcome.ts';
+import type { AttemptOrder, AttemptOutcome, Refusal } from './outcome.ts';
 import { OwnFault } from './own-fault.ts';
 
 /**
@@ -30,16 +30,16 @@ export async function makeAttempt(
   // Another workflow makes it: this one is to look, and to end.
   if (delivery.readableId !== order.readableId) return refused(delivery, 'closed');
   const refusal = refusalOf(delivery, order);
-  if (refusal !== null) return await refuse(sql, delivery, refusal);
+  if (refusal !== null) return await refuse(sql, delivery, order, refusal);
   const place = deps.rooms.enter(delivery);
   if (typeof place === 'number') {
     await deferAttempt(sql, delivery.id, delivery.attemptsMade, place);
-    return refused(delivery, 'noRoom');
+    return order.lastChance ? refused(delivery, 'noRoom') : { kind: 'putOff', reason: 'noRoom', ms: place };
   }
   let accepted: boolean | null = null;
   try {
     const outcome = await attempt(deps, order, delivery, signal);
-    if (outcome.kind !== 'notAttempted') accepted = outcome.kind === 'delivered';
+    if (outcome.kind === 'delivered' || outcome.kind === 'failed') accepted = outcome.kind === 'delivered';
     return outcome;
   } finally {
     place.leave(accepted);
@@ -60,7 +60,7 @@ async function attempt(
     refused: [refusal],
     unprepared: [unprepared],
   } = beginnings;
-  if (refusal !== undefined) return await refuse(sql, refusal.delivery, refusal.reason);
+  if (refusal !== undefined) return await refuse(sql, refusal.delivery, order, refusal.reason);
   if (unprepared !== undefined) return await cannotBePrepared(deps, order, unprepared.error);
   if (ready === undefined) throw new OwnFault('This attempt already has its result.');
 
@@ -83,7 +83,13 @@ async function beginOne(
   return now === undefined ? undefined : await begin(deps, [now], order, order);
 }
 
-async function refuse(sql: Pool, delivery: DeliveryForAttempt, reason: Refusal): Promise<AttemptVerdict> {
+async function refuse(
+  sql: Pool,
+  delivery: DeliveryForAttempt,
+  order: AttemptOrder,
+  reason: Refusal,
+): Promise<AttemptOutcome> {
+  if (reason === 'inactive') return heldWhileInactive(delivery, order) ?? refused(delivery, reason);
   if (reason !== 'windowOver' || !justMissed(delivery)) return refused(delivery, reason);
   await spendRetries(sql, delivery.id, delivery.attemptsMade);
   return refused(delivery, 'spent');

@@ -55,5 +55,16 @@ export interface AttemptFailure {
   readonly nextAttemptAt: Date | null;
 }
 
+/** No request was made, and nothing is to be decided before its time has come, or its webhook changes. */
+export type AttemptPutOff = {
+  readonly kind: 'putOff';
+  /** Until then, in milliseconds. */
+  readonly ms: number;
+} & (
+  | { readonly reason: 'inactive'; readonly windowEndsAt: Date }
+  /** As many attempts are under way there as may be. */
+  | { readonly reason: 'noRoom' }
+);
+
 /** What came of an attempt. */
-export type AttemptOutcome = AttemptVerdict | AttemptFailure;
+export type AttemptOutcome = AttemptVerdict | AttemptFailure | AttemptPutOff;

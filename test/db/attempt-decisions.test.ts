@@ -116,6 +116,28 @@ test('a caller restored from an older copy sends nothing before its time; an ope
   expect(await attempt(null)).toMatchObject({ kind: 'failed', number: 2 });
 });
 
+test('while its webhook is inactive a delivery is held, and asks for nothing before its window ends', async () => {
+  await attempt();
+  await setActive(database.sql, eshopId, webhookId, false);
+  const held = await attempt(2);
+  const delivery = await loadForAttempt(database.sql, deliveryId);
+  const windowEndsAt = new Date(Number(delivery?.windowStartedAt) + defaultRetryPolicy.windowMs);
+  expect(held).toEqual({ kind: 'putOff', reason: 'inactive', windowEndsAt, ms: expect.any(Number) });
+  expect(held).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 47 * HOUR && ms <= 48 * HOUR) });
+  expect(sent).toHaveLength(1);
+});
+
+test('what its workflow has to decide about an inactive webhook: a window not begun, or over', async () => {
+  await setActive(database.sql, eshopId, webhookId, false);
+  expect(await attempt()).toEqual({ kind: 'notAttempted', reason: 'inactive' });
+  await setActive(database.sql, eshopId, webhookId, true);
+  await attempt();
+  await setActive(database.sql, eshopId, webhookId, false);
+  await database.sql`
+    update deliveries set window_started_at = now() - interval '48 hours' where id = ${deliveryId}`;
+  expect(await attempt()).toEqual({ kind: 'notAttempted', reason: 'inactive' });
+});
+
 test('an attempt is signed with the time of the database', async () => {
   await attempt();
   const [row] = await database.sql<{ startedAt: Date }[]>`

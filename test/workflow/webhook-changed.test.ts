@@ -39,6 +39,25 @@ test('deactivated during a ten-minute wait and activated again: an attempt at on
   expect(requestsTo('/held').map((request) => request.headers['x-service-attempt'])).toEqual(['1', '2']);
 });
 
+test('not told that its webhook is inactive: the next attempt finds out, and waits itself until it is active', async () => {
+  receiver.respond({ status: 503, headers: { 'retry-after': '3' } });
+  const webhook = await stack.createWebhook(`${receiver.url}/untold`);
+  const id = await stack.fireOne('10013');
+  await stack.untilState(id, 'retrying');
+  await stack.sql`update webhooks set active = false where id = ${webhook.id}`;
+  await stack.until('the attempt to be held', async () => {
+    const [activity] = (await stack.describe(id))?.raw.pendingActivities ?? [];
+    return activity?.lastFailure?.message?.startsWith('Held: the webhook is inactive. The window ends 20');
+  });
+  // Its workflow was asked nothing: thousands may find out at the same time.
+  const { events } = await stack.workflow(id).fetchHistory();
+  expect(events?.filter((event) => event.activityTaskScheduledEventAttributes)).toHaveLength(1);
+  receiver.respond({ status: 200 });
+  await stack.changeWebhook(webhook.id, { active: true });
+  expect(await stack.untilClosed(id)).toBe('COMPLETED');
+  expect(requestsTo('/untold').map((request) => request.headers['x-service-attempt'])).toEqual(['1', '2']);
+});
+
 test('another URL during the wait: the next attempt goes there at once', async () => {
   const { id, webhook } = await waitingDelivery('/old');
   receiver.respond({ status: 200 });

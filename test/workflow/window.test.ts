@@ -93,19 +93,23 @@ test('410 from an address that is not the current one any more is a failure like
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
 });
 
-test('held until the window ends: expired, and the webhook is not blamed', async () => {
-  const before = (await stack.mails()).length;
-  const webhook = await stack.createWebhook(`${receiver.url}/held`);
-  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
-  const id = await stack.fireOne('10023');
-  await stack.untilState(id, 'retrying');
-  await stack.changeWebhook(webhook.id, { active: false });
-  expect(await stack.untilClosed(id)).toBe('FAILED');
-  expect(await stack.delivery(id)).toMatchObject({ state: 'expired', attemptsMade: 1 });
-  expect(
-    await stack.sql`select 1 from deactivations where reason <> 'user' and webhook_id = ${webhook.id}`,
-  ).toEqual([]);
-  // Whoever deactivated it knows: nobody is called.
-  expect(stack.logged.filter((line) => line.deliveryId === id && line.alarm !== undefined)).toEqual([]);
-  expect(await stack.mails()).toHaveLength(before);
-});
+test.each(['told of it', 'not told of it'])(
+  'its webhook inactive until the window ends, %s: expired, and the webhook is not blamed',
+  async (told) => {
+    const before = (await stack.mails()).length;
+    const webhook = await stack.createWebhook(`${receiver.url}/held`);
+    receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+    const id = await stack.fireOne('10023');
+    await stack.untilState(id, 'retrying');
+    if (told === 'told of it') await stack.changeWebhook(webhook.id, { active: false });
+    else await stack.sql`update webhooks set active = false where id = ${webhook.id}`;
+    expect(await stack.untilClosed(id)).toBe('FAILED');
+    expect(await stack.delivery(id)).toMatchObject({ state: 'expired', attemptsMade: 1 });
+    expect(
+      await stack.sql`select 1 from deactivations where reason <> 'user' and webhook_id = ${webhook.id}`,
+    ).toEqual([]);
+    // Whoever deactivated it knows: nobody is called.
+    expect(stack.logged.filter((line) => line.deliveryId === id && line.alarm !== undefined)).toEqual([]);
+    expect(await stack.mails()).toHaveLength(before);
+  },
+);
