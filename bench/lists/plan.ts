@@ -40,9 +40,9 @@ export interface Planner {
 }
 
 /**
- * Looks at the plans that queries are truly answered with. `EXPLAIN` would make a plan for the values alone; a pool makes one
+ * Looks at the plans that queries are actually answered with. `EXPLAIN` would make a plan for the values alone; a pool makes one
  * that fits all values.
- * @param url of the same database, for a superuser
+ * @param url of the same database, as a superuser
  * @param counts false: without figures
  */
 export async function createPlanner(url: string, sql: Pool, counts = true): Promise<Planner> {
@@ -51,6 +51,7 @@ export async function createPlanner(url: string, sql: Pool, counts = true): Prom
     // With the pool's own settings of the planner.
     connection: sql.options.connection,
     max: 1,
+    max_lifetime: null,
     onnotice({ message = '' }) {
       const json = message.slice(message.indexOf('{'));
       if (message.includes('plan:')) plans.push((JSON.parse(json) as { readonly Plan: PlanNode }).Plan);

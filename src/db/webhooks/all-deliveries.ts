@@ -94,7 +94,7 @@ function foundAmong(
   part: Part,
   { webhooks, condition }: Among,
 ) {
-  const { entityId, webhookType, until, state } = filter;
+  const { entityId, webhookType, until } = filter;
   const order = directionOf(sql, part);
   const most = reachOf(part);
   const wanted = sql`
@@ -102,38 +102,38 @@ function foundAmong(
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
     ${condition}
     ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}`;
-  const ofWebhooks = (which: postgres.Fragment, unless: postgres.Fragment) => sql`
+  const ofWebhooks = (which: postgres.Fragment, onlyIf: postgres.Fragment) => sql`
     select x.id from ${webhooks} w cross join lateral (
       select d.id from deliveries d where d.webhook_id = w.id and ${which} ${wanted}
       order by d.id ${order} limit ${most}) x
-    ${unless}`;
-  const byWebhooks = (alike: postgres.Fragment, unless: postgres.Fragment) => {
+    ${onlyIf}`;
+  const byWebhooks = (alike: postgres.Fragment, onlyIf: postgres.Fragment) => {
     // An event before `until` may have been delivered again later.
-    if (until === undefined) return ofWebhooks(alike, unless);
+    if (until === undefined) return ofWebhooks(alike, onlyIf);
     const end = sql`${idAt(until)}::uuid`;
     const again = sql`
       select x.id from ${webhooks} w cross join lateral (
         select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
         where r.webhook_id = w.id and r.delivery_id >= ${end} and ${alike} ${wanted}
         order by r.delivery_id ${order} limit ${most}) x
-      ${unless}`;
-    return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, unless)}) union all (${again})`;
+      ${onlyIf}`;
+    return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;
   };
   if (entityId === undefined) return byWebhooks(sql`true`, sql``);
-  // Neither is a join to the planner: it would look for each event at each webhook, or read all deliveries.
+  // Written so that the planner cannot make a join of it, which would look for each event at each webhook, or read all deliveries.
   const oneOf = (webhook: postgres.Fragment) => sql`(${webhook} in (select id from ${webhooks} w)) is true`;
-  const byEvents = (unless: postgres.Fragment) => sql`
+  const byEvents = (onlyIf: postgres.Fragment) => sql`
     (select x.id from events e cross join lateral (
        select d.id from deliveries d where ${madeWith(sql, sql`e.id`)} ${wanted} and ${oneOf(sql`d.webhook_id`)}
        offset 0) x
-     where ${ofRecord(sql, eshopId, entityId, filter)} ${unless}
+     where ${ofRecord(sql, eshopId, entityId, filter)} ${onlyIf}
        ${'after' in part ? sql`and e.id >= ${leastOf(sql, sql`${part.after}`)} and e.id < ${part.before}::uuid` : sql``}
      order by e.id ${order}, x.id ${order} limit ${most})
     union all
     (select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
-     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and ${oneOf(sql`r.webhook_id`)} ${wanted} ${unless}
+     where r.eshop_id = ${eshopId} and r.entity_id = ${entityId} and ${oneOf(sql`r.webhook_id`)} ${wanted} ${onlyIf}
      order by r.delivery_id ${order} limit ${most})`;
-  if (state === undefined || state === 'delivered') return byEvents(sql``);
+  if (!isNarrow(filter)) return byEvents(sql``);
   const few = sql`(select few from weighed)`;
   return sql`
     (${byEvents(sql`and not ${few}`)})
@@ -141,32 +141,45 @@ function foundAmong(
     (${byWebhooks(sql`d.entity_id = ${entityId}`, sql`where ${few}`)})`;
 }
 
-/** A record with no more events than this is asked for its deliveries event by event, whatever their state. */
+/** A record with no more events than this is asked for its deliveries event by event, whatever else is asked for. */
 const FEW_EVENTS = 1_000;
-/** How far events, and deliveries in a state, are counted. */
+/** Its events are counted up to this. */
 const MOST_WEIGHED = 50_000;
-/** An event takes so many times what a delivery takes that is looked at. */
+/** Looking up the deliveries of an event costs so many times what reading one delivery costs. */
 const EVENT_WEIGHT = 2;
 
-/** Whether fewer deliveries are in a rare state than a record has events, as a table `weighed` in SQL. */
-function weighed(sql: Sql, eshopId: number, { entityId, state, since, until }: AllDeliveriesFilter) {
-  if (entityId === undefined || state === undefined || state === 'delivered') return sql``;
-  // Told by an index alone.
-  const rare =
-    state === 'failed' || state === 'expired' || state === 'canceled'
-      ? inState(sql, state)
-      : sql`d.state in ('pending', 'retrying')`;
+/** Whether the filter leaves a part of the deliveries that an index knows, whatever record they are of. */
+function isNarrow({ state, webhookId, webhookType }: AllDeliveriesFilter): boolean {
+  return isRare(state) || webhookId !== undefined || webhookType !== undefined;
+}
+
+function isRare(state: DeliveryState | undefined): state is Exclude<DeliveryState, 'delivered'> {
+  return state !== undefined && state !== 'delivered';
+}
+
+/** Whether that part is smaller than the events of the record are many, as a table `weighed` in SQL. */
+function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
+  const { entityId, state, since, until } = filter;
+  if (entityId === undefined || !isNarrow(filter)) return sql``;
   return sql`
     , weighed as materialized (
       select n > ${FEW_EVENTS} and (
         select count(*) from (
           select from wanted w cross join lateral (
-            select from deliveries d where d.webhook_id = w.id and ${rare} limit ${MOST_WEIGHED}) x
-          limit ${MOST_WEIGHED}) counted) < ${EVENT_WEIGHT} * n as few
+            select from deliveries d where d.webhook_id = w.id ${isRare(state) ? inPartOf(sql, state) : sql``}
+            limit ${EVENT_WEIGHT} * n) x
+          limit ${EVENT_WEIGHT} * n) counted) < ${EVENT_WEIGHT} * n as few
       from (
         select count(*) as n from (
           select from events e where ${ofRecord(sql, eshopId, entityId, { since, until })}
           limit ${MOST_WEIGHED}) counted) events)`;
+}
+
+/** Whether an index has a delivery `d` among those of a rare state. */
+function inPartOf(sql: Sql, state: Exclude<DeliveryState, 'delivered'>) {
+  return state === 'failed' || state === 'expired' || state === 'canceled'
+    ? sql`and ${inState(sql, state)}`
+    : sql`and d.state in ('pending', 'retrying')`;
 }
 
 /** Whether an event `e` tells of a record, as SQL. */
