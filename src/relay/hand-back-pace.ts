@@ -1,8 +1,11 @@
 /**
  * How many of what batches handed back get their workflows at a time: each costs far more than an attempt in a batch, and
- * its attempts cost as much again. While others feel it or Temporal is slow it is few, and else a few more each time. Pure.
+ * its attempts cost as much again. While other deliveries feel it, or Temporal is slow, few are started; otherwise a few more each
+ * time. Pure.
  * @module
  */
+
+import { beyondTheQuickest } from './quickest.ts';
 
 /** The pace of one relay. */
 export interface HandBackPace {
@@ -17,13 +20,14 @@ export const HAND_BACK_INTERVAL_MS = 250;
 const LEAST = 1;
 const FIRST = 4;
 const MOST = 12;
-/** A start that takes longer waits for what Temporal does besides, in milliseconds. */
+/** A start that takes so much longer than the quickest is waiting behind Temporal's other work, in milliseconds. */
 const SLOW_MS = 100;
 
 /** @param felt whether batches are being made, or deliveries are attempted later than on an idle machine */
 export function createHandBackPace(felt: () => boolean): HandBackPace {
   let size = FIRST;
   let slow = false;
+  const beyond = beyondTheQuickest();
   return {
     next() {
       size = felt() || slow ? Math.max(LEAST, Math.floor(size / 2)) : Math.min(MOST, size + 1);
@@ -31,7 +35,7 @@ export function createHandBackPace(felt: () => boolean): HandBackPace {
       return size;
     },
     observe(callMs) {
-      slow ||= callMs > SLOW_MS;
+      slow = beyond(callMs) > SLOW_MS || slow;
     },
   };
 }

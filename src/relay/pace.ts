@@ -5,6 +5,8 @@
  * @module
  */
 
+import { beyondTheQuickest } from './quickest.ts';
+
 /** What a claim found. */
 export interface Observation {
   /** How long the oldest delivery that is handed over and not yet attempted has been waiting, in milliseconds. */
@@ -23,7 +25,7 @@ export interface Pace {
   late(): boolean;
   /** How long what was handed over was last seen to wait, in milliseconds; 0 when that is a second ago. */
   waitMs(now: number): number;
-  /** The longest that Temporal took for a start lately, in milliseconds; 0 when the last one was a second ago. */
+  /** How much longer than the quickest a start took lately, in milliseconds; 0 when the last one was a second ago. */
   startMs(now: number): number;
   /**
    * @param callMs how long Temporal took for a start, in milliseconds
@@ -57,7 +59,8 @@ export function createPace(): Pace {
   let late = false;
   let loweredAt = Number.NEGATIVE_INFINITY;
   let waited = { ms: 0, at: Number.NEGATIVE_INFINITY };
-  let start = { ms: 0, at: Number.NEGATIVE_INFINITY };
+  let start = { ms: 0, since: Number.NEGATIVE_INFINITY, at: Number.NEGATIVE_INFINITY };
+  const beyond = beyondTheQuickest();
   return {
     bound: () => Math.floor(bound),
     full: () => full,
@@ -66,8 +69,11 @@ export function createPace(): Pace {
     startMs: (now) => (now - start.at < FRESH_MS ? start.ms : 0),
     started(callMs, now) {
       // One of several at once may be prompt by chance.
-      const longest = now - start.at < MOMENT_MS ? Math.max(start.ms, callMs) : callMs;
-      start = { ms: longest, at: now };
+      const ms = beyond(callMs);
+      const together = now - start.since < MOMENT_MS;
+      start = together
+        ? { ms: Math.max(start.ms, ms), since: start.since, at: now }
+        : { ms, since: now, at: now };
     },
     observe({ handOverMs, bounded }, now) {
       waited = { ms: handOverMs, at: now };

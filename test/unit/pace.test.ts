@@ -61,13 +61,28 @@ test('what was handed over is known to have waited for a second', () => {
   expect(pace.waitMs(1_200)).toBe(0);
 });
 
-test('what a start took is known for a second; of several at once, the longest', () => {
+test('how much longer than the quickest a start took is known for a second; of several at once, the longest', () => {
   const pace = createPace();
   expect(pace.startMs(0)).toBe(0);
-  pace.started(80, 100);
+  pace.started(20, 0);
+  pace.started(100, 100);
   pace.started(20, 140);
-  expect(pace.startMs(200)).toBe(80);
+  expect(pace.startMs(200)).toBeCloseTo(80, 0);
   pace.started(30, 600);
-  expect(pace.startMs(700)).toBe(30);
+  expect(pace.startMs(700)).toBeCloseTo(10, 0);
   expect(pace.startMs(1_600)).toBe(0);
+});
+
+test('a slow start is forgotten where one follows on the other without a pause', () => {
+  const pace = createPace();
+  pace.started(20, 0);
+  pace.started(200, 30);
+  for (let at = 40; at < 100; at += 10) pace.started(20, at);
+  expect(pace.startMs(100)).toBeLessThan(1);
+});
+
+test('a server that is far away is not slow', () => {
+  const pace = createPace();
+  for (let at = 0; at < 1_000; at += 10) pace.started(150 + (at % 30), at);
+  expect(pace.startMs(1_000)).toBeLessThan(60);
 });
