@@ -73,14 +73,14 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
 }
 
 /**
- * The activity itself waits, as between two attempts: of thousands of deliveries that may not be attempted, each would otherwise
- * cost what an attempt costs several times over, only to wait as well. A change of the webhook cancels the wait.
+ * The activity itself waits, as between two attempts. Otherwise each of thousands of deliveries that may not be attempted would
+ * cost several times an attempt, only to wait in its workflow. A change of the webhook cancels the wait.
  */
 function putOff(outcome: AttemptPutOff): ApplicationFailure {
   const why =
     outcome.reason === 'inactive'
       ? `Held: the webhook is inactive. The window ends ${outcome.windowEndsAt.toISOString()}.`
-      : 'Put off: as many requests as the receiver takes are under way.';
+      : 'Put off: as many attempts of this e-shop, or to this receiver, are under way as may be.';
   return expected(why, { type: failureTypes.putOff, nextRetryDelay: outcome.ms });
 }
 

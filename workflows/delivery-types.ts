@@ -98,7 +98,7 @@ export interface AttemptInput {
 export const failureTypes = {
   /** The receiver did not accept; another attempt follows. */
   attemptFailed: 'AttemptFailed',
-  /** No request was made, and the engine tries again later: the webhook is inactive, or there is no room at its receiver. */
+  /** No request was made, and the engine tries again later: the webhook is inactive, or the last attempt found no room. */
   putOff: 'PutOff',
   /** The receiver did not accept, and no attempt is left. */
   retriesSpent: 'RetriesSpent',

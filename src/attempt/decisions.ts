@@ -50,7 +50,7 @@ export function justMissed({
 }
 
 /**
- * What a delivery is told that has been attempted before, and whose webhook is inactive: how long it is held at most.
+ * How long a delivery whose window has begun is put off while its webhook is inactive.
  * @returns null where its workflow has to decide: its window has not begun, or has ended
  */
 export function heldWhileInactive(

@@ -34,7 +34,8 @@ export async function makeAttempt(
   const place = deps.rooms.enter(delivery);
   if (typeof place === 'number') {
     await deferAttempt(sql, delivery.id, delivery.attemptsMade, place);
-    return order.lastChance ? refused(delivery, 'noRoom') : { kind: 'putOff', reason: 'noRoom', ms: place };
+    // Its workflow has no wait to return to. Any other waits for it there, and is counted anew.
+    return order.lastChance ? { kind: 'putOff', reason: 'noRoom', ms: place } : refused(delivery, 'noRoom');
   }
   let accepted: boolean | null = null;
   try {

@@ -55,14 +55,14 @@ export interface AttemptFailure {
   readonly nextAttemptAt: Date | null;
 }
 
-/** No request was made, and nothing is to be decided before its time has come, or its webhook changes. */
+/** No request was made; there is nothing to decide until then, unless the webhook changes. */
 export type AttemptPutOff = {
   readonly kind: 'putOff';
   /** Until then, in milliseconds. */
   readonly ms: number;
 } & (
   | { readonly reason: 'inactive'; readonly windowEndsAt: Date }
-  /** As many attempts are under way there as may be. */
+  /** The one last attempt, while as many are under way there as may be. */
   | { readonly reason: 'noRoom' }
 );
 

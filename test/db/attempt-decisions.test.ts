@@ -3,7 +3,7 @@
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
-import { createRooms } from '../../src/attempt/rooms.ts';
+import { createRooms, type Rooms } from '../../src/attempt/rooms.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
@@ -45,7 +45,10 @@ const refused: AttemptResult = {
 };
 
 /** An attempt that the receiver refuses; the wire is not what is tried here. */
-function attempt(expectedNumber: number | null = null) {
+function attempt(
+  expectedNumber: number | null = null,
+  { rooms, lastChance }: { rooms: Rooms; lastChance: boolean } = { rooms: createRooms(1), lastChance: false },
+) {
   const sender = {
     async send(request: AttemptRequest) {
       sent.push(request);
@@ -57,12 +60,12 @@ function attempt(expectedNumber: number | null = null) {
     sql: database.sql,
     sender,
     keys: { decryptSecret: () => 'whsec_AAAA' },
-    rooms: createRooms(1),
+    rooms,
     log: pino({ level: 'silent' }),
     watch: unwatched,
     traces: untraced,
   };
-  const order = { deliveryId, readableId: false, policy: defaultRetryPolicy, lastChance: false };
+  const order = { deliveryId, readableId: false, policy: defaultRetryPolicy, lastChance };
   return makeAttempt(deps, { ...order, expectedNumber });
 }
 
@@ -136,6 +139,19 @@ test('what its workflow has to decide about an inactive webhook: a window not be
   await database.sql`
     update deliveries set window_started_at = now() - interval '48 hours' where id = ${deliveryId}`;
   expect(await attempt()).toEqual({ kind: 'notAttempted', reason: 'inactive' });
+});
+
+test('without a place an attempt is planned anew by its workflow, and the last chance by itself', async () => {
+  const rooms = createRooms(2);
+  rooms.enter({ eshopId, webhookId, url: 'https://shop.example/hook' });
+  expect(await attempt(null, { rooms, lastChance: false })).toEqual({
+    kind: 'notAttempted',
+    reason: 'noRoom',
+  });
+  const putOff = await attempt(null, { rooms, lastChance: true });
+  expect(putOff).toEqual({ kind: 'putOff', reason: 'noRoom', ms: expect.any(Number) });
+  expect(putOff).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 0) });
+  expect(sent).toEqual([]);
 });
 
 test('an attempt is signed with the time of the database', async () => {
