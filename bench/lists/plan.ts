@@ -44,8 +44,14 @@ export interface Planner {
  * that fits all values.
  * @param url of the same database, as a superuser
  * @param counts false: without figures
+ * @param forValues true: a plan for the values alone all the same, which does not depend on how few rows there are
  */
-export async function createPlanner(url: string, sql: Pool, counts = true): Promise<Planner> {
+export async function createPlanner(
+  url: string,
+  sql: Pool,
+  counts = true,
+  forValues = false,
+): Promise<Planner> {
   const plans: PlanNode[] = [];
   const own = postgres(url, {
     // With the pool's own settings of the planner.
@@ -64,7 +70,8 @@ export async function createPlanner(url: string, sql: Pool, counts = true): Prom
     set auto_explain.log_level = notice;
     set auto_explain.log_analyze = ${counts};
     set auto_explain.log_timing = off;
-    set auto_explain.log_buffers = ${counts}`);
+    set auto_explain.log_buffers = ${counts};
+    ${forValues ? 'set plan_cache_mode = force_custom_plan' : ''}`);
   return {
     async planOf(query) {
       plans.length = 0;

@@ -6,6 +6,7 @@
 import type { Pool } from '../../src/db/pool.ts';
 import { makeWeek } from '../../src/db/retention/partitions.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
+import type { OperatorAction } from '../../src/domain/steering.ts';
 import { WEEK_MS, weekOf, weeksBetween } from '../../src/domain/weeks.ts';
 
 const ESHOPS = 40;
@@ -124,6 +125,15 @@ async function changeType(sql: Pool, begin: Date): Promise<void> {
   await sql`update seeded_webhooks set begins = ${middle} where place = ${CHANGES} and ends > ${middle}`;
 }
 
+/** What an operator asked of those that are held. */
+const HELD = {
+  id: 'seeded',
+  action: 'hold',
+  by: 'anna',
+  reason: 'stock-taking',
+  at: '2026-11-20T19:33:00.000Z',
+} as const satisfies OperatorAction;
+
 interface Chunk {
   readonly from: number;
   readonly to: number;
@@ -169,15 +179,18 @@ async function seedEvents(sql: Pool, { from, to, events, begin, share }: Chunk):
     again as (
       insert into redeliveries (delivery_id, event_id, eshop_id, webhook_id, entity_id)
       select delivery_id, id, eshop_id, webhook_id, entity_id from sent where again)
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, operator_stop, created_at, dispatched_at)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, state, operator_stop, operator_actions, created_at, dispatched_at)
     select delivery_id, id, eshop_id, webhook_id, type, entity_id,
       case when again then 'delivered' when lost or luck % 100 = 7 then 'failed'
         when at > ends - interval '2 days' and luck % 20 = 3 then 'retrying'
         when at > ends - interval '2 days' and luck % 20 = 4 then 'pending'
         when luck % 500 = 11 then 'failed' when luck % 500 = 12 then 'expired' when luck % 500 = 13 then 'canceled'
         else 'delivered' end,
-      case when not again and not lost and at > ends - interval '2 days' and luck % 100 = 3 then 'hold' end, made_at, made_at
-    from sent order by delivery_id`;
+      stop, case when stop is not null then ${sql.json([HELD])} end, made_at, made_at
+    from (
+      select *, case when not again and not lost and at > ends - interval '2 days' and luck % 100 = 3 then 'hold' end as stop
+      from sent) stopped
+    order by delivery_id`;
 }
 
 async function seededOf(sql: Pool, begin: Date): Promise<Seeded> {

@@ -93,7 +93,7 @@ test(
       const webhooks = rows.map(({ id }) => id);
       expect(webhooks.length).toBeGreaterThan(90);
       await seedMore(sql, eshopId);
-      const planner = await createPlanner(url, sql);
+      const planner = await createPlanner(url, sql, true, true);
       const { read } = await planner.planOf(selectSpeed(sql, webhooks, begin));
       await planner.end();
       // Two thousand deliveries, the attempt of each, and a row or two of each webhook in each of its weeks.
