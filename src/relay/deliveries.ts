@@ -83,17 +83,21 @@ export async function dispatchDeliveries(
     claimed.filter(({ batchId }) => batchId === null),
     {
       concurrency: CONCURRENCY,
-      async startOne(delivery) {
-        const before = performance.now();
-        await dispatcher.startDelivery(delivery);
-        const now = performance.now();
-        pace.started(now - before, now);
-      },
+      startOne: (delivery) => dispatcher.startDelivery(delivery),
+      onStarted: (callMs) => pace.started(callMs, performance.now()),
     },
   );
   if (lane.now() === 'batch' || (claim.more && !full)) return 'more';
   if (full) return FULL_MS;
   return claim.kept ? 'soon' : 'idle';
+}
+
+/** How deliveries are started. */
+interface Starting<D> {
+  readonly concurrency: number;
+  readonly startOne: (delivery: D) => Promise<void>;
+  /** Told of each that Temporal took how long the call was, in milliseconds. */
+  readonly onStarted?: (callMs: number) => void;
 }
 
 /**
@@ -103,7 +107,7 @@ export async function dispatchDeliveries(
 export async function startAll<D extends ClaimedDelivery>(
   deps: PassOnDeps,
   claimed: readonly D[],
-  how: { readonly concurrency: number; readonly startOne: (delivery: D) => Promise<void> },
+  how: Starting<D>,
 ): Promise<void> {
   if (claimed.length === 0) return;
   const { sql, log, stopping } = deps;
@@ -115,8 +119,10 @@ export async function startAll<D extends ClaimedDelivery>(
   async function startOne(delivery: D): Promise<void> {
     // Once Temporal has not answered, the rest of the batch need not wait for its deadline as well.
     if (failure !== undefined || stopping.aborted) return void left.push(delivery.id);
+    const before = performance.now();
     try {
       await how.startOne(delivery);
+      how.onStarted?.(performance.now() - before);
       started.push(delivery.id);
     } catch (error) {
       if (isRefusal(error)) {

@@ -26,11 +26,8 @@ export async function dispatchHandedBack(deps: HandedBackDeps, pace: HandBackPac
   const deliveries = await claimHandedBack(deps.sql, limit);
   await startAll(deps, deliveries, {
     concurrency: CONCURRENCY,
-    async startOne(delivery) {
-      const before = performance.now();
-      await deps.handedBack.startHandedBack(delivery);
-      pace.observe(performance.now() - before);
-    },
+    startOne: (delivery) => deps.handedBack.startHandedBack(delivery),
+    onStarted: pace.observe,
   });
   return deliveries.length < limit ? 'idle' : HAND_BACK_INTERVAL_MS;
 }
