@@ -7,7 +7,13 @@ import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webh
 import type { AttemptResult } from '../delivery/sender.ts';
 import { isOpen } from '../domain/delivery-state.ts';
 import { isLastCall } from '../domain/incident.ts';
-import { maxAttempts, nextAttempt, type RetryPolicy, waitAfterAttempt } from '../domain/retry-policy.ts';
+import {
+  maxAttempts,
+  nextAttempt,
+  type RetryPolicy,
+  waitAfterAttempt,
+  windowEnd,
+} from '../domain/retry-policy.ts';
 import { latenessMs } from './lateness.ts';
 import type { AttemptFailure, AttemptPutOff, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
 
@@ -26,7 +32,7 @@ export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Re
   if (!delivery.active) return 'inactive';
   if (isBehind(delivery, order.expectedNumber)) return 'notDue';
   if (lastChance || windowStartedAt === null) return null;
-  return now.getTime() > windowStartedAt.getTime() + policy.windowMs ? 'windowOver' : null;
+  return now > windowEnd(policy, windowStartedAt) ? 'windowOver' : null;
 }
 
 /** Whether the caller counts by a copy older than the records, and would make an attempt before its time. */
@@ -58,7 +64,7 @@ export function heldWhileInactive(
   { policy, lastChance }: Pick<AttemptTerms, 'policy' | 'lastChance'>,
 ): AttemptPutOff | null {
   if (lastChance || windowStartedAt === null) return null;
-  const windowEndsAt = new Date(windowStartedAt.getTime() + policy.windowMs);
+  const windowEndsAt = windowEnd(policy, windowStartedAt);
   const ms = windowEndsAt.getTime() - now.getTime();
   return ms > 0 ? { kind: 'putOff', reason: 'inactive', ms, windowEndsAt } : null;
 }
@@ -111,7 +117,7 @@ export function recordOf(
         : nextAttempt(policy, {
             number,
             now: finishedAt.getTime(),
-            windowEndsAt: begun.windowStartedAt.getTime() + policy.windowMs,
+            windowEndsAt: windowEnd(policy, begun.windowStartedAt).getTime(),
             retryAfterMs: result.retryAfterMs,
             lateMs: delivery.lateMs + lateMs,
           });

@@ -48,6 +48,11 @@ export function waits(policy: RetryPolicy): number[] {
   return Array.from({ length: policy.maxRetries }, (_, index) => waitAfterAttempt(policy, index + 1));
 }
 
+/** When the window of a delivery ends that began then. */
+export function windowEnd({ windowMs }: RetryPolicy, windowStartedAt: Date): Date {
+  return new Date(windowStartedAt.getTime() + windowMs);
+}
+
 /** What the next wait depends on besides the policy. Times in milliseconds since 1970. */
 export interface FailedAttemptTimes {
   readonly number: number;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
-import { maxAttempts, type RetryPolicy } from '../../domain/retry-policy.ts';
+import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import {
   answerTo,
   type OperatorAction,
@@ -115,7 +115,7 @@ async function steerable(
     underWay: underWay?.number ?? null,
     queued,
     nextAttemptAt,
-    windowEndsAt: new Date((windowStartedAt ?? now).getTime() + policy.windowMs),
+    windowEndsAt: windowEnd(policy, windowStartedAt ?? now),
     standing: standingOf(row.operatorStop, row.operatorActions),
     now,
   };
