@@ -10,7 +10,7 @@ interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
-  /** Absent where the query was not timed. */
+  /** Absent without figures, as all that follow. */
   readonly 'Actual Rows'?: number;
   readonly 'Actual Loops'?: number;
   readonly 'Rows Removed by Filter'?: number;
@@ -33,6 +33,14 @@ export interface Plan {
   readonly pages: number;
 }
 
+/** What is told of a plan, and which plan is looked at. */
+export interface Looking {
+  /** False: without figures. */
+  readonly counts?: boolean;
+  /** True: the plan for the values alone, as `EXPLAIN` makes it. */
+  readonly forValues?: boolean;
+}
+
 /** Tells how queries are answered. */
 export interface Planner {
   planOf(query: postgres.Fragment): Promise<Plan>;
@@ -40,17 +48,13 @@ export interface Planner {
 }
 
 /**
- * Looks at the plans that queries are actually answered with. `EXPLAIN` would make a plan for the values alone; a pool makes one
- * that fits all values.
+ * Looks at the plans that queries are actually answered with: a pool makes one that fits all values.
  * @param url of the same database, as a superuser
- * @param counts false: without figures
- * @param forValues true: a plan for the values alone all the same, which does not depend on how few rows there are
  */
 export async function createPlanner(
   url: string,
   sql: Pool,
-  counts = true,
-  forValues = false,
+  { counts = true, forValues = false }: Looking = {},
 ): Promise<Planner> {
   const plans: PlanNode[] = [];
   const own = postgres(url, {

@@ -2,6 +2,7 @@
  * Databases whose plans are looked at: few rows, of which the planner believes that they are many.
  * @module
  */
+import { createPlanner, type Looking, type Planner } from '../../bench/lists/plan.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { createTestDatabase } from './database.ts';
 
@@ -12,16 +13,23 @@ export const PATIENCE_MS = 600_000;
 
 /** A database in which no statement takes too long, however busy the machine is. */
 export async function unhurried(): Promise<{
-  readonly url: string;
   readonly sql: Pool;
+  /** Ends with the database. */
+  planner(looking?: Looking): Promise<Planner>;
   drop(): Promise<void>;
 }> {
   const { url, drop } = await createTestDatabase();
   const sql = createPool(url, 2, { statementMs: null, silenceMs: null });
+  const planners: Planner[] = [];
   return {
-    url,
     sql,
+    async planner(looking) {
+      const planner = await createPlanner(url, sql, looking);
+      planners.push(planner);
+      return planner;
+    },
     async drop() {
+      await Promise.all(planners.map((planner) => planner.end()));
       await sql.end();
       await drop();
     },
