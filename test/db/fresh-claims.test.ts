@@ -1,4 +1,5 @@
 /** What the claims of fresh deliveries say of what they left: a recovery goes on as soon as they leave nothing. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, type TestContext, test } from 'vitest';
 import { createSlots, type Slots } from '../../src/attempt/slots.ts';
@@ -82,4 +83,16 @@ test('deliveries that get their own workflows: as many as may be handed over, an
   await fire(1);
   await dispatchDeliveries(deps, pace, createLane('each'), precedence);
   expect(precedence.isOver()).toBe(false);
+});
+
+test('how long Temporal took for each start is told to the pace', async (context) => {
+  const { deps, precedence, fire } = await relay(context);
+  const took: number[] = [];
+  const pace = { ...createPace(), started: (callMs: number) => void took.push(callMs) };
+  await fire(3);
+  const dispatcher = { ...deps.dispatcher, startDelivery: () => sleep(50) };
+  await dispatchDeliveries({ ...deps, dispatcher }, pace, createLane('each'), precedence);
+  expect(took).toHaveLength(3);
+  // A timer may be early by a part of a millisecond.
+  for (const callMs of took) expect(callMs).toBeGreaterThanOrEqual(49);
 });
