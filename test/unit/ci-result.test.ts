@@ -1,0 +1,77 @@
+/**
+ * The end of `.ci/run`: what failed, and how many. Its last line is read by machines.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+
+const passing = { status: 'passed', fullName: 'it works' };
+const failing = { status: 'failed', fullName: 'it breaks', failureMessages: ['Error: one\n    at two'] };
+const file = (name: string, status: string, assertionResults: object[], message = '') => ({
+  name: resolve(name),
+  status,
+  message,
+  assertionResults,
+});
+const round = (...texts: string[]) => ({
+  round: { fault: { group: 'worker', name: 'killed' } },
+  verdict: { violations: texts.map((text) => ({ kind: 'lost', text })) },
+});
+const GREEN = { testResults: [file('test/a.test.ts', 'passed', [passing, passing])] };
+
+/** What it prints and ends with, for what `npm test`, the fuzz and the faults left. */
+function result(left: { tests?: object; code?: number; fuzz?: number; rounds?: object[] }) {
+  const folder = mkdtempSync(join(tmpdir(), 'result-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const tests = join(folder, 'tests.json');
+  const rounds = join(folder, 'rounds.json');
+  if (left.tests) writeFileSync(tests, JSON.stringify(left.tests));
+  writeFileSync(rounds, JSON.stringify(left.rounds ?? [round()]));
+  const args = ['.ci/result.js', tests, String(left.code ?? 0), String(left.fuzz ?? 0), rounds];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  return { status, lines: stdout.trim().split('\n') };
+}
+
+test('tests, the fuzz and each round of faults count', () => {
+  expect(result({ tests: GREEN, rounds: [round(), round()] })).toEqual({
+    status: 0,
+    lines: ['5 passed, 0 failed'],
+  });
+});
+
+test('what failed is named', () => {
+  const testResults = [
+    file('test/a.test.ts', 'failed', [passing, failing]),
+    file('test/b.test.ts', 'failed', [], 'cannot be loaded'),
+  ];
+  expect(result({ tests: { testResults }, code: 1, fuzz: 2, rounds: [round('order 7')] })).toEqual({
+    status: 1,
+    lines: [
+      '== failed',
+      'test/a.test.ts: it breaks',
+      '    Error: one',
+      '        at two',
+      'test/b.test.ts',
+      '    cannot be loaded',
+      'npm run faults: worker: killed',
+      '    lost: order 7',
+      'npm run fuzz ended with 2',
+      '',
+      '1 passed, 4 failed',
+    ],
+  });
+});
+
+test('an error outside the tests fails the run', () => {
+  const { status, lines } = result({ tests: GREEN, code: 1 });
+  expect(status).toBe(1);
+  expect(lines.at(-1)).toBe('4 passed, 1 failed');
+});
+
+test('tests that left no result fail the run', () => {
+  const { status, lines } = result({ code: 137 });
+  expect(status).toBe(1);
+  expect(lines.at(-1)).toBe('2 passed, 1 failed');
+});
