@@ -33,12 +33,12 @@ export interface Plan {
   readonly pages: number;
 }
 
-/** What is told of a plan, and which plan is looked at. */
+/** What is told of a plan, and how it is made. */
 export interface Looking {
   /** False: without figures. */
   readonly counts?: boolean;
-  /** True: the plan for the values alone, as `EXPLAIN` makes it. */
-  readonly forValues?: boolean;
+  /** Settings of the planner beside those of the pool. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Tells how queries are answered. */
@@ -54,12 +54,12 @@ export interface Planner {
 export async function createPlanner(
   url: string,
   sql: Pool,
-  { counts = true, forValues = false }: Looking = {},
+  { counts = true, settings = {} }: Looking = {},
 ): Promise<Planner> {
   const plans: PlanNode[] = [];
   const own = postgres(url, {
     // With the pool's own settings of the planner.
-    connection: sql.options.connection,
+    connection: { ...sql.options.connection, ...settings },
     max: 1,
     max_lifetime: null,
     onnotice({ message = '' }) {
@@ -74,8 +74,7 @@ export async function createPlanner(
     set auto_explain.log_level = notice;
     set auto_explain.log_analyze = ${counts};
     set auto_explain.log_timing = off;
-    set auto_explain.log_buffers = ${counts};
-    ${forValues ? 'set plan_cache_mode = force_custom_plan' : ''}`);
+    set auto_explain.log_buffers = ${counts}`);
   return {
     async planOf(query) {
       plans.length = 0;
