@@ -14,7 +14,7 @@ export interface OutboxOverview {
   readonly recovered: number;
   /** Deliveries that a batch handed back. */
   readonly handedBack: number;
-  /** Of the longest waiting delivery that is fresh or was handed back. */
+  /** Of the longest waiting delivery that is fresh, or was handed back and is due; 0 where none that was handed back is due yet. */
   readonly oldestSeconds: number | null;
   /** Something was handed over lately and waits for its first attempt's result: who waits, waits for a place. */
   readonly moving: boolean;
@@ -37,12 +37,12 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              min(created_at) filter (where recovery_id is null) as oldest
       from deliveries where dispatched_at is null and handed_back_at is null),
     handed_back as materialized (
-      select count(*)::int as count, min(handed_back_at) as oldest
+      select count(*)::int as count, min(coalesce(next_attempt_at, handed_back_at)) as oldest
       from deliveries where dispatched_at is null and handed_back_at is not null),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
     select q.fresh, q.recovered, h.count as handed_back, c.count as changes,
            ${age(sql`least(q.oldest, h.oldest)`)} as oldest_seconds,
-           greatest(0, ${age(sql`c.oldest`)}) as oldest_change_seconds,
+           ${age(sql`c.oldest`)} as oldest_change_seconds,
            exists (select from deliveries
                    where state = 'pending' and batch_id is null and dispatched_at > ${lately})
              or exists (select from batches b join deliveries d on d.batch_id = b.id
@@ -50,7 +50,13 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              as moving
     from queued q, handed_back h, changes c`;
   if (row === undefined) throw new Error('The outbox was not read.');
-  return { ...row, oldestChangeSeconds: row.changes === 0 ? null : row.oldestChangeSeconds };
+  // What is due in the future is not late.
+  const atLeastNone = (seconds: number | null) => (seconds === null ? null : Math.max(0, seconds));
+  return {
+    ...row,
+    oldestSeconds: atLeastNone(row.oldestSeconds),
+    oldestChangeSeconds: atLeastNone(row.oldestChangeSeconds),
+  };
 }
 
 /** Open deliveries, by their state as shown. */

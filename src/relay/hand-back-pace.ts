@@ -1,16 +1,17 @@
 /**
  * How many of what batches handed back get their workflows at a time: each costs far more than an attempt in a batch, and
  * its attempts cost as much again. While other deliveries feel it, or Temporal is slow, few are started; otherwise a few more each
- * time. Pure.
+ * time. What is due is started within ten seconds all the same, if that can be done at all. Pure.
  * @module
  */
 
+import type { Overdue } from '../db/outbox/handed-back.ts';
 import { beyondTheQuickest } from './quickest.ts';
 
 /** The pace of one relay. */
 export interface HandBackPace {
-  /** How many to start now. */
-  next(): number;
+  /** How many to start now, of which so much is late. */
+  next(overdue: Overdue): number;
   /** @param callMs how long Temporal took for a start, in milliseconds */
   observe(callMs: number): void;
 }
@@ -20,6 +21,8 @@ export const HAND_BACK_INTERVAL_MS = 250;
 const LEAST = 1;
 const FIRST = 4;
 const MOST = 12;
+/** Within this what is due is started, whoever feels it, in milliseconds. */
+const LATEST_MS = 10_000;
 /** A start that takes so much longer than the quickest is waiting behind Temporal's other work, in milliseconds. */
 const SLOW_MS = 100;
 
@@ -29,10 +32,11 @@ export function createHandBackPace(felt: () => boolean): HandBackPace {
   let slow = false;
   const beyond = beyondTheQuickest();
   return {
-    next() {
+    next({ count, lateMs }) {
       size = felt() || slow ? Math.max(LEAST, Math.floor(size / 2)) : Math.min(MOST, size + 1);
       slow = false;
-      return size;
+      const steps = Math.max(1, (LATEST_MS - lateMs) / HAND_BACK_INTERVAL_MS);
+      return Math.max(size, Math.min(MOST, Math.ceil(count / steps)));
     },
     observe(callMs) {
       slow = beyond(callMs) > SLOW_MS || slow;

@@ -3,7 +3,7 @@
  * a batch, and hardly any of them is due at once.
  * @module
  */
-import { claimHandedBack } from '../db/outbox/handed-back.ts';
+import { claimHandedBack, countOverdue } from '../db/outbox/handed-back.ts';
 import type { HandedBackStarter } from '../temporal/dispatcher.ts';
 import { type PassOnDeps, startAll } from './deliveries.ts';
 import { HAND_BACK_INTERVAL_MS, type HandBackPace } from './hand-back-pace.ts';
@@ -22,7 +22,7 @@ const CONCURRENCY = 4;
  * @throws what Temporal or the database threw when it is away; what was claimed is released
  */
 export async function dispatchHandedBack(deps: HandedBackDeps, pace: HandBackPace): Promise<Next> {
-  const limit = pace.next();
+  const limit = pace.next(await countOverdue(deps.sql));
   const deliveries = await claimHandedBack(deps.sql, limit);
   await startAll(deps, deliveries, {
     concurrency: CONCURRENCY,

@@ -235,7 +235,7 @@ describe('a claim', () => {
     await begin(ids, batch);
     await recordAttempts(
       database.sql,
-      ids.map((id, index) => result(id, { nextAttemptAt: new Date(Date.now() + 60_000 - 1_000 * index) })),
+      ids.map((id, index) => result(id, { nextAttemptAt: new Date(Date.now() + 120_000 - 1_000 * index) })),
       batch,
     );
     expect((await claimDeliveries(database.sql, { limit: 10, batchId: uuidv7() })).deliveries).toEqual([]);

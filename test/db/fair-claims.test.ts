@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries, type InFlightLimits, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
-import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
+import { claimHandedBack, countOverdue } from '../../src/db/outbox/handed-back.ts';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { deferAttempt, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
@@ -298,10 +298,37 @@ describe('what batches handed back', () => {
   });
 
   test('what is due goes before what is not, whoever it belongs to', async () => {
-    const later = await handedBack(neighbour, 1, 60);
+    const later = await handedBack(neighbour, 1, 90);
     const due = await handedBack(import_, 4, -1);
     const first = await claimHandedBack(database.sql, 4);
     expect(first.map(({ id }) => id).sort()).toEqual(due);
     expect((await claimHandedBack(database.sql, 4)).map(({ id }) => id)).toEqual(later);
+  });
+
+  test('what is due within a minute waits for its time; what is due later is to be seen in Temporal until then', async () => {
+    const inASecond = await handedBack(import_, 1, 1);
+    await handedBack(import_, 300, 25);
+    const inAnHour = await handedBack(import_, 1, 3_600);
+    const claimed = await claimHandedBack(database.sql, 4);
+    expect(claimed.map(({ id }) => id).sort()).toEqual([...inASecond, ...inAnHour].sort());
+    expect(await claimHandedBack(database.sql, 4)).toEqual([]);
+  });
+
+  test('what is late is counted, but nothing for which a workflow could do no more', async () => {
+    await handedBack(import_, 7, -3);
+    await handedBack(import_, 5, 25);
+    const withoutPlace = await handedBack(neighbour, 4, -60);
+    await database.sql`update deliveries set next_attempt_at = null where id = any(${withoutPlace}::uuid[])`;
+    const inactive = await createQueue(import_.eshopId);
+    await handedBack(inactive, 9, -60);
+    await database.sql`update webhooks set active = false where id = ${inactive.webhookId}`;
+    const { count, lateMs } = await countOverdue(database.sql);
+    expect(count).toBe(7);
+    expect(lateMs).toBeGreaterThanOrEqual(3_000);
+    expect(lateMs).toBeLessThan(60_000);
+  });
+
+  test('nothing is late where nothing was handed back', async () => {
+    expect(await countOverdue(database.sql)).toEqual({ count: 0, lateMs: 0 });
   });
 });

@@ -1,31 +1,60 @@
 /** How many workflows start of what batches handed back. */
 import { expect, test } from 'vitest';
-import { createHandBackPace } from '../../src/relay/hand-back-pace.ts';
+import { createHandBackPace, HAND_BACK_INTERVAL_MS } from '../../src/relay/hand-back-pace.ts';
 
+const NONE = { count: 0, lateMs: 0 };
 const times = <T>(count: number, each: () => T): T[] => Array.from({ length: count }, each);
 
 test('a few more each time while nobody waits, up to a bound', () => {
   const pace = createHandBackPace(() => false);
-  expect(times(10, pace.next)).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 12, 12]);
+  expect(times(10, () => pace.next(NONE))).toEqual([5, 6, 7, 8, 9, 10, 11, 12, 12, 12]);
 });
 
 test('half as many each time while others wait, and one at least', () => {
   let felt = false;
   const pace = createHandBackPace(() => felt);
-  times(10, pace.next);
+  times(10, () => pace.next(NONE));
   felt = true;
-  expect(times(5, pace.next)).toEqual([6, 3, 1, 1, 1]);
+  expect(times(5, () => pace.next(NONE))).toEqual([6, 3, 1, 1, 1]);
   felt = false;
-  expect(times(3, pace.next)).toEqual([2, 3, 4]);
+  expect(times(3, () => pace.next(NONE))).toEqual([2, 3, 4]);
 });
 
 test('half as many after a start that took Temporal long, and a few more again after prompt ones', () => {
   const pace = createHandBackPace(() => false);
-  times(10, pace.next);
+  times(10, () => pace.next(NONE));
   pace.observe(20);
   pace.observe(121);
   pace.observe(20);
-  expect(pace.next()).toBe(6);
+  expect(pace.next(NONE)).toBe(6);
   pace.observe(119);
-  expect(pace.next()).toBe(7);
+  expect(pace.next(NONE)).toBe(7);
+});
+
+test.each([
+  [3, 1],
+  [140, 4],
+  [400, 10],
+])(
+  '%i that fall due at once are started within ten seconds, %i at a time, though others wait',
+  (fallDue, atOnce) => {
+    const pace = createHandBackPace(() => true);
+    times(5, () => pace.next(NONE));
+    let count = fallDue;
+    const sizes: number[] = [];
+    for (let lateMs = 0; count > 0; lateMs += HAND_BACK_INTERVAL_MS) {
+      const size = pace.next({ count, lateMs });
+      sizes.push(size);
+      count -= size;
+    }
+    expect(sizes.length * HAND_BACK_INTERVAL_MS).toBeLessThanOrEqual(10_000);
+    expect(Math.max(...sizes)).toBe(atOnce);
+  },
+);
+
+test('what cannot be started within ten seconds is started as fast as ever', () => {
+  const pace = createHandBackPace(() => true);
+  expect(pace.next({ count: 100_000, lateMs: 0 })).toBe(12);
+  expect(pace.next({ count: 13, lateMs: 3_600_000 })).toBe(12);
+  expect(pace.next({ count: 2, lateMs: 3_600_000 })).toBe(2);
 });

@@ -17,23 +17,75 @@ export interface HandedBackDelivery extends ClaimedDelivery {
 }
 
 /**
+ * What is due within this time gets its workflow shortly before it is due, in seconds. Of a hundred receivers that fail together
+ * the second attempts fall due together, too: as timers of a hundred workflows they would end in the same second, whereas the
+ * relay starts them at a pace. What is due later is to be seen and steered in Temporal until then.
+ */
+const WAITS_HERE_SECONDS = 60;
+/** How long before; more than passes between two looks of a relay that has nothing to do. In seconds. */
+const AHEAD_SECONDS = 2;
+
+/** As the index `deliveries_handed_back` has them. */
+const columns = (sql: Sql) => ({
+  waiting: sql`d.dispatched_at is null and d.handed_back_at is not null`,
+  due: sql`coalesce(d.next_attempt_at, d.handed_back_at)`,
+});
+
+/** How much is late. */
+export interface Overdue {
+  /** Deliveries whose next attempt is due, as far as they were counted. */
+  readonly count: number;
+  /** For how long the first of them, in milliseconds. */
+  readonly lateMs: number;
+}
+
+/** The most that are counted: of one webhook, and of all together. */
+const MOST_OF_ONE = 500;
+const MOST_COUNTED = 5_000;
+
+/**
+ * Counts the deliveries that were handed back and whose next attempt is due. Not those of inactive webhooks, nor those that were not
+ * attempted for want of a place: a workflow of their own would wait as well.
+ */
+export async function countOverdue(sql: Sql): Promise<Overdue> {
+  const { waiting, due } = columns(sql);
+  const [row] = await sql<Overdue[]>`
+    with recursive
+    ${waitingWebhooks(sql, waiting)}
+    select count(*)::int as count, coalesce(extract(epoch from now() - min(next_attempt_at)) * 1000, 0)::float8 as late_ms
+    from (
+      select head.next_attempt_at from queues q
+      join webhooks w on w.id = q.webhook_id and w.active
+      cross join lateral (
+        select d.next_attempt_at from deliveries d
+        where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${due} <= now()
+          and (d.claimed_until is null or d.claimed_until < now())
+        order by ${due} limit ${MOST_OF_ONE}) head
+      limit ${MOST_COUNTED}) d
+    where next_attempt_at is not null`;
+  return row ?? { count: 0, lateMs: 0 };
+}
+
+/**
  * Claims deliveries that were handed back, by turns as {@link claimDeliveries} does: every e-shop's first before any
  * e-shop's second, and within an e-shop every webhook's. What is due goes before what is not; within a webhook the first
  * due goes first.
  */
 export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBackDelivery[]> {
-  const waiting = sql`d.dispatched_at is null and d.handed_back_at is not null`;
-  const due = sql`coalesce(d.next_attempt_at, d.handed_back_at)`;
+  const { waiting, due } = columns(sql);
+  const first = (when: ReturnType<typeof sql>) => sql`
+    (select d.id, ${due} as due from deliveries d
+     where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${due} ${when}
+       and (d.claimed_until is null or d.claimed_until < now())
+     order by ${due} limit ${limit})`;
   return await sql<HandedBackDelivery[]>`
     with recursive
     ${waitingWebhooks(sql, waiting)},
     heads as (
       select q.*, head.id, head.due, row_number() over (partition by q.webhook_id order by head.due, head.id) as turn
       from queues q cross join lateral (
-        select d.id, ${due} as due from deliveries d
-        where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id
-          and (d.claimed_until is null or d.claimed_until < now())
-        order by ${due} limit ${limit}) head),
+        ${first(sql`<= now() + make_interval(secs => ${AHEAD_SECONDS})`)} union all
+        ${first(sql`> now() + make_interval(secs => ${WAITS_HERE_SECONDS})`)}) head),
     turns as (
       select id, due, row_number() over (partition by eshop_id, due > now() order by turn, due, id) as turn from heads),
     chosen as (
