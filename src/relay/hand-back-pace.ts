@@ -1,7 +1,7 @@
 /**
  * How many of what batches handed back get their workflows at a time: each costs far more than an attempt in a batch, and
  * its attempts cost as much again. While other deliveries feel it, or Temporal is slow, few are started; otherwise a few more each
- * time. What is due is started within ten seconds all the same, if that can be done at all. Pure.
+ * time. What is due is started within ten seconds even then, up to {@link MOST_WHILE_FELT}. Pure.
  * @module
  */
 
@@ -21,8 +21,10 @@ export const HAND_BACK_INTERVAL_MS = 250;
 const LEAST = 1;
 const FIRST = 4;
 const MOST = 12;
-/** Within this what is due is started, whoever feels it, in milliseconds. */
+/** Within this what is due is to be started, though others feel it, in milliseconds. */
 const LATEST_MS = 10_000;
+/** At a time: with more, one e-shop's failures would take all of a small machine. */
+const MOST_WHILE_FELT = 3;
 /** A start that takes so much longer than the quickest is waiting behind Temporal's other work, in milliseconds. */
 const SLOW_MS = 100;
 
@@ -36,7 +38,7 @@ export function createHandBackPace(felt: () => boolean): HandBackPace {
       size = felt() || slow ? Math.max(LEAST, Math.floor(size / 2)) : Math.min(MOST, size + 1);
       slow = false;
       const steps = Math.max(1, (LATEST_MS - lateMs) / HAND_BACK_INTERVAL_MS);
-      return Math.max(size, Math.min(MOST, Math.ceil(count / steps)));
+      return Math.max(size, Math.min(MOST_WHILE_FELT, Math.ceil(count / steps)));
     },
     observe(callMs) {
       slow = beyond(callMs) > SLOW_MS || slow;
