@@ -113,7 +113,7 @@ export function createFigures() {
     ),
     outboxOldest: gauge(
       'waybill_outbox_oldest_seconds',
-      'How long the oldest delivery in the outbox has waited, without those of recoveries; 0 if none waits.',
+      'How long the oldest delivery in the outbox has waited, or has been due after a failed attempt; without those of recoveries; 0 if none waits.',
     ),
     outboxMoving: gauge(
       'waybill_outbox_moving',

@@ -35,19 +35,22 @@ test.each([
   [3, 1],
   [50, 2],
   [115, 3],
-])('%i that fall due at once are started within ten seconds, %i at a time, though others wait', (fallDue, atOnce) => {
-  const pace = createHandBackPace(() => true);
-  times(5, () => pace.next(NONE));
-  let count = fallDue;
-  const sizes: number[] = [];
-  for (let lateMs = 0; count > 0; lateMs += HAND_BACK_INTERVAL_MS) {
-    const size = pace.next({ count, lateMs });
-    sizes.push(size);
-    count -= size;
-  }
-  expect(sizes.length * HAND_BACK_INTERVAL_MS).toBeLessThanOrEqual(10_000);
-  expect(Math.max(...sizes)).toBe(atOnce);
-});
+])(
+  '%i that fall due at once are started within ten seconds, %i at a time, though others wait',
+  (fallDue, atOnce) => {
+    const pace = createHandBackPace(() => true);
+    times(5, () => pace.next(NONE));
+    let count = fallDue;
+    const sizes: number[] = [];
+    for (let lateMs = 0; count > 0; lateMs += HAND_BACK_INTERVAL_MS) {
+      const size = pace.next({ count, lateMs });
+      sizes.push(size);
+      count -= size;
+    }
+    expect(sizes.length * HAND_BACK_INTERVAL_MS).toBeLessThanOrEqual(10_000);
+    expect(Math.max(...sizes)).toBe(atOnce);
+  },
+);
 
 test('more than can be started within ten seconds is started at twelve per second while others wait', () => {
   const pace = createHandBackPace(() => true);

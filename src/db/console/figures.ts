@@ -5,6 +5,7 @@
  */
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool, Sql } from '../pool.ts';
+import { transaction } from '../transaction.ts';
 
 /** The most deliveries that are looked at, and the most whose attempts are. */
 export const MOST_LOOKED_AT = 50_000;
@@ -83,12 +84,11 @@ export function selectSpeed(sql: Sql, webhooks: readonly number[], since: Date) 
 
 /** Sends a query of this module, planned {@link IN_ORDER}. */
 async function inOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<Rows>): Promise<Rows> {
-  const { rows } = await sql.begin('read only', async (tx) => {
+  return await transaction(sql, async (tx) => {
     const entries = Object.entries(IN_ORDER);
     await Promise.all(entries.map(([name, value]) => tx`select set_config(${name}, ${value}, true)`));
-    return { rows: await query(tx) };
+    return await query(tx);
   });
-  return rows;
 }
 
 /** Reads the figures of a time that ends now. */
