@@ -55,6 +55,11 @@ test('every schema and every event type has a page, and the event types a sample
   }
 });
 
+test('no page has a style or a script within, which its content security policy would ignore', () => {
+  for (const [path, page] of pages)
+    expect(page.match(/<[^>]* (?:style|on\w+)=|<style|<script>/), path).toBeNull();
+});
+
 test('what was described on one page has kept its anchors there, and leads to where it is now', () => {
   const start = pages.get('/docs') ?? '';
   const known = idsOf(start);

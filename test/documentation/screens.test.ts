@@ -26,6 +26,7 @@ afterAll(async () => {
 const screens = {
   start: '/docs',
   guide: '/docs/guides/quickstart',
+  table: '/docs/guides/retries',
   rules: '/docs/rules/how-to-verify-a-signature',
   events: '/docs/events',
   event: '/docs/events/UPDATE_ORDER',

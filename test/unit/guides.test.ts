@@ -30,7 +30,7 @@ echo '<b>'
 \`\`\`
 
 | a | b |
-|---|---|
+|---|--:|
 | 1 | 2 |
 `);
 
@@ -54,6 +54,13 @@ test("links to other guides' files lead to their pages", () => {
     '/docs/guides/retries',
     '/docs#get-v21-orders',
   ]);
+});
+
+test('a column of numbers is one by its class', () => {
+  const html = String(guide.html);
+  expect(html).toContain('<th>a</th>');
+  expect(html).toContain('<th class="number">b</th>');
+  expect(html).toContain('<td class="number">2</td>');
 });
 
 test('code with labels stands together behind one choice, other code alone; both are escaped', () => {

@@ -107,6 +107,17 @@ parser.renderer.rules.fence = (tokens, index) => {
 };
 parser.renderer.rules.table_open = () => '<div class="scroll" tabindex="0"><table>';
 parser.renderer.rules.table_close = () => '</table></div>';
+/** A column that is aligned to the right holds numbers. The parser says so by a style, which the page's security policy ignores. */
+const cell: typeof parser.renderer.renderToken = (tokens, index, options) => {
+  const token = tokens[index];
+  if (token !== undefined && token.attrGet('style') !== null) {
+    const toTheRight = token.attrGet('style') === 'text-align:right';
+    token.attrs = toTheRight ? [['class', 'number']] : null;
+  }
+  return parser.renderer.renderToken(tokens, index, options);
+};
+parser.renderer.rules.th_open = cell;
+parser.renderer.rules.td_open = cell;
 parser.renderer.rules.heading_open = (tokens, index) => {
   const id = parser.utils.escapeHtml(String(tokens[index]?.attrGet('id')));
   const linked = tokens[index + 1]?.children?.some(({ type }) => type === 'link_open') === true;
