@@ -72,6 +72,7 @@ function nameOf({ list, filters }: Measured): string {
 }
 
 function cells(group: readonly Measured[]): string[] {
+  if (group.length === 0) return ['–', '–', '–', '–'];
   const most = (of: (one: Measured) => number) => Math.max(...group.map(of));
   return [
     shown(most(({ answers }) => percentile(answers, 50))),

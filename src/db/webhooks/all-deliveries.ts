@@ -111,10 +111,12 @@ function foundAmong(
     // An event before `until` may have been delivered again later.
     if (until === undefined) return ofWebhooks(alike, onlyIf);
     const end = sql`${idAt(until)}::uuid`;
+    // Each is looked up: a join would read all deliveries behind a cursor up to the first of them.
     const again = sql`
       select x.id from ${webhooks} w cross join lateral (
-        select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
-        where r.webhook_id = w.id and r.delivery_id >= ${end} and ${alike} ${wanted}
+        select d.id from redeliveries r cross join lateral (
+          select d.id from deliveries d where d.id = r.delivery_id and ${alike} ${wanted} offset 0) d
+        where r.webhook_id = w.id and r.delivery_id >= ${end} ${behind(sql, sql`r.delivery_id`, part)}
         order by r.delivery_id ${order} limit ${most}) x
       ${onlyIf}`;
     return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;
