@@ -66,9 +66,22 @@ export const batchDefects: readonly Defect[] = [
     caughtBy: records('an execution that another one has followed records no failure'),
   },
   {
+    name: 'batch-hand-backs-late-behind-held',
+    file: 'src/db/outbox/handed-back.ts',
+    text: 'order by due > now(), turn, not counted, due limit',
+    replacement: 'order by due > now(), turn, due limit',
+    noticed: 'In a rush a second attempt waits behind deliveries of webhooks that are switched off.',
+    caughtBy: [
+      {
+        file: 'test/db/fair-claims.test.ts',
+        tests: ['what batches handed back what is late does not wait behind what would only be held'],
+      },
+    ],
+  },
+  {
     name: 'batch-hand-backs-without-turns',
     file: 'src/db/outbox/handed-back.ts',
-    text: 'order by due > now(), turn, due limit',
+    text: 'order by due > now(), turn, not counted, due limit',
     replacement: 'order by due limit',
     noticed: "One e-shop's failures in a rush put off the deliveries of another.",
     caughtBy: [

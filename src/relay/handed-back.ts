@@ -29,5 +29,5 @@ export async function dispatchHandedBack(deps: HandedBackDeps, pace: HandBackPac
     startOne: (delivery) => deps.handedBack.startHandedBack(delivery),
     onStarted: pace.observe,
   });
-  return deliveries.length < limit ? 'idle' : HAND_BACK_INTERVAL_MS;
+  return deliveries.length === 0 ? 'idle' : HAND_BACK_INTERVAL_MS;
 }

@@ -104,19 +104,23 @@ export function startRelay(options: RelayOptions): Relay {
     lane.now() === 'batch'
       ? dispatchBatch(deps, lane, precedence)
       : dispatchDeliveries(deps, pace, lane, precedence);
-  const loops = [
+  const woken = [
     loop('deliveries', dispatchFirst),
     loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
-    loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
     loop('changes of releases', () => dispatchReleases(deps)),
     loop('recoveries', () => dispatchRecoveries(deps)),
     loop('deliveries of recoveries', () => dispatchRecovered(deps, precedence, recoveryPace)),
     loop('warnings of deactivations', () => dispatchWarnings(deps)),
   ];
+  // Nobody sends a notification for these: what waits is claimed shortly before it is due.
+  const loops = [
+    ...woken,
+    loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
+  ];
 
   const listening = sql
     .listen(OUTBOX_CHANNEL, () => {
-      for (const each of loops) each.wake();
+      for (const each of woken) each.wake();
     })
     .catch((error: unknown) => {
       // Polling goes on without it.

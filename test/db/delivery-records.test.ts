@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';
+import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
 import { type AttemptRecord, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
@@ -221,6 +222,16 @@ test('no attempt begins of a delivery that an operator has stopped since it was 
   expect(await begin(id, 1)).toBeDefined();
   await steer(id, 'giveUp');
   expect(await begin(id, 1)).toBeUndefined();
+});
+
+test('a delivery that a batch handed back does not wait for its next attempt to be given up', async () => {
+  const id = await fire();
+  await begin(id, 1);
+  await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
+  await database.sql`update deliveries set handed_back_at = now(), dispatched_at = null where id = ${id}`;
+  expect(await claimHandedBack(database.sql, 1)).toEqual([]);
+  await steer(id, 'giveUp');
+  expect(await claimHandedBack(database.sql, 1)).toMatchObject([{ id }]);
 });
 
 test('what an operator asks is done once, also when its step is repeated, and the latest fifty are kept', async () => {

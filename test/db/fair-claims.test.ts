@@ -277,7 +277,7 @@ describe('what batches handed back', () => {
   async function handedBack(queue: Queue, count: number, dueSeconds: number): Promise<string[]> {
     const ids = await enqueue(queue, count);
     await database.sql`
-      update deliveries set handed_back_at = now(), next_attempt_at = now() + make_interval(secs => ${dueSeconds})
+      update deliveries set handed_back_at = now(), attempts_made = 1, next_attempt_at = now() + make_interval(secs => ${dueSeconds})
       where id = any(${ids}::uuid[])`;
     return ids;
   }
@@ -318,7 +318,8 @@ describe('what batches handed back', () => {
     await handedBack(import_, 7, -3);
     await handedBack(import_, 5, 25);
     const withoutPlace = await handedBack(neighbour, 4, -60);
-    await database.sql`update deliveries set next_attempt_at = null where id = any(${withoutPlace}::uuid[])`;
+    await database.sql`
+      update deliveries set next_attempt_at = null, attempts_made = 0 where id = any(${withoutPlace}::uuid[])`;
     const inactive = await createQueue(import_.eshopId);
     await handedBack(inactive, 9, -60);
     await database.sql`update webhooks set active = false where id = ${inactive.webhookId}`;
@@ -326,6 +327,21 @@ describe('what batches handed back', () => {
     expect(count).toBe(7);
     expect(lateMs).toBeGreaterThanOrEqual(3_000);
     expect(lateMs).toBeLessThan(60_000);
+  });
+
+  test('what is late does not wait behind what would only be held', async () => {
+    const inactive = await createQueue(import_.eshopId);
+    await handedBack(inactive, 20, -60);
+    await database.sql`update webhooks set active = false where id = ${inactive.webhookId}`;
+    await handedBack(neighbour, 1, -1);
+    expect(await webhooksOf(1)).toEqual([neighbour.webhookId]);
+  });
+
+  test('a failure for good is late as soon as it was handed back', async () => {
+    const ids = await handedBack(import_, 1, 0);
+    await database.sql`
+      update deliveries set next_attempt_at = null, handed_back_at = now() - interval '3 seconds' where id = any(${ids}::uuid[])`;
+    expect(await countOverdue(database.sql)).toMatchObject({ count: 1 });
   });
 
   test('nothing is late where nothing was handed back', async () => {

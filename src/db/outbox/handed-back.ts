@@ -44,37 +44,37 @@ const MOST_OF_ONE = 500;
 const MOST_COUNTED = 5_000;
 
 /**
- * Counts the deliveries that were handed back and whose next attempt is due. Not those of inactive webhooks, nor those that were not
- * attempted for want of a place: a workflow of their own would wait as well.
+ * Counts the deliveries that were handed back and for which something is due: the next attempt, or the end after a failure for good.
+ * Not those of inactive webhooks, nor those that were not attempted for want of a place: a workflow of their own would wait as well.
  */
 export async function countOverdue(sql: Sql): Promise<Overdue> {
   const { waiting, due } = columns(sql);
   const [row] = await sql<Overdue[]>`
     with recursive
     ${waitingWebhooks(sql, waiting)}
-    select count(*)::int as count, coalesce(extract(epoch from now() - min(next_attempt_at)) * 1000, 0)::float8 as late_ms
+    select count(*)::int as count, coalesce(extract(epoch from now() - min(due)) * 1000, 0)::float8 as late_ms
     from (
-      select head.next_attempt_at from queues q
+      select head.due, head.attempted from queues q
       join webhooks w on w.id = q.webhook_id and w.active
       cross join lateral (
-        select d.next_attempt_at from deliveries d
+        select ${due} as due, d.attempts_made > 0 as attempted from deliveries d
         where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${due} <= now()
           and (d.claimed_until is null or d.claimed_until < now())
         order by ${due} limit ${MOST_OF_ONE}) head
       limit ${MOST_COUNTED}) d
-    where next_attempt_at is not null`;
+    where attempted`;
   return row ?? { count: 0, lateMs: 0 };
 }
 
 /**
  * Claims deliveries that were handed back, by turns as {@link claimDeliveries} does: every e-shop's first before any
- * e-shop's second, and within an e-shop every webhook's. What is due goes before what is not; within a webhook the first
- * due goes first.
+ * e-shop's second, and within an e-shop every webhook's. What is due goes before what is not, and among equals what
+ * {@link countOverdue} counts before what would only wait; within a webhook the first due goes first.
  */
 export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBackDelivery[]> {
   const { waiting, due } = columns(sql);
   const first = (when: ReturnType<typeof sql>) => sql`
-    (select d.id, ${due} as due from deliveries d
+    (select d.id, ${due} as due, d.attempts_made > 0 as attempted from deliveries d
      where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${due} ${when}
        and (d.claimed_until is null or d.claimed_until < now())
      order by ${due} limit ${limit})`;
@@ -82,14 +82,17 @@ export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBa
     with recursive
     ${waitingWebhooks(sql, waiting)},
     heads as (
-      select q.*, head.id, head.due, row_number() over (partition by q.webhook_id order by head.due, head.id) as turn
-      from queues q cross join lateral (
+      select q.eshop_id, head.id, head.due, w.active and head.attempted as counted,
+             row_number() over (partition by q.webhook_id order by head.due, head.id) as turn
+      from queues q join webhooks w on w.id = q.webhook_id cross join lateral (
         ${first(sql`<= now() + make_interval(secs => ${AHEAD_SECONDS})`)} union all
         ${first(sql`> now() + make_interval(secs => ${WAITS_HERE_SECONDS})`)}) head),
     turns as (
-      select id, due, row_number() over (partition by eshop_id, due > now() order by turn, due, id) as turn from heads),
+      select id, due, counted,
+             row_number() over (partition by eshop_id, due > now() order by turn, not counted, due, id) as turn
+      from heads),
     chosen as (
-      select d.id from (select * from turns order by due > now(), turn, due limit ${limit}) t
+      select d.id from (select * from turns order by due > now(), turn, not counted, due limit ${limit}) t
       join deliveries d on d.id = t.id
       where ${waiting} and (d.claimed_until is null or d.claimed_until < now())
       for update of d skip locked)

@@ -116,7 +116,8 @@ function foundAmong(
       select x.id from ${webhooks} w cross join lateral (
         select d.id from redeliveries r cross join lateral (
           select d.id from deliveries d where d.id = r.delivery_id and ${alike} ${wanted} offset 0) d
-        where r.webhook_id = w.id and r.delivery_id >= ${end} ${behind(sql, sql`r.delivery_id`, part)}
+        where r.webhook_id = w.id and r.delivery_id >= ${end} ${within(sql, sql`r.event_id`, filter)}
+          ${behind(sql, sql`r.delivery_id`, part)}
         order by r.delivery_id ${order} limit ${most}) x
       ${onlyIf}`;
     return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;

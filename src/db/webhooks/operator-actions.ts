@@ -81,7 +81,9 @@ export async function steerDelivery(
     await tx`
       update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
         operator_stop = ${STOP_AFTER[action]},
-        next_attempt_at = case when ${action === 'tryNow'} then clock_timestamp() else next_attempt_at end
+        next_attempt_at = case
+          when ${action === 'tryNow'} or (${action === 'giveUp'} and dispatched_at is null and handed_back_at is not null)
+          then clock_timestamp() else next_attempt_at end
       where id = ${deliveryId}`;
     return { ...answer, at };
   });
