@@ -5,6 +5,7 @@
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
+import { handedBack } from './outbox/handed-back.ts';
 import type { Sql } from './pool.ts';
 
 /** What Temporal has not been told yet. Ages are in seconds; null where nothing waits. */
@@ -29,6 +30,7 @@ const LATELY_SECONDS = 60;
 /** Reads the outbox. */
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const lately = sql`now() - make_interval(secs => ${LATELY_SECONDS})`;
+  const { waiting, due } = handedBack(sql);
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
   const [row] = await sql<OutboxOverview[]>`
     with queued as materialized (
@@ -37,8 +39,7 @@ export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
              min(created_at) filter (where recovery_id is null) as oldest
       from deliveries where dispatched_at is null and handed_back_at is null),
     handed_back as materialized (
-      select count(*)::int as count, min(coalesce(next_attempt_at, handed_back_at)) as oldest
-      from deliveries where dispatched_at is null and handed_back_at is not null),
+      select count(*)::int as count, min(${due}) as oldest from deliveries d where ${waiting}),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
     select q.fresh, q.recovered, h.count as handed_back, c.count as changes,
            ${age(sql`least(q.oldest, h.oldest)`)} as oldest_seconds,

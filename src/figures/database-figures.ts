@@ -84,7 +84,7 @@ function showOutbox(figures: Figures, outbox: OutboxOverview): void {
   for (const [waiting, count] of Object.entries({ fresh, handedBack, recovered })) {
     figures.outbox.set({ waiting }, count);
   }
-  figures.outboxOldest.set(Math.max(0, outbox.oldestSeconds ?? 0));
+  figures.outboxOldest.set(outbox.oldestSeconds ?? 0);
   figures.outboxMoving.set(outbox.moving ? 1 : 0);
   figures.changes.set(outbox.changes);
   figures.changesOldest.set(outbox.oldestChangeSeconds ?? 0);

@@ -1,7 +1,7 @@
 /**
  * How many of what batches handed back get their workflows at a time: each costs far more than an attempt in a batch, and
  * its attempts cost as much again. While other deliveries feel it, or Temporal is slow, few are started; otherwise a few more each
- * time. What is due is started within ten seconds even then, up to {@link MOST_WHILE_FELT}. Pure.
+ * time. What is due is started within ten seconds even then, up to {@link MOST_WHILE_FELT} at a time. Pure.
  * @module
  */
 
@@ -10,8 +10,8 @@ import { beyondTheQuickest } from './quickest.ts';
 
 /** The pace of one relay. */
 export interface HandBackPace {
-  /** How many to start now, of which so much is late. */
-  next(overdue: Overdue): number;
+  /** How many to start now. Where fewer than {@link MOST_WHILE_FELT}, {@link leastOf} what is late may be more. */
+  next(): number;
   /** @param callMs how long Temporal took for a start, in milliseconds */
   observe(callMs: number): void;
 }
@@ -24,7 +24,7 @@ const MOST = 12;
 /** Within this what is due is to be started, though others feel it, in milliseconds. */
 const LATEST_MS = 10_000;
 /** At a time: with more, one e-shop's failures would take all of a small machine. */
-const MOST_WHILE_FELT = 3;
+export const MOST_WHILE_FELT = 3;
 /** A start that takes so much longer than the quickest is waiting behind Temporal's other work, in milliseconds. */
 const SLOW_MS = 100;
 
@@ -34,14 +34,19 @@ export function createHandBackPace(felt: () => boolean): HandBackPace {
   let slow = false;
   const beyond = beyondTheQuickest();
   return {
-    next({ count, lateMs }) {
+    next() {
       size = felt() || slow ? Math.max(LEAST, Math.floor(size / 2)) : Math.min(MOST, size + 1);
       slow = false;
-      const steps = Math.max(1, (LATEST_MS - lateMs) / HAND_BACK_INTERVAL_MS);
-      return Math.max(size, Math.min(MOST_WHILE_FELT, Math.ceil(count / steps)));
+      return size;
     },
     observe(callMs) {
       slow = beyond(callMs) > SLOW_MS || slow;
     },
   };
+}
+
+/** How many to start now at least, of so many that are late. */
+export function leastOf({ count, lateMs }: Overdue): number {
+  const steps = Math.max(1, (LATEST_MS - lateMs) / HAND_BACK_INTERVAL_MS);
+  return Math.min(MOST_WHILE_FELT, Math.ceil(count / steps));
 }

@@ -6,7 +6,7 @@
 import { claimHandedBack, countOverdue } from '../db/outbox/handed-back.ts';
 import type { HandedBackStarter } from '../temporal/dispatcher.ts';
 import { type PassOnDeps, startAll } from './deliveries.ts';
-import { HAND_BACK_INTERVAL_MS, type HandBackPace } from './hand-back-pace.ts';
+import { HAND_BACK_INTERVAL_MS, type HandBackPace, leastOf, MOST_WHILE_FELT } from './hand-back-pace.ts';
 import type { Next } from './loop.ts';
 
 /** What this takes. */
@@ -22,7 +22,8 @@ const CONCURRENCY = 4;
  * @throws what Temporal or the database threw when it is away; what was claimed is released
  */
 export async function dispatchHandedBack(deps: HandedBackDeps, pace: HandBackPace): Promise<Next> {
-  const limit = pace.next(await countOverdue(deps.sql));
+  const size = pace.next();
+  const limit = size < MOST_WHILE_FELT ? Math.max(size, leastOf(await countOverdue(deps.sql))) : size;
   const deliveries = await claimHandedBack(deps.sql, limit);
   await startAll(deps, deliveries, {
     concurrency: CONCURRENCY,

@@ -1,4 +1,7 @@
-/** What the claims of fresh deliveries say of what they left: a recovery goes on as soon as they leave nothing. */
+/**
+ * What the claims of fresh deliveries say of what they left: a recovery goes on as soon as they leave nothing. And how many are started
+ * of those that batches handed back.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, type TestContext, test } from 'vitest';
@@ -8,6 +11,8 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
 import { dispatchBatch } from '../../src/relay/batches.ts';
 import { type DeliveriesDeps, dispatchDeliveries } from '../../src/relay/deliveries.ts';
+import { createHandBackPace } from '../../src/relay/hand-back-pace.ts';
+import { dispatchHandedBack } from '../../src/relay/handed-back.ts';
 import { createLane } from '../../src/relay/lane.ts';
 import { createPace } from '../../src/relay/pace.ts';
 import { createPrecedence } from '../../src/relay/precedence.ts';
@@ -95,4 +100,22 @@ test('how long Temporal took for each start is told to the pace', async (context
   expect(took).toHaveLength(3);
   // A timer may be early by a part of a millisecond.
   for (const callMs of took) expect(callMs).toBeGreaterThanOrEqual(49);
+});
+
+test('what batches handed back and is late is started a few at a time, though others feel it', async (context) => {
+  const { deps, fire } = await relay(context);
+  const started: string[] = [];
+  const handedBack = { startHandedBack: async ({ id }: { readonly id: string }) => void started.push(id) };
+  const pace = createHandBackPace(() => true);
+  for (let round = 0; round < 5; round += 1) pace.next();
+  await fire(80);
+  const dueIn = (seconds: number) => deps.sql`
+    update deliveries set handed_back_at = now(), attempts_made = 1, next_attempt_at = now() + make_interval(secs => ${seconds})`;
+  await dueIn(1);
+  await dispatchHandedBack({ ...deps, handedBack }, pace);
+  expect(started).toHaveLength(1);
+  await dueIn(0);
+  await dispatchHandedBack({ ...deps, handedBack }, pace);
+  // Of 79 in ten seconds.
+  expect(started).toHaveLength(1 + 2);
 });

@@ -85,8 +85,9 @@ export function selectSpeed(sql: Sql, webhooks: readonly number[], since: Date) 
 /** Sends a query of this module, planned {@link IN_ORDER}. */
 async function inOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<Rows>): Promise<Rows> {
   return await transaction(sql, async (tx) => {
-    const entries = Object.entries(IN_ORDER);
-    await Promise.all(entries.map(([name, value]) => tx`select set_config(${name}, ${value}, true)`));
+    await tx`
+      select set_config(name, value, true)
+      from unnest(${Object.keys(IN_ORDER)}::text[], ${Object.values(IN_ORDER)}::text[]) s (name, value)`;
     return await query(tx);
   });
 }

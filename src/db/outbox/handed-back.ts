@@ -25,11 +25,21 @@ const WAITS_HERE_SECONDS = 60;
 /** How long before; more than passes between two looks of a relay that has nothing to do. In seconds. */
 const AHEAD_SECONDS = 2;
 
-/** As the index `deliveries_handed_back` has them. */
-const columns = (sql: Sql) => ({
+/** Deliveries `d` that were handed back and wait, and when they are due, as the index `deliveries_handed_back` has them. */
+export const handedBack = (sql: Sql) => ({
   waiting: sql`d.dispatched_at is null and d.handed_back_at is not null`,
   due: sql`coalesce(d.next_attempt_at, d.handed_back_at)`,
 });
+
+/** The first of a queue `q` that are due then and that nobody has claimed, as SQL. */
+function firstOf(sql: Sql, when: ReturnType<typeof sql>, limit: number) {
+  const { waiting, due } = handedBack(sql);
+  return sql`
+    (select d.id, ${due} as due, d.attempts_made > 0 as attempted from deliveries d
+     where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${due} ${when}
+       and (d.claimed_until is null or d.claimed_until < now())
+     order by ${due} limit ${limit})`;
+}
 
 /** How much is late. */
 export interface Overdue {
@@ -48,7 +58,7 @@ const MOST_COUNTED = 5_000;
  * Not those of inactive webhooks, nor those that were not attempted for want of a place: a workflow of their own would wait as well.
  */
 export async function countOverdue(sql: Sql): Promise<Overdue> {
-  const { waiting, due } = columns(sql);
+  const { waiting } = handedBack(sql);
   const [row] = await sql<Overdue[]>`
     with recursive
     ${waitingWebhooks(sql, waiting)}
@@ -56,11 +66,7 @@ export async function countOverdue(sql: Sql): Promise<Overdue> {
     from (
       select head.due, head.attempted from queues q
       join webhooks w on w.id = q.webhook_id and w.active
-      cross join lateral (
-        select ${due} as due, d.attempts_made > 0 as attempted from deliveries d
-        where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${due} <= now()
-          and (d.claimed_until is null or d.claimed_until < now())
-        order by ${due} limit ${MOST_OF_ONE}) head
+      cross join lateral ${firstOf(sql, sql`<= now()`, MOST_OF_ONE)} head
       limit ${MOST_COUNTED}) d
     where attempted`;
   return row ?? { count: 0, lateMs: 0 };
@@ -72,12 +78,7 @@ export async function countOverdue(sql: Sql): Promise<Overdue> {
  * {@link countOverdue} counts before what would only wait; within a webhook the first due goes first.
  */
 export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBackDelivery[]> {
-  const { waiting, due } = columns(sql);
-  const first = (when: ReturnType<typeof sql>) => sql`
-    (select d.id, ${due} as due, d.attempts_made > 0 as attempted from deliveries d
-     where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${due} ${when}
-       and (d.claimed_until is null or d.claimed_until < now())
-     order by ${due} limit ${limit})`;
+  const { waiting } = handedBack(sql);
   return await sql<HandedBackDelivery[]>`
     with recursive
     ${waitingWebhooks(sql, waiting)},
@@ -85,8 +86,8 @@ export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBa
       select q.eshop_id, head.id, head.due, w.active and head.attempted as counted,
              row_number() over (partition by q.webhook_id order by head.due, head.id) as turn
       from queues q join webhooks w on w.id = q.webhook_id cross join lateral (
-        ${first(sql`<= now() + make_interval(secs => ${AHEAD_SECONDS})`)} union all
-        ${first(sql`> now() + make_interval(secs => ${WAITS_HERE_SECONDS})`)}) head),
+        ${firstOf(sql, sql`<= now() + make_interval(secs => ${AHEAD_SECONDS})`, limit)} union all
+        ${firstOf(sql, sql`> now() + make_interval(secs => ${WAITS_HERE_SECONDS})`, limit)}) head),
     turns as (
       select id, due, counted,
              row_number() over (partition by eshop_id, due > now() order by turn, not counted, due, id) as turn
