@@ -66,10 +66,26 @@ export const recordDefects: readonly Defect[] = [
   {
     name: 'record-attempt-of-every-delivery',
     file: ATTEMPTS,
-    text: 'from finished f where d.id = f."deliveryId" and',
-    replacement: 'from finished f where',
+    text: 'from recorded f where d.id = f."deliveryId" and',
+    replacement: 'from recorded f where',
     noticed: 'One success makes every open delivery a success.',
-    caughtBy: records('a result is that of its own attempt and delivery alone'),
+    caughtBy: records('a result is that of its own delivery where several are recorded at once'),
+  },
+  {
+    name: 'record-attempts-each-with-each',
+    file: ATTEMPTS,
+    text: `generate_series(1, \${1}::int)`,
+    replacement: 'generate_series(1, 1)',
+    noticed:
+      'Until a first import has been analyzed, what Postgres reads to record results grows with their square.',
+    caughtBy: [
+      {
+        file: 'test/db/claims-without-statistics.test.ts',
+        tests: [
+          'claims and attempts without statistics read a few rows for each that they take, and not all that wait',
+        ],
+      },
+    ],
   },
   {
     name: 'record-attempt-reopens-what-has-ended',

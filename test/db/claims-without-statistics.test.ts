@@ -2,7 +2,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { claimDeliveries, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { listPartitions } from '../../src/db/retention/partitions.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
@@ -14,7 +15,7 @@ import { insertWebhook } from '../support/events.ts';
 
 const WEBHOOKS = 50;
 const OF_EACH = 100;
-/** As many attempts as begin at once. */
+/** More attempts than begin at once. */
 const PAGE = 64;
 
 test('claims and attempts without statistics read a few rows for each that they take, and not all that wait', async ({
@@ -41,6 +42,13 @@ test('claims and attempts without statistics read a few rows for each that they 
   // To begin it, and to dispatch it: never with each of the webhooks.
   expect(begun.fetched).toBeGreaterThanOrEqual(PAGE);
   expect(begun.fetched).toBeLessThan(5 * PAGE);
+
+  const results = wanted.map(({ deliveryId }) => attemptRecord(deliveryId, accepted));
+  const recorded = await counting(sql, (tx) => recordAttempts(tx, results, batch));
+  expect(recorded.result.size).toBe(PAGE);
+  expect(recorded.fetched).toBeGreaterThanOrEqual(PAGE);
+  // Each delivery once, and not all of them for each of the results.
+  expect(recorded.fetched).toBeLessThan(5 * PAGE);
 });
 
 test('a claim looks at what batches have under way, and at nothing that they have delivered', async ({

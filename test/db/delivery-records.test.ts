@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
-import { type AttemptRecord, loadForAttempt } from '../../src/db/webhooks/attempts.ts';
+import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
 import { steerDelivery } from '../../src/db/webhooks/operator-actions.ts';
@@ -14,7 +14,7 @@ import { deleteWebhook, findWebhook, replaceWebhook, setActive } from '../../src
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { SteeringAction } from '../../src/domain/steering.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { accepted, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
+import { accepted, attemptRecord, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
 
 let database: TestDatabase;
@@ -109,6 +109,18 @@ describe('a result', () => {
     expect(await attempts(id)).toMatchObject([{ outcome: null }, { outcome: 'success' }]);
     expect(await attempts(other)).toMatchObject([{ outcome: null }]);
     expect(await load(other)).toMatchObject({ state: 'pending', attemptsMade: 0 });
+  });
+
+  test('is that of its own delivery where several are recorded at once', async () => {
+    const [id, other] = [await fire(), await fire()];
+    for (const delivery of [id, other]) await begin(delivery, 1);
+    const records = [attemptRecord(id, accepted), attemptRecord(other)];
+    await recordAttempts(database.sql, records, null);
+    expect(await load(id)).toMatchObject({ state: 'delivered', lastStatus: 200 });
+    expect(await load(other)).toMatchObject({
+      state: 'retrying',
+      lastStatus: (await attempts(other))[0]?.status,
+    });
   });
 
   test('does not reopen a delivery that was canceled while the request was under way', async () => {

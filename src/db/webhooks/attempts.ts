@@ -237,6 +237,9 @@ export async function recordAttempts(
         and (a.finished_at is null or r.outcome = 'success' and a.outcome <> 'success')
         ${batch === null ? sql`` : sql`and (r.outcome = 'success' or exists (select from held_by_us))`}
       returning r.*),
+    -- Of what another statement returns the planner expects one row, and would look up all the ids anew for each. Of a
+    -- series whose end it does not know it expects a thousand.
+    recorded as materialized (select finished.* from finished, generate_series(1, ${1}::int)),
     changed as (
       update deliveries d set
         state = case when f.outcome = 'success' then 'delivered' else 'retrying' end,
@@ -248,7 +251,7 @@ export async function recordAttempts(
           when f.outcome = 'success' then coalesce(d.dispatched_at, now())
           when d.batch_id is distinct from ${batch?.id ?? null}::uuid or d.batch_id is null then d.dispatched_at end
         ${batch === null ? sql`` : handingBack(sql, batch, sql`f.outcome <> 'success'`)}
-      from finished f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
+      from recorded f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
       returning d.id, d.state, d.handed_back_at, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
     ${batch === null ? sql`` : countedIn(sql, batch)}
     ${inLedger(sql, records)}
