@@ -8,7 +8,8 @@
  * @module
  */
 import postgres from 'postgres';
-import { claimDeliveries, UNBOUNDED } from '../src/db/outbox/claim-deliveries.ts';
+import { UNBOUNDED } from '../src/db/outbox/claim.ts';
+import { claimDeliveries } from '../src/db/outbox/claim-deliveries.ts';
 import { listPartitions, partitionedTables } from '../src/db/retention/partitions.ts';
 import { idAt } from '../src/domain/id-time.ts';
 import { WEEK_MS, weekOf } from '../src/domain/weeks.ts';

@@ -3,7 +3,7 @@
  * and nobody else's. In the memory of one worker: each worker finds its own bounds, and none needs to be told. Pure.
  * @module
  */
-import type { InFlightLimits } from '../db/outbox/claim-deliveries.ts';
+import type { InFlightLimits } from '../db/outbox/claim.ts';
 
 /** Whose attempt it is. */
 export interface Destination {

@@ -5,7 +5,8 @@
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
-import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
+import type { InFlightLimits } from '../db/outbox/claim.ts';
+import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
   type ClaimedDelivery,

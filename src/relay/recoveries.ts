@@ -3,7 +3,8 @@
  * @module
  */
 import { v7 as uuidv7 } from 'uuid';
-import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
+import type { InFlightLimits } from '../db/outbox/claim.ts';
+import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
 import { areRecoveredQueued } from '../db/outbox/recovered-deliveries.ts';
 import {
   claimRecoveryChanges,

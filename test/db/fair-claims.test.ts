@@ -1,7 +1,8 @@
 /** Which deliveries a claim takes: by turns of e-shop and webhook, and no more than are attempted at once. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { claimDeliveries, type InFlightLimits, UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { type InFlightLimits, UNBOUNDED } from '../../src/db/outbox/claim.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
 import { claimHandedBack, countOverdue } from '../../src/db/outbox/handed-back.ts';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { deferAttempt, startWindow } from '../../src/db/webhooks/deliveries.ts';

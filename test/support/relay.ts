@@ -5,7 +5,7 @@
 import pino from 'pino';
 import { createSlots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
-import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { startRelay } from '../../src/relay/relay.ts';

@@ -3,7 +3,7 @@
  * @module
  */
 import type { BatchRooms, Rooms } from '../../src/attempt/rooms.ts';
-import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
 
 export const boundless: Rooms & BatchRooms = {
   enter: () => ({ leave() {} }),

@@ -4,91 +4,26 @@
  * @module
  */
 import type { Sql } from '../pool.ts';
-import { LEASE_SECONDS, type QueuedDelivery, readableId, receiverHost } from './outbox.ts';
+import {
+  type Claim,
+  type ClaimLimits,
+  type ClaimRow,
+  claimOf,
+  handedOverLately,
+  UNBOUNDED,
+  unclaimed,
+} from './claim.ts';
+import { claimFew } from './claim-few.ts';
+import { LEASE_SECONDS, readableId, receiverHost } from './outbox.ts';
 import { waitingWebhooks } from './waiting-webhooks.ts';
-
-/** How much a claim may take. */
-export interface ClaimLimits {
-  /** Deliveries of this claim. */
-  readonly limit: number;
-  /**
-   * Deliveries that are handed over and not yet attempted, by all relays together; default: not bounded. A few more for
-   * e-shops that have none in flight.
-   */
-  readonly handedOver?: number;
-  /** How far what waits is counted; default 0. */
-  readonly countTo?: number;
-  /** The batch that those claimed now belong to, unless they belong to one already; default: none. */
-  readonly batchId?: string;
-  /** True: of what recoveries created, unless they are paused; default: of everything else. */
-  readonly recovered?: boolean;
-  /** Deliveries whose first attempt has no result yet, this claim included; default: not bounded. */
-  readonly inFlight?: InFlightLimits;
-}
-
-/** How many first attempts may be in flight, from the claim on, until their result. */
-export interface InFlightLimits {
-  /** Of one webhook, to one host, of one e-shop. */
-  readonly webhook: number;
-  readonly host: number;
-  readonly eshop: number;
-  /** Of those about which more is known, by id and by `webhooks.host`. */
-  readonly eshops: ReadonlyMap<number, number>;
-  readonly webhooks: ReadonlyMap<number, number>;
-  readonly hosts: ReadonlyMap<string, number>;
-}
-
-/** What a claim found and took. */
-export interface Claim {
-  readonly deliveries: readonly QueuedDelivery[];
-  /** Deliveries that were handed over before this claim and have not been attempted yet. */
-  readonly handedOver: number;
-  /** How long the oldest of these has been waiting, in milliseconds; 0 where there is none. */
-  readonly handOverMs: number;
-  /** How long the oldest delivery that could be claimed has been waiting, in milliseconds; 0 where there was none. */
-  readonly waitedMs: number;
-  /** More could be claimed than was taken. */
-  readonly more: boolean;
-  /** Deliveries that waited before this claim of webhooks that may have more in flight, counted as far as asked for. */
-  readonly waiting: number;
-  /** More waits, of webhooks, hosts or e-shops that have as much in flight as they may. */
-  readonly kept: boolean;
-  /**
-   * How long the oldest of these has been waiting, in milliseconds, where anything at all may be in flight; 0 where there
-   * is none.
-   */
-  readonly keptMs: number;
-}
-
-/**
- * How long a delivery counts as handed over, in seconds. One that has not been attempted by then waits for something of
- * its own (an operator paused it), and holds nobody up.
- */
-const HAND_OVER_SECONDS = 60;
 
 /** More than the bound for those e-shops that have nothing in flight: who sends little never waits behind who sends much. */
 const RESERVED = 8;
-
-const WITHOUT_END = 2 ** 31 - 1;
-/** No bounds at all. */
-export const UNBOUNDED: InFlightLimits = {
-  webhook: WITHOUT_END,
-  host: WITHOUT_END,
-  eshop: WITHOUT_END,
-  eshops: new Map(),
-  webhooks: new Map(),
-  hosts: new Map(),
-};
 
 /** How many rows a claim looks at: of each webhook at least; of all together, roughly, and for each one that it may take. */
 const LEAST_DEPTH = 4;
 const LEAST_HEADS = 1_000;
 const HEADS_PER_PLACE = 4;
-
-interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<QueuedDelivery, 'id'> {
-  /** null where nothing was claimed. */
-  readonly id: string | null;
-}
 
 /**
  * Claims undispatched deliveries under a lease, by turns: every e-shop's first before any e-shop's second, and within an
@@ -99,14 +34,19 @@ interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<QueuedDelivery, 'id'>
  * depend on how much is waiting. Of two relays that claim at the same moment each may fill the bound by itself.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
+  return (await claimFew(sql, limits)) ?? (await claimByTurns(sql, limits));
+}
+
+/** The same, without looking first whether few wait. */
+export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { limit, handedOver = null, countTo = 0, batchId = null, inFlight = UNBOUNDED } = limits;
   const roomTo = (bound: number | null) => sql`
     greatest(0, least(${limit}::int, coalesce(${bound}::int, ${limit}::int + h.count) - h.count))`;
   // Of what is recovered few wait at a time: they are in the index of what is fresh too, and passed over.
   const queued = sql`
     d.dispatched_at is null and d.handed_back_at is null and d.recovery_id is ${limits.recovered ? sql`not null` : sql`null`}`;
-  const lately = sql`d.dispatched_at > now() - make_interval(secs => ${HAND_OVER_SECONDS})`;
-  const claimable = sql`${queued} and (d.claimed_until is null or d.claimed_until < now())
+  const lately = handedOverLately(sql);
+  const claimable = sql`${queued} and ${unclaimed(sql)}
     ${limits.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
   const rows = await sql<ClaimRow[]>`
     with recursive
@@ -167,7 +107,8 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         select d.id, d.created_at from deliveries d
         where d.eshop_id = b.eshop_id and d.webhook_id = b.webhook_id and ${claimable}
         -- One more than may be taken tells that something is kept back.
-        order by d.id limit least((select rows from depth), greatest(0, b.webhook_most - b.of_webhook)::bigint + 1)) head),
+        order by d.id limit least((select rows from depth),
+          greatest(0, least(b.webhook_most - b.of_webhook, b.eshop_most - b.of_eshop))::bigint + 1)) head),
     turns as (
       select id, eshop_id, webhook_id, created_at, host, of_host, host_most, eshop_most, lot,
              of_eshop + row_number() over (partition by eshop_id order by turn, lot, id) as turn
@@ -207,21 +148,5 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
            ${receiverHost(sql, sql`claimed.webhook_id`)}
     from handed_over h left join claimed on true
     order by claimed.place`;
-  const [first] = rows;
-  const deliveries = rows.flatMap((row) => {
-    const { id, eshopId, webhookId, eventType, entityId, receiverHost: host, batchId: batch } = row;
-    const delivery = { eshopId, webhookId, eventType, entityId, receiverHost: host, batchId: batch };
-    const { readableId: readable, traceparent } = row;
-    return id === null ? [] : [{ id, ...delivery, readableId: readable, traceparent }];
-  });
-  return {
-    deliveries,
-    handedOver: first?.handedOver ?? 0,
-    handOverMs: first?.handOverMs ?? 0,
-    waitedMs: first?.waitedMs ?? 0,
-    more: first?.more ?? false,
-    waiting: first?.waiting ?? 0,
-    kept: first?.kept ?? false,
-    keptMs: first?.keptMs ?? 0,
-  };
+  return claimOf(rows);
 }
