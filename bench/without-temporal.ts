@@ -14,6 +14,7 @@ import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
 import { createKeys } from '../src/keys.ts';
 import { dispatchBatch } from '../src/relay/batches.ts';
+import { createImports } from '../src/relay/imports.ts';
 import { createLane } from '../src/relay/lane.ts';
 import { startLoop } from '../src/relay/loop.ts';
 import { untraced } from '../src/traces/traces.ts';
@@ -57,6 +58,7 @@ const starter = {
     return true;
   },
 };
+const imports = createImports(() => 1);
 const loop = startLoop({
   what: 'deliveries',
   step: () =>
@@ -68,6 +70,7 @@ const loop = startLoop({
         checkBatch: async () => {},
         slots,
         batchLimits: batchRooms.claimLimits,
+        imports,
         onTaken() {},
       },
       lane,

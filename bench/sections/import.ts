@@ -2,6 +2,7 @@
  * A long import of lines with one webhook each: alone, while no worker runs, and delivered at once.
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startCpuClock } from '../measure.ts';
 import { residentMiB } from '../resources.ts';
 import { MOVEMENT, type Shop } from '../shop.ts';
@@ -9,6 +10,7 @@ import type { Stack } from '../stack.ts';
 import type { Bench, Section } from './section.ts';
 
 const PATIENCE_MS = 7_200_000;
+const POLL_MS = 500;
 
 /** What the table and the acceptance call them. */
 export const importNames = {
@@ -32,6 +34,7 @@ export const importing: Section = {
         await alone(bench, stack, shop, setting);
         await shop.deleteWebhook(webhook);
         await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+        await untilCanceled(bench, stack, webhook);
         await delivered(bench, stack, setting);
         await stack.stopWorkers();
       }
@@ -50,6 +53,16 @@ async function alone(bench: Bench, stack: Stack, shop: Shop, setting: Setting): 
   bench.note(importNames.alone, setting, perSecond);
   bench.note('CPU per line, ms', setting, all / importLines);
   bench.note('API afterwards, MiB', setting, residentMiB(stack.processes().api ?? 0));
+}
+
+/** What was imported alone has nobody to go to any more: a worker says so of each. */
+async function untilCanceled(bench: Bench, { sql }: Stack, webhook: number): Promise<void> {
+  for (const end = Date.now() + bench.patience(PATIENCE_MS); Date.now() < end; await sleep(POLL_MS)) {
+    const [row] = await sql<{ open: boolean }[]>`
+      select exists (select from deliveries where webhook_id = ${webhook} and state = 'pending') as open`;
+    if (row?.open === false) return;
+  }
+  throw new Error('Not all deliveries of the deleted webhook were canceled in time.');
 }
 
 async function delivered(bench: Bench, stack: Stack, setting: Setting): Promise<void> {

@@ -7,6 +7,7 @@ import type { Defect } from '../defect.ts';
 const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', tests }];
 const fanOut = (...tests: string[]) => [{ file: 'test/workflow/fan-out.test.ts', tests }];
 const neighbours = (...tests: string[]) => [{ file: 'test/workflow/neighbours.test.ts', tests }];
+const fewClaims = (...tests: string[]) => [{ file: 'test/db/few-claims.test.ts', tests }];
 const fairClaims = (...tests: string[]) => [{ file: 'test/db/fair-claims.test.ts', tests }];
 
 export const relayDefects: readonly Defect[] = [
@@ -86,7 +87,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-never-end',
-    file: 'src/db/outbox/claim-deliveries.ts',
+    file: 'src/db/outbox/claim.ts',
     text: '(d.claimed_until is null or d.claimed_until < now())',
     replacement: 'd.claimed_until is null',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
@@ -100,7 +101,7 @@ export const relayDefects: readonly Defect[] = [
     text: 'row_number() over (order by turn, lot, id) as place',
     replacement: 'row_number() over (order by id) as place',
     noticed: 'One import of 1,500 lines makes another e-shop wait for minutes.',
-    caughtBy: fairClaims('an e-shop that has little waiting does not wait behind one that has much'),
+    caughtBy: fairClaims('turns an e-shop that has little waiting does not wait behind one that has much'),
   },
   {
     name: 'no-places-for-who-sends-little',
@@ -110,7 +111,7 @@ export const relayDefects: readonly Defect[] = [
     noticed:
       'Before a rush is noticed, another e-shop waits until some of what was handed over is attempted.',
     caughtBy: fairClaims(
-      'keeps a few places for e-shops that have nothing in flight, and for none of them two',
+      'the bound on what is handed over keeps a few places for e-shops that have nothing in flight, and for none of them two',
     ),
   },
   {
@@ -167,7 +168,7 @@ export const relayDefects: readonly Defect[] = [
     text: '             of_eshop + row_number()',
     replacement: '             row_number()',
     noticed: 'An e-shop whose receivers hang gets every second place all the same.',
-    caughtBy: fairClaims('what an e-shop has in flight counts as its turns'),
+    caughtBy: fairClaims('turns what an e-shop has in flight counts as its turns'),
   },
   {
     name: 'claims-bound-filled-by-held-deliveries',
@@ -175,7 +176,39 @@ export const relayDefects: readonly Defect[] = [
     text: '      where w.active and w.deleted_at is null),',
     replacement: '      ),',
     noticed: 'A webhook that is switched off stops the deliveries of everybody for a minute.',
-    caughtBy: fairClaims('is not filled by deliveries that are held'),
+    caughtBy: fairClaims('the bound on what is handed over is not filled by deliveries that are held'),
+  },
+  {
+    name: 'imports-and-their-deliveries-at-once',
+    file: 'src/relay/batches.ts',
+    text: 'const inFlight = deps.imports.bounded(limits);',
+    replacement: 'const inFlight = limits;',
+    noticed:
+      'On a small machine an import takes twice as long while what it fires is delivered, and others wait for both.',
+    caughtBy: [
+      {
+        file: 'test/db/fresh-claims.test.ts',
+        tests: ['once an e-shop that imports has had its share, batches are made of what others have'],
+      },
+    ],
+  },
+  {
+    name: 'few-claimed-beyond-their-bounds',
+    file: 'src/db/outbox/claim-few.ts',
+    text: 'const most = Math.min(FEW, limit, handedOver, ...bounds);',
+    replacement: 'const most = Math.min(FEW, limit, handedOver);',
+    noticed: 'A receiver that hangs is sent eight more deliveries, and eight more after these.',
+    caughtBy: fewClaims(
+      'leaves to a claim by turns what the bounds of a webhook, a host or an e-shop may keep back',
+    ),
+  },
+  {
+    name: 'few-claimed-although-others-take-them',
+    file: 'src/db/outbox/claim-few.ts',
+    text: 'limit 1 for update skip locked)',
+    replacement: 'limit 1 for update)',
+    noticed: 'In a calm a second worker waits for the first, and stands still with it.',
+    caughtBy: fewClaims('passes over what another claim is taking'),
   },
   {
     name: 'changes-do-not-join',
@@ -226,9 +259,9 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-one-loop-for-everything',
     file: 'src/relay/relay.ts',
-    text: "    loop('deliveries', dispatchFirst),\n    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
+    text: "  const deliveries = loop('deliveries', dispatchFirst);\n  const others = [\n    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
     replacement:
-      "    loop('all', async () => { const [next] = await Promise.all([dispatchFirst(), dispatchChanges(deps, fanOutPace)]); return next; }),\n",
+      "  const deliveries = loop('deliveries', async () => { const [next] = await Promise.all([dispatchFirst(), dispatchChanges(deps, fanOutPace)]); return next; });\n  const others = [\n",
     noticed: 'One webhook that is switched off stops all dispatching for as long as its deliveries are told.',
     caughtBy: fanOut('deliveries are started while a change cannot be passed on'),
   },

@@ -11,6 +11,7 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { type OpenSpan, traced } from '../traces/traces.ts';
 import { batchSpan, linkToDeliveries } from './attempt-span.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
+import { breathe } from './breathe.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
 import type { AttemptTerms } from './outcome.ts';
@@ -40,8 +41,12 @@ export interface BatchSignals {
   readonly abort: AbortSignal;
 }
 
-/** Deliveries that are read at once: their records may be large. */
-const PAGE = 64;
+/**
+ * Deliveries that are read and begun at once: their records may be large. The first page is small: it has one of each webhook
+ * before the second of any, and who has little to deliver does not wait for who has much.
+ */
+const PAGE = 32;
+const FIRST_PAGE = 8;
 /** Before those whose receivers have as much under way as they take are looked at again, in milliseconds. */
 const FULL_MS = 10;
 /** A delivery whose webhook changes between reading and beginning is read again this often. */
@@ -133,7 +138,8 @@ async function makeRound(
     const places = new Map(admitted.map(({ id, place }) => [id, place]));
     try {
       const ready = await beginPage(deps, [...places.keys()], { terms, batch, prepareWith, recorder });
-      for (const each of ready) {
+      for (const [index, each] of ready.entries()) {
+        await breathe(index);
         const place = places.get(each.delivery.id);
         places.delete(each.delivery.id);
         const running = attempt(each, place).finally(() => underWay.delete(running));
@@ -148,10 +154,12 @@ async function makeRound(
   try {
     let queue: readonly BatchedDelivery[] = await openInBatch(sql, batch.id);
     linkToDeliveries(batch.span, queue);
+    let page = FIRST_PAGE;
     while (interruption === undefined && queue.length > 0) {
       slots.holds(batch.id, queue.length);
-      const taken = await slots.take(Math.min(PAGE, queue.length), stop);
+      const taken = await slots.take(Math.min(page, queue.length), stop);
       if (taken === 0) break;
+      page = PAGE;
       const { admitted, waiting, later } = admit(deps.batchRooms, queue, taken);
       for (const { id } of later) recorder.putBack(id);
       queue = waiting;

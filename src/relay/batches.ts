@@ -7,12 +7,14 @@
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { PER_SLOT, type Slots } from '../attempt/slots.ts';
-import { claimDeliveries, type InFlightLimits } from '../db/outbox/claim-deliveries.ts';
+import type { InFlightLimits } from '../db/outbox/claim.ts';
+import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
 import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
 import { handBackAll } from '../db/webhooks/attempts.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { BatchStarter, BatchUrgency } from '../temporal/start-batch.ts';
+import type { Imports } from './imports.ts';
 import type { Lane } from './lane.ts';
 import type { Next } from './loop.ts';
 import type { Precedence } from './precedence.ts';
@@ -29,6 +31,8 @@ export interface BatchesDeps {
   readonly slots: Pick<Slots, 'unclaimed' | 'promise'>;
   /** What batches may hold of each receiver, as this worker knows it. */
   readonly batchLimits: () => InFlightLimits;
+  /** Which e-shops import, and what their deliveries may take meanwhile. */
+  readonly imports: Pick<Imports, 'bounded' | 'claimed'>;
 }
 
 /** Deliveries of a batch: a workflow costs Temporal the same whatever its size. */
@@ -60,15 +64,19 @@ export async function dispatchBatch(
     return BUSY_MS;
   }
   const limit = Math.min(BATCH_SIZE, PER_SLOT * free);
-  const inFlight = deps.batchLimits();
+  const limits = deps.batchLimits();
+  const inFlight = deps.imports.bounded(limits);
   const claim = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
   const { deliveries, kept, keptMs } = claim;
+  deps.imports.claimed(deliveries);
   lane.batched(deliveries.length, keptMs);
   precedence.claimed(claim.more);
   await startBatches(deps, deliveries, 'fresh');
   if (deliveries.length === limit) return 'more';
   // More will be possible before long.
-  if (kept) return deliveries.length > 0 ? KEPT_MS : 'soon';
+  if (kept && deliveries.length > 0) return KEPT_MS;
+  // Whoever imports wakes the relay with every transaction.
+  if (kept) return inFlight === limits ? 'soon' : LINGER_MS;
   return deliveries.length === 0 && lane.now() === 'batch' ? 'idle' : LINGER_MS;
 }
 

@@ -4,8 +4,8 @@
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
-import type { InFlightLimits } from '../db/outbox/claim-deliveries.ts';
-import { OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
+import type { InFlightLimits } from '../db/outbox/claim.ts';
+import { IMPORT_CHANNEL, OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Dispatcher, HandedBackStarter, RecoveredStarter } from '../temporal/dispatcher.ts';
 import { type BatchesDeps, dispatchBatch } from './batches.ts';
@@ -14,6 +14,8 @@ import { dispatchDeliveries } from './deliveries.ts';
 import { createFanOutPace } from './fan-out-pace.ts';
 import { createHandBackPace } from './hand-back-pace.ts';
 import { dispatchHandedBack } from './handed-back.ts';
+import { createIdleShare } from './idle-share.ts';
+import { createImports } from './imports.ts';
 import { createLane, type FirstAttempts } from './lane.ts';
 import { type LoopOptions, type Round, startLoop } from './loop.ts';
 import { createPace } from './pace.ts';
@@ -72,6 +74,8 @@ export interface Relay {
 
 /** A delivery that waits longer to be started, or then for its attempt, waits for something else, in milliseconds. */
 const FELT_MS = 60;
+/** When the other loops are woken after that of the deliveries, in milliseconds: almost always there is nothing for them. */
+const OTHERS_LATER_MS = 100;
 /** What waits for longer beside a recovery slows the recovery down, in milliseconds. */
 const BESIDE_RECOVERY_MS = 30;
 
@@ -79,9 +83,11 @@ const BESIDE_RECOVERY_MS = 30;
 export function startRelay(options: RelayOptions): Relay {
   const { sql, log, onTemporal } = options;
   const stopping = new AbortController();
+  const imports = createImports(createIdleShare());
   const deps = {
     ...options,
     stopping: stopping.signal,
+    imports,
     onTaken: () => onTemporal('up'),
   };
   const loop = (what: RelayLoop, step: LoopOptions['step']) =>
@@ -104,8 +110,8 @@ export function startRelay(options: RelayOptions): Relay {
     lane.now() === 'batch'
       ? dispatchBatch(deps, lane, precedence)
       : dispatchDeliveries(deps, pace, lane, precedence);
-  const woken = [
-    loop('deliveries', dispatchFirst),
+  const deliveries = loop('deliveries', dispatchFirst);
+  const others = [
     loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
     loop('changes of releases', () => dispatchReleases(deps)),
     loop('recoveries', () => dispatchRecoveries(deps)),
@@ -114,25 +120,36 @@ export function startRelay(options: RelayOptions): Relay {
   ];
   // Nobody sends a notification for these: what waits is claimed shortly before it is due.
   const loops = [
-    ...woken,
+    deliveries,
+    ...others,
     loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
   ];
 
-  const listening = sql
-    .listen(OUTBOX_CHANNEL, () => {
-      for (const each of woken) each.wake();
-    })
-    .catch((error: unknown) => {
-      // Polling goes on without it.
+  let waking: NodeJS.Timeout | undefined;
+  const listening = [
+    listen(OUTBOX_CHANNEL, () => {
+      deliveries.wake();
+      waking ??= setTimeout(() => {
+        waking = undefined;
+        for (const each of others) each.wake();
+      }, OTHERS_LATER_MS);
+    }),
+    listen(IMPORT_CHANNEL, (eshopId) => imports.heard(Number(eshopId))),
+  ];
+  /** Without it polling goes on, and what an import fires is delivered as anything else. */
+  function listen(channel: string, onNotify: (payload: string) => void) {
+    return sql.listen(channel, onNotify).catch((error: unknown) => {
       log.warn({ err: error }, 'LISTEN failed');
       return undefined;
     });
+  }
 
   return {
     async stop() {
       stopping.abort();
+      clearTimeout(waking);
       await Promise.all(loops.map((each) => each.stop()));
-      await (await listening)?.unlisten().catch(() => {});
+      for (const each of listening) await (await each)?.unlisten().catch(() => {});
     },
   };
 }

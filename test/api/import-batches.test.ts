@@ -1,5 +1,6 @@
 /** Lines of an import that share a transaction: each is whole or not at all, whatever becomes of its neighbors. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { IMPORT_CHANNEL } from '../../src/db/outbox/notify.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
@@ -52,6 +53,16 @@ test('many lines share few transactions', async () => {
   expect(codes(results)).toEqual(results.map(() => 200));
   expect(await available()).toBe('110');
   expect((await transactions()) - before).toBeLessThan(20);
+});
+
+test('relays hear whose import is under way, and not of every transaction', async () => {
+  const heard: string[] = [];
+  const { unlisten } = await api.sql.listen(IMPORT_CHANNEL, (eshopId) => heard.push(eshopId));
+  const own = () => heard.filter((eshopId) => eshopId === String(eshop.eshopId));
+  await send(Array.from({ length: 200 }, () => movement(1)));
+  await until('a relay to hear of the import', async () => own().length > 0);
+  expect(own().length).toBeLessThan(5);
+  await unlisten();
 });
 
 test('the movements of a product have rising ids and balances, and their events come in that order', async () => {

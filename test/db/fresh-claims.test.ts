@@ -8,11 +8,12 @@ import { expect, type TestContext, test } from 'vitest';
 import { createSlots, type Slots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { UNBOUNDED } from '../../src/db/outbox/claim-deliveries.ts';
+import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
 import { dispatchBatch } from '../../src/relay/batches.ts';
 import { type DeliveriesDeps, dispatchDeliveries } from '../../src/relay/deliveries.ts';
 import { createHandBackPace } from '../../src/relay/hand-back-pace.ts';
 import { dispatchHandedBack } from '../../src/relay/handed-back.ts';
+import { createImports } from '../../src/relay/imports.ts';
 import { createLane } from '../../src/relay/lane.ts';
 import { createPace } from '../../src/relay/pace.ts';
 import { createPrecedence } from '../../src/relay/precedence.ts';
@@ -44,13 +45,14 @@ async function relay(
     slots,
     limits: () => UNBOUNDED,
     batchLimits: () => UNBOUNDED,
+    imports: createImports(() => 1),
     log: pino({ level: 'silent' }),
     stopping: new AbortController().signal,
     onTaken() {},
     watch: unwatched,
   };
   const precedence = createPrecedence(() => 0);
-  return { deps, precedence, fire: (count: number) => fireMany({ sql, eshopId }, count) };
+  return { deps, precedence, eshopId, fire: (count: number) => fireMany({ sql, eshopId }, count) };
 }
 
 test('of a trickle a batch leaves nothing', async (context) => {
@@ -68,6 +70,38 @@ test('of a rush a batch leaves something', async (context) => {
   // The first one has been made by then.
   await dispatchBatch({ ...deps, slots: createSlots(SLOTS) }, createLane('batch'), precedence);
   expect(precedence.isOver()).toBe(true);
+});
+
+test('once an e-shop that imports has had its share, batches are made of what others have', async (context) => {
+  const { deps, precedence, eshopId, fire } = await relay(context);
+  const other = await createEshop(deps.sql, { name: 'Cups', email: 'cups@shop.example' });
+  await insertWebhook(deps.sql, other.eshopId, 'CREATE_ORDER');
+  const imports = createImports(
+    () => 0,
+    () => 0,
+  );
+  imports.heard(eshopId);
+  const batches: number[][] = [];
+  const starter = {
+    async startBatch(_id: string, deliveries: readonly { readonly eshopId: number }[]) {
+      const of = (id: number) => deliveries.filter((each) => each.eshopId === id).length;
+      batches.push([of(eshopId), of(other.eshopId)]);
+      return true;
+    },
+  };
+  // Those before have been made by then.
+  const next = () =>
+    dispatchBatch({ ...deps, slots: createSlots(SLOTS), starter, imports }, createLane('batch'), precedence);
+  await fire(700);
+  await next();
+  await fireMany({ sql: deps.sql, eshopId: other.eshopId }, 3);
+  await next();
+  // Looked for at intervals: an import wakes the relay with every transaction.
+  expect(await next()).toBe(100);
+  expect(batches).toEqual([
+    [250, 0],
+    [0, 3],
+  ]);
 });
 
 test('while there is no room for a batch, something may wait', async (context) => {

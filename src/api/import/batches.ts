@@ -4,6 +4,7 @@
  */
 import postgres from 'postgres';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
+import { notifierOf } from '../../db/outbox/notify.ts';
 import type { Pool } from '../../db/pool.ts';
 import { Work } from '../../db/records/work.ts';
 import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
@@ -71,6 +72,7 @@ export function createBatches(
     await new Promise((round) => setImmediate(round));
     while (waiting.length > 0) {
       await turns.run(eshopId, async () => {
+        notifierOf(sql).importing(eshopId);
         const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting, most));
         const outcomes = await outcomesOf(batch.map(({ line }) => line));
         alone = Math.max(0, alone - outcomes.length);

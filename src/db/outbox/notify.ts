@@ -9,10 +9,16 @@ import type { Pool } from '../pool.ts';
 export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
 
+/** The channel on which relays hear whose imports are under way: ids of e-shops, each at most twice per second and process. */
+export const IMPORT_CHANNEL = 'waybill_import';
+const IMPORT_INTERVAL_MS = 500;
+
 /** Wakes relays. */
 export interface Notifier {
   /** Call after a COMMIT that wrote deliveries or outbox rows. Returns at once; never throws. */
   notify(): void;
+  /** An import of this e-shop is under way: call it with every transaction. Returns at once; never throws. */
+  importing(eshopId: number): void;
   /** Waits for what is under way. */
   close(): Promise<void>;
 }
@@ -30,6 +36,8 @@ function createNotifier(sql: Pool): Notifier {
   let last = 0;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();
+  /** When the relays were last told of an import, by e-shop. */
+  const toldAt = new Map<number, number>();
 
   function send(): void {
     timer = undefined;
@@ -43,6 +51,13 @@ function createNotifier(sql: Pool): Notifier {
       const wait = last + MIN_INTERVAL_MS - Date.now();
       if (wait <= 0) send();
       else timer = setTimeout(send, wait);
+    },
+    importing(eshopId) {
+      const now = performance.now();
+      for (const [id, at] of toldAt) if (now - at > IMPORT_INTERVAL_MS) toldAt.delete(id);
+      if (toldAt.has(eshopId)) return;
+      toldAt.set(eshopId, now);
+      void sql.notify(IMPORT_CHANNEL, String(eshopId)).catch(() => {});
     },
     async close() {
       if (timer !== undefined) {

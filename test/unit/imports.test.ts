@@ -1,0 +1,145 @@
+/** What an import's deliveries may take while the import goes on. */
+import { expect, test } from 'vitest';
+import { type InFlightLimits, UNBOUNDED } from '../../src/db/outbox/claim.ts';
+import { createIdleShare, type ProcessorTime } from '../../src/relay/idle-share.ts';
+import { createImports } from '../../src/relay/imports.ts';
+
+const [IMPORTS, OTHER] = [1, 2];
+/** What it may have in flight while it has not had its share. */
+const AT_ONCE = 250;
+const batchOf = (count: number, eshopId = IMPORTS) => Array.from({ length: count }, () => ({ eshopId }));
+
+/** An import under way on a machine with so much time to spare, and a clock that stands until it is moved. */
+function importing(idle: () => number = () => 0) {
+  let now = 0;
+  const imports = createImports(idle, () => now);
+  imports.heard(IMPORTS);
+  return {
+    imports,
+    limitOf: (eshopId: number) => imports.bounded(UNBOUNDED).eshops.get(eshopId),
+    /** The import goes on meanwhile. */
+    pass(ms: number) {
+      for (let passed = 0; passed < ms; passed += 100) {
+        now += Math.min(100, ms - passed);
+        imports.heard(IMPORTS);
+        imports.bounded(UNBOUNDED);
+      }
+    },
+    silence(ms: number) {
+      now += ms;
+    },
+  };
+}
+
+/** How many deliveries a relay makes within so many milliseconds that looks every 50 and claims batches of a hundred. */
+function madeIn(ms: number, { imports, limitOf, pass }: ReturnType<typeof importing>): number {
+  let made = 0;
+  for (let at = 0; at < ms; at += 50) {
+    if (limitOf(IMPORTS) !== 0) {
+      imports.claimed(batchOf(100));
+      made += 100;
+    }
+    pass(50);
+  }
+  return made;
+}
+
+test('without an import nothing is bounded', () => {
+  const imports = createImports(
+    () => 0,
+    () => 0,
+  );
+  imports.claimed(batchOf(500));
+  expect(imports.bounded(UNBOUNDED)).toBe(UNBOUNDED);
+});
+
+test('an e-shop that imports gets nothing once it has had its share, and others what they had', () => {
+  const { imports, limitOf, pass } = importing();
+  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+  imports.claimed([...batchOf(600), ...batchOf(600, OTHER)]);
+  expect(limitOf(IMPORTS)).toBe(0);
+  expect(limitOf(OTHER)).toBeUndefined();
+  pass(999);
+  expect(limitOf(IMPORTS)).toBe(0);
+  pass(1);
+  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+});
+
+test('where it may have less in flight, it gets no more than that', () => {
+  const { imports } = importing();
+  const eshopsOf = (limits: Partial<InFlightLimits>) => imports.bounded({ ...UNBOUNDED, ...limits }).eshops;
+  expect(eshopsOf({ eshop: 100 }).get(IMPORTS)).toBe(100);
+  expect(
+    eshopsOf({
+      eshops: new Map([
+        [IMPORTS, 20],
+        [OTHER, 30],
+      ]),
+    }),
+  ).toEqual(
+    new Map([
+      [IMPORTS, 20],
+      [OTHER, 30],
+    ]),
+  );
+});
+
+test('what a claim takes of other e-shops is no part of the share', () => {
+  const { imports, limitOf } = importing();
+  imports.claimed(batchOf(600, OTHER));
+  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+});
+
+test('six hundred per second while the machine has no time to spare', () => {
+  const made = madeIn(
+    10_000,
+    importing(() => 0.2),
+  );
+  expect(Math.abs(made - 6_000)).toBeLessThan(300);
+});
+
+test('more and more while it has, up to more than a worker makes, and fewer again when it has not', () => {
+  let idle = 0.5;
+  const machine = importing(() => idle);
+  const rates = [madeIn(2_000, machine), madeIn(2_000, machine)];
+  expect(rates[0]).toBeGreaterThan(1_200);
+  expect(rates[1]).toBeGreaterThan(rates[0] ?? 0);
+  machine.pass(60_000);
+  idle = 0.1;
+  machine.pass(6_000);
+  expect(Math.abs(madeIn(10_000, machine) - 6_000)).toBeLessThan(300);
+});
+
+test('an import that is over bounds nothing any more', () => {
+  const { imports, limitOf, silence } = importing();
+  imports.claimed(batchOf(5_000));
+  silence(1_500);
+  expect(limitOf(IMPORTS)).toBe(0);
+  silence(1);
+  expect(imports.bounded(UNBOUNDED)).toBe(UNBOUNDED);
+});
+
+test('what the next import of the same e-shop may take does not depend on the last one', () => {
+  const { imports, limitOf, silence } = importing();
+  imports.claimed(batchOf(5_000));
+  silence(2_000);
+  imports.bounded(UNBOUNDED);
+  imports.heard(IMPORTS);
+  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+});
+
+test('the share of idle time since it was last asked for, once that is long enough to say something', () => {
+  let time: ProcessorTime = { processors: 2, idle: 1_000, all: 2_000 };
+  const idleShare = createIdleShare(() => time);
+  expect(idleShare()).toBe(1);
+  time = { processors: 2, idle: 1_150, all: 2_500 };
+  expect(idleShare()).toBe(0.3);
+  time = { processors: 2, idle: 1_550, all: 2_900 };
+  expect(idleShare()).toBe(0.3);
+  time = { processors: 2, idle: 1_650, all: 3_000 };
+  expect(idleShare()).toBe(1);
+});
+
+test('of this machine', () => {
+  expect(createIdleShare()()).toBe(1);
+});
