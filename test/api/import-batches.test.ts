@@ -65,6 +65,17 @@ test('relays hear whose import is under way, and not of every transaction', asyn
   await unlisten();
 });
 
+test('of an import with a line now and then they hear nothing', async () => {
+  const heard: string[] = [];
+  const { unlisten } = await api.sql.listen(IMPORT_CHANNEL, (eshopId) => heard.push(eshopId));
+  for (let line = 0; line < 5; line += 1) await send([movement(1)]);
+  // What had been sent before would have been heard before.
+  await api.sql.notify(IMPORT_CHANNEL, 'the end');
+  await until('the last notification', async () => heard.includes('the end'));
+  expect(heard).not.toContain(String(eshop.eshopId));
+  await unlisten();
+});
+
 test('the movements of a product have rising ids and balances, and their events come in that order', async () => {
   const type = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
   const webhooks = [

@@ -72,8 +72,9 @@ export function createBatches(
     await new Promise((round) => setImmediate(round));
     while (waiting.length > 0) {
       await turns.run(eshopId, async () => {
-        notifierOf(sql).importing(eshopId);
         const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting, most));
+        // A line now and then is nothing that deliveries have to give way to.
+        if (batch.length >= FIRST_LINES) notifierOf(sql).importing(eshopId);
         const outcomes = await outcomesOf(batch.map(({ line }) => line));
         alone = Math.max(0, alone - outcomes.length);
         for (const [index, outcome] of outcomes.entries()) batch[index]?.answer(outcome);

@@ -17,7 +17,7 @@ const IMPORT_INTERVAL_MS = 500;
 export interface Notifier {
   /** Call after a COMMIT that wrote deliveries or outbox rows. Returns at once; never throws. */
   notify(): void;
-  /** An import of this e-shop is under way: call it with every transaction. Returns at once; never throws. */
+  /** Much is being imported by this e-shop: call it with every transaction. Returns at once; never throws. */
   importing(eshopId: number): void;
   /** Waits for what is under way. */
   close(): Promise<void>;
