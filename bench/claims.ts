@@ -28,7 +28,7 @@ const sql = postgres(process.env.DATABASE_URL ?? '', {
   transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
   onnotice: ({ message }) => void plans.push(message ?? ''),
   // As the program's own pool.
-  connection: { plan_cache_mode: 'force_generic_plan', enable_seqscan: false },
+  connection: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
 });
 
 /** The partitions as they are after some weeks. */

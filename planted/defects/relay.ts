@@ -181,10 +181,24 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'imports-and-their-deliveries-at-once',
     file: 'src/relay/batches.ts',
-    text: 'const inFlight = deps.imports.bounded(limits);',
-    replacement: 'const inFlight = limits;',
+    text: 'const { inFlight, gaveWay } = deps.imports.bounded(deps.batchLimits());',
+    replacement: 'const { inFlight, gaveWay } = { inFlight: deps.batchLimits(), gaveWay: false };',
     noticed:
       'On a small machine an import takes twice as long while what it fires is delivered, and others wait for both.',
+    caughtBy: [
+      {
+        file: 'test/db/fresh-claims.test.ts',
+        tests: ['once an e-shop that imports has had its share, batches are made of what others have'],
+      },
+    ],
+  },
+  {
+    name: 'recoveries-before-what-gives-way-to-an-import',
+    file: 'src/relay/batches.ts',
+    text: 'const heldBack = kept && gaveWay;',
+    replacement: 'const heldBack = false;',
+    noticed:
+      'During an import, recoveries take the time that its deliveries leave to it, and go before them.',
     caughtBy: [
       {
         file: 'test/db/fresh-claims.test.ts',
@@ -268,7 +282,7 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-recoveries-wait-behind-a-trickle',
     file: 'src/relay/batches.ts',
-    text: '  precedence.claimed(claim.more);\n',
+    text: '  precedence.claimed(claim.more || heldBack);\n',
     replacement: '  precedence.claimed(deliveries.length > 0);\n',
     noticed: 'While a few fresh events per second come, a recovery delivers a hundred every 15 seconds.',
     caughtBy: [{ file: 'test/db/fresh-claims.test.ts', tests: ['of a trickle a batch leaves nothing'] }],

@@ -64,19 +64,20 @@ export async function dispatchBatch(
     return BUSY_MS;
   }
   const limit = Math.min(BATCH_SIZE, PER_SLOT * free);
-  const limits = deps.batchLimits();
-  const inFlight = deps.imports.bounded(limits);
+  const { inFlight, gaveWay } = deps.imports.bounded(deps.batchLimits());
   const claim = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
   const { deliveries, kept, keptMs } = claim;
   deps.imports.claimed(deliveries);
-  lane.batched(deliveries.length, keptMs);
-  precedence.claimed(claim.more);
+  // What gives way to an import waits all the same: the rush goes on, and recoveries stay behind it.
+  const heldBack = kept && gaveWay;
+  if (!heldBack) lane.batched(deliveries.length, keptMs);
+  precedence.claimed(claim.more || heldBack);
   await startBatches(deps, deliveries, 'fresh');
   if (deliveries.length === limit) return 'more';
   // More will be possible before long.
   if (kept && deliveries.length > 0) return KEPT_MS;
   // Whoever imports wakes the relay with every transaction.
-  if (kept) return inFlight === limits ? 'soon' : LINGER_MS;
+  if (kept) return heldBack ? LINGER_MS : 'soon';
   return deliveries.length === 0 && lane.now() === 'batch' ? 'idle' : LINGER_MS;
 }
 

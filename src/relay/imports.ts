@@ -1,28 +1,37 @@
 /**
- * What an import fires gives way to the import: on a small machine each would take half of the other's time, while the import's
- * client waits for every line. So its deliveries get a share, and more where the machine has time to spare; what is left is
- * delivered when the import is over. Other e-shops notice nothing. Pure.
+ * E-shops that import give way to their imports: on a small machine each would take half of the other's time, while the import's
+ * client waits for every line. So batches give their deliveries a share, and more where the machine has time to spare; what is left
+ * is delivered when the import is over. Pure.
  * @module
  */
 import type { InFlightLimits } from '../db/outbox/claim.ts';
 
 /** The imports under way, as one relay knows them. */
 export interface Imports {
-  /** An import of this e-shop is under way. */
+  /** This e-shop imports much just now. */
   heard(eshopId: number): void;
   /** A batch was claimed. */
   claimed(deliveries: readonly { readonly eshopId: number }[]): void;
-  /** The same limits, or with less for the e-shops that import: nothing, once these have had their share. */
-  bounded(limits: InFlightLimits): InFlightLimits;
+  /** What the next batch may take. */
+  bounded(limits: InFlightLimits): Bounded;
 }
 
-/** An import of which nothing was heard for so long is over, in milliseconds: three times it would have been. */
+/** Limits that leave an import its time. */
+export interface Bounded {
+  /** The same limits, or with less for the e-shops that import: nothing, once they have had their share. */
+  readonly inFlight: InFlightLimits;
+  /** Some e-shop has had its share. */
+  readonly gaveWay: boolean;
+}
+
+/** An import not heard of for this long, in milliseconds, is over: it would have been heard of three times. */
 const SILENT_MS = 1_500;
 /**
- * Deliveries per second of all e-shops that import together: at first and at least. With fewer, what is left after the import takes
- * longer than the import; with more, the import takes longer. And more than a worker makes.
+ * Deliveries per second and relay of all e-shops that import together: at first and at least. With fewer, what is left after the
+ * import takes longer than the import; with more, the import takes longer.
  */
 const LEAST = 600;
+/** More than one worker can deliver. */
 const MOST = 5_000;
 /** In flight of one of them at a time: with more in a batch, whoever else has something to deliver would wait for it. */
 const AT_ONCE = 250;
@@ -35,6 +44,12 @@ const STEP_MS = 500;
 /** A claim is at most so much later than it could have been, in milliseconds: the share is none the smaller. */
 const LOOKED_MS = 250;
 
+interface Import {
+  readonly heardAt: number;
+  /** What was claimed is as much as its share is until then. */
+  readonly sharedUntil: number;
+}
+
 /**
  * @param idleShare of the processors' time, from 0 to 1
  * @param clock in milliseconds, one that does not jump
@@ -43,15 +58,19 @@ export function createImports(
   idleShare: () => number,
   clock: () => number = () => performance.now(),
 ): Imports {
-  const heardAt = new Map<number, number>();
+  const underWay = new Map<number, Import>();
   let perSecond = LEAST;
   let steppedAt = Number.NEGATIVE_INFINITY;
-  /** What was claimed is as much as the share is until then. */
-  let sharedUntil = Number.NEGATIVE_INFINITY;
 
   function forgetEnded(now: number): void {
-    for (const [eshopId, at] of heardAt) if (now - at > SILENT_MS) heardAt.delete(eshopId);
-    if (heardAt.size === 0) perSecond = LEAST;
+    for (const [eshopId, { heardAt }] of underWay) if (now - heardAt > SILENT_MS) underWay.delete(eshopId);
+  }
+
+  /** The first import after a while: what was idle before it says nothing. */
+  function begin(now: number): void {
+    perSecond = LEAST;
+    steppedAt = now;
+    idleShare();
   }
 
   function step(now: number): void {
@@ -63,23 +82,35 @@ export function createImports(
 
   return {
     heard(eshopId) {
-      if (heardAt.size === 0) sharedUntil = clock();
-      heardAt.set(eshopId, clock());
+      if (!Number.isInteger(eshopId)) return;
+      const now = clock();
+      forgetEnded(now);
+      if (underWay.size === 0) begin(now);
+      underWay.set(eshopId, { heardAt: now, sharedUntil: underWay.get(eshopId)?.sharedUntil ?? now });
     },
     claimed(deliveries) {
-      const count = deliveries.filter(({ eshopId }) => heardAt.has(eshopId)).length;
-      if (count > 0) sharedUntil = Math.max(clock() - LOOKED_MS, sharedUntil) + (count * 1_000) / perSecond;
+      const now = clock();
+      for (const [eshopId, { heardAt, sharedUntil }] of underWay) {
+        const count = deliveries.filter((delivery) => delivery.eshopId === eshopId).length;
+        if (count === 0) continue;
+        const takesMs = (count * 1_000 * underWay.size) / perSecond;
+        underWay.set(eshopId, { heardAt, sharedUntil: Math.max(now - LOOKED_MS, sharedUntil) + takesMs });
+      }
     },
     bounded(limits) {
       const now = clock();
       forgetEnded(now);
-      if (heardAt.size === 0) return limits;
+      if (underWay.size === 0) return { inFlight: limits, gaveWay: false };
       step(now);
-      const share = sharedUntil <= now ? AT_ONCE : 0;
       const eshops = new Map(limits.eshops);
-      for (const eshopId of heardAt.keys())
-        eshops.set(eshopId, Math.min(share, limits.eshops.get(eshopId) ?? limits.eshop));
-      return { ...limits, eshops };
+      let gaveWay = false;
+      for (const [eshopId, { sharedUntil }] of underWay) {
+        const hadItsShare = sharedUntil > now;
+        gaveWay ||= hadItsShare;
+        const most = Math.min(AT_ONCE, limits.eshops.get(eshopId) ?? limits.eshop);
+        eshops.set(eshopId, hadItsShare ? 0 : most);
+      }
+      return { inFlight: { ...limits, eshops }, gaveWay };
     },
   };
 }

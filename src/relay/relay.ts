@@ -74,7 +74,7 @@ export interface Relay {
 
 /** A delivery that waits longer to be started, or then for its attempt, waits for something else, in milliseconds. */
 const FELT_MS = 60;
-/** When the other loops are woken after that of the deliveries, in milliseconds: almost always there is nothing for them. */
+/** How long after the loop of the deliveries the others are woken, in milliseconds: there is almost never anything for them. */
 const OTHERS_LATER_MS = 100;
 /** What waits for longer beside a recovery slows the recovery down, in milliseconds. */
 const BESIDE_RECOVERY_MS = 30;
@@ -128,6 +128,7 @@ export function startRelay(options: RelayOptions): Relay {
   let waking: NodeJS.Timeout | undefined;
   const listening = [
     listen(OUTBOX_CHANNEL, () => {
+      if (stopping.signal.aborted) return;
       deliveries.wake();
       waking ??= setTimeout(() => {
         waking = undefined;
@@ -136,7 +137,7 @@ export function startRelay(options: RelayOptions): Relay {
     }),
     listen(IMPORT_CHANNEL, (eshopId) => imports.heard(Number(eshopId))),
   ];
-  /** Without it polling goes on, and what an import fires is delivered as anything else. */
+  /** Without it polling goes on, and e-shops that import are delivered to as any other. */
   function listen(channel: string, onNotify: (payload: string) => void) {
     return sql.listen(channel, onNotify).catch((error: unknown) => {
       log.warn({ err: error }, 'LISTEN failed');

@@ -90,14 +90,20 @@ test('once an e-shop that imports has had its share, batches are made of what ot
     },
   };
   // Those before have been made by then.
+  const lane = createLane('auto');
+  lane.claimed({ waitedMs: 2_000, more: true, many: true, late: false, keptMs: 0 });
   const next = () =>
-    dispatchBatch({ ...deps, slots: createSlots(SLOTS), starter, imports }, createLane('batch'), precedence);
+    dispatchBatch({ ...deps, slots: createSlots(SLOTS), starter, imports }, lane, precedence);
   await fire(700);
   await next();
   await fireMany({ sql: deps.sql, eshopId: other.eshopId }, 3);
   await next();
   // Looked for at intervals: an import wakes the relay with every transaction.
   expect(await next()).toBe(100);
+  await next();
+  // What gives way to the import waits: it is still a rush, and recoveries stay behind it.
+  expect(lane.rushing()).toBe(true);
+  expect(precedence.isOver()).toBe(false);
   expect(batches).toEqual([
     [250, 0],
     [0, 3],

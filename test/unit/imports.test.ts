@@ -16,7 +16,7 @@ function importing(idle: () => number = () => 0) {
   imports.heard(IMPORTS);
   return {
     imports,
-    limitOf: (eshopId: number) => imports.bounded(UNBOUNDED).eshops.get(eshopId),
+    limitOf: (eshopId: number) => imports.bounded(UNBOUNDED).inFlight.eshops.get(eshopId),
     /** The import goes on meanwhile. */
     pass(ms: number) {
       for (let passed = 0; passed < ms; passed += 100) {
@@ -50,7 +50,7 @@ test('without an import nothing is bounded', () => {
     () => 0,
   );
   imports.claimed(batchOf(500));
-  expect(imports.bounded(UNBOUNDED)).toBe(UNBOUNDED);
+  expect(imports.bounded(UNBOUNDED)).toEqual({ inFlight: UNBOUNDED, gaveWay: false });
 });
 
 test('an e-shop that imports gets nothing once it has had its share, and others what they had', () => {
@@ -67,7 +67,8 @@ test('an e-shop that imports gets nothing once it has had its share, and others 
 
 test('where it may have less in flight, it gets no more than that', () => {
   const { imports } = importing();
-  const eshopsOf = (limits: Partial<InFlightLimits>) => imports.bounded({ ...UNBOUNDED, ...limits }).eshops;
+  const eshopsOf = (limits: Partial<InFlightLimits>) =>
+    imports.bounded({ ...UNBOUNDED, ...limits }).inFlight.eshops;
   expect(eshopsOf({ eshop: 100 }).get(IMPORTS)).toBe(100);
   expect(
     eshopsOf({
@@ -82,6 +83,31 @@ test('where it may have less in flight, it gets no more than that', () => {
       [OTHER, 30],
     ]),
   );
+});
+
+test('it is said whether anything gives way', () => {
+  const { imports } = importing();
+  expect(imports.bounded(UNBOUNDED).gaveWay).toBe(false);
+  imports.claimed(batchOf(250));
+  expect(imports.bounded(UNBOUNDED).gaveWay).toBe(true);
+});
+
+test('of two that import each has half of the share, and neither waits for what the other has had', () => {
+  const { imports, limitOf, pass } = importing();
+  imports.heard(OTHER);
+  imports.claimed(batchOf(150));
+  expect(limitOf(IMPORTS)).toBe(0);
+  expect(limitOf(OTHER)).toBe(AT_ONCE);
+  pass(499);
+  expect(limitOf(IMPORTS)).toBe(0);
+  pass(1);
+  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+});
+
+test('who sends something else on the channel imports nothing', () => {
+  const { imports } = importing();
+  imports.heard(Number('everything'));
+  expect([...imports.bounded(UNBOUNDED).inFlight.eshops.keys()]).toEqual([IMPORTS]);
 });
 
 test('what a claim takes of other e-shops is no part of the share', () => {
@@ -116,15 +142,26 @@ test('an import that is over bounds nothing any more', () => {
   silence(1_500);
   expect(limitOf(IMPORTS)).toBe(0);
   silence(1);
-  expect(imports.bounded(UNBOUNDED)).toBe(UNBOUNDED);
+  expect(imports.bounded(UNBOUNDED)).toEqual({ inFlight: UNBOUNDED, gaveWay: false });
 });
 
-test('what the next import of the same e-shop may take does not depend on the last one', () => {
-  const { imports, limitOf, silence } = importing();
+test('what the next import may take does not depend on the last one, nor on how idle the machine was between them', () => {
+  const asked: string[] = [];
+  const { imports, limitOf, pass, silence } = importing(() => {
+    asked.push('idle');
+    return 0.9;
+  });
+  pass(60_000);
   imports.claimed(batchOf(5_000));
-  silence(2_000);
-  imports.bounded(UNBOUNDED);
+  silence(3_600_000);
+  asked.length = 0;
   imports.heard(IMPORTS);
+  expect(asked).toHaveLength(1);
+  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+  imports.claimed(batchOf(300));
+  pass(499);
+  expect(limitOf(IMPORTS)).toBe(0);
+  pass(1);
   expect(limitOf(IMPORTS)).toBe(AT_ONCE);
 });
 

@@ -73,8 +73,9 @@ export function createBatches(
     while (waiting.length > 0) {
       await turns.run(eshopId, async () => {
         const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting, most));
-        // A line now and then is nothing that deliveries have to give way to.
-        if (batch.length >= FIRST_LINES) notifierOf(sql).importing(eshopId);
+        // A line now and then is nothing that deliveries have to give way to. Of large ones few make a batch, and more wait.
+        const much = batch.length >= FIRST_LINES || (alone === 0 && batch.length < waiting.length);
+        if (much) notifierOf(sql).importing(eshopId);
         const outcomes = await outcomesOf(batch.map(({ line }) => line));
         alone = Math.max(0, alone - outcomes.length);
         for (const [index, outcome] of outcomes.entries()) batch[index]?.answer(outcome);

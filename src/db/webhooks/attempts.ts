@@ -237,8 +237,8 @@ export async function recordAttempts(
         and (a.finished_at is null or r.outcome = 'success' and a.outcome <> 'success')
         ${batch === null ? sql`` : sql`and (r.outcome = 'success' or exists (select from held_by_us))`}
       returning r.*),
-    -- Of what another statement returns the planner expects one row, and would look up all the ids anew for each. Of a
-    -- series whose end it does not know it expects a thousand.
+    -- Without statistics the planner expects one row of a CTE that writes, and would look up all the ids again for each. Of a
+    -- series whose end it does not know (in a generic plan) it expects a thousand.
     recorded as materialized (select finished.* from finished, generate_series(1, ${1}::int)),
     changed as (
       update deliveries d set
