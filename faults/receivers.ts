@@ -158,11 +158,9 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
     add: (receiver) => void all.push(receiver),
     async open(kind, script, { name = RECEIVER_HOST, port, unseen = false } = {}) {
       const arrivals: Arrival[] = [];
-      const server = await createReceiver((request) => answer(kind, script, request, arrivals), {
-        host: RECEIVER_HOST,
-        // Free on 127.0.0.1 too: what one of Waybill's own servers has there is refused on every address of this machine.
-        port: port ?? (await freePort()),
-      });
+      const listen = (port: number) =>
+        createReceiver((request) => answer(kind, script, request, arrivals), { host: RECEIVER_HOST, port });
+      const server = port === undefined ? await onFreePort(listen) : await listen(port);
       closes.push(() => server.close());
       const { type, outcome } = script;
       const url = `http://${name}:${server.port}/${encodeURIComponent(kind)}`;
@@ -176,4 +174,22 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
   };
   for (const kind of kinds[policy]) await receivers.open(kind, scripts[kind]);
   return receivers;
+}
+
+/** Ports that are tried: one that is free on 127.0.0.1 may be taken where receivers listen. */
+const PORTS = 5;
+
+/**
+ * Free on 127.0.0.1 too: what one of Waybill's own servers has there is refused on every address of this machine.
+ * @throws what `listen` threw, if not for a port that is taken, or with the last port
+ */
+async function onFreePort<T>(listen: (port: number) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await listen(await freePort());
+    } catch (error) {
+      const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+      if (!taken || tries === PORTS) throw error;
+    }
+  }
 }
