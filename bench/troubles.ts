@@ -12,6 +12,7 @@ import { sendFlatOut } from './rounds.ts';
 import { MOVEMENT, type Shop } from './shop.ts';
 import type { Sizes } from './sizes.ts';
 import type { Stack } from './stack.ts';
+import { untilNone } from './until-none.ts';
 
 /** Where the trouble is made. */
 export interface Place {
@@ -36,7 +37,6 @@ export interface Trouble {
 /** Clients of the trial of orders. */
 const CLIENTS = 16;
 const MANY = Number.MAX_SAFE_INTEGER;
-const POLL_MS = 250;
 /** Orders per second to webhooks that never answer. */
 const SILENT_PER_SECOND = 2;
 
@@ -112,11 +112,10 @@ async function fireOrders({ sql }: Stack, eshopId: number, count: number): Promi
 
 /** Each has failed once and waits, in a workflow, for its next attempt. */
 async function untilAttempted({ sql }: Stack, webhookId: number, patienceMs: number): Promise<void> {
-  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
+  await untilNone('deliveries of the webhook that were not attempted', patienceMs, async () => {
     const [row] = await sql<{ left: number }[]>`
       select count(*)::int as left from deliveries
       where webhook_id = ${webhookId} and (attempts_made = 0 or dispatched_at is null)`;
-    if (row?.left === 0) return;
-  }
-  throw new Error('Not all deliveries of the webhook were attempted in time.');
+    return row?.left;
+  });
 }

@@ -2,15 +2,14 @@
  * A long import of lines with one webhook each: alone, while no worker runs, and delivered at once.
  * @module
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startCpuClock } from '../measure.ts';
 import { residentMiB } from '../resources.ts';
 import { MOVEMENT, type Shop } from '../shop.ts';
 import type { Stack } from '../stack.ts';
+import { untilNone } from '../until-none.ts';
 import type { Bench, Section } from './section.ts';
 
 const PATIENCE_MS = 7_200_000;
-const POLL_MS = 500;
 
 /** What the table and the acceptance call them. */
 export const importNames = {
@@ -57,12 +56,11 @@ async function alone(bench: Bench, stack: Stack, shop: Shop, setting: Setting): 
 
 /** What was imported alone has nobody to go to any more: a worker says so of each. */
 async function untilCanceled(bench: Bench, { sql }: Stack, webhook: number): Promise<void> {
-  for (const end = Date.now() + bench.patience(PATIENCE_MS); Date.now() < end; await sleep(POLL_MS)) {
-    const [row] = await sql<{ open: boolean }[]>`
-      select exists (select from deliveries where webhook_id = ${webhook} and state = 'pending') as open`;
-    if (row?.open === false) return;
-  }
-  throw new Error('Not all deliveries of the deleted webhook were canceled in time.');
+  await untilNone('deliveries of the deleted webhook', bench.patience(PATIENCE_MS), async () => {
+    const [row] = await sql<{ left: number }[]>`
+      select exists (select from deliveries where webhook_id = ${webhook} and state = 'pending')::int as left`;
+    return row?.left;
+  });
 }
 
 async function delivered(bench: Bench, stack: Stack, setting: Setting): Promise<void> {

@@ -8,6 +8,7 @@ const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', te
 const fanOut = (...tests: string[]) => [{ file: 'test/workflow/fan-out.test.ts', tests }];
 const neighbours = (...tests: string[]) => [{ file: 'test/workflow/neighbours.test.ts', tests }];
 const fewClaims = (...tests: string[]) => [{ file: 'test/db/few-claims.test.ts', tests }];
+const freshClaims = (...tests: string[]) => [{ file: 'test/db/fresh-claims.test.ts', tests }];
 const fairClaims = (...tests: string[]) => [{ file: 'test/db/fair-claims.test.ts', tests }];
 
 export const relayDefects: readonly Defect[] = [
@@ -185,12 +186,9 @@ export const relayDefects: readonly Defect[] = [
     replacement: 'const { inFlight, gaveWay } = { inFlight: deps.batchLimits(), gaveWay: false };',
     noticed:
       'On a small machine an import takes twice as long while what it fires is delivered, and others wait for both.',
-    caughtBy: [
-      {
-        file: 'test/db/fresh-claims.test.ts',
-        tests: ['once an e-shop that imports has had its share, batches are made of what others have'],
-      },
-    ],
+    caughtBy: freshClaims(
+      'once an e-shop that imports has had its share, batches are made of what others have',
+    ),
   },
   {
     name: 'recoveries-before-what-gives-way-to-an-import',
@@ -199,12 +197,9 @@ export const relayDefects: readonly Defect[] = [
     replacement: 'const heldBack = false;',
     noticed:
       'During an import, recoveries take the time that its deliveries leave to it, and go before them.',
-    caughtBy: [
-      {
-        file: 'test/db/fresh-claims.test.ts',
-        tests: ['once an e-shop that imports has had its share, batches are made of what others have'],
-      },
-    ],
+    caughtBy: freshClaims(
+      'once an e-shop that imports has had its share, batches are made of what others have',
+    ),
   },
   {
     name: 'few-claimed-beyond-their-bounds',
@@ -285,7 +280,7 @@ export const relayDefects: readonly Defect[] = [
     text: '  precedence.claimed(claim.more || heldBack);\n',
     replacement: '  precedence.claimed(deliveries.length > 0);\n',
     noticed: 'While a few fresh events per second come, a recovery delivers a hundred every 15 seconds.',
-    caughtBy: [{ file: 'test/db/fresh-claims.test.ts', tests: ['of a trickle a batch leaves nothing'] }],
+    caughtBy: freshClaims('of a trickle a batch leaves nothing'),
   },
   {
     name: 'rooms-an-eshop-takes-all-places',

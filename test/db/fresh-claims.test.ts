@@ -89,9 +89,9 @@ test('once an e-shop that imports has had its share, batches are made of what ot
       return true;
     },
   };
-  // Those before have been made by then.
   const lane = createLane('auto');
   lane.claimed({ waitedMs: 2_000, more: true, many: true, late: false, keptMs: 0 });
+  // Those before have been made by then.
   const next = () =>
     dispatchBatch({ ...deps, slots: createSlots(SLOTS), starter, imports }, lane, precedence);
   await fire(700);

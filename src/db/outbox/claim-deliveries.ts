@@ -8,13 +8,16 @@ import {
   type Claim,
   type ClaimLimits,
   type ClaimRow,
+  claimedColumns,
   claimOf,
   handedOverLately,
+  returned,
   UNBOUNDED,
   unclaimed,
+  waits,
 } from './claim.ts';
 import { claimFew } from './claim-few.ts';
-import { LEASE_SECONDS, readableId, receiverHost } from './outbox.ts';
+import { LEASE_SECONDS } from './outbox.ts';
 import { waitingWebhooks } from './waiting-webhooks.ts';
 
 /** More than the bound for those e-shops that have nothing in flight: who sends little never waits behind who sends much. */
@@ -44,7 +47,7 @@ export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim
     greatest(0, least(${limit}::int, coalesce(${bound}::int, ${limit}::int + h.count) - h.count))`;
   // Of what is recovered few wait at a time: they are in the index of what is fresh too, and passed over.
   const queued = sql`
-    d.dispatched_at is null and d.handed_back_at is null and d.recovery_id is ${limits.recovered ? sql`not null` : sql`null`}`;
+    ${waits(sql)} and d.recovery_id is ${limits.recovered ? sql`not null` : sql`null`}`;
   const lately = handedOverLately(sql);
   const claimable = sql`${queued} and ${unclaimed(sql)}
     ${limits.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
@@ -134,7 +137,7 @@ export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim
       update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), batch_id = coalesce(d.batch_id, ${batchId}::uuid),
         readable_id = d.readable_id or coalesce(d.batch_id, ${batchId}::uuid) is null
       from chosen where d.id = chosen.id
-      returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, ${readableId(sql)}, d.traceparent, chosen.place)
+      returning ${returned(sql)}, chosen.place)
     select h.count as handed_over, h.ms as hand_over_ms,
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from candidates), 0)::float8 as waited_ms,
            (select count(*) from candidates) > (select count(*) from claimed) as more,
@@ -143,9 +146,7 @@ export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from heads
                      where webhook_most > 0 and host_most > 0 and eshop_most > 0
                        and id not in (select id from at_hosts where host_turn <= host_most)), 0)::float8 as kept_ms,
-           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id, claimed.readable_id,
-           claimed.traceparent,
-           ${receiverHost(sql, sql`claimed.webhook_id`)}
+           ${claimedColumns(sql)}
     from handed_over h left join claimed on true
     order by claimed.place`;
   return claimOf(rows);

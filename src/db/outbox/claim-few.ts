@@ -8,12 +8,15 @@ import {
   type Claim,
   type ClaimLimits,
   type ClaimRow,
+  claimedColumns,
   claimOf,
   handedOverLately,
+  returned,
   UNBOUNDED,
   unclaimed,
+  waits,
 } from './claim.ts';
-import { LEASE_SECONDS, readableId, receiverHost } from './outbox.ts';
+import { LEASE_SECONDS } from './outbox.ts';
 
 /** Deliveries that wait or are in flight, of all e-shops together. */
 const FEW = 8;
@@ -46,7 +49,7 @@ export async function claimFew(sql: Sql, limits: ClaimLimits): Promise<Claim | u
       order by d.dispatched_at ${enough}),
     queued as materialized (
       select d.id, d.eshop_id, d.webhook_id, d.created_at, d.recovery_id is null and ${unclaimed(sql)} as claimable
-      from deliveries d where d.dispatched_at is null and d.handed_back_at is null
+      from deliveries d where ${waits(sql)}
       order by d.eshop_id, d.webhook_id, d.id ${enough}),
     calm as materialized (
       select (select count(*) from dispatched) + (select count(*) from queued) <= ${most}
@@ -59,21 +62,19 @@ export async function claimFew(sql: Sql, limits: ClaimLimits): Promise<Claim | u
       select locked.id from queued q cross join lateral (
         select d.id from deliveries d
         where d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and d.id = q.id
-          and d.dispatched_at is null and d.handed_back_at is null and ${unclaimed(sql)}
+          and ${waits(sql)} and ${unclaimed(sql)}
         limit 1 for update skip locked) locked
       where q.claimable and (select few from calm)),
     claimed as (
       update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
         readable_id = d.readable_id or d.batch_id is null
       from chosen where d.id = chosen.id
-      returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, ${readableId(sql)}, d.traceparent)
+      returning ${returned(sql)})
     select calm.few, h.count as handed_over, h.ms as hand_over_ms,
            coalesce((select extract(epoch from now() - min(created_at)) * 1000 from queued where claimable), 0)::float8 as waited_ms,
            (select count(*) from queued where claimable) > (select count(*) from claimed) as more,
            least((select count(*) from queued where claimable), ${countTo})::int as waiting, false as kept, 0::float8 as kept_ms,
-           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id, claimed.readable_id,
-           claimed.traceparent,
-           ${receiverHost(sql, sql`claimed.webhook_id`)}
+           ${claimedColumns(sql)}
     from calm cross join handed_over h left join claimed on true
     order by claimed.id`;
   return rows[0]?.few === true ? claimOf(rows) : undefined;

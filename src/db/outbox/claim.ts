@@ -3,7 +3,7 @@
  * @module
  */
 import type { Sql } from '../pool.ts';
-import type { QueuedDelivery } from './outbox.ts';
+import { type QueuedDelivery, readableId, receiverHost } from './outbox.ts';
 
 /** How much a claim may take. */
 export interface ClaimLimits {
@@ -87,6 +87,19 @@ export const handedOverLately = (sql: Sql) =>
 
 /** Of a delivery `d`: nobody holds a lease on it. */
 export const unclaimed = (sql: Sql) => sql`(d.claimed_until is null or d.claimed_until < now())`;
+
+/** Of a delivery `d`: it waits to be handed over. */
+export const waits = (sql: Sql) => sql`d.dispatched_at is null and d.handed_back_at is null`;
+
+/** Of a delivery `d` that is claimed: what a statement returns of it, for {@link claimedColumns}. */
+export const returned = (sql: Sql) =>
+  sql`d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, ${readableId(sql)}, d.traceparent`;
+
+/** The columns of {@link ClaimRow} that tell of a delivery, of what is `claimed`. */
+export const claimedColumns = (sql: Sql) => sql`
+           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id, claimed.readable_id,
+           claimed.traceparent,
+           ${receiverHost(sql, sql`claimed.webhook_id`)}`;
 
 /** What the rows of a claim say together. */
 export function claimOf(rows: readonly ClaimRow[]): Claim {

@@ -1,0 +1,24 @@
+/**
+ * Waiting for deliveries of a benchmark.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const POLL_MS = 500;
+
+/**
+ * Waits until none are left.
+ * @param what they are, for the error
+ * @param left how many are
+ * @throws Error where some are left when the patience is over, and what `left` throws
+ */
+export async function untilNone(
+  what: string,
+  patienceMs: number,
+  left: () => Promise<number | undefined>,
+): Promise<void> {
+  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(POLL_MS)) {
+    if ((await left()) === 0) return;
+  }
+  throw new Error(`Still left when the patience was over: ${what}.`);
+}
