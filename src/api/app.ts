@@ -32,7 +32,7 @@ import { shipperServiceRoutes } from './shipper-services.ts';
 import { systemRoutes } from './system.ts';
 import { tracedRequests } from './traced.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
-import { recoveryRoutes } from './webhooks/recoveries.ts';
+import { RECOVER_PATH, recoveryRoutes } from './webhooks/recoveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 import { TEST_PATH, webhookTestRoutes } from './webhooks/trial.ts';
 import { needsLength, wholeBody } from './whole-body.ts';
@@ -67,13 +67,13 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   app.route('/', systemRoutes(deps));
   app.route('/', documentationRoutes(app, deps.version));
   const { admit, inTurn, turn } = createBudget(deps.budget);
-  app.use('/v21/users/login', needsLength, wholeBody(MAX_LOGIN_BYTES), inTurn);
-  app.route('/v21', loginRoutes(deps));
+  app.use('/v21/users/login', needsLength, wholeBody(MAX_LOGIN_BYTES));
+  app.route('/v21', loginRoutes(deps, turn));
   // The login comes before the authentication; everything after it needs a token.
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, authenticate(deps), admit);
   app.use('/v21/warehouse/*', requireRole('warehouse'));
-  // An import may last an hour, so it takes no turn as a whole: its lines do. A test waits for a receiver.
-  const received = except(IMPORT_PATH, wholeBody(MAX_BODY_BYTES), except(TEST_PATH, inTurn));
+  // An import may last an hour, so it takes no turn as a whole: its lines do. A test waits for a receiver, a recovery counts.
+  const received = except(IMPORT_PATH, wholeBody(MAX_BODY_BYTES), except([TEST_PATH, RECOVER_PATH], inTurn));
   for (const prefix of ['/v21/*', '/v2/*']) app.use(prefix, received);
 
   const orders = orderResource(deps.marketplaces);

@@ -7,6 +7,9 @@ import * as v from 'valibot';
 import { findEshopByApiKey } from '../db/eshops.ts';
 import { unauthorized } from '../domain/problem.ts';
 import { roles } from '../domain/role.ts';
+import { ANYBODY } from './budget/budget.ts';
+import { createPlaces } from './budget/places.ts';
+import type { Turns } from './budget/turns.ts';
 import { clientAddresses } from './client-address.ts';
 import { credentialCheck } from './credentials.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
@@ -34,12 +37,21 @@ const Login = v.pipe(
   v.metadata({ ref: 'Login' }),
 );
 
-/** The login, mounted before the authentication. */
-export function loginRoutes(deps: ApiDeps): Hono<ApiEnv> {
+/** Logins at the same time, whosever they are: a password takes memory and a processor. */
+const MOST_CHECKED = 8;
+/** For how long one waits for its turn, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * The login, mounted before the authentication. Logins take turns by address, so that one that sends very many makes only itself wait.
+ * @param turn of whoever is not logged in
+ */
+export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
   const { sql, keys, trustProxy, log } = deps;
   const app = new Hono<ApiEnv>();
   const addressOf = clientAddresses(trustProxy, log);
   const check = credentialCheck(deps);
+  const places = createPlaces({ total: MOST_CHECKED }, PATIENCE_MS, 'Too many logins at once. Try again.');
 
   app.post(
     '/users/login',
@@ -57,9 +69,10 @@ export function loginRoutes(deps: ApiDeps): Hono<ApiEnv> {
       token: false,
       errors: {
         411: 'the body is sent chunked, without `Content-Length`.',
-        429: 'too many failed logins; `Retry-After` says when to try again.',
+        429: 'too many failed logins, or too many at once; `Retry-After` says when to try again.',
       },
     }),
+    (c, next) => places.run(addressOf(c), () => turn(ANYBODY, next)),
     body(Credentials),
     async (c) => {
       const { username, password } = c.req.valid('json');

@@ -123,7 +123,7 @@ export function usersDoor(deps: ConsoleDeps): Door {
   };
 }
 
-/** Passwords that are being checked at the same time, whosever they are: that takes memory and a processor. */
+/** Passwords that are being checked at the same time, by turns of addresses: that takes memory and a processor. */
 const MOST_CHECKED = 4;
 /** For how long somebody waits for it, in milliseconds. */
 const PATIENCE_MS = 10_000;
@@ -155,7 +155,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
       );
     const address = addressOf(c);
     try {
-      const user = await places.run(NO_ESHOP, async () => {
+      const user = await places.run(address, async () => {
         // Limits are for each e-shop: numbers that are nobody's count as one, or whoever makes them up would have no limit.
         const number = eshopNumber(eshop);
         const eshopId = (await isEshop(sql, number)) ? number : NO_ESHOP;

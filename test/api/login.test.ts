@@ -132,6 +132,23 @@ test('an address as a whole has a looser limit; forwarded addresses count only w
   }
 });
 
+test('an address that sends very many logins at once is refused beyond a hundred, and nobody else is', async () => {
+  const { eshop } = api;
+  const from = `192.0.2.${++addresses}`;
+  const flood = Array.from({ length: 300 }, (_, index) =>
+    login(eshop, { username: `nobody ${index}` }, from),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect((await login(eshop)).status).toBe(200);
+  const answers = await Promise.all(flood);
+  const turnedAway = answers.filter(({ body }) => body.message === 'Too many logins at once. Try again.');
+  expect(turnedAway.length).toBeGreaterThan(0);
+  for (const { status, headers } of turnedAway) {
+    expect(status).toBe(429);
+    expect(headers.get('retry-after')).toBe('1');
+  }
+});
+
 describe('the limit of an address', () => {
   let strict: TestApi;
   const log: string[] = [];

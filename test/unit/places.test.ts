@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest';
 import { createPlaces } from '../../src/api/budget/places.ts';
 
+/** What may start has started. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
 test('whoever waits in vain is refused, and its work is never done', async () => {
   const places = createPlaces({ total: 2, perKey: 1 }, 20, 'No place.');
   let release = () => {};
@@ -21,4 +24,34 @@ test('what fails gives its place back', async () => {
   const places = createPlaces({ total: 1 }, 1_000, 'No place.');
   await expect(places.run(1, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   expect(await places.run(1, async () => 'next')).toBe('next');
+});
+
+test('of one key a hundred wait at most, any more are refused at once, and others still find a place', async () => {
+  const places = createPlaces({ total: 1 }, 60_000, 'No place.');
+  const order: string[] = [];
+  let release = () => {};
+  const first = places.run('192.0.2.1', () => new Promise<void>((resolve) => (release = resolve)));
+  await settled();
+  const waiting = Array.from({ length: 100 }, () =>
+    places.run('192.0.2.1', async () => void order.push('flood')),
+  );
+  await expect(places.run('192.0.2.1', async () => {})).rejects.toMatchObject({ status: 429 });
+  const other = places.run('192.0.2.2', async () => void order.push('other'));
+  release();
+  await Promise.all([first, other, ...waiting]);
+  expect(order.indexOf('other')).toBeLessThan(2);
+  expect(order).toHaveLength(101);
+  // All have left: as many may wait again.
+  expect(await places.run('192.0.2.1', async () => 'again')).toBe('again');
+});
+
+test('of all keys together a thousand wait at most', async () => {
+  const places = createPlaces({ total: 1 }, 60_000, 'No place.');
+  let release = () => {};
+  const first = places.run(0, () => new Promise<void>((resolve) => (release = resolve)));
+  await settled();
+  const waiting = Array.from({ length: 1_000 }, (_, index) => places.run(1 + (index % 20), async () => {}));
+  await expect(places.run(100, async () => {})).rejects.toMatchObject({ status: 429 });
+  release();
+  await Promise.all([first, ...waiting]);
 });

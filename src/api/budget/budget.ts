@@ -10,10 +10,11 @@ import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
 import { type Allowance, type BudgetLimits, WINDOW_SECONDS } from './allowance.ts';
+import { createCounts } from './counts.ts';
 import { createTurns, type Turns } from './turns.ts';
 
 /** The key of requests without a login. E-shops are numbered from 1. */
-const ANYBODY = 0;
+export const ANYBODY = 0;
 
 /** The middleware of the budget. */
 export interface Budget {
@@ -42,21 +43,19 @@ function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () =>
 /** Makes the budget of a process. */
 export function createBudget(limits: BudgetLimits): Budget {
   const turns = createTurns({ total: limits.allConnections, perKey: limits.connections });
-  const inFlight = new Map<number, number>();
+  const inFlight = createCounts<number>();
   const points = limits.bytesPerSecond * WINDOW_SECONDS;
   const bytes = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   // As in draft-ietf-httpapi-ratelimit-headers: a list of policies, each with its quota and the unit of it.
   const policy = `"requests";q=${limits.requests};qu="concurrent-requests", "bytes";q=${points};qu="content-bytes";w=${WINDOW_SECONDS}`;
 
   function enter(eshopId: number): () => void {
-    inFlight.set(eshopId, (inFlight.get(eshopId) ?? 0) + 1);
+    inFlight.change(eshopId, 1);
     let inside = true;
     return () => {
       if (!inside) return;
       inside = false;
-      const left = (inFlight.get(eshopId) ?? 0) - 1;
-      if (left <= 0) inFlight.delete(eshopId);
-      else inFlight.set(eshopId, left);
+      inFlight.change(eshopId, -1);
     };
   }
 
@@ -81,7 +80,7 @@ export function createBudget(limits: BudgetLimits): Budget {
     async admit(c, next) {
       const { eshopId } = c.var.session;
       const { left, resetMs } = await bytesLeft(eshopId);
-      const free = limits.requests - (inFlight.get(eshopId) ?? 0);
+      const free = limits.requests - inFlight.of(eshopId);
       const seconds = Math.ceil(resetMs / 1000);
       const state = (requests: number) => ({
         'ratelimit-policy': policy,
@@ -117,7 +116,7 @@ export function createBudget(limits: BudgetLimits): Budget {
         else if (!held) leave();
       }
     },
-    inTurn: (c, next) => turns.run(c.var.session?.eshopId ?? ANYBODY, next),
+    inTurn: (c, next) => turns.run(c.var.session.eshopId, next),
     turn: turns.run,
   };
 }

@@ -2,11 +2,15 @@
  * Work that takes turns by e-shop: one with a lot to do makes only itself wait.
  * @module
  */
+import { createCounts } from './counts.ts';
+
+/** Whose work it is: an e-shop's number, or an address. */
+export type TurnKey = number | string;
 
 /** Runs work when its turn comes. */
 export interface Turns {
   /** @param key whose work it is; those that wait are served one after the other, each in the order it came */
-  run<T>(key: number, work: () => Promise<T>): Promise<T>;
+  run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
 }
 
 /** How much runs at the same time. */
@@ -19,27 +23,19 @@ export interface TurnLimits {
 /** Makes the turns. */
 export function createTurns({ total, perKey = total }: TurnLimits): Turns {
   /** Those that wait, by key; the order of the keys is the order of their turns. */
-  const waiting = new Map<number, (() => void)[]>();
-  const running = new Map<number, number>();
-  let all = 0;
-
-  function count(key: number, change: 1 | -1): void {
-    all += change;
-    const now = (running.get(key) ?? 0) + change;
-    if (now === 0) running.delete(key);
-    else running.set(key, now);
-  }
+  const waiting = new Map<TurnKey, (() => void)[]>();
+  const running = createCounts<TurnKey>();
 
   function startNext(): void {
     for (const [key, queue] of waiting) {
-      if (all >= total) return;
-      if ((running.get(key) ?? 0) >= perKey) continue;
+      if (running.all() >= total) return;
+      if (running.of(key) >= perKey) continue;
       const start = queue.shift();
       // To the back: iterating over a map also reaches entries added during it, and so the key's next turn.
       waiting.delete(key);
       if (queue.length > 0) waiting.set(key, queue);
       if (start === undefined) continue;
-      count(key, 1);
+      running.change(key, 1);
       start();
     }
   }
@@ -55,7 +51,7 @@ export function createTurns({ total, perKey = total }: TurnLimits): Turns {
       try {
         return await work();
       } finally {
-        count(key, -1);
+        running.change(key, -1);
         startNext();
       }
     },

@@ -1,0 +1,28 @@
+/**
+ * Counts by key that forget the keys of which there is nothing left.
+ * @module
+ */
+
+/** How many there are of each key, and of all together. */
+export interface Counts<Key> {
+  of(key: Key): number;
+  all(): number;
+  change(key: Key, by: 1 | -1): void;
+}
+
+/** Makes counts, all of them zero. */
+export function createCounts<Key>(): Counts<Key> {
+  const counts = new Map<Key, number>();
+  let all = 0;
+  const of = (key: Key) => counts.get(key) ?? 0;
+  return {
+    of,
+    all: () => all,
+    change(key, by) {
+      all += by;
+      const now = of(key) + by;
+      if (now === 0) counts.delete(key);
+      else counts.set(key, now);
+    },
+  };
+}
