@@ -119,10 +119,13 @@ export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
 
 /** The most deleted webhooks that are remembered here. */
 const MOST_DELETED = 10;
+/** The most changes of a webhook that are read: one that is switched on and off all day must not fill the memory. */
+const MOST_VERSIONS = 200;
 
 /**
  * What the webhooks of an e-shop were that are or once were of one of these types, in the order of webhooks and times.
- * Of the deleted ones, those that were deleted last.
+ * Of the deleted ones, those that were deleted last. What a webhook was before its last {@link MOST_VERSIONS} changes is said to be
+ * unknown.
  */
 export async function versionsOf(
   sql: Sql,
@@ -133,14 +136,18 @@ export async function versionsOf(
     select from webhook_versions v
     where v.eshop_id = ${eshopId} and v.webhook_type = any(${[...types]}::text[]) and v.webhook_id = w.id)`;
   return await sql<WebhookVersion[]>`
-    select v.webhook_id, v.at, v.webhook_type, v.active, v.deleted, x.reason, x.delivery_id, x.last_error
-    from webhook_versions v
-    left join deactivations x on x.webhook_id = v.webhook_id and x.generation = v.generation
-      and v.active = false and not v.deleted
-    where v.webhook_id in (
-      (select w.id from webhooks w where ${ofTypes} and w.deleted_at is null)
+    select v.webhook_id, case when known then v.at else of_types.registered_at end as at, v.webhook_type,
+      case when known then v.active end as active, v.deleted, x.reason, x.delivery_id, x.last_error
+    from (
+      (select w.id, w.registered_at from webhooks w where ${ofTypes} and w.deleted_at is null)
       union all
-      (select w.id from webhooks w where ${ofTypes} and w.deleted_at is not null
-       order by w.deleted_at desc limit ${MOST_DELETED}))
+      (select w.id, w.registered_at from webhooks w where ${ofTypes} and w.deleted_at is not null
+       order by w.deleted_at desc limit ${MOST_DELETED})) of_types
+    cross join lateral (
+      select v.*, row_number() over (order by v.at desc, v.number desc) <= ${MOST_VERSIONS} as known
+      from webhook_versions v where v.webhook_id = of_types.id
+      order by v.at desc, v.number desc limit ${MOST_VERSIONS + 1}) v
+    left join deactivations x on x.webhook_id = v.webhook_id and x.generation = v.generation
+      and v.active = false and not v.deleted and known
     order by v.webhook_id, v.at, v.number`;
 }

@@ -6,6 +6,7 @@
 import { anyOf } from './ids.ts';
 import { type ClaimedDelivery, readableId, receiverHost } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
+import { LONGEST_SPREAD_MS } from './records/order-release.ts';
 
 /** A delivery that should have a running workflow. */
 export interface OwedDelivery extends ClaimedDelivery {
@@ -35,7 +36,7 @@ export interface OwedMail extends ClaimedDelivery, DeactivationCursor {
 export interface OwedRelease {
   readonly eshopId: number;
   readonly eshopOrderId: string;
-  /** Its time is past by more than the grace. */
+  /** Past its time by more than the grace, and by more than others of its second can delay it. */
   readonly late: boolean;
 }
 
@@ -205,8 +206,13 @@ export async function owedReleases(
 ): Promise<(OwedRelease & ReleaseCursor)[]> {
   const { graceMs, lateOnly, after, limit } = options;
   const past = sql`o.release_at < now() - ${interval(sql, graceMs)}`;
+  const alone = sql`not exists (
+    select from orders s where s.status = 'preOrder' and s.eshop_id = o.eshop_id and s.eshop_order_id <> o.eshop_order_id
+      and s.release_at >= date_trunc('second', o.release_at)
+      and s.release_at < date_trunc('second', o.release_at) + interval '1 second')`;
+  const late = sql`${past} and (${alone} or o.release_at < now() - ${interval(sql, graceMs + LONGEST_SPREAD_MS)})`;
   return await sql<(OwedRelease & ReleaseCursor)[]>`
-    select o.eshop_id, o.eshop_order_id, ${past} as late, o.release_at::text as due from orders o
+    select o.eshop_id, o.eshop_order_id, ${late} as late, o.release_at::text as due from orders o
     where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}
       ${after === null ? sql`` : sql`and (o.release_at, o.eshop_id, o.eshop_order_id) > (${after.due}::text::timestamptz, ${after.eshopId}::int, ${after.eshopOrderId})`}
     order by o.release_at, o.eshop_id, o.eshop_order_id limit ${limit}`;

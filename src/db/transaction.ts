@@ -5,15 +5,15 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
-import { notifierOf } from './outbox/notify.ts';
+import { notifierOf, type RelayWork } from './outbox/notify.ts';
 import type { Pool } from './pool.ts';
 
 /** A transaction of {@link transaction}. */
-export type Transaction = postgres.TransactionSql & { owesRelay: boolean };
+export type Transaction = postgres.TransactionSql & { readonly owesRelay: Set<RelayWork> };
 
-/** To be called by whatever writes a delivery or an outbox row: the relay has something to do after COMMIT. */
-export function wakeRelayAfter(tx: Transaction): void {
-  tx.owesRelay = true;
+/** Call it when writing something that the relay passes on: after COMMIT the relay is woken for it. */
+export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
+  tx.owesRelay.add(work);
 }
 
 /**
@@ -22,11 +22,11 @@ export function wakeRelayAfter(tx: Transaction): void {
  */
 export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const { result, owesRelay } = await sql.begin(async (begun) => {
-    const tx = Object.assign(begun, { owesRelay: false });
+    const tx = Object.assign(begun, { owesRelay: new Set<RelayWork>() });
     const result = await work(tx);
     return { result, owesRelay: tx.owesRelay };
   });
-  if (owesRelay) notifierOf(sql).notify();
+  if (owesRelay.size > 0) notifierOf(sql).notify(owesRelay);
   return result;
 }
 

@@ -11,6 +11,10 @@ import type { Next } from './loop.ts';
 /** What is passed on, and how. */
 export interface Changes<Change extends { readonly id: string }> {
   readonly stopping: AbortSignal;
+  /** The most per page; {@link BATCH} when left out. */
+  readonly limit?: number;
+  /** Between two pages, in milliseconds; left out: the next one follows a full one at once. */
+  readonly pauseMs?: number;
   /** Claims up to so many of them, under a lease. */
   readonly claim: (limit: number) => Promise<readonly Change[]>;
   /** Renews the lease; absent where it is longer than any page takes. */
@@ -32,8 +36,8 @@ export interface Changes<Change extends { readonly id: string }> {
 export async function passOn<Change extends { readonly id: string }>(
   changes: Changes<Change>,
 ): Promise<Next> {
-  const { stopping, tell, note, refused } = changes;
-  const claimed = await changes.claim(BATCH);
+  const { stopping, tell, note, refused, pauseMs, limit = BATCH } = changes;
+  const claimed = await changes.claim(limit);
   if (claimed.length === 0) return 'idle';
   const left = new Set(claimed.map(({ id }) => id));
   let failed = false;
@@ -62,5 +66,5 @@ export async function passOn<Change extends { readonly id: string }>(
   } finally {
     await changes.release([...left]);
   }
-  return claimed.length === BATCH ? 'more' : 'idle';
+  return pauseMs ?? (claimed.length === limit ? 'more' : 'idle');
 }

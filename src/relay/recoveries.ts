@@ -54,8 +54,8 @@ const FEW = 20;
 const LEAST_SLOTS = 64;
 /** Before it is asked again whether something fresh waits, in milliseconds. */
 const YIELD_MS = 50;
-/** Before it is asked again whether anything is to be recovered, in milliseconds, whatever fresh wakes the relay. */
-const NOTHING_MS = 500;
+/** Before asking again for what cannot be claimed yet, in milliseconds. */
+const BLOCKED_MS = 500;
 
 /**
  * Hands over some of what recoveries created, if nothing fresh waits.
@@ -67,7 +67,7 @@ export async function dispatchRecovered(
   pace: RecoveryPace,
 ): Promise<Next> {
   const { sql, slots, recovered } = deps;
-  if (!(await areRecoveredQueued(sql))) return NOTHING_MS;
+  if (!(await areRecoveredQueued(sql))) return 'idle';
   if (!precedence.isOver()) return YIELD_MS;
   const batched = deps.firstAttempts !== 'each';
   if (batched && slots.unclaimed() < LEAST_SLOTS) return YIELD_MS;
@@ -91,7 +91,7 @@ export async function dispatchRecovered(
     { concurrency: CONCURRENCY, startOne: (delivery) => recovered.startRecovered(delivery) },
   );
   if (deliveries.length > 0) return pace.pauseMs();
-  return kept ? YIELD_MS : NOTHING_MS;
+  return kept ? YIELD_MS : BLOCKED_MS;
 }
 
 /** Half of the places at a receiver are left to what is fresh. */

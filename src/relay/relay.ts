@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { InFlightLimits } from '../db/outbox/claim.ts';
-import { IMPORT_CHANNEL, OUTBOX_CHANNEL } from '../db/outbox/notify.ts';
+import { IMPORT_CHANNEL, OUTBOX_CHANNEL, type RelayWork, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Dispatcher, HandedBackStarter, RecoveredStarter } from '../temporal/dispatcher.ts';
 import { type BatchesDeps, dispatchBatch } from './batches.ts';
@@ -17,7 +17,7 @@ import { dispatchHandedBack } from './handed-back.ts';
 import { createIdleShare } from './idle-share.ts';
 import { createImports } from './imports.ts';
 import { createLane, type FirstAttempts } from './lane.ts';
-import { type LoopOptions, type Round, startLoop } from './loop.ts';
+import { type Loop, type LoopOptions, type Round, startLoop } from './loop.ts';
 import { createPace } from './pace.ts';
 import { createPrecedence } from './precedence.ts';
 import { dispatchRecovered, dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
@@ -74,8 +74,6 @@ export interface Relay {
 
 /** A delivery that waits longer to be started, or then for its attempt, waits for something else, in milliseconds. */
 const FELT_MS = 60;
-/** How long after the loop of the deliveries the others are woken, in milliseconds: there is almost never anything for them. */
-const OTHERS_LATER_MS = 100;
 /** What waits for longer beside a recovery slows the recovery down, in milliseconds. */
 const BESIDE_RECOVERY_MS = 30;
 
@@ -105,35 +103,29 @@ export function startRelay(options: RelayOptions): Relay {
   const fanOutPace = createFanOutPace({ busy: () => pace.full() || pace.late(), felt });
   const recoveryPace = createRecoveryPace(() => waits(BESIDE_RECOVERY_MS));
   const handBackPace = createHandBackPace(felt);
+  const releasePace = createHandBackPace(felt);
   const precedence = createPrecedence();
   const dispatchFirst = () =>
     lane.now() === 'batch'
       ? dispatchBatch(deps, lane, precedence)
       : dispatchDeliveries(deps, pace, lane, precedence);
-  const deliveries = loop('deliveries', dispatchFirst);
-  const others = [
-    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
-    loop('changes of releases', () => dispatchReleases(deps)),
-    loop('recoveries', () => dispatchRecoveries(deps)),
-    loop('deliveries of recoveries', () => dispatchRecovered(deps, precedence, recoveryPace)),
+  const woken: Readonly<Record<RelayWork, Loop>> = {
+    deliveries: loop('deliveries', dispatchFirst),
+    webhooks: loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
+    releases: loop('changes of releases', () => dispatchReleases(deps, releasePace)),
+    recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
+    recovered: loop('deliveries of recoveries', () => dispatchRecovered(deps, precedence, recoveryPace)),
+  };
+  // No notification is sent for these: little of it is due at once, and polling is enough.
+  const polling = [
     loop('warnings of deactivations', () => dispatchWarnings(deps)),
-  ];
-  // Nobody sends a notification for these: what waits is claimed shortly before it is due.
-  const loops = [
-    deliveries,
-    ...others,
     loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
   ];
+  const loops = [...Object.values(woken), ...polling];
 
-  let waking: NodeJS.Timeout | undefined;
   const listening = [
-    listen(OUTBOX_CHANNEL, () => {
-      if (stopping.signal.aborted) return;
-      deliveries.wake();
-      waking ??= setTimeout(() => {
-        waking = undefined;
-        for (const each of others) each.wake();
-      }, OTHERS_LATER_MS);
+    listen(OUTBOX_CHANNEL, (payload) => {
+      for (const work of workNamed(payload)) woken[work].wake();
     }),
     listen(IMPORT_CHANNEL, (eshopId) => imports.heard(Number(eshopId))),
   ];
@@ -148,7 +140,6 @@ export function startRelay(options: RelayOptions): Relay {
   return {
     async stop() {
       stopping.abort();
-      clearTimeout(waking);
       await Promise.all(loops.map((each) => each.stop()));
       for (const each of listening) await (await each)?.unlisten().catch(() => {});
     },

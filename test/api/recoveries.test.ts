@@ -53,6 +53,28 @@ async function runOn(recoveryId: string): Promise<void> {
   }
 }
 
+test('e-shops that have very many events counted keep nobody else waiting', async () => {
+  const others = [await api.newEshop(), await api.newEshop()];
+  const asked: Promise<{ status: number }>[] = [];
+  await api.sql.begin(async (tx) => {
+    await tx`lock table events in access exclusive mode`;
+    for (const { shop } of others) {
+      const answer = await shop.request('POST', '/v21/webhooks', {
+        url: 'https://shop.example',
+        webhookType: 'CREATE_ORDER',
+        active: true,
+        method: 'POST',
+      });
+      const body = { since: hourAgo(), dryRun: true };
+      for (let time = 0; time < 8; time += 1)
+        asked.push(shop.request('POST', `/v21/webhooks/${answer.data.id}/recover`, body));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect((await request('GET', '/v21/webhooks')).status).toBe(200);
+  });
+  for (const { status } of await Promise.all(asked)) expect(status).toBe(200);
+});
+
 describe('what is found', () => {
   test('unless asked for otherwise, what failed and what expired', async () => {
     for (const state of ['failed', 'expired', 'canceled', 'missed', 'delivered', 'pending'] as const) {

@@ -394,8 +394,15 @@ describe('made again', () => {
     }
     let underWay = 0;
     let most = 0;
+    let answerFirst = () => {};
+    const twentyUnderWay = new Promise<void>((resolve) => {
+      answerFirst = resolve;
+    });
     const deps = depsWith(async () => {
       most = Math.max(most, ++underWay);
+      // None is answered before as many are under way as may be.
+      if (underWay === 20) answerFirst();
+      await twentyUnderWay;
       await new Promise((resolve) => setTimeout(resolve, 5));
       underWay -= 1;
       return answer({ status: 503, error: 'HTTP 503' });

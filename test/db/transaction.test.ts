@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, type MockInstance, test, vi } 
 import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
-import { notifierOf, OUTBOX_CHANNEL } from '../../src/db/outbox/notify.ts';
+import { notifierOf, OUTBOX_CHANNEL, relayWork, workNamed } from '../../src/db/outbox/notify.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -30,7 +30,11 @@ test('each of what the relay works on wakes it, once for a whole transaction', a
   await transaction(database.sql, event('CREATE_ORDER'));
   await transaction(database.sql, (tx) => enqueueWebhookChange(tx, eshopId, webhookId));
   await transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, '1'));
-  expect(woken).toHaveBeenCalledTimes(3);
+  expect(woken.mock.calls).toEqual([
+    [new Set(['deliveries'])],
+    [new Set(['webhooks'])],
+    [new Set(['releases'])],
+  ]);
   await transaction(database.sql, async (tx) => {
     await event('CREATE_ORDER')(tx);
     await event('CREATE_ORDER')(tx);
@@ -55,15 +59,34 @@ test('a transaction that is rolled back wakes nobody', async () => {
 
 test('the relay hears of it on its channel, and finds what was committed', async () => {
   const listener = createPool(database.url, 1);
-  const heard = new Promise<void>((resolve) => {
+  const heard = new Promise<string>((resolve) => {
     void listener.listen(
       OUTBOX_CHANNEL,
-      () => resolve(),
+      resolve,
       () => void transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, 'heard')),
     );
   });
-  await heard;
+  expect(workNamed(await heard)).toEqual(['releases']);
   const found = await database.sql`select from outbox where eshop_order_id = 'heard'`;
   expect(found).toHaveLength(1);
+  await listener.end();
+});
+
+test('a notification names all that waits, each once; one without names may mean anything', async () => {
+  const listener = createPool(database.url, 1);
+  const heard: string[] = [];
+  await listener.listen(OUTBOX_CHANNEL, (payload) => void heard.push(payload));
+  const notifier = notifierOf(listener);
+  // The first is sent at once, the other two together 20 ms later.
+  notifier.notify(['recovered']);
+  notifier.notify(['deliveries']);
+  notifier.notify(['recoveries', 'deliveries']);
+  await expect.poll(() => heard).toHaveLength(2);
+  expect(heard.map(workNamed)).toEqual([['recovered'], ['deliveries', 'recoveries']]);
+  expect(workNamed('')).toEqual(relayWork);
+  notifier.notify(['webhooks']);
+  notifier.notify(['releases']);
+  await notifier.close();
+  await expect.poll(() => heard.slice(2).flatMap(workNamed)).toEqual(['webhooks', 'releases']);
   await listener.end();
 });

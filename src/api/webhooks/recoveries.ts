@@ -19,6 +19,7 @@ import { findWebhook, type WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { badRequest, conflict, invalid, notFound, type Problem } from '../../domain/problem.ts';
 import { estimatedDurationMs, type RecoveryAction } from '../../domain/recovery.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
+import { createPlaces } from '../budget/places.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
@@ -68,9 +69,21 @@ function inactive(id: number): Problem {
   return badRequest(`Webhook ${id} is inactive. Activate it first.`);
 }
 
+/** Begins or counts a recovery: it may look at very many events, so it takes no turn of the budget but a place of its own. */
+export const RECOVER_PATH = '/v21/webhooks/:id/recover';
+/** An e-shop’s one by one, so that a few with very many events leave the database to all others. */
+const COUNTED_AT_ONCE = { total: 4, perKey: 1 } as const;
+/** For how long one waits for another, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
 /** The endpoints of recoveries. */
 export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
+  const places = createPlaces(
+    COUNTED_AT_ONCE,
+    PATIENCE_MS,
+    'The events of another recovery are being counted; wait for its response.',
+  );
 
   async function foundWebhook(eshopId: number, id: number): Promise<WebhookRow> {
     const webhook = await findWebhook(sql, eshopId, id);
@@ -109,6 +122,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     }),
     params({ id: webhookId }),
     body(recoverInput),
+    (c, next) => places.run(c.var.session.eshopId, next),
     async (c) => {
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');

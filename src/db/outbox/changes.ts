@@ -15,7 +15,7 @@ export async function enqueueWebhookChange(
   eshopId: number,
   webhookId: number,
 ): Promise<void> {
-  wakeRelayAfter(tx);
+  wakeRelayAfter(tx, 'webhooks');
   await enqueueRecoveriesOf(tx, webhookId);
   const joined = await tx`
     update outbox set version = version + 1, until_id = null, again_until_id = told_id, told = 0, due_at = now()
@@ -24,14 +24,22 @@ export async function enqueueWebhookChange(
   await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
 }
 
-/** A pre-order is due at another time, or no longer: its timer must be set, moved or ended. */
+/** By when the timer of a pre-order is to be set at the latest, in seconds before it is due. */
+const SET_BEFORE_SECONDS = 60;
+
+/**
+ * A pre-order is due at another time, or no longer: its timer must be set, moved or ended.
+ * @param releaseAt when it is due now, ISO 8601; null: no longer
+ */
 export async function enqueueReleaseChange(
   tx: Transaction,
   eshopId: number,
   eshopOrderId: string,
+  releaseAt: string | null = null,
 ): Promise<void> {
-  wakeRelayAfter(tx);
+  wakeRelayAfter(tx, 'releases');
   await tx`
-    insert into outbox (kind, eshop_id, eshop_order_id)
-    values ('orderReleaseChanged', ${eshopId}, ${eshopOrderId})`;
+    insert into outbox (kind, eshop_id, eshop_order_id, due_at)
+    values ('orderReleaseChanged', ${eshopId}, ${eshopOrderId},
+      greatest(now(), ${releaseAt}::timestamptz - make_interval(secs => ${SET_BEFORE_SECONDS})))`;
 }

@@ -122,14 +122,35 @@ export interface ReleaseChange {
   readonly eshopOrderId: string;
 }
 
-/** Claims up to `limit` changes of releases, oldest first. */
+/**
+ * Claims up to `limit` changes of releases. Those that are due take turns by e-shop, each e-shop's longest due first, so that one with
+ * very many makes only itself wait; the others follow in the order in which they will be due.
+ */
 export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
+  const waiting = sql`o.kind = 'orderReleaseChanged'`;
+  const unclaimed = sql`(o.claimed_until is null or o.claimed_until < now())`;
   return await sql<ReleaseChange[]>`
-    update outbox set claimed_until = ${lease(sql)}
-    where id in (
-      select id from outbox where kind = 'orderReleaseChanged' and (claimed_until is null or claimed_until < now())
-      order by id limit ${limit} for update skip locked)
-    returning id, eshop_id, eshop_order_id`;
+    with recursive
+    eshops as (
+      (select o.eshop_id from outbox o where ${waiting} order by o.eshop_id limit 1)
+      union all
+      select next.eshop_id from eshops e cross join lateral (
+        select o.eshop_id from outbox o where ${waiting} and o.eshop_id > e.eshop_id order by o.eshop_id limit 1) next),
+    heads as (
+      select head.*, row_number() over (partition by e.eshop_id order by head.due_at, head.id) as turn
+      from eshops e cross join lateral (
+        select o.id, o.due_at from outbox o
+        where ${waiting} and o.eshop_id = e.eshop_id and ${unclaimed}
+        order by o.due_at, o.id limit ${limit}) head),
+    chosen as (
+      select locked.id from (
+        select * from heads order by due_at > now(), case when due_at <= now() then turn end, due_at, id
+        limit ${limit}) h
+      cross join lateral (
+        select o.id from outbox o where o.id = h.id and ${unclaimed} limit 1 for update skip locked) locked)
+    update outbox o set claimed_until = ${lease(sql)}
+    from chosen where o.id = chosen.id
+    returning o.id, o.eshop_id, o.eshop_order_id`;
 }
 
 /** Removes changes that have been made known. */

@@ -20,7 +20,10 @@ import { claimFew } from './claim-few.ts';
 import { LEASE_SECONDS } from './outbox.ts';
 import { waitingWebhooks } from './waiting-webhooks.ts';
 
-/** More than the bound for those e-shops that have nothing in flight: who sends little never waits behind who sends much. */
+/**
+ * More than the bound for those e-shops that have nothing in flight: an e-shop that sends little never waits behind one that
+ * sends much.
+ */
 const RESERVED = 8;
 
 /** How many rows a claim looks at: of each webhook at least; of all together, roughly, and for each one that it may take. */
@@ -30,8 +33,8 @@ const HEADS_PER_PLACE = 4;
 
 /**
  * Claims undispatched deliveries under a lease, by turns: every e-shop's first before any e-shop's second, and within an
- * e-shop every webhook's first before any webhook's second; what is in flight already counts as a turn taken. Among
- * equals the lot decides, so that nobody is first for ever; within a webhook the oldest goes first.
+ * e-shop every webhook's first before any webhook's second; what is in flight already counts as a turn taken. Ties are
+ * broken at random, so that nobody is always first; within a webhook the oldest goes first.
  *
  * The webhooks that wait are found by steps in the index `deliveries_queued`, one step each, so that the cost does not
  * depend on how much is waiting. Of two relays that claim at the same moment each may fill the bound by itself.

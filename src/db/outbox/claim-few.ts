@@ -40,7 +40,7 @@ export async function claimFew(sql: Sql, limits: ClaimLimits): Promise<Claim | u
   ];
   const most = Math.min(FEW, limit, handedOver, ...bounds);
   if (most < 1) return undefined;
-  // In the text: of a limit that it does not know the planner expects a tenth of all that waited when it was last analyzed.
+  // A literal, not a parameter: for an unknown LIMIT the planner assumes a tenth of the rows counted by the last ANALYZE.
   const enough = sql.unsafe(`limit ${FEW + 1}`);
   const rows = await sql<(ClaimRow & { few: boolean })[]>`
     with dispatched as materialized (

@@ -91,7 +91,7 @@ export async function recordEvents(
     with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
     recorded as (${insertEvents(tx, eshopId)})
     ${insertDeliveries(tx, eshopId)}`;
-  if (deliveries.count > 0) wakeRelayAfter(tx);
+  if (deliveries.count > 0) wakeRelayAfter(tx, 'deliveries');
 }
 
 /** Writes one event and its deliveries. */

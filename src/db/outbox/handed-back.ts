@@ -3,6 +3,7 @@
  * @module
  */
 import type { Sql } from '../pool.ts';
+import { unclaimed } from './claim.ts';
 import { type ClaimedDelivery, LEASE_SECONDS, readableId, receiverHost } from './outbox.ts';
 import { waitingWebhooks } from './waiting-webhooks.ts';
 
@@ -35,15 +36,15 @@ export const handedBack = (sql: Sql) => ({
 function firstOf(sql: Sql, when: ReturnType<typeof sql>, limit: number) {
   const { waiting, due } = handedBack(sql);
   return sql`
-    (select d.id, ${due} as due, d.attempts_made > 0 as attempted from deliveries d
+    (select d.id, ${due} as due from deliveries d
      where ${waiting} and d.eshop_id = q.eshop_id and d.webhook_id = q.webhook_id and ${due} ${when}
-       and (d.claimed_until is null or d.claimed_until < now())
+       and ${unclaimed(sql)}
      order by ${due} limit ${limit})`;
 }
 
 /** How much is late. */
 export interface Overdue {
-  /** Deliveries whose next attempt is due, as far as they were counted. */
+  /** Deliveries with something due, as far as they were counted. */
   readonly count: number;
   /** For how long the first of them, in milliseconds. */
   readonly lateMs: number;
@@ -54,8 +55,8 @@ const MOST_OF_ONE = 500;
 const MOST_COUNTED = 5_000;
 
 /**
- * Counts the deliveries that were handed back and for which something is due: the next attempt, or the end after a failure for good.
- * Not those of inactive webhooks, nor those that were not attempted for want of a place: a workflow of their own would wait as well.
+ * Counts deliveries that were handed back and have something due: an attempt (the first, if their batch was ended before making it), or
+ * their end after a failure for good. Those of inactive webhooks do not count: a workflow of their own would have to wait too.
  */
 export async function countOverdue(sql: Sql): Promise<Overdue> {
   const { waiting } = handedBack(sql);
@@ -64,18 +65,17 @@ export async function countOverdue(sql: Sql): Promise<Overdue> {
     ${waitingWebhooks(sql, waiting)}
     select count(*)::int as count, coalesce(extract(epoch from now() - min(due)) * 1000, 0)::float8 as late_ms
     from (
-      select head.due, head.attempted from queues q
+      select head.due from queues q
       join webhooks w on w.id = q.webhook_id and w.active
       cross join lateral ${firstOf(sql, sql`<= now()`, MOST_OF_ONE)} head
-      limit ${MOST_COUNTED}) d
-    where attempted`;
+      limit ${MOST_COUNTED}) d`;
   return row ?? { count: 0, lateMs: 0 };
 }
 
 /**
  * Claims deliveries that were handed back, by turns as {@link claimDeliveries} does: every e-shop's first before any
- * e-shop's second, and within an e-shop every webhook's. What is due goes before what is not, and among equals what
- * {@link countOverdue} counts before what would only wait; within a webhook the first due goes first.
+ * e-shop's second, and within an e-shop every webhook's. What is due goes before what is not, and among equals deliveries
+ * of active webhooks before those that would only wait; within a webhook the first due goes first.
  */
 export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBackDelivery[]> {
   const { waiting } = handedBack(sql);
@@ -83,19 +83,19 @@ export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBa
     with recursive
     ${waitingWebhooks(sql, waiting)},
     heads as (
-      select q.eshop_id, head.id, head.due, w.active and head.attempted as counted,
+      select q.eshop_id, head.id, head.due, w.active,
              row_number() over (partition by q.webhook_id order by head.due, head.id) as turn
       from queues q join webhooks w on w.id = q.webhook_id cross join lateral (
         ${firstOf(sql, sql`<= now() + make_interval(secs => ${AHEAD_SECONDS})`, limit)} union all
         ${firstOf(sql, sql`> now() + make_interval(secs => ${WAITS_HERE_SECONDS})`, limit)}) head),
     turns as (
-      select id, due, counted,
-             row_number() over (partition by eshop_id, due > now() order by turn, not counted, due, id) as turn
+      select id, due, active,
+             row_number() over (partition by eshop_id, due > now() order by turn, not active, due, id) as turn
       from heads),
     chosen as (
-      select d.id from (select * from turns order by due > now(), turn, not counted, due limit ${limit}) t
+      select d.id from (select * from turns order by due > now(), turn, not active, due limit ${limit}) t
       join deliveries d on d.id = t.id
-      where ${waiting} and (d.claimed_until is null or d.claimed_until < now())
+      where ${waiting} and ${unclaimed(sql)}
       for update of d skip locked)
     update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), readable_id = true
     from chosen where d.id = chosen.id

@@ -5,9 +5,21 @@
  */
 import type { Pool } from '../pool.ts';
 
-/** The channel relays listen on. */
+/** The channel relays listen on. The payload names what waits for them: {@link relayWork}, separated by spaces. */
 export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
+
+/** What a transaction leaves for the relays to pass on. */
+export const relayWork = ['deliveries', 'webhooks', 'releases', 'recoveries', 'recovered'] as const;
+/** A kind of such work. */
+export type RelayWork = (typeof relayWork)[number];
+
+/** The work that a notification names. One from an older release names none: it may mean any. */
+export function workNamed(payload: string): readonly RelayWork[] {
+  const names = payload.split(' ');
+  const named = relayWork.filter((work) => names.includes(work));
+  return named.length > 0 ? named : relayWork;
+}
 
 /** The channel on which relays hear whose imports are under way: ids of e-shops, each at most twice per second and process. */
 export const IMPORT_CHANNEL = 'waybill_import';
@@ -15,11 +27,11 @@ const IMPORT_INTERVAL_MS = 500;
 
 /** Wakes relays. */
 export interface Notifier {
-  /** Call after a COMMIT that wrote deliveries or outbox rows. Returns at once; never throws. */
-  notify(): void;
+  /** Call after a COMMIT that left work for the relays. Returns at once; never throws. */
+  notify(work: Iterable<RelayWork>): void;
   /** Much is being imported by this e-shop: call it with every transaction. Returns at once; never throws. */
   importing(eshopId: number): void;
-  /** Waits for what is under way. */
+  /** Sends what waits, and waits until it is sent. */
   close(): Promise<void>;
 }
 
@@ -33,22 +45,25 @@ export function notifierOf(sql: Pool): Notifier {
 }
 
 function createNotifier(sql: Pool): Notifier {
-  let last = 0;
+  let last = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();
+  const waiting = new Set<RelayWork>();
   /** When the relays were last told of an import, by e-shop. */
   const toldAt = new Map<number, number>();
 
   function send(): void {
     timer = undefined;
-    last = Date.now();
-    sending = sql.notify(OUTBOX_CHANNEL, '').catch(() => {});
+    last = performance.now();
+    sending = sql.notify(OUTBOX_CHANNEL, [...waiting].join(' ')).catch(() => {});
+    waiting.clear();
   }
 
   return {
-    notify() {
+    notify(work) {
+      for (const one of work) waiting.add(one);
       if (timer !== undefined) return;
-      const wait = last + MIN_INTERVAL_MS - Date.now();
+      const wait = last + MIN_INTERVAL_MS - performance.now();
       if (wait <= 0) send();
       else timer = setTimeout(send, wait);
     },

@@ -46,7 +46,7 @@ export async function createRecoveredDeliveries(
     select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid,
            ${currentTrace()?.traceparent ?? null}::text
     from made join lost on lost.id = made.event_id order by made.delivery_id`;
-  if (created.count > 0) wakeRelayAfter(tx);
+  if (created.count > 0) wakeRelayAfter(tx, 'recovered');
   return created.count;
 }
 

@@ -41,7 +41,7 @@ export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): P
   const told = await tx`
     update recoveries set version = version + 1
     where webhook_id = ${webhookId} and state in ('running', 'paused')`;
-  if (told.count > 0) wakeRelayAfter(tx);
+  if (told.count > 0) wakeRelayAfter(tx, 'recoveries');
 }
 
 /** Claims up to `limit` of them, oldest first. */

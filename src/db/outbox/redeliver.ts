@@ -43,7 +43,7 @@ export function redeliver(sql: Pool, eshopId: number, deliveryId: string): Promi
   return transaction(sql, (tx) => redeliverWithin(tx, eshopId, deliveryId));
 }
 
-/** The same, in a transaction that others wait for who ask for the same. */
+/** The same, within a transaction; concurrent requests for the same event wait for it. */
 export async function redeliverWithin(
   tx: Transaction,
   eshopId: number,
@@ -70,6 +70,6 @@ export async function redeliverWithin(
     select id, event_id, eshop_id, webhook_id, entity_id, ${deliveryId} from made returning delivery_id as id`;
   // What is older than the retention goes at any time.
   if (made === undefined) return { kind: 'notFound' };
-  wakeRelayAfter(tx);
+  wakeRelayAfter(tx, 'deliveries');
   return { kind: 'created', id: made.id };
 }

@@ -134,7 +134,7 @@ function createInserter(sql: Pool) {
   /** A statement is a transaction: nothing need be said before and after it. */
   async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
     const { made, deliveries } = await insertRecords(sql, records);
-    if (deliveries > 0) notifierOf(sql).notify();
+    if (deliveries > 0) notifierOf(sql).notify(['deliveries']);
     return made;
   }
   return together<NewRecord, boolean>(MOST_RECORDS, (records) => {

@@ -28,6 +28,44 @@ export async function readOrderRelease(
 }
 
 /**
+ * Time between two releases of one e-shop in the same second, in milliseconds. Each costs as much as two deliveries; all at once they
+ * would hold up everybody's.
+ */
+const SPACING_MS = 100;
+/** So many get a place of their own, which takes ten minutes; where there are more, each gets a random one. */
+const MOST_APART = 6_000;
+/** The longest that others of its second can put a release off, in milliseconds. */
+export const LONGEST_SPREAD_MS = SPACING_MS * MOST_APART;
+
+/**
+ * When the timer of a waiting pre-order ends, in milliseconds since 1970: at its time, or a little later where others of its e-shop have
+ * times in the same second. Those created first go first, so a later one takes nobody's place. `releaseAt` is null if no time is set.
+ * Null if it is not, or no longer, a pre-order.
+ */
+export async function readReleaseTime(
+  sql: Sql,
+  eshopId: number,
+  eshopOrderId: string,
+): Promise<{ readonly releaseAt: number | null } | null> {
+  const [row] = await sql<{ releaseAt: Date | null; before: number; ofSecond: number }[]>`
+    select o.release_at, second.before, second.of_second
+    from orders o cross join lateral (
+      select count(*) filter (where (s.created_at, s.eshop_order_id) < (o.created_at, o.eshop_order_id))::int as before,
+             count(*)::int as of_second
+      from (
+        select created_at, eshop_order_id from orders
+        where status = 'preOrder' and eshop_id = o.eshop_id
+          and release_at >= date_trunc('second', o.release_at)
+          and release_at < date_trunc('second', o.release_at) + interval '1 second'
+        limit ${MOST_APART + 1}) s) second
+    where o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId} and o.status = 'preOrder'`;
+  if (row === undefined) return null;
+  if (row.releaseAt === null) return { releaseAt: null };
+  const place = row.ofSecond <= MOST_APART ? row.before : Math.floor(Math.random() * MOST_APART);
+  return { releaseAt: row.releaseAt.getTime() + place * SPACING_MS };
+}
+
+/**
  * Moves a pre-order whose time has come to preReceived; fires UPDATE_ORDER_STATUS. Doing it again changes nothing.
  * @param options.due a release planned later than this is left alone; the database's present time when left out
  * @returns whether this call released it

@@ -20,7 +20,7 @@ export const orders: Family<OrderRecord> = familyOf({
     due: (written) => orderStock.due(written) || movesTimer(written),
     async stage(work, written) {
       if (orderStock.due(written)) await orderStock.stage(work, written);
-      if (movesTimer(written)) timersOf(work).push(written.after.eshopOrderId);
+      if (movesTimer(written)) timersOf(work).push(written.after);
     },
   },
 });
@@ -36,7 +36,7 @@ function dueTime(order: OrderRecord | null): string | null {
 const movesTimer = ({ before, after }: Written<OrderRecord>) => dueTime(before) !== dueTime(after);
 
 /** The orders whose timers must be set, moved or ended. */
-class Timers extends StagedList<string> implements Part {
+class Timers extends StagedList<OrderRecord> implements Part {
   readonly #work: Work;
 
   constructor(work: Work) {
@@ -46,7 +46,9 @@ class Timers extends StagedList<string> implements Part {
 
   write(): Promise<unknown> {
     const { tx, eshopId } = this.#work;
-    return Promise.all(this.kept.map((id) => enqueueReleaseChange(tx, eshopId, id)));
+    return Promise.all(
+      this.kept.map((order) => enqueueReleaseChange(tx, eshopId, order.eshopOrderId, dueTime(order))),
+    );
   }
 }
 const timersOf = partOf((work) => new Timers(work));

@@ -52,7 +52,7 @@ export async function createRecord<Rec extends object>(
 ): Promise<Rec> {
   const { made, deliveries } = await insertRecords(tx, [inserted(family, eshopId, record)]);
   if (made.size === 0) throw alreadyExists(family, record);
-  if (deliveries > 0) wakeRelayAfter(tx);
+  if (deliveries > 0) wakeRelayAfter(tx, 'deliveries');
   const written = { before: null, after: record };
   if (family.effects?.due(written) === true)
     await workOf(tx, eshopId, async (work) => family.effects?.stage(work, written));

@@ -158,7 +158,7 @@ export async function beginRecovery(sql: Pool, input: RecoveryInput): Promise<As
       insert into recoveries (id, eshop_id, webhook_id, since, until, asked_until, include, found, first_at, last_at)
       values (${recoveryId}, ${eshopId}, ${webhookId}, ${since}, ${search.until}, ${input.until}, ${[...include]}::text[],
               ${found.count}, ${found.firstAt}, ${found.lastAt})`;
-    wakeRelayAfter(tx);
+    wakeRelayAfter(tx, 'recoveries');
     return { kind: 'begun', recoveryId, until: search.until, found };
   });
 }
@@ -212,7 +212,7 @@ export async function controlRecovery(
         by = ${action === 'resume' ? null : by}, words = ${action === 'resume' ? null : words},
         finished_at = ${action === 'cancel' ? tx`now()` : null}
       where id = ${recoveryId}`;
-    wakeRelayAfter(tx);
+    wakeRelayAfter(tx, 'recoveries');
     return true;
   });
 }
