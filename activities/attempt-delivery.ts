@@ -46,11 +46,11 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       outcome = await withHeartbeat(context, (signal) => makeAttempt(deps, order, signal));
     } catch (error) {
       deps.watch.interrupted();
-      deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by an outage of ours');
+      deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself');
       if (lastChance && context.info.attempt % ALARM_EVERY === 0) {
         deps.log.error(
           { deliveryId, alarm: 'lastAttemptBlocked', tries: context.info.attempt, err: error },
-          'the last attempt of a delivery keeps being interrupted by an outage of ours',
+          'the last attempt of a delivery keeps being interrupted by a failure of Waybill itself',
         );
       }
       throw ourOutage(error, input);
@@ -80,7 +80,7 @@ function putOff(outcome: AttemptPutOff): ApplicationFailure {
   const why =
     outcome.reason === 'inactive'
       ? `Held: the webhook is inactive. The window ends ${outcome.windowEndsAt.toISOString()}.`
-      : 'Put off: as many attempts of this e-shop, or to this receiver, are under way as may be.';
+      : 'Deferred: the limit on concurrent attempts for this e-shop or receiver has been reached.';
   return expected(why, { type: failureTypes.putOff, nextRetryDelay: outcome.ms });
 }
 
@@ -104,7 +104,7 @@ function expected(
  * policy to return to, and is retried by the engine.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
-  const what = error instanceof OwnFault ? error.message : 'Interrupted by an outage of ours';
+  const what = error instanceof OwnFault ? error.message : 'Interrupted by a failure of Waybill itself';
   const failure = ApplicationFailure.create({
     message: `${what}: this attempt does not count.`,
     type: failureTypes.ourOutage,

@@ -64,7 +64,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
       if (alarm && closed !== null) {
         deps.log.error(
           { deliveryId, alarm: 'windowLost' },
-          'a delivery expired because of an outage of ours',
+          'a delivery expired because of a failure of Waybill itself',
         );
       }
       return finalState(after);

@@ -4,7 +4,7 @@
  */
 import { databaseTime } from '../src/db/clock.ts';
 import type { Pool } from '../src/db/pool.ts';
-import { readOrderRelease, releasePreOrder } from '../src/db/records/order-release.ts';
+import { readReleaseTime, releasePreOrder } from '../src/db/records/order-release.ts';
 import { type Traces, traced } from '../src/traces/traces.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 
@@ -15,10 +15,10 @@ export function createReleaseActivities(deps: {
 }): ReleaseActivities {
   return {
     async readRelease({ eshopId, eshopOrderId }) {
-      const pending = await readOrderRelease(deps.sql, eshopId, eshopOrderId);
+      const pending = await readReleaseTime(deps.sql, eshopId, eshopOrderId);
       if (pending === null) return null;
       const readAt = await databaseTime(deps.sql);
-      return { releaseAt: pending.releaseAt?.getTime() ?? null, readAt: readAt.getTime() };
+      return { ...pending, readAt: readAt.getTime() };
     },
     async releaseOrder({ eshopId, eshopOrderId }) {
       // No request causes it, only time: the trace of what it fires begins here.

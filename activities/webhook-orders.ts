@@ -28,7 +28,7 @@ const time = v.pipe(
   v.transform((text) => new Date(text)),
 );
 const text = (most: number) =>
-  v.optional(v.pipe(v.string('must be a text'), v.maxLength(most, `may have ${most} characters`)));
+  v.optional(v.pipe(v.string('must be a text'), v.maxLength(most, `may have at most ${most} characters`)));
 const orderEntries = {
   webhookId: v.pipe(
     v.number('must be a number'),
@@ -45,7 +45,7 @@ const recoverEntries = {
   ),
   until: v.optional(time),
   include: v.optional(
-    v.array(v.picklist(recoverable, `must be of ${recoverable.join(', ')}`), 'must be a list'),
+    v.array(v.picklist(recoverable, `must be one of ${recoverable.join(', ')}`), 'must be a list'),
     // What a webhook does not get while it is inactive, and what it was deactivated for.
     ['failed', 'expired', 'missed'],
   ),

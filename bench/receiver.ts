@@ -1,6 +1,7 @@
 /**
  * The receiver, as a process of its own: notes when each delivery arrived first and when its second attempt did, and answers 200 at
- * once, or what the path says: `/failing` 503, `/slow` after three seconds, `/silent` never.
+ * once, or what the path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/slow` after
+ * three seconds, `/silent` never.
  * @module
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -59,7 +60,9 @@ function answerParent(inTime = true): void {
 
 function answer(path: string, response: ServerResponse): void {
   if (path.startsWith('/silent')) return;
-  if (path.startsWith('/failing')) response.statusCode = 503;
+  const [, later] = path.split('/later/');
+  if (path.startsWith('/failing') || later !== undefined) response.statusCode = 503;
+  if (later !== undefined) response.setHeader('retry-after', new Date(Number(later)).toUTCString());
   if (path.startsWith('/slow')) setTimeout(() => response.end(), SLOW_MS);
   else response.end();
 }

@@ -80,18 +80,22 @@ export function flatOutRound(
   return round(stack, line, order, () => sendFlatOut(line.shop, order.orders, order.clients));
 }
 
-/** @param more asked before each order whether it is still wanted */
+/**
+ * @param more asked before each order whether it is still wanted
+ * @param releaseAt makes them pre-orders with this time
+ */
 export async function sendFlatOut(
   shop: Shop,
   orders: number,
   clients: number,
   more: () => boolean = () => true,
+  releaseAt?: Date,
 ): Promise<number> {
   let sent = 0;
   const client = async () => {
     while (sent < orders && more()) {
       sent += 1;
-      await shop.createOrder();
+      await shop.createOrder(releaseAt);
     }
   };
   await Promise.all(Array.from({ length: clients }, client));

@@ -45,8 +45,8 @@ export const MOVEMENT = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
 /** An e-shop that is logged in and has a product. Its calls throw an Error when the answer is not 200. */
 export interface Shop {
   readonly eshopId: number;
-  /** Creates the next order. */
-  createOrder(): Promise<void>;
+  /** Creates the next order, a pre-order where it has a time to be released. */
+  createOrder(releaseAt?: Date): Promise<void>;
   /** @returns its id */
   createWebhook(webhookType: string, url: string): Promise<number>;
   deactivateWebhook(id: number): Promise<void>;
@@ -93,9 +93,12 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
 
   return {
     eshopId: credentials.eshopId,
-    async createOrder() {
+    async createOrder(releaseAt) {
       orders += 1;
-      await ask('POST', '/orders', shop, benchOrder(`bench-${orders}`, ['BOOK-1', 'BOOK-1', 'BOOK-1']));
+      const order = benchOrder(`bench-${orders}`, ['BOOK-1', 'BOOK-1', 'BOOK-1']);
+      const waiting =
+        releaseAt === undefined ? {} : { status: 'preOrder', releaseAt: releaseAt.toISOString() };
+      await ask('POST', '/orders', shop, { ...order, ...waiting });
     },
     async createWebhook(webhookType, url) {
       const body = { url, webhookType, active: true, method: 'POST' };

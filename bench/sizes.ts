@@ -19,6 +19,8 @@ export interface Sizes {
   readonly troubleLines: number;
   readonly troubleOpen: number;
   readonly troubleWebhooks: number;
+  /** Pre-orders that are due at one time. */
+  readonly troublePreOrders: number;
   /** Lines of an import with one webhook. */
   readonly importLines: number;
   /** Orders that are created one by one with so many webhooks. */
@@ -43,6 +45,7 @@ const full: Sizes = {
   troubleLines: 1_500,
   troubleOpen: 1_500,
   troubleWebhooks: 100,
+  troublePreOrders: 500,
   importLines: 100_000,
   apiOrders: 1_000,
   stored: [1_000_000, 5_000_000],
@@ -61,6 +64,7 @@ const quick: Sizes = {
   troubleLines: 60,
   troubleOpen: 20,
   troubleWebhooks: 10,
+  troublePreOrders: 10,
   importLines: 200,
   apiOrders: 30,
   stored: [2_000, 10_000],
@@ -87,6 +91,7 @@ export function sizesOf(how: { readonly quick: boolean; readonly scale: number }
     troubleLines: scaled('troubleLines'),
     troubleOpen: scaled('troubleOpen'),
     troubleWebhooks: scaled('troubleWebhooks'),
+    troublePreOrders: scaled('troublePreOrders'),
     importLines: scaled('importLines'),
     apiOrders: scaled('apiOrders'),
     stored: full.stored.map((count) => Math.round(count * how.scale)),

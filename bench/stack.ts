@@ -90,7 +90,8 @@ async function startParts(shutdown: Shutdown, say: (text: string) => void, clust
   const receiver = await startReceiver();
   await shutdown.add(async () => receiver.stop());
   await migrate(postgres.url);
-  const sql = createPool(postgres.url, 4);
+  // Filling and vacuuming take longer than Waybill allows a statement.
+  const sql = createPool(postgres.url, 4, { statementMs: null, silenceMs: null });
   await shutdown.add(() => sql.end());
   const secretKey = randomBytes(32);
   const env = {

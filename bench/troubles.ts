@@ -1,10 +1,9 @@
 /**
- * What troubles a neighbour: the five scenarios that Waybill was once seen to fail in.
+ * What troubles a neighbour: the scenarios that Waybill was once seen to fail in.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordEvent } from '../src/db/outbox/events.ts';
-import { notifierOf } from '../src/db/outbox/notify.ts';
 import { transaction } from '../src/db/transaction.ts';
 import { benchRecord } from './backlog.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
@@ -97,7 +96,28 @@ export const troubles: readonly Trouble[] = [
       await Promise.all([shop.importMovements(MANY, more), sendFlatOut(shop, MANY, CLIENTS / 4, more)]);
     },
   },
+  {
+    name: 'pre-orders that are due at one time',
+    prepare: (place) => promptly(place, 'UPDATE_ORDER_STATUS'),
+    async make({ shop, sizes }, _webhooks, over) {
+      const due = new Date(Date.now() + halfOf(sizes) * 1000);
+      await sendFlatOut(shop, sizes.troublePreOrders, CLIENTS, () => !over.aborted, due);
+    },
+  },
+  {
+    name: 'failures that are due again at one time',
+    async prepare({ shop, receiver, sizes }) {
+      const due = Date.now() + halfOf(sizes) * 1000;
+      return [await shop.createWebhook('CREATE_ORDER', `${receiver.url}/later/${due}`)];
+    },
+    async make({ shop, sizes }, _webhooks, over) {
+      await sendFlatOut(shop, sizes.troubleOpen, CLIENTS, () => !over.aborted);
+    },
+  },
 ];
+
+/** Until what is due at one time is due: half of the trial, in seconds. */
+const halfOf = ({ trialSeconds }: Sizes) => Math.max(3, trialSeconds / 2);
 
 /** Events of orders, as the API would write them. */
 async function fireOrders({ sql }: Stack, eshopId: number, count: number): Promise<void> {
@@ -107,7 +127,6 @@ async function fireOrders({ sql }: Stack, eshopId: number, count: number): Promi
       await recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId, record: benchRecord(entityId) });
     }
   });
-  notifierOf(sql).notify();
 }
 
 /** Each has failed once and waits, in a workflow, for its next attempt. */

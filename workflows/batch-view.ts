@@ -32,7 +32,7 @@ export function batchOutcome({ delivered, handedBack, putBack = 0, left }: Batch
   const follows =
     handedBack === 0
       ? ''
-      : ` ${counted(handedBack, 'delivery', 'deliveries')} went back to the outbox: each continues in its own workflow, delivery/<id>.`;
+      : ` ${counted(handedBack, 'delivery', 'deliveries')} went back to the outbox: each continues in its own workflow, delivery/…/<id>.`;
   const queued =
     putBack === 0
       ? ''

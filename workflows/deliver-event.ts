@@ -9,6 +9,7 @@
 import {
   ActivityFailure,
   ApplicationFailure,
+  allHandlersFinished,
   CancellationScope,
   condition,
   continueAsNew,
@@ -85,17 +86,18 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     );
     const scope = new CancellationScope();
     const running = scope.run(() => attempt(attemptDelivery, made, false));
-    const changed = new CancellationScope();
-    void changed
-      .run(async () => {
-        await condition(() => changes > seen);
-        scope.cancel();
-      })
-      .catch(() => {});
+    // Not in a scope of its own: the SDK takes a stack trace of every promise, and every delivery waits for that.
+    let over = false;
+    condition(() => over || changes > seen).then(
+      () => {
+        if (!over) scope.cancel();
+      },
+      () => {},
+    );
     try {
       return await running;
     } finally {
-      changed.cancel();
+      over = true;
     }
   }
 
@@ -141,7 +143,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     });
     throw error;
   } finally {
-    await orders.settled();
+    if (!allHandlersFinished()) await orders.settled();
   }
 
   async function run(): Promise<DeliverEventResult> {

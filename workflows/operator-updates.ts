@@ -55,12 +55,12 @@ export interface Steering {
   settled(): Promise<void>;
 }
 
-/** Accepts the orders of operators from now on. */
+/** Accepts operators' requests from now on. */
 export function takeOrders({ input, own, view, changed }: SteeringParts): Steering {
   const { deliveryId, policy } = input;
   /** undefined: not read yet. */
   let known: Standing | null | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> | undefined;
 
   /** One after the other, in the order in which they came, even if the workflow is canceled meanwhile. */
   async function inTurn(action: SteeringAction, id: string, order: Required<SteeringOrder>) {
@@ -107,7 +107,6 @@ export function takeOrders({ input, own, view, changed }: SteeringParts): Steeri
       known = standing;
     },
     async settled() {
-      if (allHandlersFinished()) return;
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     },
   };
@@ -135,8 +134,10 @@ function problemOf(order: unknown): string | null {
   if (typeof order !== 'object' || Array.isArray(order)) return TAKES;
   const { reason = '', by = '', ...others } = Object.fromEntries(Object.entries(order));
   if (typeof reason !== 'string' || typeof by !== 'string' || Object.keys(others).length > 0) return TAKES;
-  if (reason.length > LONGEST_REASON) return `The reason may have ${LONGEST_REASON} characters.`;
-  return by.length > LONGEST_NAME ? `The name of who asks may have ${LONGEST_NAME} characters.` : null;
+  if (reason.length > LONGEST_REASON) return `The reason may have at most ${LONGEST_REASON} characters.`;
+  return by.length > LONGEST_NAME
+    ? `The name of who asks may have at most ${LONGEST_NAME} characters.`
+    : null;
 }
 
 /** @param order without a {@link problemOf} */

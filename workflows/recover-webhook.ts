@@ -129,7 +129,8 @@ function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgre
   };
   const reason = reasonIn(order);
   if (reason === undefined) refuse('Takes nothing, or {"reason": "a text"}.');
-  else if (reason.length > LONGEST_REASON) refuse(`The reason may have ${LONGEST_REASON} characters.`);
+  else if (reason.length > LONGEST_REASON)
+    refuse(`The reason may have at most ${LONGEST_REASON} characters.`);
   if (latest?.state === 'completed' || latest?.state === 'canceled') {
     refuse(`The recovery is ${latest.state}: there is nothing to ${action}.`);
   }

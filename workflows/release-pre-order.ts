@@ -1,6 +1,6 @@
 /**
  * The durable timer of one pre-order (docs/interface.md, O4): it sleeps until the order's release
- * time and releases it; no process needs to be alive in between.
+ * time, or its turn after it, and releases it; no process needs to be alive in between.
  * @module
  */
 import {

@@ -6,12 +6,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { eachLimited } from '../../src/each-limited.ts';
 import { BATCH, CONCURRENCY, FULL_MS } from '../../src/relay/limits.ts';
 import { createPace } from '../../src/relay/pace.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
+import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { deliveryWorkerTuning } from '../../src/worker-role.ts';
 import { serve } from './serve.ts';
@@ -20,6 +22,8 @@ const TASK_QUEUE = 'floor';
 
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '' });
+// A cluster knows only those that somebody has registered.
+await registerSearchAttributes(connection, 'default', pino({ level: 'silent' }));
 /** When each was started that has not been attempted yet, the oldest first. */
 const handedOver = new Map<string, number>();
 const pace = createPace();

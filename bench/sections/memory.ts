@@ -22,7 +22,6 @@ const WEBHOOKS = 100;
 
 export const freshName = 'fresh deliveries beside all that are open, p99, ms';
 export const restartsName = 'ends of the worker';
-export const openName = 'open deliveries, each with its workflow';
 
 export const memory: Section = {
   name: 'memory',
@@ -55,12 +54,13 @@ export const memory: Section = {
     await backlog.release();
     backlog.wake();
     const started = performance.now();
-    await untilOpen(bench, stack);
-    bench.note(openName, setting, sizes.open);
+    const withWorkflow = await untilOpen(bench, stack);
+    bench.note('open deliveries', setting, sizes.open);
+    bench.note('  with a workflow of their own', setting, withWorkflow);
     bench.note('  opened per second', setting, (sizes.open / (performance.now() - started)) * 1000);
     const perOpen = (now: number, then: number) => ((now - then) * 1024) / sizes.open;
-    bench.note('  KiB of each in the worker', setting, perOpen(worker(), workerBefore));
-    bench.note('  KiB of each in Temporal', setting, perOpen(engine(), engineBefore));
+    bench.note('  KiB per open delivery, worker', setting, perOpen(worker(), workerBefore));
+    bench.note('  KiB per open delivery, Temporal', setting, perOpen(engine(), engineBefore));
     bench.note('worker, MiB', setting, worker());
     const beside = await feel(stack, line, pace);
     bench.note(freshName, setting, percentile(beside.latencies, 99));
@@ -69,14 +69,19 @@ export const memory: Section = {
   },
 };
 
-/** Each has failed once, and its workflow waits. */
-async function untilOpen(bench: Bench, { sql, endedWorkers }: Stack): Promise<void> {
+/**
+ * Waits until each has failed once. What a batch attempted is then in the outbox until it is nearly due; everything else has its
+ * workflow.
+ * @returns how many have a workflow
+ */
+async function untilOpen(bench: Bench, { sql, endedWorkers }: Stack): Promise<number> {
   const end = Date.now() + bench.patience(PATIENCE_MS);
   for (let round = 0; Date.now() < end; round += 1, await sleep(POLL_MS)) {
-    const [row] = await sql<{ left: number }[]>`
-      select count(*)::int as left from deliveries
-      where state in ('pending', 'retrying') and (attempts_made = 0 or dispatched_at is null)`;
-    if (row?.left === 0) return;
+    const [row] = await sql<{ left: number; withWorkflow: number }[]>`
+      select count(*) filter (where attempts_made = 0)::int as left,
+        count(*) filter (where attempts_made > 0 and dispatched_at is not null)::int as with_workflow
+      from deliveries where state in ('pending', 'retrying')`;
+    if (row?.left === 0) return row.withWorkflow;
     if (round % 30 === 0) bench.say(`${row?.left} still to be opened …`);
     if (endedWorkers() > 0) throw new Error('The worker has ended.');
   }

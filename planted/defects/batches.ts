@@ -68,7 +68,7 @@ export const batchDefects: readonly Defect[] = [
   {
     name: 'batch-hand-backs-late-behind-held',
     file: 'src/db/outbox/handed-back.ts',
-    text: 'order by due > now(), turn, not counted, due limit',
+    text: 'order by due > now(), turn, not active, due limit',
     replacement: 'order by due > now(), turn, due limit',
     noticed: 'In a rush a second attempt waits behind deliveries of webhooks that are switched off.',
     caughtBy: [
@@ -81,7 +81,7 @@ export const batchDefects: readonly Defect[] = [
   {
     name: 'batch-hand-backs-without-turns',
     file: 'src/db/outbox/handed-back.ts',
-    text: 'order by due > now(), turn, not counted, due limit',
+    text: 'order by due > now(), turn, not active, due limit',
     replacement: 'order by due limit',
     noticed: "One e-shop's failures in a rush put off the deliveries of another.",
     caughtBy: [

@@ -268,11 +268,89 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-one-loop-for-everything',
     file: 'src/relay/relay.ts',
-    text: "  const deliveries = loop('deliveries', dispatchFirst);\n  const others = [\n    loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
+    text: "    deliveries: loop('deliveries', dispatchFirst),\n    webhooks: loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
     replacement:
-      "  const deliveries = loop('deliveries', async () => { const [next] = await Promise.all([dispatchFirst(), dispatchChanges(deps, fanOutPace)]); return next; });\n  const others = [\n",
+      "    deliveries: loop('deliveries', async () => { const [next] = await Promise.all([dispatchFirst(), dispatchChanges(deps, fanOutPace)]); return next; }),\n    webhooks: loop('changes of webhooks', async () => 'idle'),\n",
     noticed: 'One webhook that is switched off stops all dispatching for as long as its deliveries are told.',
     caughtBy: fanOut('deliveries are started while a change cannot be passed on'),
+  },
+  {
+    name: 'notification-forgets-what-waits',
+    file: 'src/db/outbox/notify.ts',
+    text: '      for (const one of work) waiting.add(one);\n      if (timer !== undefined) return;\n',
+    replacement: '      if (timer !== undefined) return;\n      for (const one of work) waiting.add(one);\n',
+    noticed: 'A webhook that is activated just after an order is told of it a second later.',
+    caughtBy: [
+      {
+        file: 'test/db/transaction.test.ts',
+        tests: ['a notification names all that waits, each once; one without names may mean anything'],
+      },
+    ],
+  },
+  {
+    name: 'unattempted-hand-backs-are-never-late',
+    file: 'src/db/outbox/handed-back.ts',
+    text: 'select head.due from queues q\n',
+    replacement:
+      'select head.due from (select * from queues where exists (select from deliveries x where x.webhook_id = queues.webhook_id and x.attempts_made > 0)) q\n',
+    noticed:
+      'While a rush lasts, what a batch had not attempted when an operator ended it waits for a minute.',
+    caughtBy: fairClaims(
+      'what batches handed back what is late is counted, a first attempt as any other, but nothing that a workflow could not help either',
+    ),
+  },
+  {
+    name: 'releases-of-others-put-off',
+    file: 'src/db/records/order-release.ts',
+    text: "where status = 'preOrder' and eshop_id = o.eshop_id\n",
+    replacement: "where status = 'preOrder'\n",
+    noticed: 'One e-shop with thousands of pre-orders at midnight puts off the pre-order of every other.',
+    caughtBy: [
+      {
+        file: 'test/db/order-release.test.ts',
+        tests: ['pre-orders of one second are released a tenth of a second apart, each e-shop by itself'],
+      },
+    ],
+  },
+  {
+    name: 'releases-placed-by-identifier',
+    file: 'src/db/records/order-release.ts',
+    text: '(s.created_at, s.eshop_order_id) < (o.created_at, o.eshop_order_id)',
+    replacement: 's.eshop_order_id < o.eshop_order_id',
+    noticed: 'Pre-orders with random identifiers are released in bursts all the same.',
+    caughtBy: [
+      {
+        file: 'test/db/order-release.test.ts',
+        tests: ['a pre-order that comes later takes nobody’s place'],
+      },
+    ],
+  },
+  {
+    name: 'release-timers-without-turns',
+    file: 'src/db/outbox/claim-changes.ts',
+    text: 'order by due_at > now(), case when due_at <= now() then turn end, due_at, id',
+    replacement: 'order by due_at, id',
+    noticed: 'An e-shop that moves its pre-orders all day has everybody else’s released hours late.',
+    caughtBy: [
+      {
+        file: 'test/db/order-release.test.ts',
+        tests: ['an e-shop with very many changes makes nobody else wait'],
+      },
+    ],
+  },
+  {
+    name: 'release-timers-set-in-any-order',
+    file: 'src/db/outbox/claim-changes.ts',
+    text: 'order by o.due_at, o.id limit',
+    replacement: 'order by o.id limit',
+    noticed:
+      'A pre-order that is due in a minute waits behind an import of thousands that are due next year.',
+    caughtBy: [
+      {
+        file: 'test/db/order-release.test.ts',
+        tests: ['timers due first are set first, whoever’s they are'],
+      },
+    ],
   },
   {
     name: 'relay-recoveries-wait-behind-a-trickle',

@@ -1,5 +1,5 @@
 /**
- * Why a signature does not fit: the usual mistakes of receivers, each tried before it is named.
+ * Why a signature does not match: the usual mistakes of receivers, each tried before it is named.
  * @module
  */
 import { type Bytes, equalInConstantTime } from './bytes.ts';
@@ -36,11 +36,11 @@ export async function noSignatureFits(request: ReceivedRequest, suspect: Suspect
   const original = method === 'POST' ? rewritten(body) : null;
   if (original !== null && (await anyOf(secrets, madeWith(original)))) {
     return refused(
-      'The body was parsed and written again before it came here: the signature fits its JSON, but not its bytes. Hand over the body as it came.',
+      'The body was parsed and written again before it came here: the signature matches its JSON, but not its bytes. Hand over the body as it came.',
     );
   }
   const many = secrets.length === 1 ? 'the secret' : `any of the ${secrets.length} secrets`;
-  const keys = `X-Service-Signature does not fit ${many} for ${kind}. Is it that of this webhook? Each has its own, and regenerate-secret replaces it.`;
+  const keys = `X-Service-Signature does not match ${many} for ${kind}. Is it that of this webhook? Each has its own, and regenerate-secret replaces it.`;
   if (method === 'GET') {
     return refused(
       `${keys} Is "${target}" the path and query that the sender requested? A proxy or router that changes them breaks the signature: set target.`,

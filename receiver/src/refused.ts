@@ -7,7 +7,7 @@
 export type RefusedCode =
   /** A signature, or another header of every delivery, is missing or makes no sense. */
   | 'headers'
-  /** A signature does not fit: another secret, another body, another path. */
+  /** A signature does not match: the secret, the body or the path differs. */
   | 'signature'
   /** The signature is good, but too old or from the future. */
   | 'time'

@@ -72,7 +72,7 @@ export async function verify(request: ReceivedRequest, judgement: Judgement): Pr
     return standard.some((given) => equalInConstantTime(given, expected));
   };
   if (!(await some(secrets, fitsStandard))) {
-    const what = 'webhook-signature does not fit, though X-Service-Signature does';
+    const what = 'webhook-signature does not match, though X-Service-Signature does';
     throw new Refused('signature', 401, `${what}: webhook-id or that header was changed on its way.`);
   }
   // Last: whoever reads that the clock is off can rely on it.

@@ -123,7 +123,7 @@ async function makeRound(
         deps.watch.interrupted();
         const deliveryId = ready.delivery.id;
         ready.span.within(() =>
-          deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by an outage of ours'),
+          deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself'),
         );
         recorder.handBack(ready.delivery.id);
       } else interruption ??= { error };

@@ -75,7 +75,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
     const opened = await keys(sql);
     const left = await removeLeftBehind(sql, eshopId);
     if (left > 0 && !options.json)
-      print(`${counted(left, 'webhook')} of a listener that was killed removed.`);
+      print(`Removed ${counted(left, 'webhook')} left behind by a listener that was killed.`);
     const webhooks: OwnWebhook[] = [];
     try {
       const registration = { eshopId, types, url, method, payloadVersion, secret };

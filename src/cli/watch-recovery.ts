@@ -75,7 +75,7 @@ export async function watchRecovery(
   if (state === 'canceled') throw new UserError(reason ?? 'It was canceled.', INCOMPLETE);
   if (failed > 0) {
     throw new UserError(
-      `${counted(failed, 'delivery', 'deliveries')} failed once more: another recovery finds ${failed === 1 ? 'it' : 'them'} again.`,
+      `${counted(failed, 'delivery', 'deliveries')} failed again: start another recovery to retry ${failed === 1 ? 'it' : 'them'}.`,
       INCOMPLETE,
     );
   }

@@ -80,7 +80,7 @@ export const variables = v.object({
   TEMPORAL_API_KEY: withoutDefault(text, 'API key of Temporal Cloud (implies TLS)'),
   TEMPORAL_UI_URL: withoutDefault(
     url(['http:', 'https:']),
-    "address of Temporal's UI, for `waybill links`; unset: that of the dev server",
+    "address of Temporal's UI as a browser reaches it, for links in the console and of `waybill`; unset: that of the dev server",
   ),
   SMTP_URL: withoutDefault(
     url(['smtp:', 'smtps:']),

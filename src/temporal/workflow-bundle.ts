@@ -21,6 +21,11 @@ export async function buildWorkflowBundle(entry?: URL): Promise<{ code: string }
   );
   return await bundleWorkflowCode({
     workflowsPath,
+    // Every workflow evaluates our modules anew, and one is faster than thirty.
+    webpackConfigHook: (config) => ({
+      ...config,
+      optimization: { ...config.optimization, concatenateModules: { commonjs: false }, usedExports: true },
+    }),
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn: console.warn, error: console.error },
   });
 }

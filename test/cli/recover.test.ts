@@ -99,7 +99,7 @@ describe('recover', () => {
     await stack.changeWebhook(webhookId, { active: true });
     const { printed, error, code } = await triedWaybill(['recoveries', 'show', id, '--watch'], env);
     expect(printed).toMatch(/completed: 0 done, 1 failed, 0 left$/);
-    expect(error).toBe('1 delivery failed once more: another recovery finds it again.');
+    expect(error).toBe('1 delivery failed again: start another recovery to retry it.');
     expect(code).toBe(2);
   });
 

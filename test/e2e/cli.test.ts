@@ -145,7 +145,7 @@ describe('a mistake is one sentence on stderr, with code 1 and nothing on stdout
     [
       'no instance',
       ['eshop', 'list'],
-      /^No Waybill has run with DATA_DIR=nowhere: .+\.$/,
+      /^No Waybill instance has run with DATA_DIR=nowhere: .+\.$/,
       { DATA_DIR: 'nowhere' },
     ],
     [

@@ -147,7 +147,7 @@ describe('waybill demo', () => {
     [
       'no instance',
       ['--url', 'http://127.0.0.1:1'],
-      /^No Waybill is running at http:\/\/127\.0\.0\.1:1: .+\.$/,
+      /^No Waybill instance is running at http:\/\/127\.0\.0\.1:1: .+\.$/,
     ],
     ['a rate of nothing', ['--rate', '0'], /^--rate must be an integer from 1 to 1000\.$/],
     [

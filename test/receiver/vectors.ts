@@ -19,7 +19,7 @@ export interface Vector {
   readonly method: 'POST' | 'GET';
   /** Path and query as on the request line. */
   readonly target: string;
-  /** Names in small letters. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** Empty on GET. */
   readonly body: string;

@@ -14,7 +14,7 @@ import type { BatchRooms, Rooms } from '../../src/attempt/rooms.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { recordEvent } from '../../src/db/outbox/events.ts';
-import { notifierOf } from '../../src/db/outbox/notify.ts';
+import { notifierOf, relayWork } from '../../src/db/outbox/notify.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
@@ -154,7 +154,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     logged,
     /** What the workers have counted so far. */
     figures,
-    notify: () => notifier.notify(),
+    notify: () => notifier.notify(relayWork),
 
     /** @param other than the stack's policy, or than the workflows of this build */
     async startWorker(other: OtherWorker = {}): Promise<void> {

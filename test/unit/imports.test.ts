@@ -31,6 +31,14 @@ function importing(idle: () => number = () => 0) {
   };
 }
 
+/** It gets nothing until so many milliseconds have passed, and then its share again. */
+function expectShareAfter(ms: number, { limitOf, pass }: ReturnType<typeof importing>): void {
+  pass(ms - 1);
+  expect(limitOf(IMPORTS)).toBe(0);
+  pass(1);
+  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+}
+
 /** How many deliveries a relay makes within so many milliseconds that looks every 50 and claims batches of a hundred. */
 function madeIn(ms: number, { imports, limitOf, pass }: ReturnType<typeof importing>): number {
   let made = 0;
@@ -54,15 +62,13 @@ test('without an import nothing is bounded', () => {
 });
 
 test('an e-shop that imports gets nothing once it has had its share, and others what they had', () => {
-  const { imports, limitOf, pass } = importing();
+  const machine = importing();
+  const { imports, limitOf } = machine;
   expect(limitOf(IMPORTS)).toBe(AT_ONCE);
   imports.claimed([...batchOf(600), ...batchOf(600, OTHER)]);
   expect(limitOf(IMPORTS)).toBe(0);
   expect(limitOf(OTHER)).toBeUndefined();
-  pass(999);
-  expect(limitOf(IMPORTS)).toBe(0);
-  pass(1);
-  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+  expectShareAfter(1000, machine);
 });
 
 test('where it may have less in flight, it gets no more than that', () => {
@@ -93,15 +99,13 @@ test('it is said whether anything gives way', () => {
 });
 
 test('of two that import each has half of the share, and neither waits for what the other has had', () => {
-  const { imports, limitOf, pass } = importing();
+  const machine = importing();
+  const { imports, limitOf } = machine;
   imports.heard(OTHER);
   imports.claimed(batchOf(150));
   expect(limitOf(IMPORTS)).toBe(0);
   expect(limitOf(OTHER)).toBe(AT_ONCE);
-  pass(499);
-  expect(limitOf(IMPORTS)).toBe(0);
-  pass(1);
-  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+  expectShareAfter(500, machine);
 });
 
 test('who sends something else on the channel imports nothing', () => {
@@ -147,10 +151,11 @@ test('an import that is over bounds nothing any more', () => {
 
 test('what the next import may take does not depend on the last one, nor on how idle the machine was between them', () => {
   const asked: string[] = [];
-  const { imports, limitOf, pass, silence } = importing(() => {
+  const machine = importing(() => {
     asked.push('idle');
     return 0.9;
   });
+  const { imports, limitOf, pass, silence } = machine;
   pass(60_000);
   imports.claimed(batchOf(5_000));
   silence(3_600_000);
@@ -159,10 +164,7 @@ test('what the next import may take does not depend on the last one, nor on how 
   expect(asked).toHaveLength(1);
   expect(limitOf(IMPORTS)).toBe(AT_ONCE);
   imports.claimed(batchOf(300));
-  pass(499);
-  expect(limitOf(IMPORTS)).toBe(0);
-  pass(1);
-  expect(limitOf(IMPORTS)).toBe(AT_ONCE);
+  expectShareAfter(500, machine);
 });
 
 test('the share of idle time since it was last asked for, once that is long enough to say something', () => {

@@ -95,7 +95,7 @@ test('a batch says what follows: how many went back, and where they continue', a
   const batch = await firstBatch(stack);
   await stack.untilEnded(workflowOf(batch));
   expect(await detailsOf(stack, batch)).toContain(
-    '2 delivered. 1 delivery went back to the outbox: each continues in its own workflow, delivery/<id>.',
+    '2 delivered. 1 delivery went back to the outbox: each continues in its own workflow, delivery/…/<id>.',
   );
 });
 

@@ -195,10 +195,10 @@ test('what nobody can mean is refused without a trace, and says what is taken', 
     expect(await ask(id, 'hold', order)).toMatch(/^Refused: Takes \{"reason"/);
   }
   expect(await ask(id, 'hold', { reason: 'x'.repeat(501) })).toBe(
-    'Refused: The reason may have 500 characters.',
+    'Refused: The reason may have at most 500 characters.',
   );
   expect(await ask(id, 'hold', { by: 'x'.repeat(101) })).toBe(
-    'Refused: The name of who asks may have 100 characters.',
+    'Refused: The name of who asks may have at most 100 characters.',
   );
   const { events } = await stack.workflow(id).fetchHistory();
   expect(events?.filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes)).toEqual([]);

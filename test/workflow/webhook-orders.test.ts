@@ -153,7 +153,7 @@ test.each<[string, unknown, string]>([
   [
     'recoverMissed',
     { webhookId: 7, since: '2026-11-20', include: ['all'] },
-    'include.0 must be of failed, expired, canceled, missed.',
+    'include.0 must be one of failed, expired, canceled, missed.',
   ],
 ])('%s %j is refused with a sentence that says why', async (type, typed, why) => {
   const { refused, handle } = await asked(type, typed);

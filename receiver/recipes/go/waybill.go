@@ -50,11 +50,11 @@ func Verify(secrets []string, method, target string, header http.Header, body []
 	}
 	seconds, err := strconv.ParseUint(t, 10, 40)
 	if err != nil || t != header.Get("webhook-timestamp") {
-		return errors.New("there is no time in the signature, or there are two")
+		return errors.New("X-Service-Signature has no valid timestamp, or it differs from webhook-timestamp")
 	}
 	id := header.Get("webhook-id")
 	if id == "" || id != header.Get("X-Service-Delivery") {
-		return errors.New("there is no id, or there are two")
+		return errors.New("webhook-id is missing, or differs from X-Service-Delivery")
 	}
 
 	content, signed := body, body
@@ -64,7 +64,7 @@ func Verify(secrets []string, method, target string, header http.Header, body []
 	if !anyEqual(secrets, service, func(secret string) string {
 		return hex.EncodeToString(sum([]byte(secret), t, content))
 	}) {
-		return errors.New("X-Service-Signature does not fit: another secret, body, path or query")
+		return errors.New("X-Service-Signature does not match: the secret, body, path or query differs")
 	}
 
 	var standard []string
@@ -77,7 +77,7 @@ func Verify(secrets []string, method, target string, header http.Header, body []
 		key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 		return base64.StdEncoding.EncodeToString(sum(key, id+"."+t, signed))
 	}) {
-		return errors.New("webhook-signature does not fit: another id")
+		return errors.New("webhook-signature does not match: the id differs")
 	}
 
 	if off := now.Sub(time.Unix(int64(seconds), 0)); off > Tolerance || off < -Tolerance {

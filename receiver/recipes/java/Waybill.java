@@ -54,11 +54,11 @@ public final class Waybill {
       else if (pair[0].equals("v1")) service.add(pair[1]);
     }
     if (!t.matches("[0-9]{1,12}") || !t.equals(named.get("webhook-timestamp"))) {
-      return "there is no time in the signature, or there are two";
+      return "X-Service-Signature has no valid timestamp, or it differs from webhook-timestamp";
     }
     String id = named.getOrDefault("webhook-id", "");
     if (id.isEmpty() || !id.equals(named.get("X-Service-Delivery"))) {
-      return "there is no id, or there are two";
+      return "webhook-id is missing, or differs from X-Service-Delivery";
     }
 
     boolean get = method.equals("GET");
@@ -68,7 +68,7 @@ public final class Waybill {
       made.add(HexFormat.of().formatHex(hmac(secret.getBytes(StandardCharsets.UTF_8), t, content)));
     }
     if (!anyEqual(made, service)) {
-      return "X-Service-Signature does not fit: another secret, body, path or query";
+      return "X-Service-Signature does not match: the secret, body, path or query differs";
     }
 
     List<String> standard = new ArrayList<>();
@@ -82,7 +82,7 @@ public final class Waybill {
       made.add(Base64.getEncoder().encodeToString(signature));
     }
     if (!anyEqual(made, standard)) {
-      return "webhook-signature does not fit: another id";
+      return "webhook-signature does not match: the id differs";
     }
 
     return Math.abs(now - Long.parseLong(t)) > TOLERANCE

@@ -50,17 +50,17 @@ final class Waybill
             }
         }
         if (preg_match('/\A\d+\z/', $t) !== 1 || $t !== ($headers['webhook-timestamp'] ?? '')) {
-            return 'there is no time in the signature, or there are two';
+            return 'X-Service-Signature has no valid timestamp, or it differs from webhook-timestamp';
         }
         $delivery = $headers['webhook-id'] ?? '';
         if ($delivery === '' || $delivery !== ($headers['x-service-delivery'] ?? '')) {
-            return 'there is no id, or there are two';
+            return 'webhook-id is missing, or differs from X-Service-Delivery';
         }
 
         $content = $method === 'POST' ? $body : $target;
         $made = array_map(fn (string $secret) => hash_hmac('sha256', "$t.$content", $secret), $secrets);
         if (!self::anyEqual($made, $service)) {
-            return 'X-Service-Signature does not fit: another secret, body, path or query';
+            return 'X-Service-Signature does not match: the secret, body, path or query differs';
         }
 
         $signed = $method === 'POST' ? $body : '';
@@ -75,7 +75,7 @@ final class Waybill
             return base64_encode(hash_hmac('sha256', "$delivery.$t.$signed", $key, true));
         }, $secrets);
         if (!self::anyEqual($made, $standard)) {
-            return 'webhook-signature does not fit: another id';
+            return 'webhook-signature does not match: the id differs';
         }
 
         return abs(($now ?? time()) - (int) $t) > $tolerance

@@ -31,7 +31,7 @@ def verify(secrets, method, target, headers, body, now=None, tolerance=300):
 
     secrets: all of each secret ("whsec_..."): one, or the new and the old one while a secret is being replaced
     target:  path and query exactly as requested; only GET needs it
-    headers: names in any case, as Flask and Django have them, or in small letters
+    headers: names in any case, as Flask and Django have them, or in lower case
     body:    bytes exactly as received; empty on GET
     now:     Unix seconds; default: the clock
     """
@@ -39,15 +39,15 @@ def verify(secrets, method, target, headers, body, now=None, tolerance=300):
     fields = [field.strip().partition("=") for field in headers.get("x-service-signature", "").split(",")]
     t = next((value for name, _, value in fields if name == "t"), "")
     if not (t.isascii() and t.isdigit()) or t != headers.get("webhook-timestamp"):
-        raise NotVerified("there is no time in the signature, or there are two")
+        raise NotVerified("X-Service-Signature has no valid timestamp, or it differs from webhook-timestamp")
     delivery = headers.get("webhook-id", "")
     if not delivery or delivery != headers.get("x-service-delivery"):
-        raise NotVerified("there is no id, or there are two")
+        raise NotVerified("webhook-id is missing, or differs from X-Service-Delivery")
 
     content = body if method == "POST" else target.encode()
     service = [value for name, _, value in fields if name == "v1"]
     if not any(_equal(_hmac(secret.encode(), t, content).hex(), service) for secret in secrets):
-        raise NotVerified("X-Service-Signature does not fit: another secret, body, path or query")
+        raise NotVerified("X-Service-Signature does not match: the secret, body, path or query differs")
 
     signed = body if method == "POST" else b""
     given = headers.get("webhook-signature", "").split(" ")
@@ -55,7 +55,7 @@ def verify(secrets, method, target, headers, body, now=None, tolerance=300):
     keys = [base64.b64decode(secret[len("whsec_"):]) for secret in secrets]
     made = [base64.b64encode(_hmac(key, delivery + "." + t, signed)).decode() for key in keys]
     if not any(_equal(one, standard) for one in made):
-        raise NotVerified("webhook-signature does not fit: another id")
+        raise NotVerified("webhook-signature does not match: the id differs")
 
     if abs((time.time() if now is None else now) - int(t)) > tolerance:
         raise NotVerified("the signature is too old, or this clock is wrong")

@@ -35,22 +35,22 @@ module Waybill
     fields = headers.fetch('x-service-signature', '').split(',').map { |field| field.strip.split('=', 2) }
     t = fields.find { |name, _| name == 't' }&.last.to_s
     unless t.match?(/\A\d+\z/) && t == headers['webhook-timestamp']
-      return 'there is no time in the signature, or there are two'
+      return 'X-Service-Signature has no valid timestamp, or it differs from webhook-timestamp'
     end
 
     id = headers['webhook-id'].to_s
-    return 'there is no id, or there are two' if id.empty? || id != headers['x-service-delivery']
+    return 'webhook-id is missing, or differs from X-Service-Delivery' if id.empty? || id != headers['x-service-delivery']
 
     content = method == 'GET' ? target : body
     service = fields.select { |name, _| name == 'v1' }.map { |_, value| value.to_s }
     made = secrets.map { |secret| hmac(secret, t, content).unpack1('H*') }
-    return 'X-Service-Signature does not fit: another secret, body, path or query' unless any_equal?(made, service)
+    return 'X-Service-Signature does not match: the secret, body, path or query differs' unless any_equal?(made, service)
 
     signed = method == 'GET' ? '' : body
     given = headers.fetch('webhook-signature', '').split(' ')
     standard = given.select { |one| one.start_with?('v1,') }.map { |one| one[3..-1] }
     made = secrets.map { |secret| [hmac(secret.delete_prefix('whsec_').unpack1('m'), "#{id}.#{t}", signed)].pack('m0') }
-    return 'webhook-signature does not fit: another id' unless any_equal?(made, standard)
+    return 'webhook-signature does not match: the id differs' unless any_equal?(made, standard)
 
     'the signature is too old, or this clock is wrong' if (now - t.to_i).abs > TOLERANCE
   end

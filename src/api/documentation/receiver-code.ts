@@ -41,7 +41,7 @@ export function verify(secret, header, content) {
 /** Verifies `webhook-signature` of a POST without a library. An ES module for Node.js. */
 export const verifyStandardSignature = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** @param headers the request's headers, names in small letters; @param body exactly as received */
+/** @param headers the request's headers, names in lower case; @param body exactly as received */
 export function verify(secret, headers, body) {
   const t = headers['webhook-timestamp'];
   if (!(Math.abs(Date.now() / 1000 - Number(t)) <= 300)) return false; // too old
