@@ -18,6 +18,8 @@ export interface HandBackPace {
 
 /** Between two starts of so many, in milliseconds. */
 export const HAND_BACK_INTERVAL_MS = 250;
+/** Others have their turn however long the starts took, in milliseconds. */
+const LEAST_PAUSE_MS = 50;
 const LEAST = 1;
 const FIRST = 4;
 const MOST = 12;
@@ -43,6 +45,11 @@ export function createHandBackPace(felt: () => boolean): HandBackPace {
       slow = beyond(callMs) > SLOW_MS || slow;
     },
   };
+}
+
+/** How long to pause after starts that took so long, in milliseconds: what they took is part of the interval. */
+export function pauseAfter(tookMs: number): number {
+  return Math.max(LEAST_PAUSE_MS, HAND_BACK_INTERVAL_MS - tookMs);
 }
 
 /** How many to start now at least, of so many that are late. */

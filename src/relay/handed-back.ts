@@ -6,7 +6,7 @@
 import { claimHandedBack, countOverdue } from '../db/outbox/handed-back.ts';
 import type { HandedBackStarter } from '../temporal/dispatcher.ts';
 import { type PassOnDeps, startAll } from './deliveries.ts';
-import { HAND_BACK_INTERVAL_MS, type HandBackPace, leastOf, MOST_WHILE_FELT } from './hand-back-pace.ts';
+import { type HandBackPace, leastOf, MOST_WHILE_FELT, pauseAfter } from './hand-back-pace.ts';
 import type { Next } from './loop.ts';
 
 /** What this takes. */
@@ -22,6 +22,7 @@ const CONCURRENCY = 4;
  * @throws what Temporal or the database threw when it is away; what was claimed is released
  */
 export async function dispatchHandedBack(deps: HandedBackDeps, pace: HandBackPace): Promise<Next> {
+  const before = performance.now();
   const size = pace.next();
   const limit = size < MOST_WHILE_FELT ? Math.max(size, leastOf(await countOverdue(deps.sql))) : size;
   const deliveries = await claimHandedBack(deps.sql, limit);
@@ -30,5 +31,5 @@ export async function dispatchHandedBack(deps: HandedBackDeps, pace: HandBackPac
     startOne: (delivery) => deps.handedBack.startHandedBack(delivery),
     onStarted: pace.observe,
   });
-  return deliveries.length === 0 ? 'idle' : HAND_BACK_INTERVAL_MS;
+  return deliveries.length === 0 ? 'idle' : pauseAfter(performance.now() - before);
 }

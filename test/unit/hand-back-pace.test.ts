@@ -1,6 +1,11 @@
 /** How many workflows start of what batches handed back. */
 import { expect, test } from 'vitest';
-import { createHandBackPace, HAND_BACK_INTERVAL_MS, leastOf } from '../../src/relay/hand-back-pace.ts';
+import {
+  createHandBackPace,
+  HAND_BACK_INTERVAL_MS,
+  leastOf,
+  pauseAfter,
+} from '../../src/relay/hand-back-pace.ts';
 
 const times = <T>(count: number, each: () => T): T[] => Array.from({ length: count }, each);
 
@@ -56,3 +61,15 @@ test('more than can be started within ten seconds is started at twelve per secon
   expect(leastOf({ count: 13, lateMs: 3_600_000 })).toBe(3);
   expect(leastOf({ count: 2, lateMs: 3_600_000 })).toBe(2);
 });
+
+test.each([
+  [0, 250],
+  [100, 150],
+  [200, 50],
+  [5_000, 50],
+])(
+  'after starts that took %i ms the next ones come %i ms later: slow ones do not make the interval longer',
+  (tookMs, pauseMs) => {
+    expect(pauseAfter(tookMs)).toBe(pauseMs);
+  },
+);
