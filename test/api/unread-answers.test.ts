@@ -3,8 +3,9 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { createBudget } from '../../src/api/budget/budget.ts';
 import type { ApiEnv } from '../../src/api/deps.ts';
 import { errorBody } from '../../src/api/errors.ts';
@@ -31,23 +32,40 @@ interface Started {
 }
 
 /** `/large` answers more than fits into a connection, `/slow` and `/parts` take several times `unreadMs`. */
-async function start(requests: number, unreadMs = 60_000): Promise<Started> {
+async function start(requests: number, unreadMs = 60_000, bytesPerSecond = 100 * LARGE): Promise<Started> {
   let handled = 0;
   const app = new Hono<ApiEnv>();
-  const limits = { requests, connections: 4, allConnections: 4, bytesPerSecond: LARGE };
+  const { admit, inTurn } = createBudget({ requests, connections: 4, allConnections: 4, bytesPerSecond });
   app.onError((error, c) =>
     c.json(errorBody(500, error.message), error instanceof Problem ? error.status : 500),
   );
   app.use(async (c, next) => {
-    c.set('session', { eshopId: 1, userId: 1, username: 'shop', role: 'shop' });
+    const eshopId = Number(c.req.header('x-eshop') ?? 1);
+    c.set('session', { eshopId, userId: 1, username: 'shop', role: 'shop' });
     await next();
   });
-  app.use(createBudget(limits).admit);
+  app.use(admit);
   const pause = () => new Promise((resolve) => setTimeout(resolve, 5 * unreadMs));
   app.get('/small', (c) => c.text('small'));
   app.get('/large', (c) => {
     handled += 1;
     return c.body(ANSWER);
+  });
+  app.get('/turns', inTurn, async (c) => {
+    await sleep(5);
+    handled += 1;
+    return c.body(ANSWER);
+  });
+  app.get('/paced', async (c) => {
+    const { allowance } = c.var;
+    const waiting = { writableLength: 3 * LARGE };
+    allowance?.hold(waiting);
+    setTimeout(() => {
+      waiting.writableLength = 0;
+    }, 300);
+    const before = performance.now();
+    await allowance?.paced();
+    return c.text(String(performance.now() - before));
   });
   app.get('/slow', async (c) => {
     await pause();
@@ -66,16 +84,16 @@ async function start(requests: number, unreadMs = 60_000): Promise<Started> {
 }
 
 /** Sends requests one behind the other, and reads nothing. */
-function unread(url: string, count: number): Socket {
+function unread(url: string, count: number, path = '/large'): Socket {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => {});
-  socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(count));
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(count));
   sockets.push(socket);
   return socket;
 }
 
-const statusOf = async (url: string) => {
-  const answer = await fetch(`${url}/small`);
+const statusOf = async (url: string, eshopId = 1) => {
+  const answer = await fetch(`${url}/small`, { headers: { 'x-eshop': String(eshopId) } });
   await answer.text();
   return answer.status;
 };
@@ -117,4 +135,34 @@ test.each([
 ])('an answer that takes its time is not one that nobody reads: /%s', async (path, expected) => {
   const { url } = await start(1, 50);
   expect(await (await fetch(`${url}/${path}`)).text()).toBe(expected);
+});
+
+describe('what an e-shop has not read of all its answers together', () => {
+  test('is bounded: it is refused more, and nobody else is', async () => {
+    const { url, handled } = await start(200, 60_000, LARGE);
+    const socket = unread(url, 3);
+    await until('the handlers', async () => handled() === 3);
+    const refused = await fetch(`${url}/small`);
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({
+      message: 'The e-shop has more than 128 MiB of responses that it has not read.',
+    });
+    expect(await statusOf(url, 2)).toBe(200);
+    socket.destroy();
+    await until('room', async () => (await statusOf(url)) === 200);
+  });
+
+  test('is bounded for those as well that came before the first had an answer', async () => {
+    const { url, handled } = await start(200, 60_000, LARGE);
+    for (let i = 0; i < 40; i += 1) unread(url, 1, '/turns');
+    await until('room', async () => (await statusOf(url)) === 429);
+    await sleep(300);
+    // Two fit, and each of the four turns may have taken one before their answers were there.
+    expect(handled()).toBeLessThanOrEqual(2 + 2 * 4);
+  });
+
+  test('makes its imports pause until it has read them', async () => {
+    const { url } = await start(200, 60_000, LARGE);
+    expect(Number(await (await fetch(`${url}/paced`)).text())).toBeGreaterThanOrEqual(290);
+  });
 });

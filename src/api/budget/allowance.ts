@@ -2,6 +2,7 @@
  * What one e-shop may take of a process.
  * @module
  */
+import type { Leaving } from './unread.ts';
 
 /** The limits, per process. */
 export interface BudgetLimits {
@@ -18,15 +19,22 @@ export interface BudgetLimits {
 /** Bytes are averaged over this many seconds, so that short bursts do no harm. */
 export const WINDOW_SECONDS = 10;
 
+/** What an e-shop may receive in so many seconds is the most that waits in memory until it has read it. */
+export const UNREAD_SECONDS = 2;
+
 /** The budget of the e-shop of a request. */
 export interface Allowance {
   /** Counts bytes received or sent. An e-shop that has spent too many is refused at its next request. */
   spend(bytes: number): void;
-  /** Resolves once the e-shop's bytes are within its budget again: for a body that is read in chunks. */
+  /**
+   * Resolves once the e-shop's bytes are within its budget again, and it has read enough of its responses: for a
+   * body that is read in chunks.
+   */
   paced(): Promise<void>;
   /**
    * Keeps the request among those in flight after its answer has begun, where no connection says when it has left.
+   * @param waiting what of the answer has not been handed to the connection yet
    * @returns ends that; may be called repeatedly
    */
-  hold(): () => void;
+  hold(waiting: Leaving): () => void;
 }

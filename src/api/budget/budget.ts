@@ -1,17 +1,22 @@
 /**
- * What one e-shop may use of a process: requests in flight, database connections, bytes per second. An
- * ordinary client reaches none of these limits; one that runs wild slows down only itself.
+ * What one e-shop may use of a process: requests in flight, database connections, bytes per second, and memory for
+ * responses that it has not read. An ordinary client reaches none of these limits; one that runs wild slows down only itself.
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { Problem } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
-import { type Allowance, type BudgetLimits, WINDOW_SECONDS } from './allowance.ts';
+import { type Allowance, type BudgetLimits, UNREAD_SECONDS, WINDOW_SECONDS } from './allowance.ts';
 import { createCounts } from './counts.ts';
 import { createTurns, type Turns } from './turns.ts';
+import { createUnread, type Leaving } from './unread.ts';
+
+/** How often a paused import looks whether the e-shop has read its responses, in milliseconds. */
+const READ_CHECK_MS = 200;
 
 /** The key of requests without a login. E-shops are numbered from 1. */
 export const ANYBODY = 0;
@@ -44,20 +49,27 @@ function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () =>
 export function createBudget(limits: BudgetLimits): Budget {
   const turns = createTurns({ total: limits.allConnections, perKey: limits.connections });
   const inFlight = createCounts<number>();
+  const unread = createUnread();
   const points = limits.bytesPerSecond * WINDOW_SECONDS;
+  const mostUnread = limits.bytesPerSecond * UNREAD_SECONDS;
   const bytes = new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
   // As in draft-ietf-httpapi-ratelimit-headers: a list of policies, each with its quota and the unit of it.
   const policy = `"requests";q=${limits.requests};qu="concurrent-requests", "bytes";q=${points};qu="content-bytes";w=${WINDOW_SECONDS}`;
 
-  function enter(eshopId: number): () => void {
+  function enter(eshopId: number, response: Leaving | undefined): () => void {
     inFlight.change(eshopId, 1);
+    const left = response === undefined ? undefined : unread.watch(eshopId, response);
     let inside = true;
     return () => {
       if (!inside) return;
       inside = false;
       inFlight.change(eshopId, -1);
+      left?.();
     };
   }
+
+  const isUnread = (eshopId: number) => unread.of(eshopId) > mostUnread;
+  const unreadMessage = `The e-shop has more than ${Math.floor(mostUnread / 1024 / 1024)} MiB of responses that it has not read.`;
 
   /** What is left of the e-shop's bytes, and in how many milliseconds it has all of them again. */
   async function bytesLeft(eshopId: number): Promise<{ left: number; resetMs: number }> {
@@ -65,12 +77,13 @@ export function createBudget(limits: BudgetLimits): Budget {
     return { left: points - (spent?.consumedPoints ?? 0), resetMs: spent?.msBeforeNext ?? 0 };
   }
 
-  function allowanceOf(eshopId: number, hold: () => () => void): Allowance {
+  function allowanceOf(eshopId: number, hold: Allowance['hold']): Allowance {
     return {
       spend: (count) => void bytes.penalty(String(eshopId), count),
       async paced() {
         const { left, resetMs } = await bytesLeft(eshopId);
-        if (left <= 0) await new Promise((resolve) => setTimeout(resolve, resetMs));
+        if (left <= 0) await sleep(resetMs);
+        while (isUnread(eshopId)) await sleep(READ_CHECK_MS);
       },
       hold,
     };
@@ -98,14 +111,21 @@ export function createBudget(limits: BudgetLimits): Budget {
           1,
         );
       }
+      if (isUnread(eshopId)) throw refused(unreadMessage, 1);
       for (const [name, value] of Object.entries(state(free - 1))) c.header(name, value);
-      const leave = enter(eshopId);
       const { incoming, outgoing } = c.env ?? {};
       const connection = incoming !== undefined && outgoing !== undefined ? { incoming, outgoing } : null;
+      const leave = enter(eshopId, outgoing);
       let held = false;
-      const hold = () => {
+      const hold = (waiting: Leaving) => {
         held = true;
-        return connection === null ? leave : () => {};
+        const left = unread.watch(eshopId, waiting);
+        const end = () => {
+          left();
+          if (connection === null) leave();
+        };
+        if (connection !== null) onceGone(connection, left);
+        return end;
       };
       c.set('allowance', allowanceOf(eshopId, hold));
       try {
@@ -116,7 +136,12 @@ export function createBudget(limits: BudgetLimits): Budget {
         else if (!held) leave();
       }
     },
-    inTurn: (c, next) => turns.run(c.var.session.eshopId, next),
+    inTurn: (c, next) =>
+      turns.run(c.var.session.eshopId, async () => {
+        // Many may have been admitted before the first of them had a response.
+        if (isUnread(c.var.session.eshopId)) throw new Problem(429, unreadMessage, { 'retry-after': '1' });
+        await next();
+      }),
     turn: turns.run,
   };
 }

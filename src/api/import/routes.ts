@@ -93,13 +93,27 @@ function metered(allowance: Allowance | undefined): TransformStream<Uint8Array, 
   });
 }
 
-/** The response, until the end of which the request counts as in progress. */
-function underWay(
-  results: ReadableStream<Uint8Array>,
-  allowance: Allowance | undefined,
-): ReadableStream<Uint8Array> {
-  const leave = allowance?.hold() ?? (() => {});
-  return results.pipeThrough(new TransformStream({ flush: leave }));
+/** The results that the client has not taken yet, and the response, until the end of which the request counts as in progress. */
+function underWay(allowance: Allowance | undefined) {
+  const waiting = { writableLength: 0 };
+  return {
+    sent(bytes: number): void {
+      waiting.writableLength += bytes;
+      allowance?.spend(bytes);
+    },
+    response(results: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+      const leave = allowance?.hold(waiting) ?? (() => {});
+      return results.pipeThrough(
+        new TransformStream({
+          transform(chunk, controller) {
+            waiting.writableLength -= chunk.byteLength;
+            controller.enqueue(chunk);
+          },
+          flush: leave,
+        }),
+      );
+    },
+  };
 }
 
 const description = `Each line of the body is a JSON object and has the effect of the endpoint of its operation. Each gets one line in the response, in the same order, as soon as it and the lines before it are done.
@@ -153,17 +167,15 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       const breathe = () => slices.next(eshopId);
       const apply = createApplyLine(deps, eshopId, c.var.requestId, permit, turns, breathe);
       const { allowance } = c.var;
+      const answer = underWay(allowance);
       const results = body
         .pipeThrough(metered(allowance))
         .pipeThrough(splitLines(breathe))
-        .pipeThrough(
-          applyLines(apply, breathe, permit.refused, (bytes) => allowance?.spend(bytes)),
-          {
-            // Cancelling the body would close the connection before the last results have left.
-            preventCancel: true,
-          },
-        );
-      return c.body(underWay(results, allowance), 200, { 'content-type': CONTENT_TYPE });
+        .pipeThrough(applyLines(apply, breathe, permit.refused, answer.sent), {
+          // Cancelling the body would close the connection before the last results have left.
+          preventCancel: true,
+        });
+      return c.body(answer.response(results), 200, { 'content-type': CONTENT_TYPE });
     },
   );
   return app;

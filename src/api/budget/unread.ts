@@ -1,0 +1,37 @@
+/**
+ * Bytes of responses that clients have not taken yet, by e-shop: they are in the memory of the process until they have left.
+ * @module
+ */
+
+/** What knows how much of a response has not left yet. Node's `ServerResponse` does, pipelined ones included. */
+export interface Leaving {
+  readonly writableLength: number;
+}
+
+/** The responses that are being sent. */
+export interface Unread {
+  /** Counts what of this response has not left. @returns ends that; may be called repeatedly */
+  watch(eshopId: number, response: Leaving): () => void;
+  /** In bytes. */
+  of(eshopId: number): number;
+}
+
+/** Counts from nothing. */
+export function createUnread(): Unread {
+  const responses = new Map<number, Set<Leaving>>();
+  return {
+    watch(eshopId, response) {
+      const watched = responses.get(eshopId) ?? new Set();
+      responses.set(eshopId, watched.add(response));
+      return () => {
+        watched.delete(response);
+        if (watched.size === 0 && responses.get(eshopId) === watched) responses.delete(eshopId);
+      };
+    },
+    of(eshopId) {
+      let bytes = 0;
+      for (const { writableLength } of responses.get(eshopId) ?? []) bytes += writableLength;
+      return bytes;
+    },
+  };
+}
