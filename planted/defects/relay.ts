@@ -166,8 +166,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'claims-forget-what-is-in-flight',
     file: 'src/db/outbox/claim-deliveries.ts',
-    text: '             of_eshop + row_number()',
-    replacement: '             row_number()',
+    text: 'perTurn = 1 }',
+    replacement: 'perTurn = 1_000 }',
     noticed: 'An e-shop whose receivers hang gets every second place all the same.',
     caughtBy: fairClaims('turns what an e-shop has in flight counts as its turns'),
   },

@@ -6,7 +6,7 @@
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
-import { PER_SLOT, type Slots } from '../attempt/slots.ts';
+import { BATCH_SLOTS, PER_SLOT, type Slots } from '../attempt/slots.ts';
 import type { InFlightLimits } from '../db/outbox/claim.ts';
 import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
 import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
@@ -39,6 +39,8 @@ export interface BatchesDeps {
 const BATCH_SIZE = 500;
 /** With fewer free slots than this a batch would be a small one. */
 const LEAST_SLOTS = 64;
+/** While slots are free, so many in flight count as one turn taken. */
+const MOST_PER_TURN = 32;
 /** Before slots are looked at again, in milliseconds. */
 const BUSY_MS = 20;
 /** Until receivers that had as much as they take are looked at again, in milliseconds. */
@@ -65,7 +67,8 @@ export async function dispatchBatch(
   }
   const limit = Math.min(BATCH_SIZE, PER_SLOT * free);
   const { inFlight, gaveWay } = deps.imports.bounded(deps.batchLimits());
-  const claim = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight });
+  const perTurn = inFlightPerTurn(free);
+  const claim = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight, perTurn });
   const { deliveries, kept, keptMs } = claim;
   deps.imports.claimed(deliveries);
   // What gives way to an import waits all the same: the rush goes on, and recoveries stay behind it.
@@ -79,6 +82,16 @@ export async function dispatchBatch(
   // Whoever imports wakes the relay with every transaction.
   if (kept) return heldBack ? LINGER_MS : 'soon';
   return deliveries.length === 0 && lane.now() === 'batch' ? 'idle' : LINGER_MS;
+}
+
+/**
+ * So many in flight count as one turn taken. In a batch most attempts end at once, and what stays in flight waits for its
+ * receiver: while slots are free it costs nothing, and receivers that take seconds are not put last. The fewer slots are
+ * free, the more each counts, so that slow receivers share them and leave some to the others.
+ */
+function inFlightPerTurn(free: number): number {
+  const share = (free - LEAST_SLOTS) / (BATCH_SLOTS / 2);
+  return Math.max(1, Math.floor(MOST_PER_TURN * Math.min(1, share)));
 }
 
 /** Starts the batches that these deliveries belong to. */

@@ -98,6 +98,15 @@ describe('turns', () => {
     expect(await shares(3, [import_, neighbour])).toEqual([0, 3]);
   });
 
+  test('where slots are free, several in flight count as one turn', async () => {
+    await enqueue(import_, 100);
+    for (const id of await handOver(4)) await begin(id);
+    await enqueue(neighbour, 3);
+    const { deliveries } = await claimDeliveries(database.sql, { limit: 3, perTurn: 4 });
+    const of = ({ eshopId }: Queue) => deliveries.filter((delivery) => delivery.eshopId === eshopId).length;
+    expect([of(import_), of(neighbour)]).toEqual([1, 2]);
+  });
+
   test('what has its result counts no more', async () => {
     await enqueue(import_, 100);
     for (const id of await handOver(4)) {

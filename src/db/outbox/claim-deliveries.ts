@@ -33,7 +33,7 @@ const HEADS_PER_PLACE = 4;
 
 /**
  * Claims undispatched deliveries under a lease, by turns: every e-shop's first before any e-shop's second, and within an
- * e-shop every webhook's first before any webhook's second; what is in flight already counts as a turn taken. Ties are
+ * e-shop every webhook's first before any webhook's second; what is in flight already counts as turns taken. Ties are
  * broken at random, so that nobody is always first; within a webhook the oldest goes first.
  *
  * The webhooks that wait are found by steps in the index `deliveries_queued`, one step each, so that the cost does not
@@ -45,7 +45,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
 
 /** The same, without looking first whether few wait. */
 export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim> {
-  const { limit, handedOver = null, countTo = 0, batchId = null, inFlight = UNBOUNDED } = limits;
+  const { limit, handedOver = null, countTo = 0, batchId = null, inFlight = UNBOUNDED, perTurn = 1 } = limits;
   const roomTo = (bound: number | null) => sql`
     greatest(0, least(${limit}::int, coalesce(${bound}::int, ${limit}::int + h.count) - h.count))`;
   // Of what is recovered few wait at a time: they are in the index of what is fresh too, and passed over.
@@ -108,7 +108,7 @@ export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim
         limit ${countTo}) counted),
     heads as materialized (
       select b.*, head.id, head.created_at,
-             b.of_webhook + row_number() over (partition by b.webhook_id order by head.id) as turn
+             row_number() over (partition by b.webhook_id order by head.id) as nth
       from bounds b cross join lateral (
         select d.id, d.created_at from deliveries d
         where d.eshop_id = b.eshop_id and d.webhook_id = b.webhook_id and ${claimable}
@@ -116,12 +116,13 @@ export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim
         order by d.id limit least((select rows from depth),
           greatest(0, least(b.webhook_most - b.of_webhook, b.eshop_most - b.of_eshop))::bigint + 1)) head),
     turns as (
-      select id, eshop_id, webhook_id, created_at, host, of_host, host_most, eshop_most, lot,
-             of_eshop + row_number() over (partition by eshop_id order by turn, lot, id) as turn
-      from heads where turn <= webhook_most),
+      select id, eshop_id, webhook_id, created_at, host, of_host, host_most, of_eshop, eshop_most, lot,
+             row_number() over (partition by eshop_id order by of_webhook / ${perTurn}::int + nth, lot, id) as nth
+      from heads where of_webhook + nth <= webhook_most),
     at_hosts as materialized (
-      select *, of_host + row_number() over (partition by host order by turn, lot, id) as host_turn
-      from turns where turn <= eshop_most),
+      select id, eshop_id, webhook_id, created_at, host_most, lot, of_eshop / ${perTurn}::int + nth as turn,
+             of_host + row_number() over (partition by host order by of_eshop / ${perTurn}::int + nth, lot, id) as host_turn
+      from turns where of_eshop + nth <= eshop_most),
     candidates as materialized (
       select id, eshop_id, webhook_id, created_at, turn, row_number() over (order by turn, lot, id) as place from at_hosts
       where host_turn <= host_most

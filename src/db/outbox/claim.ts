@@ -22,6 +22,8 @@ export interface ClaimLimits {
   readonly recovered?: boolean;
   /** Deliveries whose first attempt has no result yet, this claim included; default: not bounded. */
   readonly inFlight?: InFlightLimits;
+  /** So many in flight count as one turn taken; default 1. */
+  readonly perTurn?: number;
 }
 
 /** How many first attempts may be in flight, from the claim on, until their result. */

@@ -81,13 +81,13 @@ test('what is refused at once, or fails by a fault of ours, tells nothing of how
   expect(fill(made, to(1))).toHaveLength(20);
 });
 
-test('no destination gets more than 100 places, however much it accepts', () => {
+test('no destination gets more than 128 places, however much it accepts', () => {
   const { made } = rooms(10_000);
   for (let index = 0; index < 500; index += 1) {
     const place = made.enter(to(1));
     if (typeof place !== 'number') place.leave(true);
   }
-  expect(fill(made, to(1))).toHaveLength(100);
+  expect(fill(made, to(1))).toHaveLength(128);
 });
 
 test('those who find no place are told to come one after the other, as fast as places become free', () => {
@@ -176,7 +176,7 @@ test('batches claim what begins within a moment: all that a prompt receiver take
   expect(webhooks.get(1)).toBeGreaterThan(5_000);
   expect(hosts.get('shop1.example')).toBe(webhooks.get(1));
   answers(2, 3_000);
-  expect(made.claimLimits().webhooks.get(2)).toBe(100);
+  expect(made.claimLimits().webhooks.get(2)).toBe(128);
 });
 
 test('batches claim nothing for a receiver that has all it takes under way and answers none of it', () => {
