@@ -302,8 +302,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'releases-of-others-put-off',
     file: 'src/db/records/order-release.ts',
-    text: "where status = 'preOrder' and eshop_id = o.eshop_id\n",
-    replacement: "where status = 'preOrder'\n",
+    text: "s.status = 'preOrder' and s.eshop_id = o.eshop_id\n",
+    replacement: "s.status = 'preOrder'\n",
     noticed: 'One e-shop with thousands of pre-orders at midnight puts off the pre-order of every other.',
     caughtBy: [
       {

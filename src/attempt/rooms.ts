@@ -4,6 +4,7 @@
  * @module
  */
 import type { InFlightLimits } from '../db/outbox/claim.ts';
+import { BATCH_SLOTS } from './slots.ts';
 
 /** Whose attempt it is. */
 export interface Destination {
@@ -45,7 +46,7 @@ export const createDestinations = (): Destinations => ({ webhooks: new Map(), ho
 /** Of a webhook or a host about which nothing is known. */
 const FIRST_LIMIT = 20;
 /** As many as one e-shop may have of the slots of batches. */
-const GREATEST_LIMIT = 128;
+const GREATEST_LIMIT = BATCH_SLOTS / 2;
 /** An attempt that took longer than this, in milliseconds, and was not accepted, is one of a destination that hangs. */
 const HUNG_MS = 2_000;
 /** Until somebody who found no place asks again, in milliseconds. */

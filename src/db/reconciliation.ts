@@ -6,7 +6,7 @@
 import { anyOf } from './ids.ts';
 import { type ClaimedDelivery, readableId, receiverHost } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
-import { LONGEST_SPREAD_MS } from './records/order-release.ts';
+import { LONGEST_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
 /** A delivery that should have a running workflow. */
 export interface OwedDelivery extends ClaimedDelivery {
@@ -207,9 +207,7 @@ export async function owedReleases(
   const { graceMs, lateOnly, after, limit } = options;
   const past = sql`o.release_at < now() - ${interval(sql, graceMs)}`;
   const alone = sql`not exists (
-    select from orders s where s.status = 'preOrder' and s.eshop_id = o.eshop_id and s.eshop_order_id <> o.eshop_order_id
-      and s.release_at >= date_trunc('second', o.release_at)
-      and s.release_at < date_trunc('second', o.release_at) + interval '1 second')`;
+    select from orders s where ${ofSameSecond(sql)} and s.eshop_order_id <> o.eshop_order_id)`;
   const late = sql`${past} and (${alone} or o.release_at < now() - ${interval(sql, graceMs + LONGEST_SPREAD_MS)})`;
   return await sql<(OwedRelease & ReleaseCursor)[]>`
     select o.eshop_id, o.eshop_order_id, ${late} as late, o.release_at::text as due from orders o

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { Problem } from '../../domain/problem.ts';
+import { Problem, tooManyRequests } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
 import { type Allowance, type BudgetLimits, UNREAD_SECONDS, WINDOW_SECONDS } from './allowance.ts';
@@ -17,6 +17,9 @@ import { createUnread, type Leaving } from './unread.ts';
 
 /** How often a paused import looks whether the e-shop has read its responses, in milliseconds. */
 const READ_CHECK_MS = 200;
+
+/** Until whoever has not read its responses is asked to come again, in milliseconds. */
+const COME_AGAIN_MS = 1_000;
 
 /** The key of requests without a login. E-shops are numbered from 1. */
 export const ANYBODY = 0;
@@ -111,7 +114,7 @@ export function createBudget(limits: BudgetLimits): Budget {
           1,
         );
       }
-      if (isUnread(eshopId)) throw refused(unreadMessage, 1);
+      if (isUnread(eshopId)) throw refused(unreadMessage, COME_AGAIN_MS / 1000);
       for (const [name, value] of Object.entries(state(free - 1))) c.header(name, value);
       const { incoming, outgoing } = c.env ?? {};
       const connection = incoming !== undefined && outgoing !== undefined ? { incoming, outgoing } : null;
@@ -139,7 +142,7 @@ export function createBudget(limits: BudgetLimits): Budget {
     inTurn: (c, next) =>
       turns.run(c.var.session.eshopId, async () => {
         // Many may have been admitted before the first of them had a response.
-        if (isUnread(c.var.session.eshopId)) throw new Problem(429, unreadMessage, { 'retry-after': '1' });
+        if (isUnread(c.var.session.eshopId)) throw tooManyRequests(unreadMessage, COME_AGAIN_MS);
         await next();
       }),
     turn: turns.run,

@@ -37,6 +37,12 @@ const MOST_APART = 6_000;
 /** The longest that others of its second can put a release off, in milliseconds. */
 export const LONGEST_SPREAD_MS = SPACING_MS * MOST_APART;
 
+/** The pre-orders `s` of the e-shop of `o` that are due in the same second as `o`, itself included. */
+export const ofSameSecond = (sql: Sql) => sql`
+  s.status = 'preOrder' and s.eshop_id = o.eshop_id
+  and s.release_at >= date_trunc('second', o.release_at)
+  and s.release_at < date_trunc('second', o.release_at) + interval '1 second'`;
+
 /**
  * When the timer of a waiting pre-order ends, in milliseconds since 1970: at its time, or a little later where others of its e-shop have
  * times in the same second. Those created first go first, so a later one takes nobody's place. `releaseAt` is null if no time is set.
@@ -53,10 +59,7 @@ export async function readReleaseTime(
       select count(*) filter (where (s.created_at, s.eshop_order_id) < (o.created_at, o.eshop_order_id))::int as before,
              count(*)::int as of_second
       from (
-        select created_at, eshop_order_id from orders
-        where status = 'preOrder' and eshop_id = o.eshop_id
-          and release_at >= date_trunc('second', o.release_at)
-          and release_at < date_trunc('second', o.release_at) + interval '1 second'
+        select s.created_at, s.eshop_order_id from orders s where ${ofSameSecond(sql)}
         limit ${MOST_APART + 1}) s) second
     where o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId} and o.status = 'preOrder'`;
   if (row === undefined) return null;
