@@ -8,6 +8,7 @@ import { costName, most, none } from './sections/growth.ts';
 import { importNames } from './sections/import.ts';
 import { freshName, restartsName } from './sections/memory.ts';
 import { besideNames, lateName, timeoutsName } from './sections/neighbours.ts';
+import { failingName, promptName, slowName } from './sections/receivers.ts';
 import {
   etaName,
   latencyName as recoveryLatency,
@@ -15,7 +16,7 @@ import {
   SHARES,
   undeliveredName,
 } from './sections/recovery.ts';
-import { cpuName, failingName, perSecondName, slowName, temporalName } from './sections/rush.ts';
+import { cpuName, perSecondName, temporalName } from './sections/rush.ts';
 import type { Column, Sheet } from './sheet.ts';
 import { type Trouble, troubles } from './troubles.ts';
 
@@ -136,17 +137,17 @@ const criteria: readonly Criterion[] = [
     ['most', 1 / 3],
   ),
   ratio(
-    'rush',
+    'receivers',
     'batch: throughput with 2 % slow over that without',
     [slowName, 'batch'],
-    [perSecondName, 'batch'],
+    [promptName, 'batch'],
     ['least', 0.5],
   ),
   ratio(
-    'rush',
+    'receivers',
     'batch: throughput with 5 % failing over that without',
     [failingName, 'batch'],
-    [perSecondName, 'batch'],
+    [promptName, 'batch'],
     ['least', 1 / 3],
   ),
   ratio(

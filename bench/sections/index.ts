@@ -9,6 +9,7 @@ import { growth } from './growth.ts';
 import { importing } from './import.ts';
 import { memory } from './memory.ts';
 import { neighbours } from './neighbours.ts';
+import { receivers } from './receivers.ts';
 import { recovery } from './recovery.ts';
 import { rush } from './rush.ts';
 import type { Section } from './section.ts';
@@ -18,6 +19,7 @@ export const sections: readonly Section[] = [
   before,
   calm,
   rush,
+  receivers,
   workers,
   api,
   importing,

@@ -5,48 +5,42 @@
  */
 import { startChild } from '../children.ts';
 import type { Milliseconds } from '../cpu.ts';
-import { allPrompt, drain, worst } from '../drain.ts';
+import { allPrompt, drain } from '../drain.ts';
 import { startCpuClock } from '../measure.ts';
 import { startRunner } from '../runners/runner.ts';
 import type { Column } from '../sheet.ts';
 import type { Stack } from '../stack.ts';
-import type { Bench, Section, Setting } from './section.ts';
+import { type Bench, rushSetting, type Section, type Setting } from './section.ts';
 
 const PATIENCE_MS = 3_600_000;
-/** Retries of what fails are due after this, as configured by default. */
-const FIRST_WAIT_MS = 25_000;
 
-/** Drained before the measurement: compilers, caches and connections are warm then. */
-const WARM_UP = { each: 100, others: 3_000 } as const;
+/** Drained before the measurement, and run by the floor: compilers, caches and connections are warm then. */
+const WARM_UP = { each: 500, others: 3_000 } as const;
 
 export const perSecondName = 'backlog: deliveries per second';
 export const cpuName = 'backlog: CPU per delivery, ms';
 export const temporalName = '  of which Temporal';
-export const slowName = 'backlog, 2 % of receivers take 3 s: per second';
-export const failingName = 'backlog, 5 % of receivers fail: per second';
 
 export const rush: Section = {
   name: 'rush',
-  about: 'a backlog that drains: beside the floor, without Temporal, with slow and with failing receivers',
+  about: 'a backlog that drains: beside the floor, without Temporal, and the sender alone',
   async run(bench: Bench) {
     const stack = await bench.stack();
     for (let run = 0; run < bench.runs; run += 1) {
-      await floor(bench, stack);
-      await sender(bench, stack);
-      await withoutTemporal(bench, stack);
+      // Each floor only where something is compared with it.
+      if (bench.settings.includes('each')) await floor(bench, stack);
+      if (rushSetting(bench) !== undefined) {
+        await sender(bench, stack);
+        await withoutTemporal(bench, stack);
+      }
       for (const setting of bench.settings) {
         await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
         await backlog(bench, stack, setting);
-        if (setting === rushSetting(bench)) await troubled(bench, stack, setting);
         await stack.stopWorkers();
       }
     }
   },
 };
-
-/** Troubled receivers are of interest where deliveries go in batches. */
-const rushSetting = ({ settings: asked }: Bench): Setting | undefined =>
-  (['batch', 'auto'] as const).find((setting) => asked.includes(setting));
 
 function noteAll(
   bench: Bench,
@@ -82,29 +76,14 @@ async function backlog(bench: Bench, stack: Stack, setting: Setting): Promise<vo
   bench.note('backlog: deliveries drained', setting, deliveries);
 }
 
-async function troubled(bench: Bench, stack: Stack, setting: Setting): Promise<void> {
-  const common = { deliveries: bench.sizes.backlog, warmUp: 0, patienceMs: bench.patience(PATIENCE_MS) };
-  bench.say(`${setting}: draining ${common.deliveries}, 2 % of the receivers slow …`);
-  const slow = await drain(stack, { ...common, shape: { ...allPrompt, slow: 2 } });
-  bench.note(slowName, setting, slow.perSecond);
-  bench.say(`${setting}: draining ${common.deliveries}, 5 % of the receivers failing …`);
-  const failing = await drain(stack, {
-    ...common,
-    shape: { ...allPrompt, failing: 5 },
-    retryAfterMs: FIRST_WAIT_MS,
-  });
-  bench.note(failingName, setting, failing.perSecond);
-  bench.note('  requests repeated, slow or failing', setting, slow.repeats + failing.repeats);
-  bench.note('  the healthy ones alone', setting, failing.healthyPerSecond);
-  bench.note('  second attempts after they are due, p99, s', setting, worst(failing.lateMs) / 1000);
-}
-
 /** The engine alone, with the worker's settings. */
 async function floor(bench: Bench, stack: Stack): Promise<void> {
   const count = bench.sizes.backlogEach;
   bench.say(`floor: ${count} workflows that do nothing …`);
   const env = { TEMPORAL_ADDRESS: stack.temporalAddress };
-  await alone(stack, 'floor', env, count, (perSecond, cpu) => noteAll(bench, 'floor', perSecond, cpu));
+  await alone(stack, 'floor', env, { count, warmUp: WARM_UP.each }, (perSecond, cpu) =>
+    noteAll(bench, 'floor', perSecond, cpu),
+  );
 }
 
 /** The same claims, batches and attempt code, with a call in the place of a workflow. */
@@ -130,10 +109,16 @@ async function withoutTemporal(bench: Bench, stack: Stack): Promise<void> {
 /** Signing and sending alone. */
 async function sender(bench: Bench, stack: Stack): Promise<void> {
   const env = { RECEIVER_URL: `${stack.receiver.url}/prompt` };
-  await alone(stack, 'send', env, bench.sizes.backlog, (perSecond, cpu) => {
-    bench.note(perSecondName, 'sender', perSecond);
-    bench.note(cpuName, 'sender', cpu.worker ?? Number.NaN);
-  });
+  await alone(
+    stack,
+    'send',
+    env,
+    { count: bench.sizes.backlog, warmUp: WARM_UP.others },
+    (perSecond, cpu) => {
+      bench.note(perSecondName, 'sender', perSecond);
+      bench.note(cpuName, 'sender', cpu.worker ?? Number.NaN);
+    },
+  );
 }
 
 /** A program of ours beside the engine, which counts as the worker. */
@@ -141,18 +126,19 @@ async function alone(
   stack: Stack,
   program: 'floor' | 'send',
   env: Readonly<Record<string, string>>,
-  times: number,
+  times: { readonly count: number; readonly warmUp: number },
   note: (perSecond: number, cpu: Milliseconds) => void,
 ): Promise<void> {
   const runner = await startRunner(program, env, `${stack.directory}/${program}.log`);
   try {
-    await runner.run(Math.ceil(times / 10));
+    const { count, warmUp } = times;
+    await runner.run(Math.min(count, warmUp));
     const clock = startCpuClock(stack, { worker: runner.pid });
     const start = performance.now();
-    await runner.run(times);
+    await runner.run(count);
     const seconds = (performance.now() - start) / 1000;
     const cpu = await clock.stop();
-    note(times / seconds, Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / times])));
+    note(count / seconds, Object.fromEntries(Object.entries(cpu).map(([name, ms]) => [name, ms / count])));
   } finally {
     await runner.stop();
   }

@@ -1,0 +1,48 @@
+/**
+ * A backlog that drains in batches while some of the receivers are slow, and while some fail.
+ * @module
+ */
+import { allPrompt, drain, worst } from '../drain.ts';
+import { type Bench, rushSetting, type Section } from './section.ts';
+
+const PATIENCE_MS = 3_600_000;
+/** Drained before: compilers, caches and connections are warm then. */
+const WARM_UP = 3_000;
+/** Retries of what fails are due after this, as configured by default. */
+const FIRST_WAIT_MS = 25_000;
+
+export const promptName = 'all receivers prompt: per second';
+export const slowName = '2 % of the receivers take 3 s: per second';
+export const failingName = '5 % of the receivers fail: per second';
+
+export const receivers: Section = {
+  name: 'receivers',
+  about: 'a backlog that drains in batches, with slow and with failing receivers',
+  async run(bench: Bench) {
+    const setting = rushSetting(bench);
+    if (setting === undefined) return;
+    const stack = await bench.stack();
+    await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
+    const deliveries = bench.sizes.backlog;
+    for (let run = 0; run < bench.runs; run += 1) {
+      const order = { deliveries, warmUp: 0, patienceMs: bench.patience(PATIENCE_MS) };
+      bench.say(`${setting}: draining ${deliveries} …`);
+      const warmUp = run === 0 ? Math.min(deliveries, WARM_UP) : 0;
+      const prompt = await drain(stack, { ...order, warmUp, shape: allPrompt });
+      bench.note(promptName, setting, prompt.perSecond);
+      bench.say(`${setting}: draining ${deliveries}, 2 % of the receivers slow …`);
+      const slow = await drain(stack, { ...order, shape: { ...allPrompt, slow: 2 } });
+      bench.note(slowName, setting, slow.perSecond);
+      bench.say(`${setting}: draining ${deliveries}, 5 % of the receivers failing …`);
+      const failing = await drain(stack, {
+        ...order,
+        shape: { ...allPrompt, failing: 5 },
+        retryAfterMs: FIRST_WAIT_MS,
+      });
+      bench.note(failingName, setting, failing.perSecond);
+      bench.note('  the healthy ones alone', setting, failing.healthyPerSecond);
+      bench.note('  second attempts after they are due, p99, s', setting, worst(failing.lateMs) / 1000);
+      bench.note('requests repeated, slow or failing', setting, slow.repeats + failing.repeats);
+    }
+  },
+};
