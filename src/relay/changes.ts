@@ -3,8 +3,8 @@
  * @module
  */
 import {
-  areWebhooksChanging,
   claimWebhookChanges,
+  countWebhookChanges,
   endWebhookChange,
   nextToTell,
   noteProgress,
@@ -40,10 +40,12 @@ const PAGE_INTERVAL_MS = 250;
 export async function dispatchChanges(deps: PassOnDeps, pace: FanOutPace): Promise<Next> {
   const { sql } = deps;
   const claimed = await claimWebhookChanges(sql, WEBHOOKS);
-  if (claimed.length === 0) return (await areWebhooksChanging(sql)) ? PAGE_INTERVAL_MS : 'idle';
+  if (claimed.length === 0) return (await countWebhookChanges(sql)) > 0 ? PAGE_INTERVAL_MS : 'idle';
   const page = pace.page(claimed.length);
   // Of what may be told quietly, each change gets its share.
   let quietly = pace.quietly();
+  const few = quietly < claimed.length && claimed.some(({ wakes }) => !wakes);
+  const pauseMs = few ? pauseFor(await countWebhookChanges(sql)) : PAGE_INTERVAL_MS;
   const share = Math.ceil(quietly / claimed.length);
   const quietPage = () => {
     const mine = Math.min(quietly, share);
@@ -56,7 +58,7 @@ export async function dispatchChanges(deps: PassOnDeps, pace: FanOutPace): Promi
       () => renewChanges(sql, [...left]),
       () =>
         eachLimited(claimed, WEBHOOKS, async (change) => {
-          await passOn(deps, pace, change, change.wakes ? page : quietPage());
+          await passOn(deps, pace, change, { page: change.wakes ? page : quietPage(), pauseMs });
           left.delete(change.id);
         }),
     );
@@ -66,11 +68,14 @@ export async function dispatchChanges(deps: PassOnDeps, pace: FanOutPace): Promi
   return 'more';
 }
 
+/** Until a change of which nobody may be told yet is looked at again, in milliseconds: of many, few are looked at per second. */
+const pauseFor = (changes: number) => PAGE_INTERVAL_MS * Math.max(1, Math.ceil(changes / WEBHOOKS));
+
 async function passOn(
   deps: PassOnDeps,
   pace: FanOutPace,
   change: WebhookChange,
-  page: number,
+  { page, pauseMs }: { readonly page: number; readonly pauseMs: number },
 ): Promise<void> {
   const { sql } = deps;
   const here = { toldId: change.toldId, untilId: change.untilId, againUntilId: change.againUntilId };
@@ -81,21 +86,30 @@ async function passOn(
   const limit = change.wakes
     ? pace.wakeUp(page, { told: change.told, unheard: await unheard(sql, change), sinceMs: change.sinceMs })
     : page;
-  const next = limit === 0 ? [] : await nextToTell(sql, change, limit);
+  // Whoever may tell nobody looks whether there is anybody: a change that concerns no delivery is over.
+  const next = await nextToTell(sql, change, Math.max(1, limit));
+  if (limit === 0 && next.length > 0) {
+    await noteProgress(sql, change, { ...here, told: 0, pauseMs: change.wakes ? PAGE_INTERVAL_MS : pauseMs });
+    return;
+  }
   if (!(await tell(deps, pace, next))) {
     await noteProgress(sql, change, { ...here, told: 0, pauseMs: 0 });
     return;
   }
   const last = next.at(-1);
-  if (limit === 0 || (last !== undefined && next.length === limit)) {
-    const toldId = last?.id ?? change.toldId;
-    await noteProgress(sql, change, { ...here, toldId, told: next.length, pauseMs: PAGE_INTERVAL_MS });
+  if (last !== undefined && next.length === limit) {
+    await noteProgress(sql, change, {
+      ...here,
+      toldId: last.id,
+      told: next.length,
+      pauseMs: PAGE_INTERVAL_MS,
+    });
     return;
   }
   if (change.againUntilId === null) {
     // What batches hold comes back yet, and what is being started may have to be told.
     if (change.deleted && (await someWithoutWorkflow(sql, change.webhookId))) {
-      await noteProgress(sql, change, { ...here, told: next.length, pauseMs: PAGE_INTERVAL_MS });
+      await noteProgress(sql, change, { ...here, told: next.length, pauseMs });
     } else await endWebhookChange(sql, change);
     return;
   }

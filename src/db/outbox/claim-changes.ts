@@ -81,10 +81,15 @@ export async function unheard(sql: Sql, change: WebhookChange): Promise<number> 
   return row?.count ?? 0;
 }
 
-/** Whether changes of webhooks wait, due or not. */
-export async function areWebhooksChanging(sql: Sql): Promise<boolean> {
-  const rows = await sql`select from outbox where kind = 'webhookChanged' limit 1`;
-  return rows.length > 0;
+/** Changes of webhooks are counted up to this. */
+const COUNTED_CHANGES = 1_000;
+
+/** How many changes of webhooks wait, due or not; no more than {@link COUNTED_CHANGES}. */
+export async function countWebhookChanges(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from outbox where kind = 'webhookChanged' limit ${COUNTED_CHANGES}) changes`;
+  return row?.count ?? 0;
 }
 
 /** How far a change has come with a page. */
