@@ -23,8 +23,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-tells-only-the-first-page',
     file: 'src/relay/changes.ts',
-    text: '  if (limit === 0 || (last !== undefined && next.length === limit)) {\n',
-    replacement: '  if (limit === 0) {\n',
+    text: '  if (last !== undefined && next.length === limit) {\n',
+    replacement: '  if (last !== undefined && next.length > limit) {\n',
     noticed: 'After a long outage of a receiver only a few of its deliveries resume when it is activated.',
     caughtBy: relay('every open delivery of a webhook is told of a change, however many there are'),
   },
