@@ -1,7 +1,9 @@
 /**
- * What Waybill is to reach, as ratios of figures of one run.
+ * What Waybill is to reach, as ratios of figures of one run: of several runs it is the median of their ratios, since a machine that is
+ * slower for a while is slower for all that one run compares.
  * @module
  */
+import { median } from './figures.ts';
 import { latencyName as beforeName } from './sections/before.ts';
 import { latencyName } from './sections/calm.ts';
 import { costName, most, none } from './sections/growth.ts';
@@ -27,7 +29,7 @@ export interface Criterion {
   /** At least, or at most, so much. */
   readonly bound: 'least' | 'most';
   readonly target: number;
-  /** NaN where a figure that it needs was not measured. */
+  /** Of one run; NaN where a figure that it needs was not measured. */
   readonly value: (of: (section: string, name: string, column: Column) => number) => number;
 }
 
@@ -36,6 +38,9 @@ export interface Judged {
   readonly section: string;
   readonly title: string;
   readonly target: string;
+  /** One per run. */
+  readonly values: readonly number[];
+  /** Their median; NaN where it was not measured. */
   readonly value: number;
   /** Null where it was not measured. */
   readonly met: boolean | null;
@@ -199,9 +204,18 @@ export function judge(sheet: Sheet, sections: readonly string[]): readonly Judge
   return criteria
     .filter(({ section }) => sections.includes(section))
     .map(({ section, title, bound, target, value }) => {
-      const found = value(sheet.value);
+      const values = valuesOf(sheet, value);
+      const found = median(values);
       const met = bound === 'least' ? found >= target : found <= target;
       const shownTarget = `${bound === 'least' ? '≥' : '≤'} ${Number(target.toFixed(2))}`;
-      return { section, title, target: shownTarget, value: found, met: Number.isNaN(found) ? null : met };
+      return { section, title, target: shownTarget, values, value: found, met: Number.isNaN(found) ? null : met };
     });
+}
+
+/** What each run found, as far as it found all that is needed. */
+function valuesOf(sheet: Sheet, value: Criterion['value']): readonly number[] {
+  const runs = Math.max(0, ...sheet.figures().map(({ values }) => values.length));
+  return Array.from({ length: runs }, (_, run) =>
+    value((...cell) => sheet.values(...cell)[run] ?? Number.NaN),
+  ).filter((found) => !Number.isNaN(found));
 }

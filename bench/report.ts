@@ -55,9 +55,9 @@ function acceptanceTable(judged: readonly Judged[]): string {
   const verdict = { true: 'met', false: 'NOT MET', null: 'not measured' };
   return table(
     ['acceptance', 'found', 'target', ''],
-    judged.map(({ section, title, value, target, met }) => [
+    judged.map(({ section, title, values, target, met }) => [
       `${section}: ${title}`,
-      shown(value),
+      cell(values),
       target,
       verdict[`${met}`],
     ]),

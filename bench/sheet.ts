@@ -2,8 +2,6 @@
  * What a run of the bench has found: figures by section, name and column, with one value per run.
  * @module
  */
-import { median } from './figures.ts';
-
 /**
  * What is compared: the engine's floor, Waybill in the three settings of `FIRST_ATTEMPTS`, the code of a batch without any
  * Temporal, the sender without anything, and another checkout.
@@ -24,8 +22,8 @@ export interface Figure {
 /** The figures so far, in the order in which their names came up. */
 export interface Sheet {
   note(section: string, name: string, column: Column, value: number): void;
-  /** The median over the runs; NaN where it was not measured. */
-  value(section: string, name: string, column: Column): number;
+  /** One per run; empty where it was not measured. */
+  values(section: string, name: string, column: Column): readonly number[];
   figures(): readonly Figure[];
 }
 
@@ -40,7 +38,7 @@ export function createSheet(): Sheet {
       if (cell === undefined) cells.push({ section, name, column, values: [value] });
       else cell.values.push(value);
     },
-    value: (section, name, column) => median(find(section, name, column)?.values ?? []),
+    values: (section, name, column) => find(section, name, column)?.values ?? [],
     figures: () => cells,
   };
 }

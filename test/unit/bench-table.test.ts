@@ -63,6 +63,16 @@ test('a criterion is met, not met, or not measured', () => {
   expect(judged.every(({ section }) => section === 'rush')).toBe(true);
 });
 
+test('of several runs it is the median of their ratios that counts, not the ratio of their medians', () => {
+  const sheet = createSheet();
+  // A machine that is twice as slow in the second run.
+  for (const value of [100, 50, 100]) sheet.note('rush', perSecondName, 'floor', value);
+  for (const value of [90, 45, 40]) sheet.note('rush', perSecondName, 'each', value);
+  const judged = judge(sheet, ['rush']).filter(({ met }) => met !== null);
+  expect(judged).toMatchObject([{ values: [0.9, 0.9, 0.4], value: 0.9, met: true }]);
+  expect(report(sheet, judged, how)).toContain('| 0.90 (0.40–0.90) | ≥ 0.85 | met |');
+});
+
 test('every criterion is of a section that there is', () => {
   const names = sections.map(({ name }) => name);
   const all = judge(createSheet(), names);
