@@ -208,7 +208,14 @@ export function judge(sheet: Sheet, sections: readonly string[]): readonly Judge
       const found = median(values);
       const met = bound === 'least' ? found >= target : found <= target;
       const shownTarget = `${bound === 'least' ? '≥' : '≤'} ${Number(target.toFixed(2))}`;
-      return { section, title, target: shownTarget, values, value: found, met: Number.isNaN(found) ? null : met };
+      return {
+        section,
+        title,
+        target: shownTarget,
+        values,
+        value: found,
+        met: Number.isNaN(found) ? null : met,
+      };
     });
 }
 
