@@ -42,6 +42,7 @@ test('claims and attempts without statistics read a few rows for each that they 
   // To begin it, and to dispatch it: never with each of the webhooks.
   expect(begun.fetched).toBeGreaterThanOrEqual(PAGE);
   expect(begun.fetched).toBeLessThan(5 * PAGE);
+  expect(begun.webhooks).toBe(PAGE);
 
   const results = wanted.map(({ deliveryId }) => attemptRecord(deliveryId, accepted));
   const recorded = await counting(sql, (tx) => recordAttempts(tx, results, batch));
@@ -99,17 +100,18 @@ async function enqueue(sql: Pool, eshopId: number): Promise<number> {
   return webhookId;
 }
 
-/** What a step reads of `deliveries`: rows, of these by an index, and entries of the indexes of what is under way. */
+/** What a step reads of `deliveries`: rows, of these by an index, and entries of the indexes of what is under way. And of webhooks. */
 async function counting<T>(sql: Pool, step: (tx: Transaction) => Promise<T>) {
   return await transaction(sql, async (tx) => {
     // Of this connection, and not yet reported: earlier transactions may be in it.
     const count = async () => {
-      const [counted] = await tx<{ read: number; fetched: number; entries: number }[]>`
+      const [counted] = await tx<{ read: number; fetched: number; entries: number; webhooks: number }[]>`
         select sum(seq_tup_read + idx_tup_fetch)::int as read, sum(idx_tup_fetch)::int as fetched,
           (select sum(pg_stat_get_xact_tuples_returned(inhrelid)) from pg_inherits
-           where inhparent in ('deliveries_handed_over'::regclass, 'deliveries_of_batch'::regclass))::int as entries
+           where inhparent in ('deliveries_handed_over'::regclass, 'deliveries_of_batch'::regclass))::int as entries,
+          (select idx_tup_fetch from pg_stat_xact_user_tables where relname = 'webhooks')::int as webhooks
         from pg_stat_xact_user_tables where relname like 'deliveries%'`;
-      return counted ?? { read: Number.NaN, fetched: Number.NaN, entries: Number.NaN };
+      return counted ?? { read: Number.NaN, fetched: Number.NaN, entries: Number.NaN, webhooks: Number.NaN };
     };
     const before = await count();
     const result = await step(tx);
@@ -119,6 +121,7 @@ async function counting<T>(sql: Pool, step: (tx: Transaction) => Promise<T>) {
       read: after.read - before.read,
       fetched: after.fetched - before.fetched,
       entries: after.entries - before.entries,
+      webhooks: after.webhooks - before.webhooks,
     };
   });
 }

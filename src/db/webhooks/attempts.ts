@@ -174,9 +174,10 @@ export async function beginAttempts(
         where d.id = asked.delivery_id and d.state in ('pending', 'retrying') and d.operator_stop is null and ${held}
           and ${within(sql, sql`d.id`, ids)}
         limit 1) d
+      -- By its id, before anything else is asked of it: without statistics the planner would look through all that are active.
       cross join lateral (
-        select from webhooks w
-        where w.id = d.webhook_id and w.active and w.deleted_at is null and w.generation = asked.generation limit 1) w
+        select from (select * from webhooks where id = d.webhook_id offset 0) w
+        where w.active and w.deleted_at is null and w.generation = asked.generation limit 1) w
       where true
         ${batch === null ? sql`` : sql`and exists (select from batches where id = ${batch.id} and run = ${batch.run})`}
       on conflict (delivery_id, number) do update
