@@ -2,6 +2,13 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
+/** Their files share a process, and so what they import: loading it anew for each file takes as long as many of them run. */
+const SHARING = ['api', 'contract', 'db', 'delivery', 'mail', 'unit'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+
+const timeouts = { testTimeout: 90_000, hookTimeout: 120_000 };
+
 export default defineConfig({
   test: {
     pool: 'forks',
@@ -9,8 +16,17 @@ export default defineConfig({
     maxWorkers: Math.max(4, Math.ceil(availableParallelism() / 2)),
     globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
-    include: ['test/**/*.test.ts'],
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
+    projects: [
+      {
+        test: {
+          ...timeouts,
+          name: 'alone',
+          pool: 'forks',
+          include: ['test/**/*.test.ts'],
+          exclude: SHARING,
+        },
+      },
+      { test: { ...timeouts, name: 'sharing', pool: 'forks', isolate: false, include: SHARING } },
+    ],
   },
 });
