@@ -2,15 +2,22 @@
  * How results are laid out for people.
  * @module
  */
+import { oneLine } from '../domain/words.ts';
 
-/** Lines of `name  value`, the values aligned. */
+/** Lines of `name  value`, the values aligned, whatever control characters are in them. */
 export function pairs(rows: readonly (readonly [string, string | number])[]): string {
   const width = Math.max(...rows.map(([title]) => title.length));
-  return rows.map(([title, value]) => `${title.padEnd(width)}  ${value}`).join('\n');
+  return rows.map(([title, value]) => `${title.padEnd(width)}  ${cellOf(value)}`).join('\n');
+}
+
+/** E-shops choose identifiers, URLs and descriptions: none of them reaches the operator's terminal as a command. */
+function cellOf<T extends string | number>(value: T): T | string {
+  return typeof value === 'string' ? oneLine(value) : value;
 }
 
 /** A table with a line of titles; numbers stand at the right of their column. */
-export function table(titles: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+export function table(titles: readonly string[], given: readonly (readonly (string | number)[])[]): string {
+  const rows = given.map((row) => row.map(cellOf));
   const widths = titles.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => String(row[column] ?? '').length)),
   );

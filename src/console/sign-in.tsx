@@ -156,10 +156,12 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
     const address = addressOf(c);
     try {
       const user = await places.run(address, async () => {
-        // Limits are for each e-shop: numbers that are nobody's count as one, or whoever makes them up would have no limit.
+        // An address is counted for each e-shop: numbers that are nobody's count as one, or whoever makes them up would have no limit. An
+        // account is counted by the number as given: ten failures say nothing about which e-shops exist.
         const number = eshopNumber(eshop);
         const eshopId = (await isEshop(sql, number)) ? number : NO_ESHOP;
-        return await check({ eshopId, username: username.slice(0, 200), address }, password.slice(0, 1000));
+        const attempt = { eshopId, account: number, username: username.slice(0, 200), address };
+        return await check(attempt, password.slice(0, 1000));
       });
       if (user === null) return again(401, 'The e-shop, user name or password is incorrect.');
       const former = cookies.read(c);

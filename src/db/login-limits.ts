@@ -17,6 +17,8 @@ const FAILURES_PER_ACCOUNT = 10;
 export interface LoginAttempt {
   /** 0 where the API key belongs to no e-shop. */
   readonly eshopId: number;
+  /** The e-shop's number as given, where it is given as one; default: `eshopId`. */
+  readonly account?: number;
   readonly username: string;
   readonly address: string;
 }
@@ -60,9 +62,9 @@ async function waitOf(step: Promise<RateLimiterRes>): Promise<number | null> {
 }
 
 /** Of any length and content; the store's key holds 255 characters. */
-function accountKey({ eshopId, username, address }: LoginAttempt): string {
+function accountKey({ eshopId, account = eshopId, username, address }: LoginAttempt): string {
   return createHash('sha256')
-    .update(JSON.stringify([eshopId, username, address]))
+    .update(JSON.stringify([account, username, address]))
     .digest('base64url');
 }
 

@@ -2,6 +2,7 @@
  * A mail as paragraphs, facts and requests, from which its text and its HTML are made: both say the same.
  * @module
  */
+import { oneLine } from '../domain/words.ts';
 import { escapeHtml } from './html.ts';
 import type { Mail } from './mail.ts';
 
@@ -63,12 +64,9 @@ function wrapped(paragraph: string): string {
   return lines.join('\n');
 }
 
-/** Foreign text in one line. */
-const line = (value: string) => value.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ');
-
 function factsInText(facts: readonly (readonly [string, string])[]): string {
   const width = Math.max(...facts.map(([name]) => name.length)) + 3;
-  return facts.map(([name, value]) => `  ${`${name}:`.padEnd(width)}${line(value)}`).join('\n');
+  return facts.map(([name, value]) => `  ${`${name}:`.padEnd(width)}${oneLine(value)}`).join('\n');
 }
 
 function requestLine({ method, path, body }: ApiRequest, publicUrl: string | null): string {
@@ -108,7 +106,7 @@ function factsInHtml(facts: readonly (readonly [string, string])[]): string {
   const rows = facts.map(
     ([name, value]) =>
       `<tr><th scope="row" style="padding:6px 12px 6px 0;width:112px;text-align:left;vertical-align:top;font-weight:600;border-top:1px solid #eaecf0">${escapeHtml(name)}</th>` +
-      `<td style="padding:6px 0;vertical-align:top;border-top:1px solid #eaecf0;${BREAKS}">${escapeHtml(line(value))}</td></tr>`,
+      `<td style="padding:6px 0;vertical-align:top;border-top:1px solid #eaecf0;${BREAKS}">${escapeHtml(oneLine(value))}</td></tr>`,
   );
   return `<table style="width:100%;margin:0 0 16px;border-collapse:collapse;font-size:15px">\n${rows.join('\n')}\n</table>`;
 }

@@ -124,6 +124,24 @@ describe('signing in', () => {
     app = consoleOf(api.deps);
   });
 
+  test('ten failures say nothing about which e-shops exist', async () => {
+    for (let failure = 0; failure < 10; failure += 1) {
+      await browser().signIn(person, { eshop: '900001', username: 'prober', password: 'wrong' });
+    }
+    const statusAt = async (eshop: string) =>
+      (await browser().signIn(person, { eshop, username: 'prober', password: 'wrong' })).status;
+    expect(await statusAt('900001')).toBe(429);
+    expect(await statusAt('900002')).toBe(401);
+    expect(await statusAt(String(person.eshopId))).toBe(401);
+  });
+
+  test('nobody signs in to an e-shop that is disabled', async () => {
+    const { eshopId } = await api.newEshop();
+    const user = await newPerson(api.sql, eshopId, 'shop');
+    await api.sql`update eshops set disabled_at = now() where id = ${eshopId}`;
+    expect((await browser().signIn(user)).status).toBe(401);
+  });
+
   test('what the database cannot take is refused, not a failure of ours', async () => {
     expect((await browser().signIn(person, { username: 'a\0b' })).status).toBe(400);
     const mine = await signedIn();

@@ -24,9 +24,9 @@ import { SteeringForm, steeringOf } from './steering.ts';
 const FILTERS = ['state', 'webhookId', 'webhookType', 'entityId', 'since', 'until', 'page'] as const;
 const WebhookList = v.object({ data: v.array(webhookRecordSchema) });
 const One = v.object({ data: DeliveryWithAttempts });
-const SAID: Readonly<Record<string, string>> = {
-  redelivered: 'Redelivered. This is the new delivery.',
-};
+const SAID: ReadonlyMap<string, string> = new Map([
+  ['redelivered', 'Redelivered. This is the new delivery.'],
+]);
 
 /** The routes below `/deliveries`. */
 export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): Hono<ConsoleEnv> {
@@ -75,7 +75,7 @@ export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): 
   });
 
   app.get('/deliveries/:id', async (c) =>
-    c.html(await shown(c, c.req.param('id'), { said: SAID[c.req.query('done') ?? ''] })),
+    c.html(await shown(c, c.req.param('id'), { said: SAID.get(c.req.query('done') ?? '') })),
   );
 
   app.post('/deliveries/:id/redeliver', async (c) => {

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { type DeliveryState, isOpen } from '../../domain/delivery-state.ts';
 import type { Role } from '../../domain/role.ts';
 import { LONGEST_REASON, type SteeringAction, steeringActions } from '../../domain/steering.ts';
+import { oneLine } from '../../domain/words.ts';
 
 /** In the order of the buttons. Before one is given up, it is asked about. */
 export const STEERING: readonly (readonly [Exclude<SteeringAction, 'giveUp'>, string])[] = [
@@ -27,5 +28,6 @@ export function isUnderWay(state: DeliveryState): boolean {
 /** What its form sends. */
 export const SteeringForm = v.object({
   action: v.picklist(steeringActions),
-  reason: v.pipe(v.string(), v.maxLength(LONGEST_REASON)),
+  // It is logged, and printed for operators.
+  reason: v.pipe(v.string(), v.maxLength(LONGEST_REASON), v.transform(oneLine)),
 });

@@ -33,14 +33,14 @@ const Recovered = v.object({ data: recoverAnswer });
 const Any = v.object({ message: v.string() });
 
 /** What is said after a redirect, by the word in the address. */
-const SAID: Readonly<Record<string, string>> = {
-  activated: 'The webhook is active. Held deliveries resume within seconds.',
-  deactivated: 'The webhook is inactive: open deliveries are held.',
-  saved: 'The webhook was changed.',
-  recovering: 'The recovery has started. Its progress is shown below.',
-  canceled: 'The recovery was canceled.',
-  deleted: 'The webhook was deleted.',
-};
+const SAID: ReadonlyMap<string, string> = new Map([
+  ['activated', 'The webhook is active. Held deliveries resume within seconds.'],
+  ['deactivated', 'The webhook is inactive: open deliveries are held.'],
+  ['saved', 'The webhook was changed.'],
+  ['recovering', 'The recovery has started. Its progress is shown below.'],
+  ['canceled', 'The recovery was canceled.'],
+  ['deleted', 'The webhook was deleted.'],
+]);
 
 /** From when on something may have been lost: what failed at last was begun up to a window before. */
 function lostSince({ incident, lastDeactivation }: WebhookRecord, windowMs: number): string | undefined {
@@ -99,7 +99,7 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
       api.get(Many, '/v21/webhooks'),
       lastAccepted(sql, viewer.session.eshopId),
     ]);
-    const said = SAID[c.req.query('done') ?? ''];
+    const said = SAID.get(c.req.query('done') ?? '');
     return c.html(html(<WebhooksPage {...{ viewer, webhooks, accepted, said }} />));
   });
 
@@ -123,7 +123,7 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   });
 
   app.get('/webhooks/:id', async (c) =>
-    c.html(await shown(c, c.req.param('id'), { said: SAID[c.req.query('done') ?? ''] })),
+    c.html(await shown(c, c.req.param('id'), { said: SAID.get(c.req.query('done') ?? '') })),
   );
 
   app.get('/webhooks/:id/edit', async (c) => {
