@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { errorBody, everyAnswer, reasonPhrase } from './api/errors.ts';
 import { IMPORT_PATH } from './api/import/path.ts';
+import { createPipelines } from './pipelines.ts';
 import { UserError } from './user-error.ts';
 
 /** A listening server. */
@@ -147,15 +148,18 @@ export async function listen(
     requireHostHeader: false,
   };
   const answers = new WeakMap<Duplex, ServerResponse>();
+  const enter = createPipelines();
   const server = createServer(options, (incoming, outgoing) => {
     answers.set(incoming.socket, outgoing);
     if (incoming.headers.host === undefined && incoming.httpVersion === '1.1') {
       answerRefusal(outgoing, 400);
       return;
     }
-    endLateUpload(incoming, outgoing, uploadMs);
-    endUnread(incoming, outgoing, unreadMs);
-    void answer(incoming, outgoing);
+    enter(incoming.socket, outgoing, () => {
+      endLateUpload(incoming, outgoing, uploadMs);
+      endUnread(incoming, outgoing, unreadMs);
+      void answer(incoming, outgoing);
+    });
   });
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
   // Each of many requests sent at once, one behind the other, waits for the end of the connection.

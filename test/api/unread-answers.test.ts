@@ -11,6 +11,7 @@ import type { ApiEnv } from '../../src/api/deps.ts';
 import { errorBody } from '../../src/api/errors.ts';
 import { Problem } from '../../src/domain/problem.ts';
 import { type HttpServer, listen } from '../../src/http-server.ts';
+import { MOST_IN_PROGRESS, MOST_WAITING } from '../../src/pipelines.ts';
 import { until } from '../support/until.ts';
 
 /** More than the system takes for a client who reads nothing, in bytes. */
@@ -135,6 +136,31 @@ test.each([
 ])('an answer that takes its time is not one that nobody reads: /%s', async (path, expected) => {
   const { url } = await start(1, 50);
   expect(await (await fetch(`${url}/${path}`)).text()).toBe(expected);
+});
+
+describe('requests that are sent one behind the other', () => {
+  test('are not all begun before the first response is read, and all are answered in the end', async () => {
+    const { url, handled } = await start(1_000);
+    const socket = unread(url, 300);
+    await until('as many as may be in progress', async () => handled() >= MOST_IN_PROGRESS);
+    await sleep(200);
+    expect(handled()).toBe(MOST_IN_PROGRESS);
+    socket.destroy();
+
+    const reader = unread(url, 300, '/small');
+    let answers = 0;
+    reader.on('data', (chunk: Buffer) => {
+      answers += chunk.toString().split('HTTP/1.1 200').length - 1;
+    });
+    await until('all answers', async () => answers === 300);
+  });
+
+  test('that are more than any client sends end their connection', async () => {
+    const { url } = await start(10_000);
+    const socket = unread(url, MOST_IN_PROGRESS + MOST_WAITING + 1);
+    socket.resume();
+    await once(socket, 'close');
+  });
 });
 
 describe('what an e-shop has not read of all its answers together', () => {

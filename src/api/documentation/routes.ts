@@ -34,7 +34,13 @@ export function documentationRoutes(app: Hono<ApiEnv>, version: string): Hono<Ap
     made ??= document().then(makeSite);
     return made;
   };
-  routes.get('/openapi.json', async (c) => c.json(await document()));
+  let written: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  /** Written once: it is large, and anybody may ask for it. */
+  const text = () => {
+    written ??= document().then((all) => new TextEncoder().encode(JSON.stringify(all)));
+    return written;
+  };
+  routes.get('/openapi.json', async (c) => c.body(await text(), 200, { 'content-type': 'application/json' }));
   for (const path of [DOCS, `${DOCS}/*`]) routes.use(path, compress());
   routes.route(DOCS, assetRoutes);
   routes.get(`${DOCS}/search.json`, async (c) => {

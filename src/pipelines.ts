@@ -1,0 +1,46 @@
+/**
+ * Requests that a client sends one behind the other on one connection, without waiting for the responses. Node would begin all of
+ * them at once, and their responses would be made before the first of them is read.
+ * @module
+ */
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Requests of one connection in progress at the same time; the next ones wait for one of them to end. */
+export const MOST_IN_PROGRESS = 32;
+/** Requests of one connection that wait. A connection that sends more is closed: no client pipelines so many. */
+export const MOST_WAITING = 1_000;
+
+/** Begins the request of a response at once, or once those before it have made room. */
+export type Enter = (socket: Duplex, outgoing: ServerResponse, begin: () => void) => void;
+
+interface Pipeline {
+  inProgress: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Makes the bound of all connections of a server. */
+export function createPipelines(): Enter {
+  const pipelines = new WeakMap<Duplex, Pipeline>();
+
+  return (socket, outgoing, begin) => {
+    const pipeline = pipelines.get(socket) ?? { inProgress: 0, waiting: [] };
+    pipelines.set(socket, pipeline);
+    const { waiting } = pipeline;
+    const start = () => {
+      pipeline.inProgress += 1;
+      outgoing.once('close', () => {
+        pipeline.inProgress -= 1;
+        if (socket.destroyed) waiting.length = 0;
+        else waiting.shift()?.();
+      });
+      begin();
+    };
+    if (pipeline.inProgress < MOST_IN_PROGRESS) start();
+    else if (waiting.length < MOST_WAITING) waiting.push(start);
+    else {
+      waiting.length = 0;
+      socket.destroy();
+    }
+  };
+}
