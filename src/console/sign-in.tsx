@@ -124,7 +124,7 @@ export function usersDoor(deps: ConsoleDeps): Door {
 }
 
 /** Passwords that are being checked at the same time, by turns of addresses: that takes memory and a processor. */
-const MOST_CHECKED = 4;
+const MOST_CHECKED = { total: 4, perKey: 1 } as const;
 /** For how long somebody waits for it, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
@@ -134,7 +134,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
   const app = new Hono<ConsoleEnv>();
   const check = credentialCheck(deps);
   const addressOf = clientAddresses(trustProxy, log);
-  const places = createPlaces({ total: MOST_CHECKED }, PATIENCE_MS, 'Too many sign-ins at once. Try again.');
+  const places = createPlaces(MOST_CHECKED, PATIENCE_MS, 'Too many sign-ins at once. Try again.');
 
   app.get('/sign-in', (c) =>
     c.html(html(<SignIn token={csrfToken(cookies.before(c))} next={pathOf(c.req.query('next'))} />)),

@@ -4,11 +4,19 @@ import type { TestApi } from '../support/api.ts';
 
 /** The hashes that were verified against, counted around the real function. */
 const verified = vi.hoisted((): string[] => []);
+/** Verifications in progress, and the most there were at one time. */
+const running = vi.hoisted(() => ({ now: 0, most: 0 }));
 vi.mock('@node-rs/argon2', async (original) => {
   const real = await original<typeof import('@node-rs/argon2')>();
-  const verify: typeof real.verify = (hash, ...rest) => {
+  const verify: typeof real.verify = async (hash, ...rest) => {
     verified.push(String(hash));
-    return real.verify(hash, ...rest);
+    running.now += 1;
+    running.most = Math.max(running.most, running.now);
+    try {
+      return await real.verify(hash, ...rest);
+    } finally {
+      running.now -= 1;
+    }
   };
   return { ...real, verify };
 });
@@ -39,4 +47,15 @@ test('a wrong password, an unknown name and a wrong key each cost one verificati
     costs.push(verified.map((hash) => hash.split('$').slice(1, 4).join('$')));
   }
   expect(costs).toEqual(Array(4).fill(['argon2id$v=19$m=19456,t=2,p=1']));
+});
+
+test('the passwords of one address are verified one after the other, however many it sends', async () => {
+  const { apiKey, shop } = api.eshop;
+  running.most = 0;
+  const { username, password } = shop;
+  const logins = Array.from({ length: 12 }, () =>
+    api.anonymous('POST', '/v21/users/login', { username, password }, { 'x-api-key': apiKey }),
+  );
+  for (const { status } of await Promise.all(logins)) expect(status).toBe(200);
+  expect(running.most).toBe(1);
 });
