@@ -11,7 +11,7 @@ import type { InFlightLimits } from '../db/outbox/claim.ts';
 import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
 import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
-import { handBackAll } from '../db/webhooks/attempts.ts';
+import { handBackAll } from '../db/webhooks/batch-returns.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { BatchStarter, BatchUrgency } from '../temporal/start-batch.ts';
 import type { Imports } from './imports.ts';
