@@ -46,7 +46,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-releases-nothing-after-a-failed-start',
-    file: 'src/relay/deliveries.ts',
+    file: 'src/relay/start-all.ts',
     text: '  await releaseDeliveries(sql, left);\n',
     replacement: '',
     noticed: 'After a moment without Temporal up to a hundred deliveries are half a minute late.',

@@ -14,17 +14,17 @@ import {
 } from '../db/outbox/recovery-changes.ts';
 import type { RecoveredStarter } from '../temporal/dispatcher.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
-import { startBatches } from './batches.ts';
-import { type DeliveriesDeps, startAll } from './deliveries.ts';
+import { type BatchesDeps, startBatches } from './batches.ts';
 import type { FirstAttempts } from './lane.ts';
 import { CONCURRENCY } from './limits.ts';
 import type { Next } from './loop.ts';
 import { passOn } from './pass-on.ts';
 import type { Precedence } from './precedence.ts';
 import type { RecoveryPace } from './recovery-pace.ts';
+import { type PassOnDeps, type StartDeps, startAll } from './start-all.ts';
 
 /** What recoveries take. */
-export interface RecoveriesDeps extends DeliveriesDeps {
+export interface RecoveriesDeps extends Pick<PassOnDeps, 'limits'>, StartDeps, BatchesDeps {
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
   readonly recovered: RecoveredStarter;
   readonly firstAttempts: FirstAttempts;
@@ -34,7 +34,12 @@ export interface RecoveriesDeps extends DeliveriesDeps {
  * Passes on one page of changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
-export function dispatchRecoveries({ sql, log, recoveries, stopping }: RecoveriesDeps): Promise<Next> {
+export function dispatchRecoveries({
+  sql,
+  log,
+  recoveries,
+  stopping,
+}: Pick<RecoveriesDeps, 'sql' | 'log' | 'recoveries' | 'stopping'>): Promise<Next> {
   return passOn({
     stopping,
     claim: (limit) => claimRecoveryChanges(sql, limit),
