@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { type BatchRooms, createDestinations, createRooms, type Rooms } from './attempt/rooms.ts';
 import { BATCH_SLOTS, createSlots } from './attempt/slots.ts';
-import { together } from './attempt/watch.ts';
+import { watchBoth } from './attempt/watch.ts';
 import { countDeliveries } from './figures/delivery-figures.ts';
 import { createFigures, type Figures } from './figures/figures.ts';
 import { countMails, countMends, countRounds } from './figures/worker-figures.ts';
@@ -76,7 +76,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     rooms: options.rooms ?? createRooms(attemptsAtOnce, undefined, destinations),
     batchRooms: options.batchRooms ?? createRooms(BATCH_SLOTS, undefined, destinations),
     slots: createSlots(BATCH_SLOTS),
-    watch: together(countDeliveries(figures), logDeliveries(log)),
+    watch: watchBoth(countDeliveries(figures), logDeliveries(log)),
     repaired,
     onRound: countRounds(figures),
     onTemporal(now) {
