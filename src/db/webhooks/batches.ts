@@ -3,7 +3,7 @@
  * @module
  */
 import { v7 as uuidv7 } from 'uuid';
-import { LEASE_SECONDS } from '../outbox/outbox.ts';
+import { leaseEnd } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 
 /** A batch, and the execution of it that may begin attempts. */
@@ -60,7 +60,7 @@ export async function takeBatch(sql: Sql, id: string): Promise<BatchRun> {
 /** Keeps the claim on what a batch has not begun, as long as this execution may begin it. */
 export async function renewBatch(sql: Sql, { id, run }: BatchRun): Promise<void> {
   await sql`
-    update deliveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update deliveries set claimed_until = ${leaseEnd(sql)}
     where batch_id = ${id} and state in ('pending', 'retrying') and dispatched_at is null
       and exists (select from batches where id = ${id} and run = ${run})`;
 }
