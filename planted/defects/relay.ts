@@ -54,9 +54,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-terminated-workflow-blocks-all-changes',
-    file: 'src/temporal/dispatcher.ts',
-    text: '      if (!(error instanceof WorkflowNotFoundError)) throw error;',
-    replacement: '      throw error;',
+    file: 'src/temporal/signal.ts',
+    text: '    if (!(error instanceof WorkflowNotFoundError)) throw error;',
+    replacement: '    throw error;',
     noticed: 'A workflow terminated in the Temporal UI stops every later activation of every webhook.',
     caughtBy: relay(
       'a workflow that was terminated does not stand in the way of the changes of other webhooks',
