@@ -21,19 +21,19 @@ import {
 } from '@temporalio/workflow';
 import type { DeliverySituation } from '../src/attempt/situation.ts';
 import { createEndings, type DeliverEventResult } from './delivery-endings.ts';
-import { attemptOptions, lastChanceOptions, mailOptions, ownStepOptions } from './delivery-options.ts';
+import { attemptOptions, lastChanceOptions, mailOptions } from './delivery-options.ts';
 import {
   attemptFailedSignal,
   type DeliverEventInput,
   type DeliveryActivities,
   type FailedAttempt,
-  stepsQueue,
   webhookChangedSignal,
 } from './delivery-types.ts';
 import { nextStep, operatorOf } from './next-step.ts';
 import { takeOrders } from './operator-updates.ts';
 import { createOperatorView } from './operator-view.ts';
 import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
+import { ownSteps } from './own-steps.ts';
 
 const webhookChanged = defineSignal(webhookChangedSignal);
 const attemptFailed = defineSignal<[FailedAttempt]>(attemptFailedSignal);
@@ -48,9 +48,8 @@ const STALE_MS = 2_000;
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);
-  const taskQueue = stepsQueue(workflowInfo().taskQueue);
-  const own = proxyActivities<DeliveryActivities>({ ...ownStepOptions, taskQueue });
-  const mail = proxyActivities<DeliveryActivities>({ ...mailOptions, taskQueue });
+  const own = ownSteps<DeliveryActivities>();
+  const mail = ownSteps<DeliveryActivities>(mailOptions);
   const endings = createEndings({ input, own, mail, view });
   let changes = 0;
   setHandler(webhookChanged, () => {
