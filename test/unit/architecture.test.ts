@@ -61,6 +61,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/traces',
     'src/version.ts',
     'src/worker-session.ts',
+    'test',
     'workflows',
   ],
   demo: [
