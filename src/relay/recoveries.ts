@@ -16,7 +16,7 @@ import type { RecoveredStarter } from '../temporal/dispatcher.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
 import { type BatchesDeps, startBatches } from './batches.ts';
 import type { FirstAttempts } from './lane.ts';
-import { CONCURRENCY } from './limits.ts';
+import { CONCURRENCY, LEAST_SLOTS } from './limits.ts';
 import type { Next } from './loop.ts';
 import { passOn } from './pass-on.ts';
 import type { Precedence } from './precedence.ts';
@@ -55,8 +55,6 @@ export function dispatchRecoveries({
 /** Deliveries of a claim that get a batch, and of one whose deliveries get their own workflows. */
 const BATCH_SIZE = 100;
 const FEW = 20;
-/** With fewer free slots than this a batch waits. */
-const LEAST_SLOTS = 64;
 /** Before it is asked again whether something fresh waits, in milliseconds. */
 const YIELD_MS = 50;
 /** Before asking again for what cannot be claimed yet, in milliseconds. */

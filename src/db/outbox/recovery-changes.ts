@@ -2,21 +2,14 @@
  * Recoveries whose workflow has to be started, or told that something changed: their own rows say so.
  * @module
  */
-import type { EventType } from '../../domain/event-types.ts';
-import type { Recoverable } from '../../domain/recovery.ts';
 import type { Sql } from '../pool.ts';
+import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { leaseEnd } from './outbox.ts';
 
 /** A recovery of which Temporal has to be told. */
-export interface UntoldRecovery {
+export interface UntoldRecovery extends Search {
   readonly id: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
-  readonly webhookType: EventType;
-  readonly since: Date;
-  readonly until: Date;
-  readonly include: readonly Recoverable[];
   readonly found: number;
   readonly version: number;
   /** It is over: a workflow that runs is to hear of it, and none is to be started. */
