@@ -5,7 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
 import { type BatchDeps, makeBatch } from '../src/attempt/make-batch.ts';
-import { handBackAll } from '../src/db/webhooks/attempts.ts';
+import { handBackAll } from '../src/db/webhooks/batch-returns.ts';
 import { countBatch } from '../src/db/webhooks/batches.ts';
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';

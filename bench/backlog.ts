@@ -4,12 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEshop } from '../src/db/eshops.ts';
-import { recordEvent } from '../src/db/outbox/events.ts';
 import { notifierOf } from '../src/db/outbox/notify.ts';
 import type { Pool } from '../src/db/pool.ts';
 import { transaction } from '../src/db/transaction.ts';
 import { createWebhook, deleteWebhook } from '../src/db/webhooks/webhooks.ts';
 import { createKeys, newWebhookSecret } from '../src/keys.ts';
+import { recordEvent } from '../test/support/record-event.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {

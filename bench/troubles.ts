@@ -3,8 +3,8 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordEvent } from '../src/db/outbox/events.ts';
 import { transaction } from '../src/db/transaction.ts';
+import { recordEvent } from '../test/support/record-event.ts';
 import { benchRecord } from './backlog.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 import { sendFlatOut } from './rounds.ts';

@@ -100,9 +100,9 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-stop',
     group: 'stop',
     fault: 'worker stopped in order',
-    file: 'src/worker-role.ts',
-    text: '        shutdownGraceTime: options.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
-    replacement: '        shutdownGraceTime: Math.min(1, SHUTDOWN_SLACK_MS),\n',
+    file: 'src/worker-session.ts',
+    text: '      shutdownGraceTime: deps.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
+    replacement: '      shutdownGraceTime: Math.min(1, SHUTDOWN_SLACK_MS),\n',
     noticed: 'A deploy cuts the requests that are under way, and makes them again.',
   },
 ];

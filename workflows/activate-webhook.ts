@@ -4,13 +4,12 @@
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
-import { proxyActivities } from '@temporalio/workflow';
-import { carryOut, ownQueue } from './carry-out.ts';
-import { ownStepOptions } from './delivery-options.ts';
+import { carryOut } from './carry-out.ts';
+import { ownSteps } from './own-steps.ts';
 import type { WebhookOrder, WebhookOrderActivities, WebhookOrderResult } from './webhook-order-types.ts';
 
 /** Activates it; one that is active stays as it is. @throws ApplicationFailure `Refused` */
 export async function activateWebhook(order: WebhookOrder): Promise<WebhookOrderResult> {
-  const steps = proxyActivities<WebhookOrderActivities>({ ...ownStepOptions, taskQueue: ownQueue() });
+  const steps = ownSteps<WebhookOrderActivities>();
   return await carryOut(steps.activateWebhook(order));
 }

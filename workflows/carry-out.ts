@@ -2,19 +2,11 @@
  * An operator's order that is one step: what came of it is shown, and a refusal ends the workflow as failed.
  * @module
  */
-import {
-  ApplicationFailure,
-  setCurrentDetails,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { stepsQueue } from './delivery-types.ts';
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { literal } from './markdown.ts';
+import { refuse } from './refusal.ts';
 import { webhookIdKey } from './search-attributes.ts';
 import type { WebhookOrderAnswer, WebhookOrderResult } from './webhook-order-types.ts';
-
-/** Where steps are carried out. */
-export const ownQueue = () => stepsQueue(workflowInfo().taskQueue);
 
 /**
  * Carries it out.
@@ -28,7 +20,5 @@ export async function carryOut(order: Promise<WebhookOrderAnswer>): Promise<Webh
     upsertSearchAttributes([{ key: webhookIdKey, value: result.webhookId }]);
     return result;
   }
-  const failure = ApplicationFailure.nonRetryable(result.sentence, 'Refused');
-  failure.stack = '';
-  throw failure;
+  return refuse(result.sentence);
 }

@@ -11,21 +11,17 @@ import {
   isCancellation,
   proxyActivities,
   setCurrentDetails,
-  workflowInfo,
 } from '@temporalio/workflow';
 import type { BatchActivities, BatchResult, DeliverBatchInput } from './batch-types.ts';
 import { batchDetails, batchOutcome } from './batch-view.ts';
-import { batchOptions, ownStepOptions } from './delivery-options.ts';
-import { stepsQueue } from './delivery-types.ts';
+import { batchOptions } from './delivery-options.ts';
+import { ownSteps } from './own-steps.ts';
 
 /** Makes the first attempts of a batch, however often its worker is stopped or killed. */
 export async function deliverBatch(input: DeliverBatchInput): Promise<BatchResult> {
   const { batchId, policy } = input;
   const { attemptBatch } = proxyActivities<BatchActivities>(batchOptions(input));
-  const own = proxyActivities<BatchActivities>({
-    ...ownStepOptions,
-    taskQueue: stepsQueue(workflowInfo().taskQueue),
-  });
+  const own = ownSteps<BatchActivities>();
   const show = (sentence: string) => setCurrentDetails(`${batchDetails(input)}\n\n${sentence}`);
   try {
     for (;;) {

@@ -8,7 +8,6 @@
  */
 import {
   ActivityFailure,
-  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
@@ -20,34 +19,27 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
-import { type Standing, whoAndWhy } from '../src/domain/steering.ts';
-import { counted } from '../src/domain/words.ts';
-import { attemptOptions, lastChanceOptions, mailOptions, ownStepOptions } from './delivery-options.ts';
+import type { DeliverySituation } from '../src/attempt/situation.ts';
+import { createEndings, type DeliverEventResult } from './delivery-endings.ts';
+import { attemptOptions, lastChanceOptions, mailOptions } from './delivery-options.ts';
 import {
   attemptFailedSignal,
-  type CompensationResult,
   type DeliverEventInput,
   type DeliveryActivities,
   type FailedAttempt,
-  stepsQueue,
   webhookChangedSignal,
 } from './delivery-types.ts';
-import { nextStep } from './next-step.ts';
+import { nextStep, operatorOf } from './next-step.ts';
 import { takeOrders } from './operator-updates.ts';
-import { createOperatorView, deliveryTitle } from './operator-view.ts';
+import { createOperatorView } from './operator-view.ts';
 import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
+import { ownSteps } from './own-steps.ts';
 
 const webhookChanged = defineSignal(webhookChangedSignal);
 const attemptFailed = defineSignal<[FailedAttempt]>(attemptFailedSignal);
 
 /** A read that took longer than this, in milliseconds, is repeated. */
 const STALE_MS = 2_000;
-
-/** Result of a delivery that did not fail. */
-export interface DeliverEventResult {
-  readonly state: FinalState;
-}
 
 /**
  * Delivers one event to one webhook.
@@ -56,9 +48,9 @@ export interface DeliverEventResult {
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);
-  const taskQueue = stepsQueue(workflowInfo().taskQueue);
-  const own = proxyActivities<DeliveryActivities>({ ...ownStepOptions, taskQueue });
-  const mail = proxyActivities<DeliveryActivities>({ ...mailOptions, taskQueue });
+  const own = ownSteps<DeliveryActivities>();
+  const mail = ownSteps<DeliveryActivities>(mailOptions);
+  const endings = createEndings({ input, own, mail, view });
   let changes = 0;
   setHandler(webhookChanged, () => {
     changes += 1;
@@ -137,10 +129,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   } catch (error) {
     if (!isCancellation(error)) throw error;
     // Canceled by an operator: the e-shop's log must not show it as open forever.
-    await CancellationScope.nonCancellable(async () => {
-      const state = await close('canceled', false);
-      if (patched('operator-cancellation-shown')) view.ended(state, `Ended by an operator as ${state}.`);
-    });
+    await CancellationScope.nonCancellable(endings.endedByOperator);
     throw error;
   } finally {
     if (!allHandlersFinished()) await orders.settled();
@@ -176,15 +165,15 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         attempts(seen, made, windowEndsAt === null ? input.policy.windowMs : msUntil(windowEndsAt));
       switch (next.step) {
         case 'end':
-          return await uncancellable(() => endedBefore(next.state, !situation.open && situation.elsewhere));
+          return await endings.endedBefore(next.state, !situation.open && situation.elsewhere);
         case 'cancel':
-          return await cancel();
+          return await endings.cancel();
         case 'giveUp':
-          return await uncancellable(() => giveUp(situation));
+          return await endings.giveUp(situation);
         case 'compensate':
-          return await uncancellable(compensate);
+          return await endings.compensate();
         case 'expire':
-          return await uncancellable(() => expire(next.alarm, whyExpired(situation, next.alarm)));
+          return await endings.expire(next.alarm, situation);
         case 'beginHolding':
           break;
         case 'hold':
@@ -215,106 +204,4 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       }
     }
   }
-
-  /** An end that has begun is completed, even if the workflow is canceled. */
-  function uncancellable<T>(end: () => Promise<T>): Promise<T> {
-    return patched('uncancellable-end') ? CancellationScope.nonCancellable(end) : end();
-  }
-
-  function close(state: 'expired' | 'canceled', alarm: boolean): Promise<FinalState> {
-    return own.closeDelivery({ deliveryId: input.deliveryId, state, alarm });
-  }
-
-  async function cancel(): Promise<DeliverEventResult> {
-    const state = await close('canceled', false);
-    view.ended(state, 'Canceled: the webhook was deleted.');
-    return { state };
-  }
-
-  async function giveUp(situation: DeliverySituation): Promise<DeliverEventResult> {
-    const state = await close('canceled', false);
-    const operator = operatorOf(situation);
-    view.ended(state, `Given up by ${operator === null ? 'an operator' : whoAndWhy(operator)}.`);
-    return { state };
-  }
-
-  async function expire(alarm: boolean, why: string): Promise<DeliverEventResult> {
-    const state = await close('expired', alarm);
-    if (state !== 'expired') return { state };
-    view.ended(state, why);
-    throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
-  }
-
-  /** Started again, or reset by an operator, after the delivery had ended: its outcome stays, and is shown again. */
-  async function endedBefore(state: FinalState, elsewhere = false): Promise<DeliverEventResult> {
-    if (state === 'failed' && patched('ended-before')) return await compensateAgain();
-    if (state === 'expired' && patched('ended-before')) {
-      const why = 'Had already expired; nothing was sent.';
-      view.ended(state, why);
-      throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
-    }
-    const what = elsewhere ? 'Another workflow makes this delivery' : `Had already ended as ${state}`;
-    view.ended(state, `${what}; nothing was sent.`);
-    return { state };
-  }
-
-  async function compensate(): Promise<DeliverEventResult> {
-    const result = await compensation();
-    return result.state === 'failed' ? fail(`Failed after ${whatFailed(result)}`) : { state: result.state };
-  }
-
-  /** It has run before: only what is still missing of it is done. */
-  async function compensateAgain(): Promise<DeliverEventResult> {
-    const result = await compensation();
-    return result.state === 'failed'
-      ? fail(`Had already failed, after ${whatFailed(result)}`)
-      : { state: result.state };
-  }
-
-  /** The compensation and, if it deactivated the webhook, the e-mail about that. */
-  async function compensation(): Promise<CompensationResult> {
-    const result = await own.compensate(input.deliveryId);
-    const { state, deactivatedGeneration: generation } = result;
-    if (state === 'failed' && generation !== null) {
-      await mail.mailDeactivation({ webhookId: input.webhookId, generation });
-    }
-    return result;
-  }
-
-  function fail(why: string): never {
-    view.ended('failed', why);
-    throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
-  }
-}
-
-function whyExpired(situation: DeliverySituation, alarm: boolean): string {
-  if (situation.open && situation.spent === 'windowLost') {
-    const who = alarm
-      ? 'an outage of Waybill used up the window'
-      : 'an operator held it for most of the window';
-    return `Expired: ${who}, and the last attempt failed (${situation.lastError ?? 'no answer'}). The webhook stays active.`;
-  }
-  const meanwhile = operatorOf(situation) === null ? 'the webhook was inactive' : 'an operator held it';
-  return `Expired: the window ended while ${meanwhile}.`;
-}
-
-/** The operator who stopped it. */
-function operatorOf(situation: DeliverySituation): Standing | null {
-  return situation.open ? (situation.operator ?? null) : null;
-}
-
-/** "21 attempts (HTTP 503 from shop.example after 212 ms); the webhook was left as it is." */
-function whatFailed({ attemptsMade, lastError, deactivatedGeneration }: CompensationResult): string {
-  const webhook =
-    deactivatedGeneration === null
-      ? 'the webhook was left as it is'
-      : 'the webhook was deactivated and its e-shop mailed';
-  return `${counted(attemptsMade, 'attempt')} (${lastError ?? 'no answer'}); ${webhook}.`;
-}
-
-/** The end of a delivery that was not delivered: a sentence, and no stack trace, because no code failed. */
-function ended(sentence: string, type: 'DeliveryFailed' | 'DeliveryExpired'): ApplicationFailure {
-  const failure = ApplicationFailure.nonRetryable(sentence, type);
-  failure.stack = '';
-  return failure;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
+import type { Standing } from '../src/domain/steering.ts';
 
 /** The next step of a delivery; times in milliseconds since 1970. */
 export type NextStep =
@@ -43,4 +44,9 @@ export function nextStep(situation: DeliverySituation, workflowTime: number): Ne
   if (nextAttemptAt !== null && now < nextAttemptAt)
     return { step: 'waitForNextAttempt', until: nextAttemptAt };
   return { step: 'attempt', lastChance: false };
+}
+
+/** The operator who stopped it. */
+export function operatorOf(situation: DeliverySituation): Standing | null {
+  return situation.open ? (situation.operator ?? null) : null;
 }

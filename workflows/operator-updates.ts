@@ -7,7 +7,6 @@
  * @module
  */
 import {
-  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
@@ -29,6 +28,7 @@ import {
 } from '../src/domain/steering.ts';
 import type { DeliverEventInput, DeliveryActivities, SteeringOrder } from './delivery-types.ts';
 import type { OperatorView } from './operator-view.ts';
+import { refuse } from './refusal.ts';
 
 const TAKES = `Takes {"reason": "…", "by": "who asks"}; both may be left out, and the e-shop sees both.`;
 const DESCRIPTIONS: Readonly<Record<SteeringAction, string>> = {
@@ -110,12 +110,6 @@ export function takeOrders({ input, own, view, changed }: SteeringParts): Steeri
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
     },
   };
-}
-
-function refuse(why: string): never {
-  const refusal = ApplicationFailure.nonRetryable(why, 'Refused');
-  refusal.stack = '';
-  throw refusal;
 }
 
 /** Rejects what is known to be wrong, without a trace in the history. */

@@ -4,13 +4,12 @@
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
-import { proxyActivities } from '@temporalio/workflow';
-import { carryOut, ownQueue } from './carry-out.ts';
-import { ownStepOptions } from './delivery-options.ts';
+import { carryOut } from './carry-out.ts';
+import { ownSteps } from './own-steps.ts';
 import type { RecoverOrder, WebhookOrderActivities, WebhookOrderResult } from './webhook-order-types.ts';
 
 /** Begins it; `recoverWebhook` does the work. Requested again, it is the same recovery. @throws ApplicationFailure `Refused` */
 export async function recoverMissed(order: RecoverOrder): Promise<WebhookOrderResult> {
-  const steps = proxyActivities<WebhookOrderActivities>({ ...ownStepOptions, taskQueue: ownQueue() });
+  const steps = ownSteps<WebhookOrderActivities>();
   return await carryOut(steps.recoverMissed(order));
 }

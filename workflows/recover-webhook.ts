@@ -6,7 +6,6 @@
  * @module
  */
 import {
-  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   condition,
@@ -15,14 +14,12 @@ import {
   defineSignal,
   defineUpdate,
   isCancellation,
-  proxyActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { type RecoveryAction, recoveryActions } from '../src/domain/recovery.ts';
-import { ownStepOptions } from './delivery-options.ts';
-import { stepsQueue } from './delivery-types.ts';
+import { ownSteps } from './own-steps.ts';
 import {
   type RecoverWebhookInput,
   type RecoveryActivities,
@@ -31,6 +28,7 @@ import {
   recoveryChangedSignal,
 } from './recovery-types.ts';
 import { recoveryProgressDetails } from './recovery-view.ts';
+import { refuse } from './refusal.ts';
 
 const recoveryChanged = defineSignal(recoveryChangedSignal);
 const progressQuery = defineQuery<RecoveryProgress | null>('progress');
@@ -52,10 +50,7 @@ const DESCRIPTIONS: Readonly<Record<RecoveryAction, string>> = {
 /** Recovers until everything has been delivered or has failed, or until it is canceled. */
 export async function recoverWebhook(input: RecoverWebhookInput): Promise<RecoveryProgress> {
   const { recoveryId } = input;
-  const { advanceRecovery, controlRecovery } = proxyActivities<RecoveryActivities>({
-    ...ownStepOptions,
-    taskQueue: stepsQueue(workflowInfo().taskQueue),
-  });
+  const { advanceRecovery, controlRecovery } = ownSteps<RecoveryActivities>();
   let changes = 0;
   let latest: RecoveryProgress | null = null;
   const show = (progress: RecoveryProgress) => {
@@ -124,13 +119,9 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
 
 /** @throws ApplicationFailure, which is what the operator reads */
 function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgress | null): void {
-  const refuse = (why: string) => {
-    throw ApplicationFailure.nonRetryable(why, 'Refused');
-  };
   const reason = reasonIn(order);
   if (reason === undefined) refuse('Takes nothing, or {"reason": "a text"}.');
-  else if (reason.length > LONGEST_REASON)
-    refuse(`The reason may have at most ${LONGEST_REASON} characters.`);
+  if (reason.length > LONGEST_REASON) refuse(`The reason may have at most ${LONGEST_REASON} characters.`);
   if (latest?.state === 'completed' || latest?.state === 'canceled') {
     refuse(`The recovery is ${latest.state}: there is nothing to ${action}.`);
   }

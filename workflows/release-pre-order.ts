@@ -3,27 +3,16 @@
  * time, or its turn after it, and releases it; no process needs to be alive in between.
  * @module
  */
-import {
-  condition,
-  continueAsNew,
-  defineSignal,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
-import { ownStepOptions } from './delivery-options.ts';
-import { stepsQueue } from './delivery-types.ts';
+import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import { literal } from './markdown.ts';
+import { ownSteps } from './own-steps.ts';
 import { type ReleaseActivities, type ReleasePreOrderInput, releaseChangedSignal } from './release-types.ts';
 
 const releaseChanged = defineSignal(releaseChangedSignal);
 
 /** Waits for the release time, wherever it is moved; ends when the order is no longer a pre-order. */
 export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ released: boolean }> {
-  const { readRelease, releaseOrder } = proxyActivities<ReleaseActivities>({
-    ...ownStepOptions,
-    taskQueue: stepsQueue(workflowInfo().taskQueue),
-  });
+  const { readRelease, releaseOrder } = ownSteps<ReleaseActivities>();
   let changes = 0;
   setHandler(releaseChanged, () => {
     changes += 1;

@@ -3,8 +3,8 @@
  * stands in its details.
  * @module
  */
-import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
-import { stepsQueue } from './delivery-types.ts';
+import { setCurrentDetails } from '@temporalio/workflow';
+import { ownSteps } from './own-steps.ts';
 import {
   type RetentionActivities,
   type RetentionInput,
@@ -14,10 +14,7 @@ import {
 
 /** Runs the retention once. */
 export async function retention(input: RetentionInput): Promise<RetentionResult> {
-  const { retain } = proxyActivities<RetentionActivities>({
-    ...retentionOptions,
-    taskQueue: stepsQueue(workflowInfo().taskQueue),
-  });
+  const { retain } = ownSteps<RetentionActivities>(retentionOptions);
   const done = await retain(input);
   setCurrentDetails(done.sentence);
   return done;

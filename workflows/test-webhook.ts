@@ -4,8 +4,8 @@
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
-import { proxyActivities } from '@temporalio/workflow';
-import { carryOut, ownQueue } from './carry-out.ts';
+import { carryOut } from './carry-out.ts';
+import { ownSteps } from './own-steps.ts';
 import {
   type WebhookOrder,
   type WebhookOrderActivities,
@@ -15,6 +15,6 @@ import {
 
 /** Makes one request with a sample, active or not; nothing follows from it. @throws ApplicationFailure `Refused` */
 export async function testWebhook(order: WebhookOrder): Promise<WebhookOrderResult> {
-  const steps = proxyActivities<WebhookOrderActivities>({ ...webhookTestOptions, taskQueue: ownQueue() });
+  const steps = ownSteps<WebhookOrderActivities>(webhookTestOptions);
   return await carryOut(steps.testWebhook(order));
 }

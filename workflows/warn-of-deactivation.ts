@@ -4,9 +4,9 @@
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  * @module
  */
-import { proxyActivities, setCurrentDetails, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails } from '@temporalio/workflow';
 import { mailOptions } from './delivery-options.ts';
-import { stepsQueue } from './delivery-types.ts';
+import { ownSteps } from './own-steps.ts';
 import {
   type WarningActivities,
   type WarningInput,
@@ -23,10 +23,7 @@ const ENDS: Readonly<Record<WarningResult['outcome'], string>> = {
 
 /** Sends it, once. */
 export async function warnOfDeactivation(input: WarningInput): Promise<WarningResult> {
-  const { mailWarning } = proxyActivities<WarningActivities>({
-    ...mailOptions,
-    taskQueue: stepsQueue(workflowInfo().taskQueue),
-  });
+  const { mailWarning } = ownSteps<WarningActivities>(mailOptions);
   const result = await mailWarning(input.warningId);
   setCurrentDetails(`**${warningTitle(input)}**\n\n${ENDS[result.outcome]}`);
   return result;

@@ -15,7 +15,7 @@ import { createPace } from '../../src/relay/pace.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { deliveryWorkerTuning } from '../../src/worker-role.ts';
+import { deliveryWorkerTuning } from '../../src/worker-session.ts';
 import { serve } from './serve.ts';
 
 const TASK_QUEUE = 'floor';

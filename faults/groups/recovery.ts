@@ -3,9 +3,10 @@
  * flight.
  * @module
  */
-import { recordEvent } from '../../src/db/outbox/events.ts';
+
 import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { transaction } from '../../src/db/transaction.ts';
+import { recordEvent } from '../../test/support/record-event.ts';
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
 import { RECOVERED, type Script } from '../receivers.ts';

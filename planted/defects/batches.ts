@@ -8,6 +8,7 @@ const records = (...tests: string[]) => [{ file: 'test/db/batch-records.test.ts'
 const batch = (...tests: string[]) => [{ file: 'test/workflow/batch.test.ts', tests }];
 const killed = (...tests: string[]) => [{ file: 'test/faults/batch-killed.test.ts', tests }];
 const ATTEMPTS = 'src/db/webhooks/attempts.ts';
+const RETURNS = 'src/db/webhooks/batch-returns.ts';
 const ENDED_BY_AN_OPERATOR =
   'a batch whose workflow was terminated: each that had not begun is handed back, the requests under way count, and the batch does not begin again';
 
@@ -48,7 +49,7 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: 'batch-gives-away-what-its-successor-has',
-    file: 'src/db/webhooks/attempts.ts',
+    file: RETURNS,
     text: `\${anyOf(sql, sql\`d.id\`, ids)} and exists (select from held_by_us)\``,
     replacement: `\${anyOf(sql, sql\`d.id\`, ids)}\``,
     noticed: 'A worker that comes to again takes away what another one has under way: it is sent twice.',
@@ -119,7 +120,7 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: 'batch-hands-back-what-is-under-way',
-    file: ATTEMPTS,
+    file: RETURNS,
     text: 'and a.started_at > now() - make_interval',
     replacement: 'and a.started_at > now() + make_interval',
     noticed: 'Whoever terminates a batch makes its receivers get twice what is under way.',

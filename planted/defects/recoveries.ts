@@ -13,7 +13,7 @@ export const recoveryDefects: readonly Defect[] = [
   {
     name: 'recovery-that-is-over-is-started-again',
     file: 'src/temporal/start-recovery.ts',
-    text: '      if (recovery.ended) return await tell(recovery.id);\n',
+    text: '      if (ended) return await signalWorkflow(client, recoveryWorkflowId(id), { name: recoveryChangedSignal });\n',
     replacement: '',
     noticed: 'A recovery that was canceled in Temporal is shown there as completed.',
     caughtBy: workflow("canceled with Temporal's own button: it is canceled for the e-shop too"),

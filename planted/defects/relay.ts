@@ -46,7 +46,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-releases-nothing-after-a-failed-start',
-    file: 'src/relay/deliveries.ts',
+    file: 'src/relay/start-all.ts',
     text: '  await releaseDeliveries(sql, left);\n',
     replacement: '',
     noticed: 'After a moment without Temporal up to a hundred deliveries are half a minute late.',
@@ -54,9 +54,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-terminated-workflow-blocks-all-changes',
-    file: 'src/temporal/dispatcher.ts',
-    text: '      if (!(error instanceof WorkflowNotFoundError)) throw error;',
-    replacement: '      throw error;',
+    file: 'src/temporal/signal.ts',
+    text: '    if (!(error instanceof WorkflowNotFoundError)) throw error;',
+    replacement: '    throw error;',
     noticed: 'A workflow terminated in the Temporal UI stops every later activation of every webhook.',
     caughtBy: relay(
       'a workflow that was terminated does not stand in the way of the changes of other webhooks',

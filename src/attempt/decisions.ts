@@ -18,7 +18,7 @@ import { latenessMs } from './lateness.ts';
 import type { AttemptFailure, AttemptPutOff, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
 
 /** Up to this much late or early, in milliseconds, is a busy moment and not an outage of Waybill. */
-export const MOMENT_MS = 1_000;
+const MOMENT_MS = 1_000;
 
 /** Why no request may leave now; null if one may. */
 export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Refusal | null {

@@ -4,12 +4,8 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type AttemptRecord,
-  type BatchRun,
-  recordAttempts,
-  webhookGenerations,
-} from '../db/webhooks/attempts.ts';
+import { type AttemptRecord, recordAttempts, webhookGenerations } from '../db/webhooks/attempts.ts';
+import type { BatchRun } from '../db/webhooks/batches.ts';
 import type { AttemptResult, Sender } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';

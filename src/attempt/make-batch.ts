@@ -5,8 +5,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whileLeased } from '../db/outbox/lease.ts';
-import { type BatchedDelivery, type BatchRun, loadOfBatch, openInBatch } from '../db/webhooks/attempts.ts';
-import { type BatchCounts, countBatch, renewBatch, takeBatch } from '../db/webhooks/batches.ts';
+import { loadOfBatch } from '../db/webhooks/attempts.ts';
+import {
+  type BatchCounts,
+  type BatchedDelivery,
+  type BatchRun,
+  countBatch,
+  openInBatch,
+  renewBatch,
+  takeBatch,
+} from '../db/webhooks/batches.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { type OpenSpan, traced } from '../traces/traces.ts';
 import { batchSpan, linkToDeliveries } from './attempt-span.ts';

@@ -3,7 +3,8 @@
  * that dies repeats little.
  * @module
  */
-import { type BatchRun, handBack, putBack } from '../db/webhooks/attempts.ts';
+import { handBack, putBack } from '../db/webhooks/batch-returns.ts';
+import type { BatchRun } from '../db/webhooks/batches.ts';
 import type { AttemptDeps } from './begin-attempts.ts';
 import { type AnsweredAttempt, record, withRetries } from './finish-attempts.ts';
 import type { AttemptTerms } from './outcome.ts';

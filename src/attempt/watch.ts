@@ -49,7 +49,7 @@ export interface DeliveryWatch {
 }
 
 /** Both hear everything. */
-export function together(one: DeliveryWatch, other: DeliveryWatch): DeliveryWatch {
+export function watchBoth(one: DeliveryWatch, other: DeliveryWatch): DeliveryWatch {
   return {
     attempted(attempt) {
       one.attempted(attempt);

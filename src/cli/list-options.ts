@@ -8,7 +8,7 @@ import { eventTypeNames } from '../domain/event-types.ts';
 import { eshopSchema } from './eshop-option.ts';
 
 /** The most rows of a list: what is looked for among more is filtered first. */
-export const MOST_LISTED = 1_000;
+const MOST_LISTED = 1_000;
 
 /** The option that bounds a list. */
 export const limitOption = () =>

@@ -4,8 +4,8 @@
  */
 import type { Role } from '../domain/role.ts';
 import { hashApiKey } from '../keys.ts';
+import { askTogether } from './ask-together.ts';
 import type { Pool, Sql } from './pool.ts';
-import { together } from './together.ts';
 
 /** A user with what a login needs. */
 export interface UserRow {
@@ -115,7 +115,7 @@ export function mayUse(
   { eshopId, userId, role }: { readonly eshopId: number; readonly userId: number; readonly role: Role },
   passwordVersion: number,
 ): Promise<Date | null> {
-  const ask = askers.get(sql) ?? together(MOST_ASKING, (asking) => allowed(sql, asking));
+  const ask = askers.get(sql) ?? askTogether(MOST_ASKING, (asking) => allowed(sql, asking));
   askers.set(sql, ask);
   return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
 }

@@ -29,7 +29,7 @@ export interface SocketDeadlines {
 }
 
 /** The server owed an answer, and nothing came. */
-export class DatabaseSilent extends Error {
+class DatabaseSilent extends Error {
   override readonly name = 'DatabaseSilent';
   /** Of the family of the library's own codes of lost connections. */
   readonly code = 'CONNECTION_SILENT';

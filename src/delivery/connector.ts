@@ -79,7 +79,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
 }
 
 /** A lookup that leaves out refused addresses and fails with `RefusedDestination` when none is left. */
-export function guardedLookup(guard: AddressGuard, resolve: Resolve, port: number): LookupFunction {
+function guardedLookup(guard: AddressGuard, resolve: Resolve, port: number): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname).then(
       (addresses) => {

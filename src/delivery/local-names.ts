@@ -7,7 +7,7 @@ import { isIP } from 'node:net';
 import { watchedFile } from './watched-file.ts';
 
 /** Where the system keeps its own names. */
-export const HOSTS_FILE =
+const HOSTS_FILE =
   process.platform === 'win32'
     ? `${process.env.SystemRoot ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
     : '/etc/hosts';

@@ -11,7 +11,7 @@ import { type FieldProblem, invalid } from './problem.ts';
 import { isObject } from './validation.ts';
 
 /** E: enabled. D: disabled, left out by an update. */
-export const lineStates = ['E', 'D'] as const;
+const lineStates = ['E', 'D'] as const;
 
 /** What every such line has. */
 export interface AnnouncedLine {

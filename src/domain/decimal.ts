@@ -12,11 +12,11 @@ export const payloadVersions = ['v2', 'v21'] as const;
 export type PayloadVersion = (typeof payloadVersions)[number];
 
 /** The most digits a decimal may have: every such decimal survives the way through a JSON number. */
-export const MAX_DIGITS = 15;
+const MAX_DIGITS = 15;
 /** The most decimals of an amount of money. */
-export const MONEY_DECIMALS = 4;
+const MONEY_DECIMALS = 4;
 /** The most decimals of a count; with more, a JSON number could fall into exponent notation. */
-export const COUNT_DECIMALS = 6;
+const COUNT_DECIMALS = 6;
 
 const PLAIN = /^(-?)(\d+)(?:\.(\d+))?$/;
 

@@ -26,8 +26,8 @@ export interface RecoveryPace {
 }
 
 /** Deliveries that wait for their first attempt: at the beginning and at least, and at most. */
-export const FEWEST_WAITING = 20;
-export const MOST_WAITING = 500;
+const FEWEST_WAITING = 20;
+const MOST_WAITING = 500;
 /** With so many to be attempted again nothing more is created. */
 const MOST_RETRYING = 1_000;
 /** So many that failed, while none succeeds, are enough to know: one more per step tries whether that has changed. */

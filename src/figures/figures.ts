@@ -18,7 +18,7 @@ const REQUEST_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.
 const EVENT_LOOP_PRECISION_MS = 20;
 
 /** The class of an HTTP status as a label; `none` where no answer arrived. */
-export const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 /** A value of the label `status`. */
 export type StatusClass = (typeof statusClasses)[number];
 

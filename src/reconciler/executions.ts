@@ -9,6 +9,7 @@ import proto from '@temporalio/proto';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { recoveryChangedSignal } from '../../workflows/recovery-types.ts';
 import { releaseChangedSignal } from '../../workflows/release-types.ts';
+import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
 import type { Found } from './verdict.ts';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
@@ -31,8 +32,6 @@ export interface Executions {
   running(): AsyncIterable<{ readonly workflowId: string }>;
 }
 
-/** Deadline of one call, in milliseconds. */
-const CALL_DEADLINE_MS = 5_000;
 /** Events in which a workflow's answer to what it was told last is found. */
 const LATEST_EVENTS = 20;
 /** Workflows per page of the list: the most Temporal gives. */
@@ -49,7 +48,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
   const { workflowService } = client;
   const { namespace } = client.options;
   const queue = taskQueue.replaceAll("'", "''");
-  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
+  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + READ_DEADLINE_MS, call);
 
   /** The workflows for which a condition holds. */
   async function* list(condition: string) {

@@ -14,7 +14,7 @@ import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
 import * as recoveries from '../db/recoveries/reconciliation.ts';
 import { controlRecovery } from '../db/recoveries/recoveries.ts';
-import { handBackAll } from '../db/webhooks/attempts.ts';
+import { handBackAll } from '../db/webhooks/batch-returns.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
 import type { Kind, NextStep } from './verdict.ts';

@@ -11,11 +11,12 @@ import type { InFlightLimits } from '../db/outbox/claim.ts';
 import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
 import { type QueuedDelivery, releaseDeliveries } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
-import { handBackAll } from '../db/webhooks/attempts.ts';
+import { handBackAll } from '../db/webhooks/batch-returns.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { BatchStarter, BatchUrgency } from '../temporal/start-batch.ts';
 import type { Imports } from './imports.ts';
 import type { Lane } from './lane.ts';
+import { LEAST_SLOTS } from './limits.ts';
 import type { Next } from './loop.ts';
 import type { Precedence } from './precedence.ts';
 
@@ -37,8 +38,6 @@ export interface BatchesDeps {
 
 /** Deliveries of a batch: a workflow costs Temporal the same whatever its size. */
 const BATCH_SIZE = 500;
-/** With fewer free slots than this a batch would be a small one. */
-const LEAST_SLOTS = 64;
 /** While slots are free, so many in flight count as one turn taken. */
 const MOST_PER_TURN = 32;
 /** Before slots are looked at again, in milliseconds. */

@@ -23,9 +23,12 @@ import {
 } from '../db/outbox/without-workflow.ts';
 import { eachLimited } from '../each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
-import type { PassOnDeps } from './deliveries.ts';
 import type { FanOutPace } from './fan-out-pace.ts';
 import type { Next } from './loop.ts';
+import type { PassOnDeps } from './start-all.ts';
+
+/** What telling deliveries of changes takes. */
+export type ChangesDeps = Pick<PassOnDeps, 'sql' | 'dispatcher' | 'log' | 'stopping' | 'watch'>;
 
 /** Webhooks whose deliveries are told side by side, and calls of each under way at once. */
 const WEBHOOKS = 5;
@@ -37,7 +40,7 @@ const PAGE_INTERVAL_MS = 250;
  * Tells one page of each of a few changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
-export async function dispatchChanges(deps: PassOnDeps, pace: FanOutPace): Promise<Next> {
+export async function dispatchChanges(deps: ChangesDeps, pace: FanOutPace): Promise<Next> {
   const { sql } = deps;
   const claimed = await claimWebhookChanges(sql, WEBHOOKS);
   if (claimed.length === 0) return (await countWebhookChanges(sql)) > 0 ? PAGE_INTERVAL_MS : 'idle';
@@ -72,7 +75,7 @@ export async function dispatchChanges(deps: PassOnDeps, pace: FanOutPace): Promi
 const pauseFor = (changes: number) => PAGE_INTERVAL_MS * Math.max(1, Math.ceil(changes / WEBHOOKS));
 
 async function passOn(
-  deps: PassOnDeps,
+  deps: ChangesDeps,
   pace: FanOutPace,
   change: WebhookChange,
   { page, pauseMs }: { readonly page: number; readonly pauseMs: number },
@@ -119,7 +122,7 @@ async function passOn(
 
 /** What the change means for the deliveries without a workflow. @returns how many were changed */
 async function settle(
-  { sql, watch }: PassOnDeps,
+  { sql, watch }: Pick<ChangesDeps, 'sql' | 'watch'>,
   { deleted, wakes, webhookId }: WebhookChange,
 ): Promise<number> {
   if (deleted) {
@@ -132,7 +135,7 @@ async function settle(
 
 /** @returns false where the relay is being stopped: the page is told again by whoever comes next */
 async function tell(
-  deps: PassOnDeps,
+  deps: ChangesDeps,
   pace: FanOutPace,
   deliveries: readonly ToldDelivery[],
 ): Promise<boolean> {

@@ -5,12 +5,12 @@
  */
 import { claimHandedBack, countOverdue } from '../db/outbox/handed-back.ts';
 import type { HandedBackStarter } from '../temporal/dispatcher.ts';
-import { type PassOnDeps, startAll } from './deliveries.ts';
 import { type HandBackPace, leastOf, MOST_WHILE_FELT, pauseAfter } from './hand-back-pace.ts';
 import type { Next } from './loop.ts';
+import { type StartDeps, startAll } from './start-all.ts';
 
 /** What this takes. */
-export interface HandedBackDeps extends PassOnDeps {
+export interface HandedBackDeps extends StartDeps {
   readonly handedBack: HandedBackStarter;
 }
 

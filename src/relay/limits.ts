@@ -9,3 +9,5 @@ export const BATCH = 100;
 export const CONCURRENCY = 25;
 /** Before the next claim while as much is handed over as may be, in milliseconds. */
 export const FULL_MS = 100;
+/** With fewer free slots than this a batch waits: it would be a small one. */
+export const LEAST_SLOTS = 64;

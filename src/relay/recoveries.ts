@@ -14,17 +14,17 @@ import {
 } from '../db/outbox/recovery-changes.ts';
 import type { RecoveredStarter } from '../temporal/dispatcher.ts';
 import type { RecoveryStarter } from '../temporal/start-recovery.ts';
-import { startBatches } from './batches.ts';
-import { type DeliveriesDeps, startAll } from './deliveries.ts';
+import { type BatchesDeps, startBatches } from './batches.ts';
 import type { FirstAttempts } from './lane.ts';
-import { CONCURRENCY } from './limits.ts';
+import { CONCURRENCY, LEAST_SLOTS } from './limits.ts';
 import type { Next } from './loop.ts';
 import { passOn } from './pass-on.ts';
 import type { Precedence } from './precedence.ts';
 import type { RecoveryPace } from './recovery-pace.ts';
+import { type PassOnDeps, type StartDeps, startAll } from './start-all.ts';
 
 /** What recoveries take. */
-export interface RecoveriesDeps extends DeliveriesDeps {
+export interface RecoveriesDeps extends Pick<PassOnDeps, 'limits'>, StartDeps, BatchesDeps {
   readonly recoveries: Pick<RecoveryStarter, 'signalRecoveryChanged'>;
   readonly recovered: RecoveredStarter;
   readonly firstAttempts: FirstAttempts;
@@ -34,7 +34,12 @@ export interface RecoveriesDeps extends DeliveriesDeps {
  * Passes on one page of changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
-export function dispatchRecoveries({ sql, log, recoveries, stopping }: RecoveriesDeps): Promise<Next> {
+export function dispatchRecoveries({
+  sql,
+  log,
+  recoveries,
+  stopping,
+}: Pick<RecoveriesDeps, 'sql' | 'log' | 'recoveries' | 'stopping'>): Promise<Next> {
   return passOn({
     stopping,
     claim: (limit) => claimRecoveryChanges(sql, limit),
@@ -50,8 +55,6 @@ export function dispatchRecoveries({ sql, log, recoveries, stopping }: Recoverie
 /** Deliveries of a claim that get a batch, and of one whose deliveries get their own workflows. */
 const BATCH_SIZE = 100;
 const FEW = 20;
-/** With fewer free slots than this a batch waits. */
-const LEAST_SLOTS = 64;
 /** Before it is asked again whether something fresh waits, in milliseconds. */
 const YIELD_MS = 50;
 /** Before asking again for what cannot be claimed yet, in milliseconds. */

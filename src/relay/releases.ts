@@ -8,10 +8,10 @@ import {
   removeChanges,
   renewChanges,
 } from '../db/outbox/claim-changes.ts';
-import type { PassOnDeps } from './deliveries.ts';
 import { HAND_BACK_INTERVAL_MS, type HandBackPace } from './hand-back-pace.ts';
 import type { Next } from './loop.ts';
 import { passOn } from './pass-on.ts';
+import type { PassOnDeps } from './start-all.ts';
 
 /** The least per page, even while others feel it. */
 const LEAST = 2;
@@ -21,7 +21,7 @@ const LEAST = 2;
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
 export function dispatchReleases(
-  { sql, log, dispatcher, stopping }: PassOnDeps,
+  { sql, log, dispatcher, stopping }: Pick<PassOnDeps, 'sql' | 'log' | 'dispatcher' | 'stopping'>,
   pace: HandBackPace,
 ): Promise<Next> {
   return passOn({

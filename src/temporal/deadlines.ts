@@ -13,3 +13,5 @@ export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
  * the answer to a start its first workflow task would be lost too, and come again only after a task time-out.
  */
 export const CALL_DEADLINE_MS = 10_000;
+/** Deadline of a call that only reads, in milliseconds: whoever asks may ask again. */
+export const READ_DEADLINE_MS = 5_000;

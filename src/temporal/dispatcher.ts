@@ -7,7 +7,6 @@ import {
   type Client,
   isGrpcServiceError,
   WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
   type WorkflowOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
@@ -40,6 +39,7 @@ import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
+import { signalWorkflow } from './signal.ts';
 import type { BatchStarter } from './start-batch.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
 
@@ -114,23 +114,8 @@ export function createDispatcher(
   /** On a clock that does not jump. */
   let withoutHostUntil = Number.NEGATIVE_INFINITY;
 
-  async function signal(
-    workflowId: string,
-    deadlineMs: number,
-    name: string,
-    args: FailedAttempt[],
-  ): Promise<void> {
-    try {
-      await client.withDeadline(Date.now() + deadlineMs, () =>
-        client.workflow.getHandle(workflowId).signal(name, ...args),
-      );
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  }
-
   const signalWebhookChanged = (delivery: NamedDelivery) =>
-    signal(deliveryWorkflowId(delivery), CALL_DEADLINE_MS, webhookChangedSignal, []);
+    signalWorkflow(client, deliveryWorkflowId(delivery), { name: webhookChangedSignal });
 
   /** @returns false where a workflow of this delivery is in the way */
   async function start(
@@ -242,7 +227,11 @@ export function createDispatcher(
       await signalWebhookChanged(delivery);
     },
     signalAttemptFailed: (workflowId, attempt) =>
-      signal(workflowId, BEST_EFFORT_DEADLINE_MS, attemptFailedSignal, [attempt]),
+      signalWorkflow(client, workflowId, {
+        name: attemptFailedSignal,
+        args: [attempt],
+        deadlineMs: BEST_EFFORT_DEADLINE_MS,
+      }),
     async signalReleaseChanged(eshopId, eshopOrderId) {
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
         client.workflow.signalWithStart<typeof releasePreOrder>('releasePreOrder', {

@@ -5,6 +5,7 @@
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { CALL_DEADLINE_MS } from './deadlines.ts';
 import { searchAttributeTypes } from './search-attributes.ts';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
@@ -25,7 +26,7 @@ export async function registerSearchAttributes(
 ): Promise<void> {
   const wanted = Object.entries(searchAttributeTypes);
   try {
-    await connection.withDeadline(Date.now() + 10_000, async () => {
+    await connection.withDeadline(Date.now() + CALL_DEADLINE_MS, async () => {
       const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
       const missing = wanted.filter(([name]) => !(name in customAttributes));
       if (missing.length === 0) return;

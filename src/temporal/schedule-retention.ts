@@ -5,9 +5,7 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type RetentionInput, retentionId } from '../../workflows/retention-types.ts';
-
-/** Deadline of the call, in milliseconds. */
-const CALL_DEADLINE_MS = 10_000;
+import { CALL_DEADLINE_MS } from './deadlines.ts';
 
 /**
  * Makes the schedule, unless it is there: what an operator made of it (paused it, say) stays. Its first run begins at

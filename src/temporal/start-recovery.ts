@@ -2,7 +2,7 @@
  * Starts the workflows of recoveries, and tells them of changes.
  * @module
  */
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { priorityOf } from '../../workflows/priorities.ts';
 import type { recoverWebhook } from '../../workflows/recover-webhook.ts';
@@ -15,6 +15,7 @@ import { recoveryDetails, recoveryTitle } from '../../workflows/recovery-view.ts
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { UntoldRecovery } from '../db/outbox/recovery-changes.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
+import { signalWorkflow } from './signal.ts';
 
 /** Starts recoveries. */
 export interface RecoveryStarter {
@@ -53,19 +54,10 @@ export function createRecoveryStarter(client: Client, taskQueue: string): Recove
     };
   }
 
-  async function tell(recoveryId: string): Promise<void> {
-    try {
-      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.getHandle(recoveryWorkflowId(recoveryId)).signal(recoveryChangedSignal),
-      );
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
-  }
-
   return {
     async signalRecoveryChanged(recovery) {
-      if (recovery.ended) return await tell(recovery.id);
+      const { id, ended } = recovery;
+      if (ended) return await signalWorkflow(client, recoveryWorkflowId(id), { name: recoveryChangedSignal });
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
         client.workflow.signalWithStart<typeof recoverWebhook>('recoverWebhook', {
           ...options(recovery),

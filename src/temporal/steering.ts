@@ -20,7 +20,7 @@ import { steerDelivery } from '../db/webhooks/operator-actions.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { SOMEBODY, type SteeringAction } from '../domain/steering.ts';
 import { UserError } from '../user-error.ts';
-import { CALL_DEADLINE_MS } from './deadlines.ts';
+import { signalWorkflow } from './signal.ts';
 
 /** What steering receives. */
 export interface SteeringDeps {
@@ -52,7 +52,7 @@ export function createSteering({ client, sql, policy }: SteeringDeps): DeliveryS
     if (steered === null) throw new UserError(`There is no delivery ${deliveryId}.`);
     if (!steered.accepted) throw new UserError(steered.sentence);
     // Its workflow may have begun meanwhile.
-    await tell(await workflowOf(deliveryId));
+    await signalWorkflow(client, await workflowOf(deliveryId), { name: webhookChangedSignal });
     return steered.sentence;
   }
 
@@ -89,16 +89,6 @@ export function createSteering({ client, sql, policy }: SteeringDeps): DeliveryS
         );
       }
       throw error;
-    }
-  }
-
-  async function tell(workflowId: string): Promise<void> {
-    try {
-      await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.getHandle(workflowId).signal(webhookChangedSignal),
-      );
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
   }
 

@@ -4,10 +4,9 @@
  */
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { READ_DEADLINE_MS } from './deadlines.ts';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
-/** Deadline of the call, in milliseconds. */
-const CALL_DEADLINE_MS = 5_000;
 /**
  * A worker that lives has asked within this time, in milliseconds: it asks again when nothing has come for a minute. Temporal
  * names those that are gone for five.
@@ -17,7 +16,7 @@ const ASKED_WITHIN_MS = 90_000;
 /** The workers of a task queue that live, by their identities (process and machine). */
 export async function workersSeen(client: Client, taskQueue: string): Promise<string[]> {
   const { namespace } = client.options;
-  const described = await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
+  const described = await client.withDeadline(Date.now() + READ_DEADLINE_MS, () =>
     Promise.all(
       [TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY].map((taskQueueType) =>
         client.workflowService.describeTaskQueue({

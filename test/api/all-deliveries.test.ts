@@ -1,6 +1,5 @@
 /** The deliveries of an e-shop across its webhooks: filters, pages, and a cursor that misses nothing. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { recordEvent } from '../../src/db/outbox/events.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
@@ -9,6 +8,7 @@ import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { accepted, exhaustDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 import { insertWebhook } from '../support/events.ts';
+import { recordEvent } from '../support/record-event.ts';
 
 /** A second or two, unless the machine is busy. */
 const SOON = { timeout: 60_000 };

@@ -4,7 +4,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
-import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { sampleOf } from '../../src/domain/catalogue.ts';
@@ -18,6 +17,7 @@ import {
   finishAttempt,
   makeAttempt,
 } from '../support/deliveries.ts';
+import { recordEvent } from '../support/record-event.ts';
 import { createWebhook, minimalWebhook } from '../support/webhooks.ts';
 
 let api: TestApi;

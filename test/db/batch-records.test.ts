@@ -6,14 +6,8 @@ import { nextToTell } from '../../src/db/outbox/claim-changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
 import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
-import {
-  type AttemptRecord,
-  beginAttempts,
-  handBack,
-  handBackAll,
-  putBack,
-  recordAttempts,
-} from '../../src/db/webhooks/attempts.ts';
+import { type AttemptRecord, beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
+import { handBack, handBackAll, putBack } from '../../src/db/webhooks/batch-returns.ts';
 import { countBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { expect, type TestContext, test } from 'vitest';
 import { createSlots, type Slots } from '../../src/attempt/slots.ts';
-import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
 import { dispatchBatch } from '../../src/relay/batches.ts';
@@ -49,7 +48,6 @@ async function relay(
     log: pino({ level: 'silent' }),
     stopping: new AbortController().signal,
     onTaken() {},
-    watch: unwatched,
   };
   const precedence = createPrecedence(() => 0);
   return { deps, precedence, eshopId, fire: (count: number) => fireMany({ sql, eshopId }, count) };

@@ -5,7 +5,8 @@ import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
 import { receivings } from '../../src/db/records/receivings.ts';
 import { returns } from '../../src/db/records/returns.ts';
-import { moveStock } from '../../src/db/records/stock.ts';
+import { stageMovements } from '../../src/db/records/stock.ts';
+import { workOf } from '../../src/db/records/work.ts';
 import { type Change, changeRecord } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { moveOrder } from '../../src/domain/order/changes.ts';
@@ -83,7 +84,9 @@ test("a stock movement, whose time is the database's whatever the clock of the p
   } as const;
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01T00:00:00Z') });
   try {
-    const [record] = await transaction(api.sql, (tx) => moveStock(tx, api.eshop.eshopId, [movement]));
+    const [record] = await transaction(api.sql, (tx) =>
+      workOf(tx, api.eshop.eshopId, (work) => stageMovements(work, [movement])),
+    );
     const [row] = await api.sql`select now() as now from stock_movements where id = ${record?.id ?? 0}`;
     expect(Math.abs(Date.parse(record?.createdAt ?? '') - Number(row?.now))).toBeLessThan(60_000);
   } finally {

@@ -7,12 +7,11 @@ import { closedAmong, owedAmong } from '../../src/db/reconciliation.ts';
 import {
   type AttemptRecord,
   beginAttempts,
-  handBack,
   loadForAttempt,
   loadOfBatch,
-  putBack,
   recordAttempts,
 } from '../../src/db/webhooks/attempts.ts';
+import { handBack, putBack } from '../../src/db/webhooks/batch-returns.ts';
 import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { findDelivery, listDeliveries } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';

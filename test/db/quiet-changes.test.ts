@@ -3,7 +3,6 @@ import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
 import { deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { dispatchChanges } from '../../src/relay/changes.ts';
 import type { FanOutPace } from '../../src/relay/fan-out-pace.ts';
@@ -56,8 +55,6 @@ function look(quietly: number): Promise<unknown> {
       },
       log: pino({ level: 'silent' }),
       stopping: new AbortController().signal,
-      limits: () => UNBOUNDED,
-      onTaken() {},
       watch: unwatched,
     },
     pace,

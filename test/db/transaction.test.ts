@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, beforeEach, expect, type MockInstance, test, vi } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange, enqueueWebhookChange } from '../../src/db/outbox/changes.ts';
-import { recordEvent } from '../../src/db/outbox/events.ts';
 import { notifierOf, OUTBOX_CHANNEL, relayWork, workNamed } from '../../src/db/outbox/notify.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { type Transaction, transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
+import { recordEvent } from '../support/record-event.ts';
 
 let database: TestDatabase;
 let woken: MockInstance;

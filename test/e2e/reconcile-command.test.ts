@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
 import { shortWorkflowId } from '../../workflows/delivery-id.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
+import { recordEvent } from '../support/record-event.ts';
 
 const program = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
 let installation: Installation;

@@ -2,7 +2,7 @@
  * Deliveries as the product itself makes and records them.
  * @module
  */
-import { recordEvent } from '../../src/db/outbox/events.ts';
+
 import type { Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import {
@@ -15,6 +15,7 @@ import {
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { placeOfDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
+import { recordEvent } from './record-event.ts';
 
 /** Fires an event; answers the id of its delivery to one of the webhooks. */
 export async function fireDelivery(

@@ -13,7 +13,6 @@ import { inject } from 'vitest';
 import type { BatchRooms, Rooms } from '../../src/attempt/rooms.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { recordEvent } from '../../src/db/outbox/events.ts';
 import { notifierOf, relayWork } from '../../src/db/outbox/notify.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
@@ -31,6 +30,7 @@ import { type RunningWorker, startWorker } from '../../src/worker-role.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { builtWorkflows } from './built.ts';
 import { createTestDatabase } from './database.ts';
+import { recordEvent } from './record-event.ts';
 import { until } from './until.ts';
 import { workflowIdOf } from './workflow-ids.ts';
 

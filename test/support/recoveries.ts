@@ -3,12 +3,12 @@
  * @module
  */
 import { v7 as uuidv7 } from 'uuid';
-import { recordEvent } from '../../src/db/outbox/events.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
+import { recordEvent } from './record-event.ts';
 
 /** Whose events, and for which webhook. */
 export interface Lost {

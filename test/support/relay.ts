@@ -6,11 +6,11 @@ import pino from 'pino';
 import { createSlots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
-import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { startRelay } from '../../src/relay/relay.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
+import { recordEvent } from './record-event.ts';
 
 /**
  * @param failing called first: what it throws or waits for is what Temporal does

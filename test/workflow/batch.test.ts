@@ -1,11 +1,11 @@
 /** The rush lane: first attempts in batches. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { recordEvent } from '../../src/db/outbox/events.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver, type ReceiverHandler } from '../support/receiver.ts';
+import { recordEvent } from '../support/record-event.ts';
 import { boundless } from '../support/rooms.ts';
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });

@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, nextToTell, noteProgress } from '../../src/db/outbox/claim-changes.ts';
-import { handBackAll } from '../../src/db/webhooks/attempts.ts';
+import { handBackAll } from '../../src/db/webhooks/batch-returns.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

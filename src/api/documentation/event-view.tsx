@@ -18,7 +18,7 @@ function mediaOf({ post }: Webhook) {
 }
 
 /** Every event type in a table. */
-export function EventTable({ webhooks }: { webhooks: OpenApiDocument['webhooks'] }) {
+function EventTable({ webhooks }: { webhooks: OpenApiDocument['webhooks'] }) {
   return (
     <div class="scroll" tabindex={0}>
       <table>

@@ -27,7 +27,7 @@ export interface GuideText {
 }
 
 /** The anchor of a heading, as GitHub makes it, so that links work in both places. */
-export function guideAnchor(title: string): string {
+function guideAnchor(title: string): string {
   return title
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')

@@ -18,7 +18,7 @@ export interface LocatedOperation {
 }
 
 /** The parts of an operation's page that have a heading. */
-export const operationSections = [
+const operationSections = [
   { id: 'request', title: 'Request' },
   { id: 'response', title: 'Response' },
   { id: 'parameters', title: 'Parameters' },

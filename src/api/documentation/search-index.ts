@@ -23,7 +23,7 @@ export const searchOptions = {
 } as const;
 
 /** How many results are shown. */
-export const RESULTS = 12;
+const RESULTS = 12;
 
 /** The longest text of an entry, in characters: the whole list is loaded with the first search. */
 const LONGEST = 700;

@@ -10,7 +10,7 @@ import type { Sql } from '../pool.ts';
 /** How long a session lasts at most, in hours. */
 export const SESSION_HOURS = 12;
 /** After so long without a page that somebody asked for, it is over; in minutes. */
-export const SESSION_IDLE_MINUTES = 60;
+const SESSION_IDLE_MINUTES = 60;
 
 /** An e-shop by its number and name. */
 export interface EshopName {

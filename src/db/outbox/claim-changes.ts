@@ -5,7 +5,7 @@
  */
 import { MAX, NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
-import { type ClaimedDelivery, LEASE_SECONDS, readableId } from './outbox.ts';
+import { type ClaimedDelivery, leaseEnd, readableId } from './outbox.ts';
 
 /** A change of a webhook, on its way to the open deliveries. */
 export interface WebhookChange {
@@ -28,12 +28,10 @@ export interface WebhookChange {
   readonly sinceMs: number;
 }
 
-const lease = (sql: Sql) => sql`now() + make_interval(secs => ${LEASE_SECONDS})`;
-
 /** Claims up to `limit` changes of webhooks that are due, the longest due first. */
 export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
   return await sql<WebhookChange[]>`
-    update outbox o set claimed_until = ${lease(sql)}
+    update outbox o set claimed_until = ${leaseEnd(sql)}
     from webhooks w
     where w.id = o.webhook_id and o.id in (
       select id from outbox
@@ -153,7 +151,7 @@ export async function claimReleaseChanges(sql: Sql, limit: number): Promise<Rele
         limit ${limit}) h
       cross join lateral (
         select o.id from outbox o where o.id = h.id and ${unclaimed} limit 1 for update skip locked) locked)
-    update outbox o set claimed_until = ${lease(sql)}
+    update outbox o set claimed_until = ${leaseEnd(sql)}
     from chosen where o.id = chosen.id
     returning o.id, o.eshop_id, o.eshop_order_id`;
 }
@@ -166,7 +164,7 @@ export async function removeChanges(sql: Sql, ids: readonly string[]): Promise<v
 /** Renews the claim on those of them that are still there. */
 export async function renewChanges(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
-    update outbox set claimed_until = ${lease(sql)}
+    update outbox set claimed_until = ${leaseEnd(sql)}
     where id = any(${[...ids]}::bigint[]) and claimed_until is not null`;
 }
 

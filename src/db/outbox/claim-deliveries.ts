@@ -17,7 +17,7 @@ import {
   waits,
 } from './claim.ts';
 import { claimFew } from './claim-few.ts';
-import { LEASE_SECONDS } from './outbox.ts';
+import { leaseEnd } from './outbox.ts';
 import { waitingWebhooks } from './waiting-webhooks.ts';
 
 /**
@@ -138,7 +138,7 @@ export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim
       order by c.place limit (
         select greatest(r.size, least(r.for_first, (select count(*) from candidates where turn = 1))) from room r)),
     claimed as (
-      update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), batch_id = coalesce(d.batch_id, ${batchId}::uuid),
+      update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = coalesce(d.batch_id, ${batchId}::uuid),
         readable_id = d.readable_id or coalesce(d.batch_id, ${batchId}::uuid) is null
       from chosen where d.id = chosen.id
       returning ${returned(sql)}, chosen.place)

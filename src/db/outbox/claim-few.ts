@@ -16,7 +16,7 @@ import {
   unclaimed,
   waits,
 } from './claim.ts';
-import { LEASE_SECONDS } from './outbox.ts';
+import { leaseEnd } from './outbox.ts';
 
 /** Deliveries that wait or are in flight, of all e-shops together. */
 const FEW = 8;
@@ -66,7 +66,7 @@ export async function claimFew(sql: Sql, limits: ClaimLimits): Promise<Claim | u
         limit 1 for update skip locked) locked
       where q.claimable and (select few from calm)),
     claimed as (
-      update deliveries d set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}),
+      update deliveries d set claimed_until = ${leaseEnd(sql)},
         readable_id = d.readable_id or d.batch_id is null
       from chosen where d.id = chosen.id
       returning ${returned(sql)})

@@ -93,8 +93,3 @@ export async function recordEvents(
     ${insertDeliveries(tx, eshopId)}`;
   if (deliveries.count > 0) wakeRelayAfter(tx, 'deliveries');
 }
-
-/** Writes one event and its deliveries. */
-export function recordEvent(tx: Transaction, { eshopId, type, entityId, record }: NewEvent): Promise<void> {
-  return recordEvents(tx, eshopId, [{ type, entityId, snapshot: JSON.stringify(record) }]);
-}

@@ -37,6 +37,11 @@ export interface QueuedDelivery extends ClaimedDelivery {
   readonly traceparent: string | null;
 }
 
+/** When a lease that begins or is renewed now ends, as SQL. */
+export function leaseEnd(sql: Sql) {
+  return sql`now() + make_interval(secs => ${LEASE_SECONDS})`;
+}
+
 /** The `receiverHost` of a delivery to this webhook, as SQL. */
 export function receiverHost(sql: Sql, webhookId: postgres.Fragment) {
   return sql`(select host from webhooks where id = ${webhookId}) as receiver_host`;
@@ -56,7 +61,7 @@ export async function markDispatched(sql: Sql, ids: readonly string[]): Promise<
 /** Renews the claim on those of them that are still claimed. */
 export async function renewDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
-    update deliveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update deliveries set claimed_until = ${leaseEnd(sql)}
     where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null and claimed_until is not null`;
 }
 

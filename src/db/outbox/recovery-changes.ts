@@ -2,21 +2,14 @@
  * Recoveries whose workflow has to be started, or told that something changed: their own rows say so.
  * @module
  */
-import type { EventType } from '../../domain/event-types.ts';
-import type { Recoverable } from '../../domain/recovery.ts';
 import type { Sql } from '../pool.ts';
+import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
-import { LEASE_SECONDS } from './outbox.ts';
+import { leaseEnd } from './outbox.ts';
 
 /** A recovery of which Temporal has to be told. */
-export interface UntoldRecovery {
+export interface UntoldRecovery extends Search {
   readonly id: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
-  readonly webhookType: EventType;
-  readonly since: Date;
-  readonly until: Date;
-  readonly include: readonly Recoverable[];
   readonly found: number;
   readonly version: number;
   /** It is over: a workflow that runs is to hear of it, and none is to be started. */
@@ -47,7 +40,7 @@ export async function enqueueRecoveriesOf(tx: Transaction, webhookId: number): P
 /** Claims up to `limit` of them, oldest first. */
 export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<UntoldRecovery[]> {
   return await sql<UntoldRecovery[]>`
-    update recoveries r set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update recoveries r set claimed_until = ${leaseEnd(sql)}
     from webhooks w
     where w.id = r.webhook_id and r.id in (
       select id from recoveries
@@ -65,7 +58,7 @@ export async function noteRecoveryTold(sql: Sql, { id, version }: UntoldRecovery
 /** Renews the claim on those of them that are still to be told. */
 export async function renewRecoveryChanges(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
-    update recoveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update recoveries set claimed_until = ${leaseEnd(sql)}
     where id = any(${[...ids]}::uuid[]) and claimed_until is not null`;
 }
 

@@ -3,6 +3,7 @@
  * @module
  */
 import { idOf } from '../../domain/catalogue.ts';
+import { askTogether } from '../ask-together.ts';
 import {
   type EventText,
   fired,
@@ -13,7 +14,6 @@ import {
 } from '../outbox/events.ts';
 import { notifierOf } from '../outbox/notify.ts';
 import type { Pool, Sql } from '../pool.ts';
-import { together } from '../together.ts';
 import { isUndone } from '../transaction.ts';
 import { columnsOf, lineRows, type Row, rowOf } from './columns.ts';
 import type { Kind } from './kind.ts';
@@ -137,7 +137,7 @@ function createInserter(sql: Pool) {
     if (deliveries > 0) notifierOf(sql).notify(['deliveries']);
     return made;
   }
-  return together<NewRecord, boolean>(MOST_RECORDS, (records) => {
+  return askTogether<NewRecord, boolean>(MOST_RECORDS, (records) => {
     const inserted = new Map<NewRecord, Promise<ReadonlySet<string>>>();
     for (const group of statements(records)) {
       const whole = insert(group);

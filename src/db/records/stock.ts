@@ -15,9 +15,8 @@ import {
   unitsBySku,
 } from '../../domain/stock/arithmetic.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
-import type { Transaction } from '../transaction.ts';
 import { type StockPart, stockOf } from './stock-part.ts';
-import { type Work, workOf } from './work.ts';
+import type { Work } from './work.ts';
 
 /** Units of one product. */
 export interface Units {
@@ -27,21 +26,10 @@ export interface Units {
 }
 
 /**
- * Writes movements in their order, changes the stock they speak of and fires CREATE_STOCK_MOVEMENT_<TYPE> for each.
- * A movement of 0 units moves nothing: it is left out.
- * @throws Problem 400 for a SKU that is no product, 409 when a product has too few units (naming all of them)
- */
-export function moveStock(
-  tx: Transaction,
-  eshopId: number,
-  movements: readonly NewMovement[],
-): Promise<StockMovementRecord[]> {
-  return workOf(tx, eshopId, (work) => stageMovements(work, movements));
-}
-
-/**
- * The same as a part of a unit of work, whose writing gives the movements their ids.
+ * Writes movements in their order, changes the stock they speak of and fires CREATE_STOCK_MOVEMENT_<TYPE> for each, as a part of a
+ * unit of work, whose writing gives the movements their ids. A movement of 0 units moves nothing: it is left out.
  * @param from where the movements take their units from
+ * @throws Problem 400 for a SKU that is no product, 409 when a product has too few units (naming all of them)
  */
 export async function stageMovements(
   work: Work,

@@ -4,11 +4,9 @@
  * @module
  */
 import { v7 as uuidv7 } from 'uuid';
-import type { EventType } from '../../domain/event-types.ts';
 import {
   isUnderWay,
   type MeasuredPace,
-  type Recoverable,
   type RecoveryAction,
   type RecoveryActor,
   type RecoveryState,
@@ -18,14 +16,8 @@ import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts
 import { countLostEvents, type Found, type Search } from './lost-events.ts';
 
 /** A recovery as stored, with how far it has come. */
-export interface RecoveryRow {
+export interface RecoveryRow extends Search {
   readonly id: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
-  readonly webhookType: EventType;
-  readonly since: Date;
-  readonly until: Date;
-  readonly include: readonly Recoverable[];
   readonly state: RecoveryState;
   readonly by: RecoveryActor | null;
   readonly words: string | null;

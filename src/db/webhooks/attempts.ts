@@ -10,6 +10,8 @@ import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import { readableId } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
+import { countedIn, handingBack, heldBy } from './batch-returns.ts';
+import type { BatchRun } from './batches.ts';
 
 /** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
 export interface DeliveryForAttempt {
@@ -87,31 +89,6 @@ const forAttempt = (sql: Sql) => sql`
 export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {
   const [row] = await sql<DeliveryForAttempt[]>`${forAttempt(sql)} where d.id = ${deliveryId}`;
   return row;
-}
-
-/** A batch, and the execution of it that may begin attempts. */
-export interface BatchRun {
-  readonly id: string;
-  readonly run: string;
-}
-
-/** A delivery of a batch, and where it goes. */
-export interface BatchedDelivery {
-  readonly id: string;
-  readonly eshopId: number;
-  readonly webhookId: number;
-  readonly url: string;
-  /** The place in a trace that it comes from. */
-  readonly traceparent: string | null;
-}
-
-/** What a batch holds that is open, by turns: every webhook's oldest before any webhook's second. */
-export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDelivery[]> {
-  return await sql<BatchedDelivery[]>`
-    select d.id, d.eshop_id, d.webhook_id, d.traceparent, w.url
-    from deliveries d join webhooks w on w.id = d.webhook_id
-    where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
-    order by row_number() over (partition by d.webhook_id order by d.id), d.id`;
 }
 
 /** Reads those of these deliveries that a batch holds and that are open. */
@@ -258,90 +235,6 @@ export async function recordAttempts(
     ${inLedger(sql, records)}
     select id, state from changed`;
   return new Map(rows.map(({ id, state }) => [id, state]));
-}
-
-/**
- * `held_by_us`: a row while this execution is the one that holds the batch. Locked, so that none follows it before what is
- * said here is done.
- */
-function heldBy(sql: Sql, { id, run }: BatchRun) {
-  return sql`held_by_us as materialized (select from batches where id = ${id} and run = ${run} for share)`;
-}
-
-/** Of a delivery `d` that is updated: back to the outbox, if the batch still holds it. */
-function handingBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
-  const back = sql`d.batch_id = ${batch.id} and ${condition}`;
-  return sql`,
-        handed_back_at = case when ${back} then now() else d.handed_back_at end,
-        batch_id = case when ${back} then null else d.batch_id end`;
-}
-
-/** Counts what was `changed` by this statement in the batch's own row. */
-function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
-  return sql`, counted as (
-      update batches set
-        delivered = delivered + (select count(*) from changed where state = 'delivered'),
-        handed_back = handed_back + (select count(*) from changed where state <> 'delivered' and handed_back_at = now())
-      where id = ${batch.id})`;
-}
-
-/**
- * Gives deliveries of a batch back to the outbox as they are: their next step is a workflow's of their own. Nothing happens
- * where another execution has followed the one that says so.
- */
-export async function handBack(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    with ${heldBy(sql, batch)},
-    ${handedBack(sql, batch, sql`${anyOf(sql, sql`d.id`, ids)} and exists (select from held_by_us)`)}
-    select id from changed`;
-}
-
-/**
- * Gives all that is open of a batch back to the outbox, since no execution of it will attempt it.
- * @param underWayMs those whose attempt began less than this ago and has no result are left to it
- * @returns how many
- */
-export async function handBackAll(sql: Sql, batchId: string, underWayMs = 0): Promise<number> {
-  const changed = handedBack(
-    sql,
-    { id: batchId },
-    sql`not exists (
-          select from attempts a where a.delivery_id = d.id and a.finished_at is null
-            and a.started_at > now() - make_interval(secs => ${underWayMs / 1_000}))`,
-  );
-  const rows = await sql`with ${changed} select id from changed`;
-  return rows.length;
-}
-
-/** `changed`: what is handed back, counted in the batch's row. */
-function handedBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
-  return sql`changed as (
-      update deliveries d set claimed_until = null, dispatched_at = null
-        ${handingBack(sql, batch, sql`true`)}
-      where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${condition}
-      returning d.id, d.state, d.handed_back_at)
-    ${countedIn(sql, batch)}`;
-}
-
-/** How long a delivery that finds no room at its receiver is left alone, in seconds. */
-const NO_ROOM_SECONDS = 1;
-
-/**
- * Gives deliveries of a batch back to the queue as they are: another batch, or their own workflows, attempt them. Nothing
- * happens where another execution has followed the one that says so.
- */
-export async function putBack(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`
-    with ${heldBy(sql, batch)},
-    changed as (
-      update deliveries set batch_id = null, dispatched_at = null,
-        claimed_until = now() + make_interval(secs => ${NO_ROOM_SECONDS})
-      where batch_id = ${batch.id} and state in ('pending', 'retrying') and ${anyOf(sql, sql`id`, ids)}
-        and exists (select from held_by_us)
-      returning id)
-    update batches set put_back = put_back + (select count(*) from changed) where id = ${batch.id}`;
 }
 
 /** The generations of webhooks now, by id; an attempt compares with the one it was made under. */

@@ -3,9 +3,33 @@
  * @module
  */
 import { v7 as uuidv7 } from 'uuid';
-import { LEASE_SECONDS } from '../outbox/outbox.ts';
+import { leaseEnd } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
-import type { BatchRun } from './attempts.ts';
+
+/** A batch, and the execution of it that may begin attempts. */
+export interface BatchRun {
+  readonly id: string;
+  readonly run: string;
+}
+
+/** A delivery of a batch, and where it goes. */
+export interface BatchedDelivery {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly webhookId: number;
+  readonly url: string;
+  /** The place in a trace that it comes from. */
+  readonly traceparent: string | null;
+}
+
+/** What a batch holds that is open, by turns: every webhook's oldest before any webhook's second. */
+export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDelivery[]> {
+  return await sql<BatchedDelivery[]>`
+    select d.id, d.eshop_id, d.webhook_id, d.traceparent, w.url
+    from deliveries d join webhooks w on w.id = d.webhook_id
+    where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
+    order by row_number() over (partition by d.webhook_id order by d.id), d.id`;
+}
 
 /** What came of a batch so far. */
 export interface BatchCounts {
@@ -36,7 +60,7 @@ export async function takeBatch(sql: Sql, id: string): Promise<BatchRun> {
 /** Keeps the claim on what a batch has not begun, as long as this execution may begin it. */
 export async function renewBatch(sql: Sql, { id, run }: BatchRun): Promise<void> {
   await sql`
-    update deliveries set claimed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    update deliveries set claimed_until = ${leaseEnd(sql)}
     where batch_id = ${id} and state in ('pending', 'retrying') and dispatched_at is null
       and exists (select from batches where id = ${id} and run = ${run})`;
 }

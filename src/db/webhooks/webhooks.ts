@@ -14,7 +14,7 @@ import { type Transaction, transaction } from '../transaction.ts';
 import { keepForm, storedParameters } from './forms.ts';
 
 /** How long a replaced secret goes on signing beside the new one, in hours. */
-export const SECRET_OVERLAP_HOURS = 24;
+const SECRET_OVERLAP_HOURS = 24;
 
 /** A webhook as stored, without its secrets, with its last deactivation and its incident. */
 export interface WebhookRow extends StoredIncident {

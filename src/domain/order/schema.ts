@@ -28,7 +28,7 @@ import type { OrderStatus } from './status.ts';
 /** Kinds of order. */
 export const orderTypes = ['b2c', 'b2b', 'transfer'] as const;
 /** Kinds of file that come with an order. */
-export const orderFileTypes = ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other'] as const;
+const orderFileTypes = ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other'] as const;
 /** Payment types: 0 cash on delivery, 1 card online, 2 bank transfer. */
 export const CASH_ON_DELIVERY = 0;
 

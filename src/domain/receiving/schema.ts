@@ -29,7 +29,7 @@ const lineSchema = v.strictObject({
 });
 
 /** What an e-shop may write. */
-export const receivingEntries = {
+const receivingEntries = {
   eshopReceivingId: described(identifier(), 'Chosen by the e-shop, unique among its receivings.'),
   carrierInfo: described(optional(text(1000)), 'The carrier that brings the goods.'),
   deliveryNoteNumber: described(optional(text(128)), 'Number of the delivery note.'),

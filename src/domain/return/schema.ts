@@ -23,7 +23,7 @@ const returnReasons = [
 ] as const;
 
 /** What becomes of returned units. */
-export const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'] as const;
+const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'] as const;
 type Resolution = (typeof resolutions)[number];
 
 const lineSchema = v.strictObject({
@@ -34,7 +34,7 @@ const lineSchema = v.strictObject({
 });
 
 /** What an e-shop may write. */
-export const returnEntries = {
+const returnEntries = {
   eshopReturnId: described(identifier(), 'Chosen by the e-shop, unique among its returns.'),
   eshopOrderId: described(
     optional(identifier()),

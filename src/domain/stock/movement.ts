@@ -11,7 +11,7 @@ import { timestamp } from '../timestamp.ts';
 import { problemIf, rulesOf, validate, without } from '../validation.ts';
 
 /** What the warehouse may write. */
-export const stockMovementEntries = {
+const stockMovementEntries = {
   type: described(oneOf(stockMovementTypes), 'What moved the units; determines which event is fired.'),
   sku: described(identifier(), 'A product of the e-shop.'),
   count: described(

@@ -14,7 +14,7 @@ interface Waiting<Item, Result> {
  * @param most of them at once
  * @param ask answers each with a promise of its own, in their order
  */
-export function together<Item, Result>(
+export function askTogether<Item, Result>(
   most: number,
   ask: (items: readonly Item[]) => readonly Promise<Result>[],
 ): (item: Item) => Promise<Result> {

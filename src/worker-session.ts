@@ -1,0 +1,238 @@
+/**
+ * One session of the worker role: the relay, the reconciler and the Temporal workers on one connection, until that fails or the
+ * session is ended.
+ * @module
+ */
+import { Client } from '@temporalio/client';
+import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { createActivities } from '../activities/index.ts';
+import { batchWorkflowId } from '../workflows/batch-types.ts';
+import { stepsQueue } from '../workflows/delivery-types.ts';
+import type { BatchRooms, Rooms } from './attempt/rooms.ts';
+import type { Slots } from './attempt/slots.ts';
+import { createTrial } from './attempt/trial.ts';
+import type { DeliveryWatch } from './attempt/watch.ts';
+import type { Pool } from './db/pool.ts';
+import type { Sender } from './delivery/sender.ts';
+import { warningTimes } from './domain/incident.ts';
+import type { RetryPolicy } from './domain/retry-policy.ts';
+import type { Keys } from './keys.ts';
+import { started } from './log/log.ts';
+import type { Mailer } from './mail/mail.ts';
+import type { Counts } from './reconciler/counts.ts';
+import { createExecutions } from './reconciler/executions.ts';
+import { type Reconciler, startReconciler } from './reconciler/reconciler.ts';
+import type { FirstAttempts } from './relay/lane.ts';
+import { type Relay, type RelayOptions, startRelay } from './relay/relay.ts';
+import { createDispatcher } from './temporal/dispatcher.ts';
+import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
+import { runTogether } from './temporal/run-together.ts';
+import { scheduleRetention } from './temporal/schedule-retention.ts';
+import { createBatchStarter } from './temporal/start-batch.ts';
+import { createRecoveryStarter } from './temporal/start-recovery.ts';
+import { createWarningStarter } from './temporal/start-warning.ts';
+import { connectionOptions, type TemporalTarget } from './temporal/target.ts';
+import { tracedBatches, tracedDispatcher } from './temporal/traced-starts.ts';
+import type { Traces } from './traces/traces.ts';
+import { version } from './version.ts';
+
+/** What sessions are configured with. */
+export interface SessionOptions {
+  readonly sql: Pool;
+  readonly temporal: TemporalTarget;
+  readonly policy: RetryPolicy;
+  readonly firstAttempts: FirstAttempts;
+  readonly keys: Keys;
+  readonly sender: Sender;
+  readonly mailer: Mailer;
+  /** Where e-shops reach the API, for the links in mails; null: not known. */
+  readonly publicUrl: string | null;
+  readonly log: Logger;
+  readonly retention: {
+    /** How long events and deliveries are kept at least, in milliseconds. */
+    readonly periodMs: number;
+    /** Whether it runs by itself. */
+    readonly scheduled: boolean;
+  };
+  /** Tests shorten these. */
+  readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
+}
+
+/** What a session receives; whatever outlives it is given. */
+export interface SessionDeps extends SessionOptions {
+  readonly traces: Traces;
+  readonly workflowBundle: WorkflowBundleOption;
+  readonly attemptsAtOnce: number;
+  readonly rooms: Rooms;
+  readonly batchRooms: BatchRooms;
+  readonly slots: Slots;
+  readonly watch: DeliveryWatch;
+  /** Counts what the reconciler repairs. */
+  readonly repaired: Counts;
+  readonly onRound: RelayOptions['onRound'];
+  /** Told whether Temporal is there. */
+  readonly onTemporal: RelayOptions['onTemporal'];
+}
+
+/** How long a session lasts, and what is heard of it. */
+export interface SessionTerms {
+  /** Its end: no new claims, attempts under way finish. */
+  readonly until: AbortSignal;
+  readonly onReady: () => void;
+  /** Told when Temporal may know less than the session's workers remember. */
+  readonly onSetBack: (why: string) => void;
+}
+
+/** Attempts under way at once: they wait for receivers far more than they compute. */
+export const MAX_ATTEMPTS_AT_ONCE = 200;
+/** Waybill's own steps under way at once: short, on a database with ten connections. */
+const MAX_STEPS_AT_ONCE = 40;
+/**
+ * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt. All of them fit
+ * in a heap of 512 MB (docs/decisions/0021).
+ */
+const MAX_CACHED_WORKFLOWS = 1_000;
+/**
+ * How long a workflow waits for the worker that last had it, in milliseconds. The default of 10 s would delay an
+ * activation by as much after a worker died; much less would cost replays under load.
+ */
+const STICKY_TIMEOUT_MS = 3_000;
+/**
+ * Heartbeats leave at most this often, in milliseconds: three in the time after which a worker counts as dead. The
+ * SDK's own rule, four fifths of that time, would leave room for none to be late.
+ */
+const HEARTBEAT_THROTTLE_MS = 1_500;
+/** How the worker of deliveries is set. The benchmark's floor takes the same. */
+export const deliveryWorkerTuning = {
+  maxConcurrentActivityTaskExecutions: MAX_ATTEMPTS_AT_ONCE,
+  maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+  stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
+  maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+} as const;
+/** Behind the attempt's own time-out, in milliseconds: time to record and report it. */
+const SHUTDOWN_SLACK_MS = 5_000;
+/** Between two looks of the reconciler at what is late or was ended in Temporal, in milliseconds. */
+const RECONCILE_INTERVAL_MS = 5_000;
+/** Behind the attempt's own time-out, in milliseconds: what is late by less is on its way. */
+const RECONCILE_SLACK_MS = 5_000;
+
+/** Connects, works until told to stop or until the worker fails, and cleans up. */
+export async function runSession(
+  deps: SessionDeps,
+  { until, onReady, onSetBack }: SessionTerms,
+): Promise<void> {
+  const { temporal, retention, log, traces, rooms, batchRooms, slots, watch } = deps;
+  const connection = await NativeConnection.connect(connectionOptions(temporal));
+  const client = new Client({ connection, namespace: temporal.namespace });
+  const workers: Worker[] = [];
+  const stopped: (() => void)[] = [];
+  let relay: Relay | undefined;
+  let reconciler: Reconciler | undefined;
+  try {
+    await registerSearchAttributes(connection, temporal.namespace, log);
+    if (retention.scheduled) await scheduleRetention(client, temporal.taskQueue, log);
+    const dispatcher = tracedDispatcher(createDispatcher(client, temporal.taskQueue, deps.policy), traces);
+    const starter = tracedBatches(
+      createBatchStarter(client, { taskQueue: temporal.taskQueue, policy: deps.policy }),
+      traces,
+    );
+    const recoveries = createRecoveryStarter(client, temporal.taskQueue);
+    const activities = createActivities({
+      sql: deps.sql,
+      sender: deps.sender,
+      keys: deps.keys,
+      mailer: deps.mailer,
+      publicUrl: deps.publicUrl,
+      policy: deps.policy,
+      retentionMs: retention.periodMs,
+      rooms,
+      log,
+      watch,
+      traces,
+      slots,
+      batchRooms,
+      stopping: until,
+      trial: createTrial({ sender: deps.sender, keys: deps.keys, version }),
+      signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
+    });
+    const { namespace, taskQueue } = temporal;
+    // All activities on either queue: deliveries of an older release have their steps where they began.
+    const common = {
+      connection,
+      namespace,
+      activities,
+      maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
+      shutdownGraceTime: deps.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
+    };
+    const steps = await Worker.create({
+      ...common,
+      taskQueue: stepsQueue(taskQueue),
+      maxConcurrentActivityTaskExecutions: MAX_STEPS_AT_ONCE,
+    });
+    workers.push(steps);
+    const deliveries = await Worker.create({
+      ...common,
+      taskQueue,
+      ...deliveryWorkerTuning,
+      workflowBundle: deps.workflowBundle,
+      maxConcurrentActivityTaskExecutions: deps.attemptsAtOnce,
+    });
+    workers.push(deliveries);
+    const checking = startReconciler({
+      sql: deps.sql,
+      executions: createExecutions(client, temporal.taskQueue),
+      restarter: { ...dispatcher, ...starter, ...recoveries },
+      log,
+      watch,
+      counts: deps.repaired,
+      onSetBack,
+      ...(deps.reconciling ?? {
+        intervalMs: RECONCILE_INTERVAL_MS,
+        graceMs: deps.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
+      }),
+    });
+    reconciler = checking;
+    relay = startRelay({
+      sql: deps.sql,
+      dispatcher,
+      handedBack: dispatcher,
+      recovered: dispatcher,
+      recoveries,
+      warnings: createWarningStarter(client, temporal.taskQueue),
+      warningTerms: warningTimes(deps.policy),
+      starter,
+      checkBatch: (batchId) => checking.check([batchWorkflowId(batchId)]),
+      slots,
+      firstAttempts: deps.firstAttempts,
+      limits: rooms.limits,
+      batchLimits: batchRooms.claimLimits,
+      log,
+      watch,
+      onRound: deps.onRound,
+      onTemporal: deps.onTemporal,
+    });
+    for (const part of ['worker', 'reconciler', 'relay'])
+      stopped.push(started(log, part, { namespace, taskQueue }));
+    deps.onTemporal('up');
+    onReady();
+    const running = [reconciler, relay];
+    await runTogether(workers.splice(0), async () => {
+      await aborted(until);
+      await Promise.all(running.map((part) => part.stop()));
+    });
+  } finally {
+    // Made and never run: they would keep the connection.
+    await runTogether(workers, async () => {});
+    await reconciler?.stop();
+    await relay?.stop();
+    await connection.close().catch(() => {});
+    for (const say of stopped.reverse()) say();
+  }
+}
+
+/** Resolves once the signal is aborted. */
+export async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+}

@@ -1,0 +1,11 @@
+/**
+ * Writes an event by itself, without the write that it speaks of.
+ * @module
+ */
+import { type NewEvent, recordEvents } from '../../src/db/outbox/events.ts';
+import type { Transaction } from '../../src/db/transaction.ts';
+
+/** Writes one event and its deliveries. */
+export function recordEvent(tx: Transaction, { eshopId, type, entityId, record }: NewEvent): Promise<void> {
+  return recordEvents(tx, eshopId, [{ type, entityId, snapshot: JSON.stringify(record) }]);
+}

@@ -1,0 +1,146 @@
+/**
+ * How a delivery ends that was not delivered by this workflow: what is recorded, what the operator's view shows, and what the
+ * workflow fails with (docs/interface.md, D7–D10).
+ *
+ * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
+ * @module
+ */
+import { ApplicationFailure, CancellationScope, patched } from '@temporalio/workflow';
+import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
+import { whoAndWhy } from '../src/domain/steering.ts';
+import { counted } from '../src/domain/words.ts';
+import type { CompensationResult, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';
+import { operatorOf } from './next-step.ts';
+import { deliveryTitle, type OperatorView } from './operator-view.ts';
+
+/** Result of a delivery that did not fail. */
+export interface DeliverEventResult {
+  readonly state: FinalState;
+}
+
+/** What the endings work with. */
+export interface EndingParts {
+  readonly input: DeliverEventInput;
+  readonly own: Pick<DeliveryActivities, 'closeDelivery' | 'compensate'>;
+  readonly mail: Pick<DeliveryActivities, 'mailDeactivation'>;
+  readonly view: OperatorView;
+}
+
+/** The endings of one delivery. */
+export function createEndings({ input, own, mail, view }: EndingParts) {
+  /** An end that has begun is completed, even if the workflow is canceled. */
+  function uncancellable<T>(end: () => Promise<T>): Promise<T> {
+    return patched('uncancellable-end') ? CancellationScope.nonCancellable(end) : end();
+  }
+
+  function close(state: 'expired' | 'canceled', alarm: boolean): Promise<FinalState> {
+    return own.closeDelivery({ deliveryId: input.deliveryId, state, alarm });
+  }
+
+  async function cancel(): Promise<DeliverEventResult> {
+    const state = await close('canceled', false);
+    view.ended(state, 'Canceled: the webhook was deleted.');
+    return { state };
+  }
+
+  async function giveUp(situation: DeliverySituation): Promise<DeliverEventResult> {
+    const state = await close('canceled', false);
+    const operator = operatorOf(situation);
+    view.ended(state, `Given up by ${operator === null ? 'an operator' : whoAndWhy(operator)}.`);
+    return { state };
+  }
+
+  async function expire(alarm: boolean, why: string): Promise<DeliverEventResult> {
+    const state = await close('expired', alarm);
+    if (state !== 'expired') return { state };
+    view.ended(state, why);
+    throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
+  }
+
+  /** Started again, or reset by an operator, after the delivery had ended: its outcome stays, and is shown again. */
+  async function endedBefore(state: FinalState, elsewhere = false): Promise<DeliverEventResult> {
+    if (state === 'failed' && patched('ended-before')) return await compensateAgain();
+    if (state === 'expired' && patched('ended-before')) {
+      const why = 'Had already expired; nothing was sent.';
+      view.ended(state, why);
+      throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
+    }
+    const what = elsewhere ? 'Another workflow makes this delivery' : `Had already ended as ${state}`;
+    view.ended(state, `${what}; nothing was sent.`);
+    return { state };
+  }
+
+  async function compensate(): Promise<DeliverEventResult> {
+    const result = await compensation();
+    return result.state === 'failed' ? fail(`Failed after ${whatFailed(result)}`) : { state: result.state };
+  }
+
+  /** It has run before: only what is still missing of it is done. */
+  async function compensateAgain(): Promise<DeliverEventResult> {
+    const result = await compensation();
+    return result.state === 'failed'
+      ? fail(`Had already failed, after ${whatFailed(result)}`)
+      : { state: result.state };
+  }
+
+  /** The compensation and, if it deactivated the webhook, the e-mail about that. */
+  async function compensation(): Promise<CompensationResult> {
+    const result = await own.compensate(input.deliveryId);
+    const { state, deactivatedGeneration: generation } = result;
+    if (state === 'failed' && generation !== null) {
+      await mail.mailDeactivation({ webhookId: input.webhookId, generation });
+    }
+    return result;
+  }
+
+  function fail(why: string): never {
+    view.ended('failed', why);
+    throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryFailed');
+  }
+
+  /** The workflow was canceled by an operator. */
+  async function endedByOperator(): Promise<void> {
+    const state = await close('canceled', false);
+    if (patched('operator-cancellation-shown')) view.ended(state, `Ended by an operator as ${state}.`);
+  }
+
+  return {
+    /** The webhook was deleted. */
+    cancel,
+    endedByOperator,
+    giveUp: (situation: DeliverySituation) => uncancellable(() => giveUp(situation)),
+    expire: (alarm: boolean, situation: DeliverySituation) =>
+      uncancellable(() => expire(alarm, whyExpired(situation, alarm))),
+    endedBefore: (state: FinalState, elsewhere?: boolean) =>
+      uncancellable(() => endedBefore(state, elsewhere)),
+    /** The attempts are used up, or the receiver is gone. */
+    compensate: () => uncancellable(compensate),
+  };
+}
+
+function whyExpired(situation: DeliverySituation, alarm: boolean): string {
+  if (situation.open && situation.spent === 'windowLost') {
+    const who = alarm
+      ? 'an outage of Waybill used up the window'
+      : 'an operator held it for most of the window';
+    return `Expired: ${who}, and the last attempt failed (${situation.lastError ?? 'no answer'}). The webhook stays active.`;
+  }
+  const meanwhile = operatorOf(situation) === null ? 'the webhook was inactive' : 'an operator held it';
+  return `Expired: the window ended while ${meanwhile}.`;
+}
+
+/** "21 attempts (HTTP 503 from shop.example after 212 ms); the webhook was left as it is." */
+function whatFailed({ attemptsMade, lastError, deactivatedGeneration }: CompensationResult): string {
+  const webhook =
+    deactivatedGeneration === null
+      ? 'the webhook was left as it is'
+      : 'the webhook was deactivated and its e-shop mailed';
+  return `${counted(attemptsMade, 'attempt')} (${lastError ?? 'no answer'}); ${webhook}.`;
+}
+
+/** The end of a delivery that was not delivered: a sentence, and no stack trace, because no code failed. */
+function ended(sentence: string, type: 'DeliveryFailed' | 'DeliveryExpired'): ApplicationFailure {
+  const failure = ApplicationFailure.nonRetryable(sentence, type);
+  failure.stack = '';
+  return failure;
+}

@@ -1,0 +1,17 @@
+/**
+ * Steps that are Waybill's own.
+ * @module
+ */
+import {
+  type ActivityInterfaceFor,
+  type ActivityOptions,
+  proxyActivities,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { ownStepOptions } from './delivery-options.ts';
+import { stepsQueue } from './delivery-types.ts';
+
+/** Steps on the queue of their own. */
+export function ownSteps<Steps>(options: ActivityOptions = ownStepOptions): ActivityInterfaceFor<Steps> {
+  return proxyActivities<Steps>({ ...options, taskQueue: stepsQueue(workflowInfo().taskQueue) });
+}
