@@ -7,6 +7,7 @@ import { Context } from '@temporalio/activity';
 import { type BatchDeps, makeBatch } from '../src/attempt/make-batch.ts';
 import { handBackAll } from '../src/db/webhooks/attempts.ts';
 import { countBatch } from '../src/db/webhooks/batches.ts';
+import { eitherSignal } from '../src/either-signal.ts';
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
@@ -30,10 +31,11 @@ export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
         if (context.cancellationDetails?.workerShutdown === true) abort.abort();
       };
       cancellationSignal.addEventListener('abort', onCancel);
-      const stop = AbortSignal.any([deps.stopping, cancellationSignal]);
+      const { signal: stop, release } = eitherSignal([deps.stopping, cancellationSignal]);
       try {
         return await withHeartbeat(context, () => makeBatch(deps, order, { stop, abort: abort.signal }));
       } finally {
+        release();
         cancellationSignal.removeEventListener('abort', onCancel);
       }
     },

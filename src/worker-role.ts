@@ -18,6 +18,7 @@ import type { Pool } from './db/pool.ts';
 import type { Sender } from './delivery/sender.ts';
 import { warningTimes } from './domain/incident.ts';
 import type { RetryPolicy } from './domain/retry-policy.ts';
+import { eitherSignal } from './either-signal.ts';
 import { countDeliveries } from './figures/delivery-figures.ts';
 import { createFigures, type Figures } from './figures/figures.ts';
 import { countMails, countMends, countRounds } from './figures/worker-figures.ts';
@@ -276,8 +277,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const draining = new Set<Promise<void>>();
     while (!stopping.signal.aborted) {
       const renewal = new AbortController();
+      const until = eitherSignal([stopping.signal, renewal.signal]);
       const current = session(
-        AbortSignal.any([stopping.signal, renewal.signal]),
+        until.signal,
         () => {
           wait = FIRST_RECONNECT_MS;
           onReady();
@@ -287,7 +289,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
           renewedAt = performance.now();
           renewal.abort(why);
         },
-      );
+      ).finally(until.release);
       try {
         await Promise.race([current, aborted(renewal.signal)]);
         if (!renewal.signal.aborted) continue;

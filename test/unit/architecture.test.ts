@@ -41,7 +41,16 @@ function roomOf(file: string): string {
  * what is drawn here is what is there.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  activities: ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/retention', 'src/traces', 'workflows'],
+  activities: [
+    'src/attempt',
+    'src/db',
+    'src/domain',
+    'src/either-signal.ts',
+    'src/mail',
+    'src/retention',
+    'src/traces',
+    'workflows',
+  ],
   bench: [
     'src/api',
     'src/application.ts',
@@ -143,7 +152,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/command-line.ts': ['src/user-error.ts'],
   'src/config': ['src/domain', 'src/user-error.ts'],
-  'src/console': ['src/api', 'src/db', 'src/domain', 'src/look'],
+  'src/console': ['src/api', 'src/db', 'src/domain', 'src/either-signal.ts', 'src/look'],
   'src/data-files.ts': ['src/domain', 'src/user-error.ts'],
   'src/database-away.ts': ['src/user-error.ts'],
   'src/db': ['src/domain', 'src/each-limited.ts', 'src/keys.ts', 'src/traces'],
@@ -214,6 +223,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/db',
     'src/delivery',
     'src/domain',
+    'src/either-signal.ts',
     'src/figures',
     'src/keys.ts',
     'src/log',
