@@ -13,7 +13,7 @@ import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What the activities receive. */
 export interface BatchStepsDeps extends BatchDeps {
-  /** Aborted when the worker is told to stop: attempts under way finish, and no further ones begin. */
+  /** Aborted when the worker is to end, or another takes over from it: attempts under way finish, and no further ones begin. */
   readonly stopping: AbortSignal;
 }
 

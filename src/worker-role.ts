@@ -187,7 +187,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
         traces,
         slots,
         batchRooms,
-        stopping: stopping.signal,
+        stopping: until,
         trial: createTrial({ sender: options.sender, keys: options.keys, version }),
         signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
       });
