@@ -31,6 +31,7 @@ export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
         if (context.cancellationDetails?.workerShutdown === true) abort.abort();
       };
       cancellationSignal.addEventListener('abort', onCancel);
+      if (cancellationSignal.aborted) onCancel();
       const { signal: stop, release } = eitherSignal([deps.stopping, cancellationSignal]);
       try {
         return await withHeartbeat(context, () => makeBatch(deps, order, { stop, abort: abort.signal }));
