@@ -173,7 +173,8 @@ test('behind a balancer that rotates: where a name led a while ago is anybody’
       if (found === null) throw new Error('ETIMEOUT');
       return found.map((address) => ({ address }));
     });
-    const ours = () => ['203.0.113.1', '203.0.113.2', '127.0.0.1'].map((address) => own.includes(address, 443));
+    const ours = () =>
+      ['203.0.113.1', '203.0.113.2', '127.0.0.1'].map((address) => own.includes(address, 443));
     await vi.advanceTimersByTimeAsync(1);
     found = ['203.0.113.2'];
     await vi.advanceTimersByTimeAsync(5 * 60_000);
