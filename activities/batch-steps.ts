@@ -7,12 +7,13 @@ import { Context } from '@temporalio/activity';
 import { type BatchDeps, makeBatch } from '../src/attempt/make-batch.ts';
 import { handBackAll } from '../src/db/webhooks/batch-returns.ts';
 import { countBatch } from '../src/db/webhooks/batches.ts';
+import { eitherSignal } from '../src/either-signal.ts';
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What the activities receive. */
 export interface BatchStepsDeps extends BatchDeps {
-  /** Aborted when the worker is told to stop: attempts under way finish, and no further ones begin. */
+  /** Aborted when the worker is to end, or another takes over from it: attempts under way finish, and no further ones begin. */
   readonly stopping: AbortSignal;
 }
 
@@ -30,10 +31,12 @@ export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
         if (context.cancellationDetails?.workerShutdown === true) abort.abort();
       };
       cancellationSignal.addEventListener('abort', onCancel);
-      const stop = AbortSignal.any([deps.stopping, cancellationSignal]);
+      if (cancellationSignal.aborted) onCancel();
+      const { signal: stop, release } = eitherSignal([deps.stopping, cancellationSignal]);
       try {
         return await withHeartbeat(context, () => makeBatch(deps, order, { stop, abort: abort.signal }));
       } finally {
+        release();
         cancellationSignal.removeEventListener('abort', onCancel);
       }
     },

@@ -22,6 +22,8 @@ export async function withHeartbeat<T>(
     if (!cancelRequested && !paused && !reset) abort.abort();
   };
   context.cancellationSignal.addEventListener('abort', onCancel);
+  // Before this began: nobody will say it again.
+  if (context.cancellationSignal.aborted) onCancel();
   const timer = setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS);
   try {
     return await run(abort.signal);

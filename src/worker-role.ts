@@ -8,6 +8,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { type BatchRooms, createDestinations, createRooms, type Rooms } from './attempt/rooms.ts';
 import { BATCH_SLOTS, createSlots } from './attempt/slots.ts';
 import { watchBoth } from './attempt/watch.ts';
+import { eitherSignal } from './either-signal.ts';
 import { countDeliveries } from './figures/delivery-figures.ts';
 import { createFigures, type Figures } from './figures/figures.ts';
 import { countMails, countMends, countRounds } from './figures/worker-figures.ts';
@@ -93,8 +94,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     const draining = new Set<Promise<void>>();
     while (!stopping.signal.aborted) {
       const renewal = new AbortController();
+      const until = eitherSignal([stopping.signal, renewal.signal]);
       const current = runSession(sessionDeps, {
-        until: AbortSignal.any([stopping.signal, renewal.signal]),
+        until: until.signal,
         onReady() {
           wait = FIRST_RECONNECT_MS;
           onReady();
@@ -104,7 +106,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
           renewedAt = performance.now();
           renewal.abort(why);
         },
-      });
+      }).finally(until.release);
       try {
         await Promise.race([current, aborted(renewal.signal)]);
         if (!renewal.signal.aborted) continue;

@@ -8,7 +8,7 @@ import { MOST_COUNTED, type Part } from '../db/id-range.ts';
 import type { Sql } from '../db/pool.ts';
 import { settledBefore } from '../db/settled.ts';
 import { invalid } from '../domain/problem.ts';
-import { type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
+import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
 /** Before every identifier: a cursor from the beginning on. */
 const BEGINNING = '00000000-0000-0000-0000-000000000000';
@@ -48,8 +48,11 @@ export const Cursor = v.pipe(
   v.metadata({ ref: 'Cursor' }),
 );
 
+/** Where the pages of a list end, in Markdown. */
+export const pagesEnd = `\`totalCount\` and the pages end at ${MOST_COUNTED.toLocaleString('en-US')}`;
+
 /** How such a list is read, in Markdown. */
-export const readTwice = `The list can be read in two ways. By page, newest first: \`totalCount\` and the pages end at ${MOST_COUNTED.toLocaleString('en-US')}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
+export const readTwice = `The list can be read in two ways. By page, newest first: ${pagesEnd}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
 
 /** What was asked for. */
 interface Asked {
@@ -89,8 +92,21 @@ export async function readList<Row extends { readonly id: string }>(
     const shown = rows.slice(0, page.limit);
     return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: rows.length > shown.length } };
   }
+  return await readPage(page, { list, count }, 'until or after');
+}
+
+/**
+ * Reads a page of a list that is counted up to a bound.
+ * @param instead what to use for what lies beyond
+ * @throws Problem 400 for a page behind the last that is counted
+ */
+export async function readPage<Row>(
+  page: Page,
+  { list, count }: Source<Row>,
+  instead: string,
+): Promise<{ readonly rows: readonly Row[]; readonly pagination: Pagination }> {
   if (page.offset + page.limit > MOST_COUNTED) {
-    const message = `must not reach beyond the first ${MOST_COUNTED.toLocaleString('en-US')}; use until or after`;
+    const message = `must not reach beyond the first ${MOST_COUNTED.toLocaleString('en-US')}; use ${instead}`;
     throw invalid([{ path: 'page', message }]);
   }
   const [rows, totalCount] = await Promise.all([list(page), count()]);

@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { Problem } from '../domain/problem.ts';
+import { eitherSignal } from '../either-signal.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { CONSOLE } from './session.ts';
 
@@ -84,7 +85,6 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
         'Too many live pages are open at the same time. Close some, or reload this page later.',
       );
     const left = new AbortController();
-    const signal = stopping === undefined ? left.signal : AbortSignal.any([stopping, left.signal]);
     c.header('x-accel-buffering', 'no');
     return streamSSE(
       c,
@@ -98,6 +98,9 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
         socket?.once('close', abort);
         const latest = setTimeout(abort, LIFETIME_MS + SILENCE_MS);
         const ends = performance.now() + LIFETIME_MS;
+        const { signal, release } = eitherSignal(
+          stopping === undefined ? [left.signal] : [stopping, left.signal],
+        );
         let shown = '';
         let spoken = 0;
         try {
@@ -116,6 +119,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
             await wait(TICK_MS, undefined, { signal }).catch(() => {});
           }
         } finally {
+          release();
           clearTimeout(latest);
           socket?.off('close', abort);
           streams.giveBack(eshopId);

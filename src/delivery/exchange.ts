@@ -169,7 +169,9 @@ export function exchange(
               const sentence = errorSentence(error, { host, connectTimeoutMs });
               if (isConnectTimeout(error)) return resolve(lateFailure(connectTimeoutMs, sentence));
               const result = failure(sentence);
-              resolve((await isOurs(error)) ? { ...result, outcome: 'ours' } : result);
+              // Whose failure it is may stay unknown: the attempt has failed all the same.
+              const ours = await isOurs(error).catch(() => false);
+              resolve(ours ? { ...result, outcome: 'ours' } : result);
             }),
           );
         },

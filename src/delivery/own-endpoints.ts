@@ -16,6 +16,8 @@ export interface OwnEndpoints {
   includes(host: string, port: number): boolean;
   /** The hosts that are names, whose addresses have to be found out. */
   names(): readonly { readonly name: string; readonly ports: readonly number[] }[];
+  /** Where one of these names leads now; where else it led a while ago is forgotten. */
+  found(name: string, addresses: readonly string[]): void;
 }
 
 /** A host and a port. */
@@ -33,6 +35,8 @@ export function createOwnEndpoints(announced: () => readonly Endpoint[] = () => 
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
+  /** Where names lead: of each address when it was last found, on a clock that does not jump, and whether it is of this machine. */
+  const leadsTo = new Map<string, Map<string, { readonly at: number; readonly here: boolean }>>();
 
   const own: OwnEndpoints = {
     add(host, port) {
@@ -48,12 +52,24 @@ export function createOwnEndpoints(announced: () => readonly Endpoint[] = () => 
       for (const endpoint of announced()) own.add(endpoint.host, endpoint.port);
       const key = normalized(host);
       if (elsewhere.get(key)?.has(port) === true) return true;
-      return local.has(port) && (key === 'localhost' || isThisMachine(key));
+      let isHere = local.has(port);
+      for (const [name, addresses] of leadsTo) {
+        if (elsewhere.get(name)?.has(port) !== true) continue;
+        if (addresses.has(key)) return true;
+        isHere ||= [...addresses.values()].some(({ here }) => here);
+      }
+      return isHere && (key === 'localhost' || isThisMachine(key));
     },
     names() {
       return [...elsewhere]
         .filter(([host]) => !ipaddr.isValid(host))
         .map(([name, ports]) => ({ name, ports: [...ports] }));
+    },
+    found(name, addresses) {
+      const at = performance.now();
+      const before = [...(leadsTo.get(name) ?? [])].filter((each) => at - each[1].at < REMEMBERED_MS);
+      const now = addresses.map(normalized).map((each) => [each, { at, here: isThisMachine(each) }] as const);
+      leadsTo.set(name, new Map([...before, ...now]));
     },
   };
   return own;
@@ -67,6 +83,11 @@ export function endpointOf(url: string, defaultPort: number): Endpoint {
 
 /** How often the addresses of hosts with names are looked up, in milliseconds. */
 const FOLLOW_INTERVAL_MS = 30_000;
+/**
+ * How long an address stays ours after it was last found, in milliseconds: a name may lead to a few of its addresses at a time. In a
+ * cloud it is somebody else's soon.
+ */
+const REMEMBERED_MS = 10 * 60_000;
 
 /**
  * Keeps the addresses of those hosts known that have names: a webhook may lead to the same port by another name.
@@ -77,10 +98,14 @@ export function followNames(
   resolve: (name: string) => Promise<readonly { readonly address: string }[]>,
 ): () => void {
   async function refresh(): Promise<void> {
-    for (const { name, ports } of own.names()) {
-      // A host that cannot be found now cannot be reached by us either.
-      const addresses = await resolve(name).catch(() => []);
-      for (const { address } of addresses) for (const port of ports) own.add(address, port);
+    for (const { name } of own.names()) {
+      const addresses = await resolve(name).catch(() => null);
+      // A resolver that is away says nothing about what was found before.
+      if (addresses !== null)
+        own.found(
+          name,
+          addresses.map(({ address }) => address),
+        );
     }
   }
   void refresh();

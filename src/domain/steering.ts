@@ -29,7 +29,10 @@ export interface OperatorAction {
 /** Who asks where nobody is named. */
 export const SOMEBODY = 'an operator';
 
-/** The longest reason and the longest name, in characters. */
+/**
+ * The longest reason and the longest name, in characters. They are replayed: whether a signal of a history led to an activity
+ * depends on them, so another value needs `patched()` (docs/changing-workflows.md).
+ */
 export const LONGEST_REASON = 500;
 export const LONGEST_NAME = 100;
 

@@ -126,9 +126,11 @@ export function createPasses(options: PassesOptions): Passes {
   return {
     late: () =>
       pass('late', async (repairs) => {
-        const before = woken.splice(0);
+        const before = [...woken];
         const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
         const owed = [...again, ...(await records.late())];
+        // Once all have answered: a database that was away has them looked at the next time.
+        woken.splice(0, before.length);
         await repairAll(owed, repairs);
         return owed.length;
       }),

@@ -26,6 +26,21 @@ export interface RunHistory extends Run {
 
 /** Deadline of one call, in milliseconds. */
 const CALL_DEADLINE_MS = 20_000;
+/** Makes one call. */
+function within<T>(client: Client, call: () => Promise<T>): Promise<T> {
+  return client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
+}
+
+/** What a query finds; each page is a call of its own. */
+async function* listed(client: Client, query: string, pageSize: number) {
+  const found = client.workflow.list({ query, pageSize })[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await within(client, () => found.next());
+    if (next.done === true) return;
+    yield next.value;
+  }
+}
+
 /** Histories that are fetched ahead of the one that is being replayed. */
 const AHEAD = 8;
 
@@ -33,8 +48,7 @@ const AHEAD = 8;
 export async function runsFor(client: Client, query: string, limit: number): Promise<Run[]> {
   const runs: Run[] = [];
   try {
-    const found = client.workflow.list({ query, pageSize: Math.min(limit + 1, 1_000) });
-    for await (const { workflowId, runId, status } of found) {
+    for await (const { workflowId, runId, status } of listed(client, query, Math.min(limit + 1, 1_000))) {
       runs.push({ workflowId, runId, live: status.name === 'RUNNING' });
       if (runs.length > limit) break;
     }
@@ -60,7 +74,7 @@ export async function latestRun(client: Client, named: string): Promise<Run> {
 
 async function runOf(client: Client, workflowId: string): Promise<Run | null> {
   try {
-    const { runId, status } = await client.workflow.getHandle(workflowId).describe();
+    const { runId, status } = await within(client, () => client.workflow.getHandle(workflowId).describe());
     return { workflowId, runId, live: status.name === 'RUNNING' };
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
@@ -82,7 +96,7 @@ async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | 
     `StartTime >= ${at(SOON_MS)}`,
   ]) {
     const query = `WorkflowType = 'deliverEvent' AND ${when}`;
-    for await (const { workflowId, runId, status } of client.workflow.list({ query, pageSize: 1_000 })) {
+    for await (const { workflowId, runId, status } of listed(client, query, 1_000)) {
       if (deliveryIdOf(workflowId) === deliveryId)
         return { workflowId, runId, live: status.name === 'RUNNING' };
     }
@@ -95,9 +109,7 @@ export async function* historiesOf(client: Client, runs: readonly Run[]): AsyncG
   const fetch = async (run: Run): Promise<RunHistory | undefined> => {
     const { workflowId, runId } = run;
     try {
-      const history = await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-        client.workflow.getHandle(workflowId, runId).fetchHistory(),
-      );
+      const history = await within(client, () => client.workflow.getHandle(workflowId, runId).fetchHistory());
       return { ...run, history };
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;

@@ -15,6 +15,7 @@ import {
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
 import type { SteeringAction } from '../domain/steering.ts';
+import { CALL_DEADLINE_MS } from './deadlines.ts';
 
 /** Which open deliveries; at least one thing is to be named. */
 export interface BulkFilter {
@@ -84,24 +85,30 @@ const FAILED_PRECONDITION = 9;
 export function createBulkSteering(client: Client, identity: string): BulkSteering {
   const { workflowService: service } = client;
   const { namespace } = client.options;
+  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 
   return {
-    count: async (query) => (await client.workflow.count(query)).count,
+    count: async (query) => (await within(() => client.workflow.count(query))).count,
     async start({ jobId, query, action, order }) {
-      await service.startBatchOperation({
-        namespace,
-        jobId,
-        visibilityQuery: query,
-        reason: `${action} by ${order.by}${order.reason === '' ? '' : `: ${order.reason}`}`,
-        signalOperation: {
-          signal: action,
-          input: { payloads: [defaultPayloadConverter.toPayload(order)] },
-          identity,
-        },
-      });
+      await within(() =>
+        service.startBatchOperation({
+          namespace,
+          jobId,
+          visibilityQuery: query,
+          reason: `${action} by ${order.by}${order.reason === '' ? '' : `: ${order.reason}`}`,
+          signalOperation: {
+            signal: action,
+            input: { payloads: [defaultPayloadConverter.toPayload(order)] },
+            identity,
+          },
+        }),
+      );
     },
     async read(jobId) {
-      const found = await orNull(service.describeBatchOperation({ namespace, jobId }), [NOT_FOUND]);
+      const found = await orNull(
+        within(() => service.describeBatchOperation({ namespace, jobId })),
+        [NOT_FOUND],
+      );
       if (found === null) return null;
       const { state, reason, query } = found;
       return {
@@ -120,7 +127,7 @@ export function createBulkSteering(client: Client, identity: string): BulkSteeri
       };
     },
     async stop(jobId, reason) {
-      const stopped = service.stopBatchOperation({ namespace, jobId, reason, identity });
+      const stopped = within(() => service.stopBatchOperation({ namespace, jobId, reason, identity }));
       return (await orNull(stopped, [NOT_FOUND, FAILED_PRECONDITION])) !== null;
     },
   };

@@ -9,6 +9,7 @@ import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { SteeringAction } from '../../src/domain/steering.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { accepted, beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
 
 let api: TestApi;
 let eshop: TestEshop;
@@ -42,9 +43,14 @@ interface Fields {
 
 /** One that was never tried. */
 async function newDelivery(fields: Fields = {}): Promise<string> {
-  const { entityId = '10001', createdAt = '2026-11-20T10:00:00Z' } = fields;
-  const id = await fireDelivery(api.sql, { eshopId: eshop.eshopId, webhookId, entityId });
-  await api.sql`update deliveries set created_at = ${createdAt} where id = ${id}`;
+  const { entityId = '10001', createdAt } = fields;
+  const { eshopId } = eshop;
+  if (createdAt !== undefined) {
+    const eventId = await insertEventAt(api.sql, new Date(createdAt), { eshopId, entityId });
+    return await insertDeliveryOf(api.sql, eventId, { webhookId });
+  }
+  const id = await fireDelivery(api.sql, { eshopId, webhookId, entityId });
+  await api.sql`update deliveries set created_at = '2026-11-20T10:00:00Z' where id = ${id}`;
   return id;
 }
 
@@ -181,6 +187,29 @@ test('filters: entity, since (inclusive), until (exclusive), together', async ()
     const answer = await request('GET', `/v21/webhooks/${webhookId}/deliveries?${wrong}`);
     expect(answer.body, wrong).toMatchObject({ statusCode: 400, error: 'Bad Request' });
   }
+});
+
+test('since and until are the times that are shown, whenever in its transaction a delivery got its id', async () => {
+  const id = await newDelivery({ createdAt: '2026-11-20T11:04:00Z' });
+  await api.sql`update deliveries set created_at = '2026-11-20T11:00:00Z' where id = ${id}`;
+  expect(await ids('?since=2026-11-20T11:00:00Z&until=2026-11-20T11:00:00.001Z')).toEqual([id]);
+  expect(await ids('?since=2026-11-20T11:00:00.001Z')).toEqual([]);
+  expect(await ids('?until=2026-11-20T11:00:00Z')).toEqual([]);
+});
+
+test('of very many the first 10,000 are counted and reached', async () => {
+  const id = await newDelivery();
+  await api.sql`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id)
+    select overlay(id::text placing lpad(to_hex(n), 12, '0') from 25)::uuid, event_id, eshop_id, webhook_id, event_type, entity_id
+    from deliveries, generate_series(1, 10_000) n where id = ${id}`;
+  const path = `/v21/webhooks/${webhookId}/deliveries`;
+  const last = await request('GET', `${path}?page=100&items=100`);
+  expect(last.data).toHaveLength(100);
+  expect(last.body.pagination).toMatchObject({ totalCount: 10_000, totalPages: 100 });
+  const beyond = await request('GET', `${path}?page=101&items=100`);
+  expect(beyond.body).toMatchObject({ statusCode: 400 });
+  expect(beyond.body.message).toContain('page: must not reach beyond the first 10,000; use until');
 });
 
 test('every attempt is shown', async () => {

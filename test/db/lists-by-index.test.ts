@@ -6,7 +6,13 @@ import { type Seeded, seedLists } from '../../bench/lists/seed.ts';
 import { listEvents, selectDeliveriesOf } from '../../src/db/event-log.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
-import { type AllDeliveriesFilter, listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
+import {
+  type AllDeliveriesFilter,
+  listAllDeliveries,
+  selectAllDeliveries,
+  selectCountOfAll,
+} from '../../src/db/webhooks/all-deliveries.ts';
+import { deliveryStates } from '../../src/domain/delivery-state.ts';
 import { idAt } from '../../src/domain/id-time.ts';
 import { exaggerate, PATIENCE_MS, ROWS, unhurried } from '../support/plans.ts';
 
@@ -138,6 +144,49 @@ test(
       expect(await differences()).toEqual([]);
       await manyEvents(sql, seeded);
       expect(await differences()).toEqual([]);
+    } finally {
+      await drop();
+    }
+  },
+  PATIENCE_MS,
+);
+
+test(
+  'the list of a webhook with very many deliveries reads those of the time that is asked for',
+  async () => {
+    const { sql, planner: plannerOf, drop } = await unhurried();
+    try {
+      const seeded = await seedLists(sql, ROWS);
+      const { eshopId, webhookId, entityId, begin } = seeded;
+      for (const table of ['deliveries', 'redeliveries'])
+        await sql`update ${sql(table)} set webhook_id = ${webhookId} where eshop_id = ${eshopId}`;
+      await exaggerate(sql);
+      const [row] = await sql<{ all: number }[]>`
+        select count(*)::int as all from deliveries where webhook_id = ${webhookId}`;
+      const { all = 0 } = row ?? {};
+      const most = all / 10;
+      const day = (number: number) => new Date(begin.getTime() + number * 24 * 3_600_000);
+      const times = [{ since: day(29) }, { until: day(1) }, { since: day(15), until: day(16) }];
+      const planner = await plannerOf();
+      const wrong: string[] = [];
+      for (const state of [undefined, ...deliveryStates]) {
+        for (const made of times) {
+          for (const entity of [undefined, entityId]) {
+            const filter = { webhookId, state, entityId: entity, made };
+            for (const query of [
+              selectAllDeliveries(sql, eshopId, filter, { limit: 30, offset: 0 }),
+              selectCountOfAll(sql, eshopId, filter),
+            ]) {
+              const { scanned, read } = await planner.planOf(query);
+              const tables = scanned.filter((table) => !/^webhook/.test(table));
+              if (read > most || tables.length > 0) wrong.push(JSON.stringify({ filter, read, tables }));
+            }
+          }
+        }
+      }
+      const newest = selectAllDeliveries(sql, eshopId, { webhookId }, { limit: 30, offset: 0 });
+      expect((await planner.planOf(newest)).read).toBeLessThan(most);
+      expect(wrong).toEqual([]);
     } finally {
       await drop();
     }

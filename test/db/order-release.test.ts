@@ -4,7 +4,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { claimReleaseChanges } from '../../src/db/outbox/claim-changes.ts';
 import { readOutbox } from '../../src/db/overview.ts';
-import { owedReleases } from '../../src/db/reconciliation.ts';
+import { isReleaseOwed, owedReleases } from '../../src/db/reconciliation.ts';
 import { readReleaseTime } from '../../src/db/records/order-release.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -121,4 +121,34 @@ test('one that others of its second put off is late only once all of them could 
   expect(await late()).toEqual(['alone']);
   for (const id of ['c', 'd']) await preOrder(eshopId, id, ago(615_000));
   expect(await late()).toEqual(['c', 'd', 'alone']);
+});
+
+test('whoever looks for pre-orders that were forgotten reads one change of each, and not all that wait', async () => {
+  const many = 3_000;
+  const { sql } = database;
+  // Without statistics, and many enough for that to matter: of a thousand the planner may read all.
+  for (const table of ['orders', 'outbox'])
+    await sql`alter table ${sql(table)} set (autovacuum_enabled = false)`;
+  for (let n = 0; n < many; n += 1) await preOrder(eshopId, `${n}`, noon);
+  await sql`
+    insert into outbox (kind, eshop_id, eshop_order_id, due_at)
+    select 'orderReleaseChanged', eshop_id, eshop_order_id, release_at from orders`;
+  await preOrder(eshopId, 'forgotten', noon);
+  await transaction(sql, async (tx) => {
+    // Of this connection, and not yet reported: earlier transactions may be in it.
+    const count = async () => {
+      const [counted] = await tx<{ entries: number }[]>`
+        select sum(pg_stat_get_xact_tuples_returned(oid))::int as entries from pg_class
+        where oid = 'outbox'::regclass or oid in (select indexrelid from pg_index where indrelid = 'outbox'::regclass)`;
+      return counted?.entries ?? Number.NaN;
+    };
+    const before = await count();
+    const found = await owedReleases(tx, { graceMs: 1_000, lateOnly: false, after: null, limit: 100 });
+    expect(found.map(({ eshopOrderId }) => eshopOrderId)).toEqual(['forgotten']);
+    const between = await count();
+    expect(between - before).toBeGreaterThanOrEqual(many);
+    expect(between - before).toBeLessThan(5 * many);
+    expect(await isReleaseOwed(tx, eshopId, 'forgotten')).toBe(true);
+    expect((await count()) - between).toBeLessThan(10);
+  });
 });

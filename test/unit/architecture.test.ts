@@ -41,7 +41,16 @@ function roomOf(file: string): string {
  * what is drawn here is what is there.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  activities: ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/retention', 'src/traces', 'workflows'],
+  activities: [
+    'src/attempt',
+    'src/db',
+    'src/domain',
+    'src/either-signal.ts',
+    'src/mail',
+    'src/retention',
+    'src/traces',
+    'workflows',
+  ],
   bench: [
     'src/api',
     'src/application.ts',
@@ -144,7 +153,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/command-line.ts': ['src/user-error.ts'],
   'src/config': ['src/domain', 'src/user-error.ts'],
-  'src/console': ['src/api', 'src/db', 'src/domain', 'src/look'],
+  'src/console': ['src/api', 'src/db', 'src/domain', 'src/either-signal.ts', 'src/look'],
   'src/data-files.ts': ['src/domain', 'src/user-error.ts'],
   'src/database-away.ts': ['src/user-error.ts'],
   'src/db': ['src/domain', 'src/each-limited.ts', 'src/keys.ts', 'src/traces'],
@@ -163,7 +172,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/shutdown.ts',
     'src/version.ts',
   ],
-  'src/http-server.ts': ['src/api', 'src/user-error.ts'],
+  'src/http-server.ts': ['src/api', 'src/pipelines.ts', 'src/user-error.ts'],
   'src/instance-endpoints.ts': ['src/config', 'src/delivery', 'src/embedded'],
   'src/key-rotation.ts': ['src/config', 'src/db', 'src/embedded', 'src/keys.ts', 'src/master-key.ts'],
   'src/log': ['src/attempt', 'src/traces', 'workflows'],
@@ -211,6 +220,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'src/traces': ['src/config', 'src/version.ts'],
   'src/worker-role.ts': [
     'src/attempt',
+    'src/either-signal.ts',
     'src/figures',
     'src/log',
     'src/reconciler',

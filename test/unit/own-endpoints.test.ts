@@ -162,3 +162,31 @@ test('names are looked up again every half minute until that is ended; one that 
     vi.useRealTimers();
   }
 });
+
+test('behind a balancer that rotates: where a name led a while ago is anybody’s; its few of the moment are not all that it has', async () => {
+  vi.useFakeTimers();
+  try {
+    const own = createOwnEndpoints();
+    own.add('collector.example', 443);
+    let found: string[] | null = ['203.0.113.1', '127.0.0.1'];
+    const stop = followNames(own, async () => {
+      if (found === null) throw new Error('ETIMEOUT');
+      return found.map((address) => ({ address }));
+    });
+    const ours = () =>
+      ['203.0.113.1', '203.0.113.2', '127.0.0.1'].map((address) => own.includes(address, 443));
+    await vi.advanceTimersByTimeAsync(1);
+    found = ['203.0.113.2'];
+    await vi.advanceTimersByTimeAsync(5 * 60_000);
+    expect(ours()).toEqual([true, true, true]);
+    await vi.advanceTimersByTimeAsync(6 * 60_000);
+    expect(ours()).toEqual([false, true, false]);
+    // While nothing answers, what was found last stays.
+    found = null;
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(ours()).toEqual([false, true, false]);
+    stop();
+  } finally {
+    vi.useRealTimers();
+  }
+});

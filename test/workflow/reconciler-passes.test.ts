@@ -13,7 +13,7 @@ import {
 import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
-import { createPasses, type Passes } from '../../src/reconciler/passes.ts';
+import { createPasses, type Passes, type PassesOptions } from '../../src/reconciler/passes.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
@@ -45,7 +45,7 @@ function restarterOf({ client, taskQueue, policy }: DeliveryStack): Restarter {
 }
 
 /** Passes as a worker of its own has them. */
-function passesOf(stack: DeliveryStack, options: { dryRun?: boolean; graceMs?: number } = {}): Passes {
+function passesOf(stack: DeliveryStack, options: Partial<PassesOptions> = {}): Passes {
   return createPasses({
     sql: stack.sql,
     executions: createExecutions(stack.client, stack.taskQueue),
@@ -131,6 +131,32 @@ test('a dry run says what it would do, and changes nothing', async () => {
   const done = await other.everything('test');
   expect([...done.repairs].sort((a, b) => a.reason.localeCompare(b.reason))).toEqual(found);
   expect(await stack.delivery(terminated)).toMatchObject({ state: 'canceled' });
+});
+
+test('what was woken is looked at again, also where the database was away in between', async () => {
+  const stack = await start('woken');
+  const [id = ''] = await lostDeliveries(stack, 1);
+  let away = false;
+  const sql = new Proxy(stack.sql, {
+    apply(target, self, asked) {
+      if (away) throw new Error('The database is away.');
+      return Reflect.apply(target, self, asked);
+    },
+  });
+  const passes = passesOf(stack, {
+    sql,
+    executions: {
+      ...createExecutions(stack.client, stack.taskQueue),
+      find: async () => ({ as: 'running', asleep: true, failing: false }),
+      isDeaf: async () => false,
+    },
+    restarter: { ...restarterOf(stack), wakeDelivery: async () => {} },
+  });
+  expect(idsOf((await passes.late()).repairs)).toEqual([id]);
+  away = true;
+  await expect(passes.late()).rejects.toThrow('The database is away.');
+  away = false;
+  expect(idsOf((await passes.late()).repairs)).toEqual([id]);
 });
 
 test('what a relay has only claimed is left to it', async () => {

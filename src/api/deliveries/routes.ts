@@ -4,13 +4,15 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { findDelivery, listDeliveries } from '../../db/webhooks/delivery-log.ts';
+import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
+import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
+import { pagesEnd, readPage } from '../cursor.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
-import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
+import { pageOf, pageQuery } from '../pagination.ts';
 import { params, query } from '../validate.ts';
 import { webhookId, webhookNotFound } from '../webhooks/record.ts';
 import {
@@ -33,7 +35,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
     '/webhooks/:id/deliveries',
     describeOperation({
       summary: 'List the deliveries of a webhook',
-      description: 'Newest first.',
+      description: `Newest first; ${pagesEnd}. To get at what lies beyond, set \`since\` and \`until\`, or read \`GET /deliveries\` with \`webhookId\` and \`after\`.`,
       tag,
       data: Delivery,
       list: true,
@@ -59,9 +61,17 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       const { state, entityId, since, until, ...wanted } = c.req.valid('query');
       if ((await findWebhook(sql, eshopId, id)) === null) throw webhookNotFound(id);
       const page = pageOf(wanted);
-      const filter = { state, entityId, since: dateOf(since), until: dateOf(until) };
-      const { rows, totalCount } = await listDeliveries(sql, eshopId, id, filter, page);
-      return ok(c, 'Deliveries found.', rows.map(recordOf), paginationOf(page, totalCount));
+      const made = { since: dateOf(since), until: dateOf(until) };
+      const filter = { webhookId: id, state, entityId, made };
+      const { rows, pagination } = await readPage(
+        page,
+        {
+          list: (part) => listAllDeliveries(sql, eshopId, filter, part),
+          count: () => countAllDeliveries(sql, eshopId, filter),
+        },
+        'until',
+      );
+      return ok(c, 'Deliveries found.', rows.map(recordOf), pagination);
     },
   );
 

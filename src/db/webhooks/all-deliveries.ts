@@ -19,10 +19,14 @@ import {
 } from '../id-range.ts';
 import type { Sql } from '../pool.ts';
 import { leastOf, madeWith } from './deliveries-of-events.ts';
-import { type DeliveryFilter, type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
+import { type DeliveryLogRow, selectDeliveries } from './delivery-log.ts';
 
 /** Which deliveries of an e-shop; the times are those of the events. */
-export interface AllDeliveriesFilter extends Omit<DeliveryFilter, keyof Times>, Times {
+export interface AllDeliveriesFilter extends Times {
+  readonly state?: DeliveryState | undefined;
+  readonly entityId?: string | undefined;
+  /** When the deliveries themselves were made. */
+  readonly made?: Times | undefined;
   readonly webhookId?: number | undefined;
   /** Of these webhooks only, whatever else is asked for. */
   readonly among?: readonly number[] | undefined;
@@ -80,6 +84,21 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Par
     (${foundAmong(sql, eshopId, filter, part, byOperators)})`;
 }
 
+/** More than a transaction takes to make its deliveries, in milliseconds: each of its statements is ended after ten seconds. */
+const LONGEST_MAKING_MS = 5 * 60_000;
+
+/**
+ * The condition that a delivery `d` was made within these times, as SQL. Its id was made in the transaction whose beginning is the time
+ * that is shown, so that the index by id leaves out most others.
+ */
+function madeWithin(sql: Sql, { since, until }: Times = {}) {
+  const latest = until === undefined ? undefined : new Date(until.getTime() + LONGEST_MAKING_MS);
+  return sql`
+    ${within(sql, sql`d.id`, { since, until: latest })}
+    ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
+    ${until === undefined ? sql`` : sql`and d.created_at < ${until}`}`;
+}
+
 /** Some of the webhooks, and a condition. */
 interface Among {
   readonly webhooks: postgres.Fragment;
@@ -100,6 +119,7 @@ function foundAmong(
   const wanted = sql`
     ${within(sql, sql`d.event_id`, filter)} ${behind(sql, sql`d.id`, part)}
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
+    ${madeWithin(sql, filter.made)}
     ${condition}
     ${webhookType === undefined ? sql`` : sql`and d.event_type = ${webhookType}`}`;
   const ofWebhooks = (which: postgres.Fragment, onlyIf: postgres.Fragment) => sql`

@@ -44,16 +44,6 @@ export interface AttemptLogRow {
   readonly nextAttemptAt: Date | null;
 }
 
-/** Which deliveries of a webhook. */
-export interface DeliveryFilter {
-  readonly state?: DeliveryState | undefined;
-  readonly entityId?: string | undefined;
-  /** Created at this time or later. */
-  readonly since?: Date | undefined;
-  /** Created before this time. */
-  readonly until?: Date | undefined;
-}
-
 /** The state as shown of a delivery `d` of a webhook `w`, as SQL. */
 export function shownState(sql: Sql) {
   return sql`case when d.state in ('pending', 'retrying') and (not w.active or d.operator_stop = 'hold') then 'held' else d.state end`;
@@ -68,34 +58,6 @@ export function selectDeliveries(sql: Sql) {
              as next_attempt_at,
            d.finished_at, d.canceled_by, d.operator_stop, d.operator_actions
     from deliveries d join webhooks w on w.id = d.webhook_id`;
-}
-
-function where(sql: Sql, eshopId: number, webhookId: number, filter: DeliveryFilter) {
-  const { state, entityId, since, until } = filter;
-  return sql`
-    where d.webhook_id = ${webhookId} and d.eshop_id = ${eshopId} and w.deleted_at is null
-    ${state === undefined ? sql`` : sql`and ${shownState(sql)} = ${state}`}
-    ${entityId === undefined ? sql`` : sql`and d.entity_id = ${entityId}`}
-    ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
-    ${until === undefined ? sql`` : sql`and d.created_at < ${until}`}`;
-}
-
-/** A page of the deliveries of a webhook, newest first, and how many there are in all. */
-export async function listDeliveries(
-  sql: Sql,
-  eshopId: number,
-  webhookId: number,
-  filter: DeliveryFilter,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<{ rows: DeliveryLogRow[]; totalCount: number }> {
-  const wanted = where(sql, eshopId, webhookId, filter);
-  const [rows, [counted]] = await Promise.all([
-    sql<DeliveryLogRow[]>`
-      ${selectDeliveries(sql)} ${wanted} order by d.id desc limit ${page.limit} offset ${page.offset}`,
-    sql<{ count: number }[]>`
-      select count(*)::integer as count from deliveries d join webhooks w on w.id = d.webhook_id ${wanted}`,
-  ]);
-  return { rows, totalCount: counted?.count ?? 0 };
 }
 
 /** Whose a delivery is, and which workflow it belongs to. */

@@ -4,7 +4,7 @@
  */
 import type { Pool } from '../pool.ts';
 import { eshopOfWebhook } from './all-webhooks.ts';
-import { findWebhook, setActive } from './webhooks.ts';
+import { switchActive } from './webhooks.ts';
 
 /**
  * Activates or deactivates it, as its e-shop would.
@@ -12,7 +12,6 @@ import { findWebhook, setActive } from './webhooks.ts';
  */
 export async function switchWebhook(sql: Pool, id: number, active: boolean): Promise<boolean | null> {
   const eshopId = await eshopOfWebhook(sql, id);
-  const before = eshopId === null ? null : await findWebhook(sql, eshopId, id);
-  if (eshopId === null || before === null) return null;
-  return (await setActive(sql, eshopId, id, active)) === null ? null : before.active !== active;
+  const switched = eshopId === null ? null : await switchActive(sql, eshopId, id, active);
+  return switched === null ? null : switched.changed;
 }

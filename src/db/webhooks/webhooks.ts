@@ -159,11 +159,21 @@ export async function setActive(
   id: number,
   active: boolean,
 ): Promise<WebhookRow | null> {
+  return (await switchActive(sql, eshopId, id, active))?.webhook ?? null;
+}
+
+/** The same, and whether it was otherwise before. */
+export async function switchActive(
+  sql: Pool,
+  eshopId: number,
+  id: number,
+  active: boolean,
+): Promise<{ readonly webhook: WebhookRow; readonly changed: boolean } | null> {
   return await transaction(sql, async (tx) => {
     const before = await lock(tx, eshopId, id);
     if (before === null) return null;
     await applyChange(tx, eshopId, before, { active, url: before.url });
-    return await readBack(tx, eshopId, id);
+    return { webhook: await readBack(tx, eshopId, id), changed: before.active !== active };
   });
 }
 

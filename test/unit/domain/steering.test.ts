@@ -1,6 +1,12 @@
 /** What operators may ask of a delivery, case by case. */
 import { describe, expect, test } from 'vitest';
-import { answerTo, type Steerable, type SteeringAction } from '../../../src/domain/steering.ts';
+import {
+  answerTo,
+  LONGEST_NAME,
+  LONGEST_REASON,
+  type Steerable,
+  type SteeringAction,
+} from '../../../src/domain/steering.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const later = new Date('2026-11-20T15:00:00Z');
@@ -26,6 +32,10 @@ const lastOne: Partial<Steerable> = { attemptsMade: 20 };
 const spent: Partial<Steerable> = { nextAttemptAt: null };
 
 type Row = [SteeringAction, string, Partial<Steerable>, string];
+
+test('the bounds of what operators write are those of all histories: a replay decides by them whether a signal was taken', () => {
+  expect({ LONGEST_REASON, LONGEST_NAME }).toEqual({ LONGEST_REASON: 500, LONGEST_NAME: 100 });
+});
 
 describe('is refused', () => {
   test.each<Row>([

@@ -1,0 +1,28 @@
+/** One signal for several. */
+import { getEventListeners } from 'node:events';
+import { expect, test } from 'vitest';
+import { eitherSignal } from '../../src/either-signal.ts';
+
+test.each([0, 1])('is aborted with the first of them, for its reason: %i', (which) => {
+  const controllers = [new AbortController(), new AbortController()];
+  const { signal } = eitherSignal(controllers.map((each) => each.signal));
+  expect(signal.aborted).toBe(false);
+  controllers[which]?.abort('first');
+  controllers[1 - which]?.abort('second');
+  expect([signal.aborted, signal.reason]).toEqual([true, 'first']);
+});
+
+test('is aborted from the beginning where one of them is', () => {
+  const { signal } = eitherSignal([new AbortController().signal, AbortSignal.abort('before')]);
+  expect([signal.aborted, signal.reason]).toEqual([true, 'before']);
+});
+
+test('released, it leaves nothing behind on a signal that lives on', () => {
+  const long = new AbortController();
+  const either = eitherSignal([long.signal, new AbortController().signal]);
+  expect(getEventListeners(long.signal, 'abort')).toHaveLength(1);
+  either.release();
+  expect(getEventListeners(long.signal, 'abort')).toEqual([]);
+  long.abort();
+  expect(either.signal.aborted).toBe(false);
+});

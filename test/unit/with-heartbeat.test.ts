@@ -1,0 +1,28 @@
+/** An activity with heartbeats ends with its worker, and not with its workflow. */
+import { ActivityCancellationDetails } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { expect, test } from 'vitest';
+import { withHeartbeat } from '../../activities/with-heartbeat.ts';
+
+const stopped = ['WORKER_SHUTDOWN', new ActivityCancellationDetails({ workerShutdown: true })] as const;
+
+/** Whether what runs is aborted. */
+async function isAborted(environment: MockActivityEnvironment, whileItRuns = () => {}): Promise<boolean> {
+  return await withHeartbeat(environment.context, async (signal) => {
+    whileItRuns();
+    return signal.aborted;
+  });
+}
+
+test('a worker that stops aborts it, be it while it runs or before it has begun', async () => {
+  const environment = new MockActivityEnvironment();
+  expect(await isAborted(environment)).toBe(false);
+  expect(await isAborted(environment, () => environment.cancel(...stopped))).toBe(true);
+  expect(await isAborted(environment)).toBe(true);
+});
+
+test('a workflow that cancels it lets it finish, also where it did so before', async () => {
+  const environment = new MockActivityEnvironment();
+  expect(await isAborted(environment, () => environment.cancel())).toBe(false);
+  expect(await isAborted(environment)).toBe(false);
+});
