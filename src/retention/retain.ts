@@ -5,8 +5,10 @@
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
+import { IMPORT_KEY_DAYS } from '../db/import-keys.ts';
 import type { Pool } from '../db/pool.ts';
-import { removeBatches, removeBelongings, removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
+import { forgetImportKeys, removeBatches, removeBelongings } from '../db/retention/belongings.ts';
+import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
 import {
   countAstray,
   countNeeded,
@@ -111,12 +113,15 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
     await clear(table, week, cutoff);
   }
   if (!dryRun) {
-    await removeBatches(sql, cutoff);
+    await forgetImportKeys(sql, new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS), signal);
+    await removeBatches(sql, cutoff, signal);
     // A delivery is kept until its week is over.
-    await removeBelongings(sql, new Date(cutoff.getTime() - WEEK_MS));
+    await removeBelongings(sql, new Date(cutoff.getTime() - WEEK_MS), signal);
   }
   return { made, dropped, kept, removed, astray: await countAstray(sql), postponed };
 }
+
+const DAY_MS = 24 * 3_600_000;
 
 /** SQLSTATE `undefined_table`. */
 const UNDEFINED_TABLE = '42P01';
