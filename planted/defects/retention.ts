@@ -102,7 +102,7 @@ export const retentionDefects: readonly Defect[] = [
     name: 'retention-forgets-the-first-page-only',
     file: 'src/db/retention/pages.ts',
     text: 'count === page && signal',
-    replacement: 'changed === 0 && signal',
+    replacement: 'count === page && changed === 0 && signal',
     noticed: 'An hour with more than 10,000 keyed lines is never caught up with.',
     caughtBy: retention(
       'kept keys of imported lines go after 30 days, however many there are, and however long deliveries are kept',

@@ -172,6 +172,21 @@ describe('versions', () => {
     expect(await count('webhook_versions')).toBe(1);
   });
 
+  test('a change just before the oldest event that is kept is still the one that is named', async () => {
+    await webhookOf([
+      { at: fromLimit(-DAY), active: true },
+      { at: fromLimit(-8_000), active: false, reason: 'user' },
+      { at: fromLimit(-4_000), active: true, generation: 2 },
+    ]);
+    await insertDelivery(database.sql, { eshopId, webhookId: 0, at: before });
+    const said = await explanations([before]);
+    expect(JSON.stringify(said)).toContain(`was changed at ${fromLimit(-8_000).toISOString()}`);
+
+    await clean();
+
+    expect(await explanations([before])).toEqual(said);
+  });
+
   test.each([1, 2, 3, 4])(
     'whatever webhooks went through, kept events are explained as before (%i)',
     async (seed) => {
