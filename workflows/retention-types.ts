@@ -18,6 +18,12 @@ export interface RetentionResult {
   readonly dropped: readonly { readonly partition: string; readonly rows: number }[];
   readonly kept: readonly { readonly partition: string; readonly neededBy: number }[];
   readonly removed: { readonly deliveries: number; readonly events: number };
+  readonly forgotten: {
+    readonly importKeys: number;
+    readonly rows: number;
+    readonly erased: number;
+    readonly webhooks: number;
+  };
   readonly astray: number;
   readonly postponed: readonly string[];
 }

@@ -6,7 +6,9 @@ import type { Defect } from '../defect.ts';
 
 const retention = (...tests: string[]) => [{ file: 'test/db/retention.test.ts', tests }];
 const lookUps = (...tests: string[]) => [{ file: 'test/db/partition-lookups.test.ts', tests }];
+const history = (...tests: string[]) => [{ file: 'test/db/webhook-history.test.ts', tests }];
 const PARTITIONS = 'src/db/retention/partitions.ts';
+const HISTORY = 'src/db/retention/webhook-history.ts';
 const RETAIN = 'src/retention/retain.ts';
 
 export const retentionDefects: readonly Defect[] = [
@@ -95,6 +97,57 @@ export const retentionDefects: readonly Defect[] = [
     caughtBy: retention(
       'made ahead four weeks are ready beside the present one, for each table, and making them again makes none',
     ),
+  },
+  {
+    name: 'retention-forgets-the-first-page-only',
+    file: 'src/db/retention/pages.ts',
+    text: 'count === page && signal',
+    replacement: 'count === page && changed === 0 && signal',
+    noticed: 'An hour with more than 10,000 keyed lines is never caught up with.',
+    caughtBy: retention(
+      'kept keys of imported lines go after 30 days, however many there are, and however long deliveries are kept',
+    ),
+  },
+  {
+    name: 'retention-forgets-why-a-webhook-is-inactive',
+    file: HISTORY,
+    text: 'and (n.active or (n.deleted',
+    replacement: 'and (true or (n.deleted',
+    noticed: 'A webhook that was deactivated long ago is said to have been created inactive.',
+    caughtBy: history(
+      'versions one that was created inactive is still said to have been, and one deactivated long ago why',
+    ),
+  },
+  {
+    name: 'retention-forgets-what-an-old-event-needs',
+    file: HISTORY,
+    text: `where k.eshop_id = \${eshopId})`,
+    replacement: `where false and k.eshop_id = \${eshopId})`,
+    noticed: 'Why an event that is held for months reached no other webhook is told wrong.',
+    caughtBy: history('versions an event that is kept beyond its time keeps what its e-shop was then'),
+  },
+  {
+    name: 'retention-warns-once-more',
+    file: HISTORY,
+    text: 'or w.generation > x.generation\n',
+    replacement: 'or w.generation >= x.generation\n',
+    noticed: 'A webhook that fails for months is warned of again and again.',
+    caughtBy: history(
+      'deactivations and warnings nobody is warned twice of an incident that lasts for months',
+    ),
+  },
+  {
+    name: 'import-keys-never-forgotten',
+    file: 'src/db/import-keys.ts',
+    text: 'where import_keys.created_at < now()',
+    replacement: 'where false and import_keys.created_at < now()',
+    noticed: 'While the retention is paused, a key is remembered for longer than 30 days.',
+    caughtBy: [
+      {
+        file: 'test/api/import.test.ts',
+        tests: ['a key is another one in another e-shop, and forgotten after 30 days'],
+      },
+    ],
   },
   {
     name: 'partitions-all-read-for-an-id',

@@ -118,7 +118,7 @@ export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
 }
 
 /** The most deleted webhooks that are remembered here. */
-const MOST_DELETED = 10;
+export const MOST_DELETED = 10;
 /** The most changes of a webhook that are read: one that is switched on and off all day must not fill the memory. */
 const MOST_VERSIONS = 200;
 

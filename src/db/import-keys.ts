@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import { conflict } from '../domain/problem.ts';
-import type { Sql } from './pool.ts';
 import { Staged } from './records/staged.ts';
 import { type Part, partOf, type Work } from './records/work.ts';
 
@@ -36,7 +35,10 @@ class ImportKeys implements Part {
     this.#work = work;
   }
 
-  /** Takes the keys of lines. One that another transaction has taken waits until that has ended. */
+  /**
+   * Takes the keys of lines. One that another transaction has taken waits until that has ended; one that is old enough to be
+   * forgotten is taken anew, whether the retention has removed it or not.
+   */
   async take(lines: readonly KeyedLine[]): Promise<void> {
     const wanted = new Map([...lines].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
     if (wanted.size === 0) return;
@@ -45,7 +47,10 @@ class ImportKeys implements Part {
       insert into import_keys (eshop_id, key, fingerprint)
       select ${eshopId}::int, key, decode(fingerprint, 'hex')
       from unnest(${[...wanted.keys()]}::text[], ${[...wanted.values()]}::text[]) as line (key, fingerprint)
-      order by key on conflict (eshop_id, key) do nothing returning key`;
+      order by key on conflict (eshop_id, key) do update
+      set fingerprint = excluded.fingerprint, created_at = excluded.created_at
+      where import_keys.created_at < now() - make_interval(days => ${IMPORT_KEY_DAYS})
+      returning key`;
     for (const { key } of inserted) {
       this.#inserted.set(key, wanted.get(key) ?? '');
       this.#lines.load(key, null);
@@ -99,8 +104,3 @@ class ImportKeys implements Part {
 
 /** The keys of a unit of work. */
 export const importKeysOf = partOf((work) => new ImportKeys(work));
-
-/** Forgets the keys that are old enough. */
-export async function forgetImportKeys(sql: Sql): Promise<void> {
-  await sql`delete from import_keys where created_at < now() - make_interval(days => ${IMPORT_KEY_DAYS})`;
-}

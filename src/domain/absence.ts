@@ -62,7 +62,7 @@ export interface AbsentEvent {
 }
 
 /** A statement takes no longer than this: what changes beside it may be seen by it or not, in milliseconds. */
-const MEANWHILE_MS = 10_000;
+export const MEANWHILE_MS = 10_000;
 
 /**
  * Why an event has no delivery to a webhook.

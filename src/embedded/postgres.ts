@@ -22,6 +22,7 @@ import {
 import { restrictFolder } from './private-folder.ts';
 import { commandLine, isAlive, isListed } from './processes.ts';
 import { inaccessibleFolder, type User } from './reachable.ts';
+import { rotateLog } from './rotate-log.ts';
 
 const run = promisify(execFile);
 
@@ -134,6 +135,7 @@ export async function startPostgres(
   async function start(port: number): Promise<void> {
     const most = ['-c', `max_connections=${maxConnections}`];
     const options = [...SETTINGS, ...most, '-p', String(port)].join(' ');
+    await rotateLog(logFile);
     try {
       // pg_ctl puts the server into a session of its own. Its own output must not be a pipe of ours.
       await run(pgCtl, ['start', '-D', directory, '-l', logFile, '-o', options, '-w', '-t', '60'], asUser);

@@ -17,6 +17,7 @@ const OURS = new Set([
   'postgres-port',
   'postgres-ready',
   'postgres.log',
+  'postgres.log.1',
   'secret-key',
   'secret-key-previous',
   'temporal',

@@ -11,6 +11,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { UserError } from '../user-error.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
+import { rotateLog } from './rotate-log.ts';
 
 /** How one server is run. */
 export interface ServiceOptions {
@@ -23,7 +24,10 @@ export interface ServiceOptions {
   readonly gid?: number;
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Its output is appended here: a pipe to us would break when we are killed. Without one it is dropped. */
+  /**
+   * Its output is appended here: a pipe to us would break when we are killed. Put aside at a start when it is long. Without one
+   * it is dropped.
+   */
   readonly logFile?: string;
   /** Where its process id is kept while it runs. */
   readonly pidFile?: string;
@@ -90,6 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   /** One life of the process. Resolves once it serves; `ended` resolves when it is gone. */
   async function launch(): Promise<{ ended: Promise<unknown> }> {
+    if (options.logFile !== undefined) await rotateLog(options.logFile);
     const output =
       options.logFile === undefined ? ('ignore' as const) : openSync(options.logFile, 'a', 0o600);
     const child = spawn(options.command, options.args, {

@@ -5,8 +5,10 @@
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
+import { IMPORT_KEY_DAYS } from '../db/import-keys.ts';
 import type { Pool } from '../db/pool.ts';
-import { removeBatches, removeBelongings, removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
+import { forgetImportKeys, removeBatches, removeBelongings } from '../db/retention/belongings.ts';
+import { removeDeliveries, removeEvents } from '../db/retention/old-rows.ts';
 import {
   countAstray,
   countNeeded,
@@ -17,6 +19,7 @@ import {
   type Partition,
 } from '../db/retention/partitions.ts';
 import { TablesBusy } from '../db/retention/schema-step.ts';
+import { removeHistory } from '../db/retention/webhook-history.ts';
 import { WEEK_MS, weekName } from '../domain/weeks.ts';
 import { planOf } from './plan.ts';
 
@@ -39,6 +42,18 @@ export interface KeptPartition {
   readonly neededBy: number;
 }
 
+/** What a run removed beside deliveries and events. */
+export interface Forgotten {
+  /** Keys of imported lines. */
+  readonly importKeys: number;
+  /** Rows of batches, redeliveries and recoveries, and of what webhooks once were. */
+  readonly rows: number;
+  /** Secrets of webhooks that were deleted; each webhook counts once. */
+  readonly erased: number;
+  /** Webhooks that were deleted, and that nothing refers to any more. */
+  readonly webhooks: number;
+}
+
 /** What a run did. */
 export interface Retained {
   /** Weeks that have partitions now, by their first days. */
@@ -47,6 +62,8 @@ export interface Retained {
   readonly kept: readonly KeptPartition[];
   /** Rows removed from partitions that stay. */
   readonly removed: { readonly deliveries: number; readonly events: number };
+  /** What was kept beside deliveries and events, and is not needed any more. */
+  readonly forgotten: Forgotten;
   /** Rows of an id that belongs to no week there is: a clock is, or was, far off. */
   readonly astray: number;
   /** What was left to the next run, since the tables were in use. */
@@ -110,13 +127,24 @@ export async function retain(sql: Pool, options: RetainOptions): Promise<Retaine
   for (const { table, week } of partitions.filter(({ week }) => week === DEFAULT)) {
     await clear(table, week, cutoff);
   }
-  if (!dryRun) {
-    await removeBatches(sql, cutoff);
-    // A delivery is kept until its week is over.
-    await removeBelongings(sql, new Date(cutoff.getTime() - WEEK_MS));
-  }
-  return { made, dropped, kept, removed, astray: await countAstray(sql), postponed };
+  const forgotten = dryRun ? nothing : await forget(sql, now, cutoff, signal);
+  return { made, dropped, kept, removed, forgotten, astray: await countAstray(sql), postponed };
 }
+
+const nothing: Forgotten = { importKeys: 0, rows: 0, erased: 0, webhooks: 0 };
+
+/** What is removed row by row, since it lies in no partition. */
+async function forget(sql: Pool, now: Date, cutoff: Date, signal?: AbortSignal): Promise<Forgotten> {
+  // A delivery is kept until its week is over.
+  const before = new Date(cutoff.getTime() - WEEK_MS);
+  const importKeys = await forgetImportKeys(sql, new Date(now.getTime() - IMPORT_KEY_DAYS * DAY_MS), signal);
+  const batches = await removeBatches(sql, cutoff, signal);
+  const belongings = await removeBelongings(sql, before, signal);
+  const { rows, erased, webhooks } = await removeHistory(sql, before, signal);
+  return { importKeys, rows: batches + belongings + rows, erased, webhooks };
+}
+
+const DAY_MS = 24 * 3_600_000;
 
 /** SQLSTATE `undefined_table`. */
 const UNDEFINED_TABLE = '42P01';

@@ -6,7 +6,7 @@ import type { Retained } from './retain.ts';
 
 /** The sentence, or null where there was nothing to do. */
 export function sentence(done: Retained): string | null {
-  const { made, dropped, kept, removed, astray, postponed } = done;
+  const { made, dropped, kept, removed, forgotten, astray, postponed } = done;
   const rows = dropped.reduce((sum, partition) => sum + partition.rows, 0);
   const parts = [
     made.length > 0 && `made ${count(made.length, 'week')} ahead (${made.join(', ')})`,
@@ -16,6 +16,11 @@ export function sentence(done: Retained): string | null {
       `kept ${kept.map(({ partition, neededBy }) => `${partition} (needed by ${count(neededBy, 'delivery', 'deliveries')})`).join(', ')}`,
     removed.deliveries + removed.events > 0 &&
       `removed ${count(removed.deliveries, 'finished delivery', 'finished deliveries')} and ${count(removed.events, 'event')} from partitions that stay`,
+    forgotten.importKeys > 0 && `forgot ${count(forgotten.importKeys, 'key')} of imported lines`,
+    forgotten.rows > 0 &&
+      `removed ${count(forgotten.rows, 'row')} about batches, redeliveries, recoveries and former states of webhooks`,
+    forgotten.erased > 0 && `erased the secrets of ${count(forgotten.erased, 'deleted webhook')}`,
+    forgotten.webhooks > 0 && `removed ${count(forgotten.webhooks, 'deleted webhook')}`,
     astray > 0 && `${count(astray, 'row')} with an id far from the present: check the clocks of the machines`,
     postponed.length > 0 && `left to the next run: ${postponed.join('; ')}`,
   ].filter((part) => part !== false);

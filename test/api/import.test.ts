@@ -292,6 +292,21 @@ describe('a key', () => {
     expect(await send(keyed('k', movement(1)))).toMatchObject([{ message: 'Stock movement recorded.' }]);
   });
 
+  test('that is old stays until the retention: no import waits until millions of them are removed', async () => {
+    await api.sql`
+      insert into import_keys (eshop_id, key, fingerprint, created_at)
+      select ${eshop.eshopId}, 'old-' || n, '', now() - interval '31 days' from generate_series(1, 3) n`;
+    await send(keyed('k', movement(1)), keyed('old-2', movement(1)));
+    const rows = await api.sql<{ key: string; old: boolean }[]>`
+      select key, created_at < now() - interval '30 days' as old from import_keys where eshop_id = ${eshop.eshopId} order by key`;
+    expect(rows).toEqual([
+      { key: 'k', old: false },
+      { key: 'old-1', old: true },
+      { key: 'old-2', old: false },
+      { key: 'old-3', old: true },
+    ]);
+  });
+
   test('sent twice at once is applied once', async () => {
     const lines = Array.from({ length: 10 }, (_, index) => keyed(`k-${index}`, movement(1)));
     const answers = await Promise.all([send(...lines), send(...lines), send(...lines)]);

@@ -4,14 +4,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { redeliverWithin } from '../../src/db/outbox/redeliver.ts';
 import { removeEvents } from '../../src/db/retention/old-rows.ts';
+import { deleteInPages } from '../../src/db/retention/pages.ts';
 import { dropPartition, listPartitions, partitionedTables } from '../../src/db/retention/partitions.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { countAllDeliveries, listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { readDeactivation, recordMailed } from '../../src/db/webhooks/deactivations.ts';
 import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
+import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../src/retention/retain.ts';
+import { sentence } from '../../src/retention/sentence.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 import { until } from '../support/until.ts';
@@ -260,6 +263,55 @@ describe('kept', () => {
     expect(await sql`select delivery_id from redeliveries`).toEqual([{ deliveryId: open.id }]);
     expect(await sql`select state from recoveries`).toEqual([{ state: 'running' }]);
     expect(await sql`select until from webhook_forms`).toEqual([{ until: monday }]);
+  });
+
+  test('keys of imported lines go after 30 days, however many there are, and however long deliveries are kept', async () => {
+    const { sql } = database;
+    await sql`
+      insert into import_keys (eshop_id, key, fingerprint, created_at)
+      select ${eshopId}, n::text, '', ${daysBefore(later, 31)} from generate_series(1, 20001) n`;
+    await sql`
+      insert into import_keys (eshop_id, key, fingerprint, created_at)
+      values (${eshopId}, 'young', '', ${daysBefore(later, 29)})`;
+
+    const done = await retain(sql, { retentionMs: DAY, now: later });
+
+    expect(done.forgotten.importKeys).toBe(20_001);
+    expect(sentence(done)).toContain('forgot 20,001 keys of imported lines');
+    expect(await sql`select key from import_keys`).toEqual([{ key: 'young' }]);
+  });
+
+  test('a page that is short, or a signal, is the end; a row that somebody has locked is left to the next run', async () => {
+    const { sql } = database;
+    const keys = (count: number) => sql`
+      insert into import_keys (eshop_id, key, fingerprint) select ${eshopId}, n::text, '' from generate_series(1, ${count}) n`;
+    const remove = (signal?: AbortSignal) =>
+      deleteInPages(sql, { table: 'import_keys', where: sql`true`, page: 2, signal });
+    await keys(5);
+    expect(await remove(AbortSignal.abort())).toBe(0);
+    await sql.begin(async (tx) => {
+      await tx`select from import_keys where key = '3' for update`;
+      expect(await remove()).toBe(4);
+    });
+    expect(await sql`select key from import_keys`).toEqual([{ key: '3' }]);
+    expect(await remove()).toBe(1);
+  });
+
+  test('what webhooks once were goes with the events that it explains, and is counted', async () => {
+    const { sql } = database;
+    await setActive(sql, eshopId, webhookId, false);
+    await setActive(sql, eshopId, webhookId, true);
+    await deleteWebhook(sql, eshopId, webhookId);
+    const long = new Date(Date.now() + retentionMs + 8 * DAY);
+
+    expect((await run(new Date(Date.now() + retentionMs))).forgotten).toMatchObject({ rows: 0, erased: 0 });
+    expect((await retain(sql, { retentionMs, now: long, dryRun: true })).forgotten.rows).toBe(0);
+    const done = await run(long);
+
+    expect(done.forgotten).toEqual({ importKeys: 0, rows: 4, erased: 1, webhooks: 0 });
+    expect(sentence(done)).toMatch(/removed 4 rows about .*; erased the secrets of 1 deleted webhook/);
+    expect(await sql`select deleted from webhook_versions`).toEqual([{ deleted: true }]);
+    expect(await sql`select from deactivations`).toHaveLength(0);
   });
 
   test('in batches: thousands that are finished go, those that are open stay', async () => {

@@ -1,7 +1,10 @@
 /**
  * A server that runs as our child, when it does not.
  */
-import { expect, it } from 'vitest';
+import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { startService } from '../../src/embedded/service.ts';
 
 it('one that stops at once fails the start at once, long before it would be too late', async () => {
@@ -14,4 +17,33 @@ it('one that stops at once fails the start at once, long before it would be too 
     stopTimeoutMs: 1_000,
   });
   await expect(failed).rejects.toThrow(/^The server exited immediately\.$/);
+});
+
+it('a long log is put aside when its server starts, in the place of an older one; a short one goes on', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-log-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const logFile = join(folder, 'server.log');
+  const run = async () => {
+    const service = await startService({
+      name: 'The server',
+      command: '/bin/sh',
+      args: ['-c', 'echo started; exec sleep 60'],
+      logFile,
+      ready: async () => (await readFile(logFile, 'utf8')).endsWith('started\n'),
+      readyTimeoutMs: 60_000,
+      stopTimeoutMs: 1_000,
+    });
+    await service.stop();
+  };
+
+  await run();
+  await run();
+  expect(await readFile(logFile, 'utf8')).toBe('started\nstarted\n');
+
+  const long = 10 * 1024 * 1024 + 1;
+  await writeFile(`${logFile}.1`, 'older');
+  await truncate(logFile, long);
+  await run();
+  expect(await readFile(logFile, 'utf8')).toBe('started\n');
+  expect((await stat(`${logFile}.1`)).size).toBe(long);
 });

@@ -6,7 +6,7 @@
 import { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import * as v from 'valibot';
-import { forgetImportKeys, IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
+import { IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
 import { badRequest, Problem } from '../../domain/problem.ts';
 import type { Allowance } from '../budget/allowance.ts';
 import { createTurns } from '../budget/turns.ts';
@@ -163,7 +163,6 @@ export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
       if (body === null) throw badRequest('A body is required.');
       const { eshopId } = c.var.session;
       const permit = createPermit(c.var.stillAllowed, deps.importCheckMs);
-      await forgetImportKeys(deps.sql);
       const breathe = () => slices.next(eshopId);
       const apply = createApplyLine(deps, eshopId, c.var.requestId, permit, turns, breathe);
       const { allowance } = c.var;

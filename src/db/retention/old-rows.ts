@@ -4,7 +4,6 @@
  * @module
  */
 import { NIL } from 'uuid';
-import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { needed } from './partitions.ts';
@@ -70,28 +69,6 @@ export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {
     });
     return { removed: count, last: found.at(-1)?.id ?? null };
   });
-}
-
-/** Removes what is left of batches that began before a time and hold nothing any more. */
-export async function removeBatches(sql: Pool, before: Date): Promise<void> {
-  await sql`
-    delete from batches b where b.id < ${idAt(before)}
-      and not exists (select from deliveries d where d.batch_id = b.id and d.state in ('pending', 'retrying'))`;
-}
-
-/**
- * Removes what belongs to deliveries and recoveries that are gone.
- * @param before the deliveries that were made before this time are gone, but for the open ones
- */
-export async function removeBelongings(sql: Pool, before: Date): Promise<void> {
-  await sql`
-    delete from redeliveries r where r.delivery_id < ${idAt(before)}
-      and not exists (select from deliveries d where d.id = r.delivery_id)`;
-  await sql`
-    delete from recoveries r where r.finished_at < ${before}
-      and not exists (select from deliveries d where d.recovery_id = r.id and d.state in ('pending', 'retrying'))`;
-  // The form of an attempt that was made before.
-  await sql`delete from webhook_forms where until < ${before}`;
 }
 
 interface BatchRow {

@@ -5,7 +5,7 @@
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
-/** The sealed secrets of one webhook, deleted ones included. */
+/** The sealed secrets of one webhook, deleted ones included until the retention has erased them. */
 export interface SealedSecrets {
   readonly id: number;
   readonly eshopId: number;
@@ -30,7 +30,7 @@ export async function resealBatch(
   return await transaction(sql, async (tx) => {
     const rows = await tx<SealedSecrets[]>`
       select id, eshop_id, secret, case when previous_secret_until > now() then previous_secret end as previous_secret
-      from webhooks where id > ${after} order by id limit ${limit} for update`;
+      from webhooks where id > ${after} and secret <> '' order by id limit ${limit} for update`;
     for (const row of rows) {
       const made = reseal(row);
       if (made === null) continue;

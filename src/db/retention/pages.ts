@@ -1,0 +1,56 @@
+/**
+ * Rows that nobody needs any more, deleted a page at a time: no statement takes long, and none holds many locks.
+ * @module
+ */
+import type postgres from 'postgres';
+import type { Pool } from '../pool.ts';
+
+/** Rows changed by one statement. */
+const PAGE = 10_000;
+
+/**
+ * Changes rows until a page is short.
+ * @param step changes up to so many rows; answers how many it changed
+ * @param signal ends it early; the next run goes on
+ * @returns how many rows were changed in all
+ */
+export async function inPages(
+  step: (limit: number) => Promise<number>,
+  signal?: AbortSignal,
+  page = PAGE,
+): Promise<number> {
+  let changed = 0;
+  for (let count = page; count === page && signal?.aborted !== true; ) {
+    count = await step(page);
+    changed += count;
+  }
+  return changed;
+}
+
+/** Which rows of a table go. */
+export interface DeletedRows {
+  readonly table: string;
+  /** A condition on a row `x` of it. */
+  readonly where: postgres.Fragment;
+  /** Ends it early; the next run goes on. */
+  readonly signal?: AbortSignal | undefined;
+  /** Rows of one statement; default 10,000. */
+  readonly page?: number;
+}
+
+/**
+ * Deletes the rows that a condition is true of. A row that somebody else has locked is left to the next run: nobody waits.
+ * @returns how many
+ */
+export async function deleteInPages(sql: Pool, { table, where, signal, page }: DeletedRows): Promise<number> {
+  return await inPages(
+    async (limit) => {
+      const { count } = await sql`
+        delete from ${sql(table)} where ctid = any(array(
+          select x.ctid from ${sql(table)} x where ${where} limit ${limit} for update skip locked))`;
+      return count;
+    },
+    signal,
+    page,
+  );
+}

@@ -1,0 +1,153 @@
+/**
+ * What webhooks once were, and what happened to them: whatever no page, mail or record needs any more. Why an event has no
+ * delivery (docs/interface.md, L9) is found by what each webhook was when it happened: for every event that is still kept, the
+ * explanation stays as it is, word for word.
+ * @module
+ */
+import type postgres from 'postgres';
+import { MEANWHILE_MS } from '../../domain/absence.ts';
+import { idAt, timeOf } from '../../domain/id-time.ts';
+import { MOST_DELETED } from '../event-log.ts';
+import type { Pool } from '../pool.ts';
+import { deleteInPages, inPages } from './pages.ts';
+
+/** What was removed. */
+export interface RemovedHistory {
+  /** Rows: versions, deactivations and warnings. */
+  readonly rows: number;
+  /** Webhooks, deleted long ago, whose secrets were erased. */
+  readonly erased: number;
+  /** Webhooks, deleted long ago, that nothing refers to any more. */
+  readonly webhooks: number;
+}
+
+/** Webhooks deleted by one statement: each is looked for in every table and partition. */
+const WEBHOOKS = 1_000;
+/** An explanation names changes that happened near its event; twice as much, since times are rounded. */
+const NEAR_MS = 2 * MEANWHILE_MS;
+
+/** Since when the history of an e-shop is needed, as SQL. */
+type LimitOf = (eshopId: postgres.Fragment) => postgres.Fragment;
+
+/**
+ * Removes what is not needed any more.
+ * @param before the events and deliveries that were made before this time are gone, but for those that are open
+ * @param signal ends it early; the next run goes on
+ */
+export async function removeHistory(sql: Pool, before: Date, signal?: AbortSignal): Promise<RemovedHistory> {
+  const limitOf = await limits(sql, before);
+  const remove = (table: string, where: postgres.Fragment, page?: number) =>
+    deleteInPages(sql, { table, where, signal, ...(page === undefined ? {} : { page }) });
+  // In this order: a deactivation is needed by its version, a deleted webhook by everything.
+  const versions = await remove('webhook_versions', replaced(sql, before, limitOf));
+  const deactivations = await remove('deactivations', deactivationsOver(sql, before, limitOf));
+  const warnings = await remove('warnings', warningsOver(sql, before));
+  const erased = await eraseSecrets(sql, before, signal);
+  const webhooks = await remove('webhooks', forgettable(sql, before, limitOf), WEBHOOKS);
+  return { rows: versions + deactivations + warnings, erased, webhooks };
+}
+
+/** An e-shop needs what its webhooks were since its oldest event: an event that is delivered late is kept beyond the time. */
+async function limits(sql: Pool, before: Date): Promise<LimitOf> {
+  const kept = await sql<{ eshopId: number; id: string }[]>`
+    select distinct on (eshop_id) eshop_id, id from events
+    where id < ${idAt(new Date(before.getTime() + NEAR_MS))}::uuid order by eshop_id, id`;
+  const eshopIds = kept.map(({ eshopId }) => eshopId);
+  const times = kept.map(({ id }) => new Date(timeOf(id).getTime() - NEAR_MS).toISOString());
+  return (eshopId) => sql`
+    coalesce((
+      select k.at::timestamptz from unnest(${eshopIds}::int[], ${times}::text[]) as k (eshop_id, at)
+      where k.eshop_id = ${eshopId}), ${before}::timestamptz)`;
+}
+
+/**
+ * Versions `x` of webhooks that another one replaced before the limit, of the same type: a webhook is looked for among those
+ * that ever were of a type. What came before an active one explains nothing later, and neither does what came before the
+ * deletion; an inactive one alone does not replace what says since when it is inactive.
+ */
+function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
+  return sql`
+    x.at < ${before} and exists (
+      select from webhook_versions n join webhooks w on w.id = n.webhook_id
+      where n.webhook_id = x.webhook_id and n.webhook_type = x.webhook_type and (n.at, n.number) > (x.at, x.number)
+        and (n.active or (n.deleted and w.deleted_at < ${limitOf(sql`w.eshop_id`)}))
+        and n.at < ${limitOf(sql`w.eshop_id`)}
+      offset 0)`;
+}
+
+/**
+ * Deactivations `x` that are mailed or will never be, whose delivery is gone. The newest of a webhook is part of its record, and
+ * one that a version refers to says why it was inactive.
+ */
+function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
+  return sql`
+    x.at < ${before} and (x.delivery_id is null or coalesce(x.mailed_at, x.mail_failed_at) < ${before})
+    and not exists (select from deliveries d where d.id = x.delivery_id offset 0)
+    and exists (
+      select from webhooks w where w.id = x.webhook_id and (
+        w.deleted_at < ${limitOf(sql`w.eshop_id`)}
+        or (exists (select from deactivations n where n.webhook_id = x.webhook_id and n.generation > x.generation offset 0)
+          and not exists (
+            select from webhook_versions v
+            where v.webhook_id = x.webhook_id and v.generation = x.generation and v.active = false and not v.deleted offset 0)))
+      offset 0)`;
+}
+
+/** Warnings `x` that are settled. The newest of the present generation says that its e-shop has been warned of this incident. */
+function warningsOver(sql: Pool, before: Date): postgres.Fragment {
+  return sql`
+    x.at < ${before} and coalesce(x.mailed_at, x.dropped_at, x.mail_failed_at) < ${before}
+    and exists (
+      select from webhooks w where w.id = x.webhook_id and (
+        x.dropped_at is not null or w.deleted_at is not null or w.generation > x.generation
+        or exists (
+          select from warnings n
+          where n.webhook_id = x.webhook_id and n.generation = x.generation and n.dropped_at is null
+            and (n.at, n.id) > (x.at, x.id) offset 0))
+      offset 0)`;
+}
+
+/** Nothing is signed for a webhook that is deleted, and has nothing open. */
+async function eraseSecrets(sql: Pool, before: Date, signal?: AbortSignal): Promise<number> {
+  return await inPages(async (limit) => {
+    const { count } = await sql`
+      update webhooks set secret = '', previous_secret = null, previous_secret_until = null
+      where id = any(array(
+        select x.id from webhooks x
+        where x.deleted_at < ${before} and (x.secret <> '' or x.previous_secret is not null) and not exists (
+          select from deliveries d where d.webhook_id = x.id and d.state in ('pending', 'retrying') offset 0)
+        limit ${limit} for update skip locked))`;
+    return count;
+  }, signal);
+}
+
+/** Tables with rows of a webhook, beside the outbox, and beside its versions, which go with it. */
+const REFERRING = [
+  'deliveries',
+  'redeliveries',
+  'recoveries',
+  'webhook_forms',
+  'deactivations',
+  'warnings',
+  'failures',
+];
+
+/**
+ * Deleted webhooks `x` that nothing refers to. The last ones of each type stay: they say when they were deleted to whoever asks
+ * why an event went nowhere.
+ */
+function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
+  const unreferred = REFERRING.map(
+    (table) => sql`and not exists (select from ${sql(table)} r where r.webhook_id = x.id offset 0)`,
+  );
+  return sql`
+    x.deleted_at < ${before} and x.deleted_at < ${limitOf(sql`x.eshop_id`)} ${unreferred}
+    and not exists (select from outbox o where o.kind = 'webhookChanged' and o.webhook_id = x.id offset 0)
+    and not exists (
+      select from (select distinct v.webhook_type from webhook_versions v where v.webhook_id = x.id) t
+      where not exists (
+        select distinct v.webhook_id from webhook_versions v join webhooks l on l.id = v.webhook_id
+        where v.eshop_id = x.eshop_id and v.webhook_type = t.webhook_type and l.deleted_at > x.deleted_at
+        order by v.webhook_id desc offset ${MOST_DELETED - 1})
+      offset 0)`;
+}
