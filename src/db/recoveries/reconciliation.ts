@@ -28,7 +28,7 @@ export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: numb
       select r.id from recoveries r join webhooks w on w.id = r.webhook_id
       where ${told(sql)} and (r.state = 'running' and w.active or w.deleted_at is not null)
         and ${last} < now() - make_interval(
-          secs => ${graceMs / 1_000} + case when r.exhausted then ${LONGEST_LOOK_S} else 0 end)
+          secs => ${graceMs / 1_000}::float8 + case when r.exhausted then ${LONGEST_LOOK_S} else 0 end)
       order by r.id limit ${limit} for update of r skip locked)
     returning r.id, true as late`;
 }
