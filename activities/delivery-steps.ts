@@ -33,9 +33,9 @@ type Steps = Pick<
 /** Makes the steps. */
 export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
   async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
-    const { deliveryId, windowMs, firstWaitMs = 0 } = input;
+    const { deliveryId, windowMs, firstWaitMs = 0, maxAttempts = 0 } = input;
     const delivery = await loadForAttempt(deps.sql, deliveryId);
-    const situation = situationOf(delivery, { windowMs, firstWaitMs });
+    const situation = situationOf(delivery, { windowMs, firstWaitMs, maxAttempts });
     if (!situation.open || delivery?.readableId === isReadable(ownWorkflowId())) return situation;
     deps.log.info({ deliveryId, workflowId: ownWorkflowId() }, 'a second workflow of a delivery ends');
     return { open: false, state: 'canceled', elsewhere: true };

@@ -20,6 +20,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { DeliverySituation } from '../src/attempt/situation.ts';
+import { maxAttempts } from '../src/domain/retry-policy.ts';
 import { createEndings, type DeliverEventResult } from './delivery-endings.ts';
 import { attemptOptions, lastChanceOptions, mailOptions } from './delivery-options.ts';
 import {
@@ -110,7 +111,12 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
   /** The current situation. Read again if the response took long: its times would be out of date. */
   async function readSituation(): Promise<DeliverySituation> {
     const { deliveryId, policy } = input;
-    const query = { deliveryId, windowMs: policy.windowMs, firstWaitMs: policy.initialIntervalMs };
+    const query = {
+      deliveryId,
+      windowMs: policy.windowMs,
+      firstWaitMs: policy.initialIntervalMs,
+      maxAttempts: maxAttempts(policy),
+    };
     const askedAt = Date.now();
     let situation = await own.readDelivery(query);
     if (Date.now() - askedAt > STALE_MS && patched('fresh-situation')) {

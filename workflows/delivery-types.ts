@@ -83,6 +83,8 @@ export interface ReadDeliveryInput {
   readonly windowMs: number;
   /** The policy's first wait. Absent in older inputs: 0. */
   readonly firstWaitMs?: number;
+  /** How many attempts the policy allows. Absent in older inputs. */
+  readonly maxAttempts?: number;
 }
 
 export interface AttemptInput {

@@ -16,6 +16,7 @@ import {
 } from '../domain/retry-policy.ts';
 import { latenessMs } from './lateness.ts';
 import type { AttemptFailure, AttemptPutOff, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
+import { wasGoneElsewhere } from './situation.ts';
 
 /** Up to this much late or early, in milliseconds, is a busy moment and not an outage of Waybill. */
 const MOMENT_MS = 1_000;
@@ -28,7 +29,7 @@ export function refusalOf(delivery: DeliveryForAttempt, order: AttemptTerms): Re
   if (delivery.deletedAt !== null) return 'deleted';
   if (delivery.operatorStop !== null) return 'stopped';
   if (attemptsMade >= maxAttempts(policy)) return 'spent';
-  if (attemptsMade > 0 && nextAttemptAt === null) return 'spent';
+  if (attemptsMade > 0 && nextAttemptAt === null && !wasGoneElsewhere(delivery)) return 'spent';
   if (!delivery.active) return 'inactive';
   if (isBehind(delivery, order.expectedNumber)) return 'notDue';
   if (lastChance || windowStartedAt === null) return null;

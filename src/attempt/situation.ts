@@ -56,12 +56,14 @@ export interface SituationTerms {
   readonly windowMs: number;
   /** The policy's first wait. */
   readonly firstWaitMs: number;
+  /** How many attempts the policy allows; left out: not known. */
+  readonly maxAttempts?: number;
 }
 
 /** @param delivery as read; undefined where there is none any more */
 export function situationOf(
   delivery: DeliveryForAttempt | undefined,
-  { windowMs, firstWaitMs }: SituationTerms,
+  { windowMs, firstWaitMs, maxAttempts = 0 }: SituationTerms,
 ): DeliverySituation {
   if (delivery === undefined) return { open: false, state: 'canceled' };
   if (!isOpen(delivery.state)) return { open: false, state: finalState(delivery.state) };
@@ -73,7 +75,7 @@ export function situationOf(
     readAt: delivery.now.getTime(),
     webhook: delivery.deletedAt !== null ? 'deleted' : delivery.active ? 'active' : 'inactive',
     attemptsMade: delivery.attemptsMade,
-    spent: spentReason(delivery, windowEndsAt),
+    spent: spentReason(delivery, windowEndsAt, maxAttempts),
     windowEndsAt,
     ...nextAttemptOf(delivery, firstWaitMs),
     lastError: delivery.lastError,
@@ -112,9 +114,23 @@ function nextAttemptOf(
   };
 }
 
+/** 410 speaks for the address that was asked, and for that activation: it ends nothing for the webhook as it is now. */
+export function wasGoneElsewhere({
+  lastOutcome,
+  lastGeneration,
+  generation,
+}: Pick<DeliveryForAttempt, 'lastOutcome' | 'lastGeneration' | 'generation'>): boolean {
+  return lastOutcome === 'gone' && lastGeneration !== generation;
+}
+
 /** Read from our own records: Temporal's failures do not tell whose fault it was. */
-function spentReason(delivery: DeliveryForAttempt, windowEndsAt: number | null): SpentReason | null {
+function spentReason(
+  delivery: DeliveryForAttempt,
+  windowEndsAt: number | null,
+  maxAttempts: number,
+): SpentReason | null {
   if (delivery.attemptsMade === 0 || delivery.nextAttemptAt !== null) return null;
+  if (wasGoneElsewhere(delivery) && delivery.attemptsMade < maxAttempts) return null;
   if (delivery.lastOutcome === 'gone') return 'gone';
   const late =
     windowEndsAt !== null &&

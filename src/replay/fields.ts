@@ -103,6 +103,7 @@ const fields: Readonly<Record<Field, true>> = {
   exhausted: true,
   failed: true,
   firstWaitMs: true,
+  maxAttempts: true,
   forgotten: true,
   found: true,
   generation: true,

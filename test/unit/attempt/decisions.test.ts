@@ -37,6 +37,12 @@ describe('whether a request may leave', () => {
     ['the 21st is left', { attemptsMade: 20 }, { expectedNumber: 21 }, null],
     ['more made than the policy of today allows', { attemptsMade: 30 }, {}, 'spent'],
     ['no attempt planned behind the last one', { nextAttemptAt: null }, {}, 'spent'],
+    [
+      '410 from the address before, or of the activation before',
+      { nextAttemptAt: null, lastOutcome: 'gone', generation: 3 },
+      {},
+      null,
+    ],
     ['spent counts before inactive', { nextAttemptAt: null, active: false }, {}, 'spent'],
     ['its webhook inactive', { active: false }, {}, 'inactive'],
     ['inactive counts before the end of the window', { active: false, now: at(60 * MINUTE) }, {}, 'inactive'],

@@ -141,3 +141,21 @@ test('a final state is one', () => {
     expect(() => finalState(state)).toThrow(`A delivery in state ${state} has not ended.`);
   }
 });
+
+describe('410 from an address that the webhook no longer has', () => {
+  const gone = { ...waiting, nextAttemptAt: null, lastOutcome: 'gone', generation: 3 } as const;
+
+  test('ends nothing: an attempt at the new one is due', () => {
+    expect(situationOf(gone, { ...terms, maxAttempts: 21 })).toMatchObject({
+      spent: null,
+      generationChanged: true,
+    });
+  });
+
+  test('unless it was the last attempt, or its workflow is of an older release', () => {
+    expect(situationOf({ ...gone, attemptsMade: 21 }, { ...terms, maxAttempts: 21 })).toMatchObject({
+      spent: 'gone',
+    });
+    expect(situationOf(gone, terms)).toMatchObject({ spent: 'gone' });
+  });
+});
