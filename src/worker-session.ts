@@ -201,6 +201,7 @@ export async function runSession(
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue),
       warningTerms: warningTimes(deps.policy),
+      firstWaitMs: deps.policy.initialIntervalMs,
       starter,
       checkBatch: (batchId) => checking.check([batchWorkflowId(batchId)]),
       slots,

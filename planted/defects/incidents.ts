@@ -133,8 +133,8 @@ export const incidentDefects: readonly Defect[] = [
   {
     name: 'mail-with-lines-of-others',
     file: 'src/mail/letter.ts',
-    text: "value.replaceAll(/[\\p{Cc}\\u2028\\u2029]+/gu, ' ')",
-    replacement: 'value',
+    text: "{oneLine(value)}`).join('",
+    replacement: "{value}`).join('",
     noticed: "A receiver's error adds lines of its own to the mails.",
     caughtBy: letters('an error of several lines cannot add lines to the text'),
   },

@@ -134,8 +134,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'activations-leave-behind-what-batches-handed-back',
     file: 'src/relay/changes.ts',
-    text: 'return wakes ? await queueAgain(sql, webhookId) : 0;',
-    replacement: 'return wakes ? 0 : 0;',
+    text: 'const queued = await queueAgain(sql, webhookId);',
+    replacement: 'const queued = 0;',
     noticed:
       'A webhook switched off and on in a rush: its deliveries start one by one, minutes after their neighbours.',
     caughtBy: [

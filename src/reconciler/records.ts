@@ -15,6 +15,7 @@ import * as db from '../db/reconciliation.ts';
 import * as recoveries from '../db/recoveries/reconciliation.ts';
 import { controlRecovery } from '../db/recoveries/recoveries.ts';
 import { handBackAll } from '../db/webhooks/batch-returns.ts';
+import { countBatch } from '../db/webhooks/batches.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
 import type { Kind, NextStep } from './verdict.ts';
@@ -117,7 +118,12 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       stillOwed: async () => (await db.owedBatches(sql, [batchId])).length > 0,
       restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
       // What is under way may still be delivered: it is looked at again when it is late.
-      handBack: async () => (await handBackAll(sql, batchId, graceMs)) > 0,
+      async handBack() {
+        const handedBack = await handBackAll(sql, batchId, graceMs);
+        // Nobody else ends it.
+        await countBatch(sql, batchId);
+        return handedBack > 0;
+      },
     };
   }
 

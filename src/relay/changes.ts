@@ -17,6 +17,7 @@ import {
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
   cancelWithoutWorkflow,
+  hastenAttempts,
   PAGE_WITHOUT_WORKFLOW,
   queueAgain,
   someWithoutWorkflow,
@@ -28,7 +29,10 @@ import type { Next } from './loop.ts';
 import type { PassOnDeps } from './start-all.ts';
 
 /** What telling deliveries of changes takes. */
-export type ChangesDeps = Pick<PassOnDeps, 'sql' | 'dispatcher' | 'log' | 'stopping' | 'watch'>;
+export interface ChangesDeps extends Pick<PassOnDeps, 'sql' | 'dispatcher' | 'log' | 'stopping' | 'watch'> {
+  /** The policy's first wait, in milliseconds: no change of a webhook leads to an attempt sooner after the last one. */
+  readonly firstWaitMs: number;
+}
 
 /** Webhooks whose deliveries are told side by side, and calls of each under way at once. */
 const WEBHOOKS = 5;
@@ -122,7 +126,7 @@ async function passOn(
 
 /** What the change means for the deliveries without a workflow. @returns how many were changed */
 async function settle(
-  { sql, watch }: Pick<ChangesDeps, 'sql' | 'watch'>,
+  { sql, watch, firstWaitMs }: Pick<ChangesDeps, 'sql' | 'watch' | 'firstWaitMs'>,
   { deleted, wakes, webhookId }: WebhookChange,
 ): Promise<number> {
   if (deleted) {
@@ -130,7 +134,9 @@ async function settle(
     for (const kind of canceled) watch.ended(kind, 'canceled');
     return canceled.length;
   }
-  return wakes ? await queueAgain(sql, webhookId) : 0;
+  if (!wakes) return 0;
+  const queued = await queueAgain(sql, webhookId);
+  return Math.max(queued, await hastenAttempts(sql, webhookId, firstWaitMs));
 }
 
 /** @returns false where the relay is being stopped: the page is told again by whoever comes next */

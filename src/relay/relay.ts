@@ -34,6 +34,8 @@ export interface RelayOptions {
   readonly recoveries: RecoveriesDeps['recoveries'];
   readonly warnings: WarningsDeps['warnings'];
   readonly warningTerms: WarningsDeps['warningTerms'];
+  /** The policy's first wait, in milliseconds. */
+  readonly firstWaitMs: number;
   readonly starter: BatchesDeps['starter'];
   readonly checkBatch: BatchesDeps['checkBatch'];
   readonly slots: BatchesDeps['slots'];

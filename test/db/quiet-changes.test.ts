@@ -56,6 +56,7 @@ function look(quietly: number): Promise<unknown> {
       log: pino({ level: 'silent' }),
       stopping: new AbortController().signal,
       watch: unwatched,
+      firstWaitMs: 25_000,
     },
     pace,
   );

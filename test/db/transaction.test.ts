@@ -26,37 +26,7 @@ afterAll(() => database.drop());
 const event = (type: 'CREATE_ORDER' | 'CREATE_RETURN') => (tx: Transaction) =>
   recordEvent(tx, { eshopId, type, entityId: '1', record: {} });
 
-test('each of what the relay works on wakes it, once for a whole transaction', async () => {
-  await transaction(database.sql, event('CREATE_ORDER'));
-  await transaction(database.sql, (tx) => enqueueWebhookChange(tx, eshopId, webhookId));
-  await transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, '1'));
-  expect(woken.mock.calls).toEqual([
-    [new Set(['deliveries'])],
-    [new Set(['webhooks'])],
-    [new Set(['releases'])],
-  ]);
-  await transaction(database.sql, async (tx) => {
-    await event('CREATE_ORDER')(tx);
-    await event('CREATE_ORDER')(tx);
-  });
-  expect(woken).toHaveBeenCalledTimes(4);
-});
-
-test('an event without a webhook, and a transaction that writes nothing, wake nobody', async () => {
-  await transaction(database.sql, event('CREATE_RETURN'));
-  expect(await transaction(database.sql, async (tx) => (await tx`select 1 as one`)[0]?.one)).toBe(1);
-  expect(woken).not.toHaveBeenCalled();
-});
-
-test('a transaction that is rolled back wakes nobody', async () => {
-  const failed = transaction(database.sql, async (tx) => {
-    await event('CREATE_ORDER')(tx);
-    throw new Error('after all');
-  });
-  await expect(failed).rejects.toThrow('after all');
-  expect(woken).not.toHaveBeenCalled();
-});
-
+// These two first: a notification of another test may be sent 20 ms later.
 test('the relay hears of it on its channel, and finds what was committed', async () => {
   const listener = createPool(database.url, 1);
   const heard = new Promise<string>((resolve) => {
@@ -89,4 +59,35 @@ test('a notification names all that waits, each once; one without names may mean
   await notifier.close();
   await expect.poll(() => heard.slice(2).flatMap(workNamed)).toEqual(['webhooks', 'releases']);
   await listener.end();
+});
+
+test('each of what the relay works on wakes it, once for a whole transaction', async () => {
+  await transaction(database.sql, event('CREATE_ORDER'));
+  await transaction(database.sql, (tx) => enqueueWebhookChange(tx, eshopId, webhookId));
+  await transaction(database.sql, (tx) => enqueueReleaseChange(tx, eshopId, '1'));
+  expect(woken.mock.calls).toEqual([
+    [new Set(['deliveries'])],
+    [new Set(['webhooks'])],
+    [new Set(['releases'])],
+  ]);
+  await transaction(database.sql, async (tx) => {
+    await event('CREATE_ORDER')(tx);
+    await event('CREATE_ORDER')(tx);
+  });
+  expect(woken).toHaveBeenCalledTimes(4);
+});
+
+test('an event without a webhook, and a transaction that writes nothing, wake nobody', async () => {
+  await transaction(database.sql, event('CREATE_RETURN'));
+  expect(await transaction(database.sql, async (tx) => (await tx`select 1 as one`)[0]?.one)).toBe(1);
+  expect(woken).not.toHaveBeenCalled();
+});
+
+test('a transaction that is rolled back wakes nobody', async () => {
+  const failed = transaction(database.sql, async (tx) => {
+    await event('CREATE_ORDER')(tx);
+    throw new Error('after all');
+  });
+  await expect(failed).rejects.toThrow('after all');
+  expect(woken).not.toHaveBeenCalled();
 });

@@ -49,6 +49,7 @@ export function relayTo(
     recoveries: { async signalRecoveryChanged() {} },
     warnings: { async startWarning() {} },
     warningTerms: null,
+    firstWaitMs: 25_000,
     starter: { startBatch: () => Promise.reject(new Error('no batch is expected')) },
     checkBatch: () => Promise.reject(new Error('no batch is expected')),
     slots: createSlots(1),

@@ -64,7 +64,7 @@ const LOOK_BACK = 500;
 
 /**
  * How many of the deliveries told since the webhook's activation or move have made no attempt since. Those that made one
- * in the minute before need not make another yet.
+ * in the minute before need not make another yet, those that an operator holds make none, and those without a workflow were not told.
  */
 export async function unheard(sql: Sql, change: WebhookChange): Promise<number> {
   if (change.toldId === null) return 0;
@@ -75,6 +75,7 @@ export async function unheard(sql: Sql, change: WebhookChange): Promise<number> 
       select d.last_attempt_at, coalesce(w.generation_at, w.registered_at) as generation_at
       from deliveries d join webhooks w on w.id = d.webhook_id
       where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying') and d.id <= ${change.toldId}
+        and d.operator_stop is null and d.dispatched_at is not null and d.batch_id is null
       order by d.id desc limit ${LOOK_BACK}) told`;
   return row?.count ?? 0;
 }

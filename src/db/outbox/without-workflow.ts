@@ -44,6 +44,25 @@ export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
   return queued.count;
 }
 
+/**
+ * Their webhook was activated or moved: those that batches handed back after an attempt at the webhook as it was get their next one at
+ * once, but not sooner than the policy's first wait after the last.
+ * @param firstWaitMs the policy's first wait, in milliseconds
+ * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
+ */
+export async function hastenAttempts(sql: Sql, webhookId: number, firstWaitMs: number): Promise<number> {
+  const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
+  const hastened = await sql`
+    update deliveries d set next_attempt_at = ${soonest}
+    where d.id in (
+      select d.id from deliveries d join webhooks w on w.id = d.webhook_id
+      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.handed_back_at is not null
+        and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
+        and ${unclaimed(sql)}
+      order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked)`;
+  return hastened.count;
+}
+
 /** Whether some are still on their way: to a workflow, or back from a batch. */
 export async function someWithoutWorkflow(sql: Sql, webhookId: number): Promise<boolean> {
   const rows = await sql`

@@ -1,0 +1,98 @@
+/** What a change of a webhook means for deliveries that were told of it, or that wait without a workflow. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { unheard, type WebhookChange } from '../../src/db/outbox/claim-changes.ts';
+import { hastenAttempts } from '../../src/db/outbox/without-workflow.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { fireDelivery } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+
+const FIRST_WAIT_MS = 25_000;
+
+let database: TestDatabase;
+let eshopId: number;
+let webhookId: number;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.sql`truncate deliveries`;
+  ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  await database.sql`update webhooks set generation = 2, generation_at = now() where id = ${webhookId}`;
+});
+afterAll(() => database.drop());
+
+/** A delivery that failed under the generation before. @param changes what else is so, one change after the other, as SQL */
+async function failed(...changes: string[]): Promise<string> {
+  const id = await fireDelivery(database.sql, { eshopId, webhookId });
+  const usual = "state = 'retrying', attempts_made = 1, window_started_at = now(), last_generation = 1";
+  for (const change of [usual, ...changes])
+    await database.sql.unsafe(`update deliveries set ${change} where id = '${id}'`);
+  return id;
+}
+
+describe('of the deliveries told of an activation', () => {
+  const WITH_WORKFLOW = "dispatched_at = now(), last_attempt_at = now() - interval '5 minutes'";
+  const change = (toldId: string): WebhookChange => ({
+    id: '1',
+    webhookId,
+    toldId,
+    untilId: null,
+    againUntilId: null,
+    version: 1,
+    told: 4,
+    wakes: true,
+    deleted: false,
+    sinceMs: 0,
+  });
+
+  test('those without an attempt since are waited for', async () => {
+    await failed(WITH_WORKFLOW);
+    await failed('dispatched_at = now(), last_attempt_at = now()');
+    expect(await unheard(database.sql, change(await failed(WITH_WORKFLOW)))).toBe(2);
+  });
+
+  test('those that an operator holds, and those without a workflow, are not: they make none', async () => {
+    await failed(WITH_WORKFLOW, "operator_stop = 'hold'");
+    await failed(
+      "handed_back_at = now(), dispatched_at = null, last_attempt_at = now() - interval '5 minutes'",
+    );
+    expect(await unheard(database.sql, change(await failed(WITH_WORKFLOW)))).toBe(1);
+  });
+});
+
+describe('what a batch handed back after an attempt', () => {
+  const waitsFor = (seconds: number) =>
+    `handed_back_at = now(), dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
+     next_attempt_at = now() + interval '${seconds} seconds'`;
+  const waitOf = async (id: string) => {
+    const [row] = await database.sql<{ seconds: number }[]>`
+      select extract(epoch from next_attempt_at - clock_timestamp())::float8 as seconds from deliveries where id = ${id}`;
+    return row?.seconds ?? Number.NaN;
+  };
+
+  test('gets its next attempt at once when its webhook is activated or moved', async () => {
+    const id = await failed(waitsFor(50));
+    expect(await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS)).toBe(1);
+    expect(await waitOf(id)).toBeLessThanOrEqual(0);
+    expect(await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
+  });
+
+  test('but not sooner than the first wait after the last one', async () => {
+    const id = await failed(waitsFor(50));
+    await database.sql`update deliveries set last_attempt_at = now() where id = ${id}`;
+    await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS);
+    expect(await waitOf(id)).toBeGreaterThan(15);
+    expect(await waitOf(id)).toBeLessThanOrEqual(FIRST_WAIT_MS / 1_000);
+  });
+
+  test('is left alone where it failed at the webhook as it is now, is held, has no attempt left, or somebody has claimed it', async () => {
+    await failed(waitsFor(50), 'last_generation = 2');
+    await failed(waitsFor(50), "operator_stop = 'hold'");
+    await failed(waitsFor(50), 'next_attempt_at = null');
+    await failed(waitsFor(50), "claimed_until = now() + interval '5 seconds'");
+    await failed(waitsFor(50), 'dispatched_at = now(), handed_back_at = null');
+    expect(await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
+  });
+});
