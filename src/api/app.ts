@@ -5,6 +5,7 @@
 import { Hono } from 'hono';
 import { except } from 'hono/combine';
 import { requestId } from 'hono/request-id';
+import { onOutgoing } from '../db/outbox/outgoing.ts';
 import { notFound } from '../domain/problem.ts';
 import { allDeliveriesRoutes } from './all-deliveries.ts';
 import { answered } from './answered.ts';
@@ -66,7 +67,8 @@ export function createApp(deps: ApiDeps): Hono<ApiEnv> {
 
   app.route('/', systemRoutes(deps));
   app.route('/', documentationRoutes(app, deps.version));
-  const { admit, inTurn, turn } = createBudget(deps.budget);
+  const { admit, inTurn, turn, sends } = createBudget(deps.budget);
+  onOutgoing(deps.sql, sends);
   app.use('/v21/users/login', needsLength, wholeBody(MAX_LOGIN_BYTES));
   app.route('/v21', loginRoutes(deps, turn));
   // The login comes before the authentication; everything after it needs a token.

@@ -151,7 +151,7 @@ export const variables = v.object({
   ),
   ESHOP_MIB_PER_SECOND: withDefault(
     integer(1, 1_000_000),
-    'MiB per second that one e-shop may send and receive together, averaged over ten seconds; beyond that, or while twice as many MiB of its responses are unread, requests are rejected with 429',
+    'MiB per second that one e-shop may send and receive together, the bodies of its deliveries included, averaged over ten seconds; beyond that, or while twice as many MiB of its responses are unread, requests are rejected with 429',
     '32',
   ),
   TRUST_PROXY: withDefault(flag, 'trust `X-Forwarded-For`; only behind a proxy that sets it', 'false'),

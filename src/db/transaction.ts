@@ -6,14 +6,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import { notifierOf, type RelayWork } from './outbox/notify.ts';
+import { tellOutgoing } from './outbox/outgoing.ts';
 import type { Pool } from './pool.ts';
 
 /** A transaction of {@link transaction}. */
-export type Transaction = postgres.TransactionSql & { readonly owesRelay: Set<RelayWork> };
+export type Transaction = postgres.TransactionSql & {
+  readonly owesRelay: Set<RelayWork>;
+  /** What the deliveries that it created will send, in bytes, by e-shop. */
+  readonly outgoing: Map<number, number>;
+};
 
 /** Call it when writing something that the relay passes on: after COMMIT the relay is woken for it. */
 export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
   tx.owesRelay.add(work);
+}
+
+/** Call it when creating deliveries: after COMMIT their bytes count. */
+export function sendAfter(tx: Transaction, eshopId: number, bytes: number): void {
+  tx.outgoing.set(eshopId, (tx.outgoing.get(eshopId) ?? 0) + bytes);
 }
 
 /**
@@ -21,11 +31,12 @@ export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
  * @example const order = await transaction(sql, (tx) => createRecord(tx, orders, eshopId, record));
  */
 export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { result, owesRelay } = await sql.begin(async (begun) => {
-    const tx = Object.assign(begun, { owesRelay: new Set<RelayWork>() });
+  const { result, owesRelay, outgoing } = await sql.begin(async (begun) => {
+    const tx = Object.assign(begun, { owesRelay: new Set<RelayWork>(), outgoing: new Map<number, number>() });
     const result = await work(tx);
-    return { result, owesRelay: tx.owesRelay };
+    return { result, owesRelay: tx.owesRelay, outgoing: tx.outgoing };
   });
+  for (const [eshopId, bytes] of outgoing) tellOutgoing(sql, eshopId, bytes);
   if (owesRelay.size > 0) notifierOf(sql).notify(owesRelay);
   return result;
 }

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { BudgetLimits } from '../../src/api/budget/allowance.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
+import { insertWebhook } from '../support/events.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 import { until } from '../support/until.ts';
 
@@ -178,6 +179,21 @@ describe('more bytes than the budget', () => {
     expect(statuses[0]).toBe(200);
     expect(statuses).toContain(429);
   });
+});
+
+test('what deliveries will send counts: a small change of a record with many webhooks is a large one', async () => {
+  const two = await twoEshops({ bytesPerSecond: 20_000 });
+  const { shop } = two.crowd;
+  const note = 'x'.repeat(4_000);
+  expect((await shop.request('PUT', '/v21/products/TEA', { sku: 'TEA', name: 'Tea', note })).status).toBe(
+    200,
+  );
+  const change = (name: string) => shop.request('PATCH', '/v21/products/TEA', { name });
+  for (let n = 0; n < 10; n += 1) expect((await change(`without webhooks ${n}`)).status).toBe(200);
+  for (let n = 0; n < 50; n += 1) await insertWebhook(two.api.sql, two.crowd.eshopId, 'UPDATE_PRODUCT');
+  expect((await change('with many webhooks')).status).toBe(200);
+  expect((await change('and once more')).status).toBe(429);
+  expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
 });
 
 describe('imports', () => {

@@ -12,7 +12,7 @@ export interface BudgetLimits {
   readonly connections: number;
   /** Of all e-shops together: the pool keeps some connections for everything else. */
   readonly allConnections: number;
-  /** Bytes of bodies, received and sent, of one e-shop per second, on average over {@link WINDOW_SECONDS}. */
+  /** Bytes of bodies, received, sent and delivered, of one e-shop per second, on average over {@link WINDOW_SECONDS}. */
   readonly bytesPerSecond: number;
 }
 

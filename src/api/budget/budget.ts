@@ -26,6 +26,8 @@ export const ANYBODY = 0;
 
 /** The middleware of the budget. */
 export interface Budget {
+  /** Counts what the deliveries of an e-shop will send, in bytes: a request that is small may cause many large ones. */
+  readonly sends: (eshopId: number, bytes: number) => void;
   /** Admits a request of the session's e-shop, or refuses it with 429; sets `c.var.allowance`. */
   readonly admit: MiddlewareHandler<ApiEnv>;
   /** Waits for the e-shop's turn once the body has arrived, so that a slow sender occupies no connection. */
@@ -93,6 +95,7 @@ export function createBudget(limits: BudgetLimits): Budget {
   }
 
   return {
+    sends: (eshopId, count) => void bytes.penalty(String(eshopId), count),
     async admit(c, next) {
       const { eshopId } = c.var.session;
       const { left, resetMs } = await bytesLeft(eshopId);

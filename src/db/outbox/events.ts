@@ -7,7 +7,8 @@ import type { EventType } from '../../domain/event-types.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
-import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { sendAfter, type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { outgoingBytes } from './outgoing.ts';
 
 /** What happened, to which record. */
 export interface NewEvent {
@@ -91,5 +92,7 @@ export async function recordEvents(
     with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
     recorded as (${insertEvents(tx, eshopId)})
     ${insertDeliveries(tx, eshopId)}`;
-  if (deliveries.count > 0) wakeRelayAfter(tx, 'deliveries');
+  if (deliveries.count === 0) return;
+  wakeRelayAfter(tx, 'deliveries');
+  sendAfter(tx, eshopId, outgoingBytes(events, deliveries.count));
 }

@@ -13,6 +13,7 @@ import {
   insertEvents,
 } from '../outbox/events.ts';
 import { notifierOf } from '../outbox/notify.ts';
+import { outgoingBytes, tellOutgoing } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { isUndone } from '../transaction.ts';
 import { columnsOf, lineRows, type Row, rowOf } from './columns.ts';
@@ -135,6 +136,8 @@ function createInserter(sql: Pool) {
   async function insert(records: readonly NewRecord[]): Promise<ReadonlySet<string>> {
     const { made, deliveries } = await insertRecords(sql, records);
     if (deliveries > 0) notifierOf(sql).notify(['deliveries']);
+    const events = records.flatMap((record) => record.events);
+    tellOutgoing(sql, records[0]?.eshopId ?? 0, outgoingBytes(events, deliveries));
     return made;
   }
   return askTogether<NewRecord, boolean>(MOST_RECORDS, (records) => {

@@ -11,8 +11,9 @@ import { assertRecordSize } from '../../domain/record-size.ts';
 import { unchangedRecord } from '../../domain/unchanged.ts';
 import { capital } from '../../domain/words.ts';
 import type { EventText } from '../outbox/events.ts';
+import { outgoingBytes } from '../outbox/outgoing.ts';
 import type { Pool } from '../pool.ts';
-import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
+import { sendAfter, type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
 import type { Family, Written } from './family.ts';
 import { insertAlone, insertRecords, type NewRecord, newRecord } from './insert.ts';
 import { type Work, workOf } from './work.ts';
@@ -50,9 +51,13 @@ export async function createRecord<Rec extends object>(
   eshopId: number,
   record: Rec,
 ): Promise<Rec> {
-  const { made, deliveries } = await insertRecords(tx, [inserted(family, eshopId, record)]);
+  const row = inserted(family, eshopId, record);
+  const { made, deliveries } = await insertRecords(tx, [row]);
   if (made.size === 0) throw alreadyExists(family, record);
-  if (deliveries > 0) wakeRelayAfter(tx, 'deliveries');
+  if (deliveries > 0) {
+    wakeRelayAfter(tx, 'deliveries');
+    sendAfter(tx, eshopId, outgoingBytes(row.events, deliveries));
+  }
   const written = { before: null, after: record };
   if (family.effects?.due(written) === true)
     await workOf(tx, eshopId, async (work) => family.effects?.stage(work, written));
