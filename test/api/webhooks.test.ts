@@ -140,13 +140,22 @@ test.each([
 });
 
 test('all problems are named at once', async () => {
-  const { body } = await request('POST', '/v21/webhooks', { url: 'x', method: 'PUT', aktive: true });
+  const { body } = await request('POST', '/v21/webhooks', {
+    url: 'x',
+    method: 'PUT',
+    aktive: true,
+    parameters: { packingLists: true, lists: 1 },
+    note: 'x',
+  });
   for (const part of [
     'url: ',
     'webhookType: is required',
     'active: is required',
     'method: ',
+    'parameters.packingLists: unknown field',
+    'parameters.lists: unknown field',
     'aktive: unknown field',
+    'note: unknown field',
   ])
     expect(body.message).toContain(part);
 });
