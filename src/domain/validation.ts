@@ -162,7 +162,7 @@ export function without(body: unknown, names: readonly string[]): unknown {
 }
 
 /**
- * The body of an update as an object.
+ * A body as an object.
  * @throws Problem 400 when it is no object
  */
 export function fieldsOf(body: unknown): Record<string, unknown> {
