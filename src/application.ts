@@ -10,7 +10,7 @@ import { createTrial } from './attempt/trial.ts';
 import type { Config } from './config/config.ts';
 import { MOST_CONNECTIONS } from './config/variables.ts';
 import type { SignAgain } from './console/deps.ts';
-import { loadMarketplaces, loadShipperCatalogue } from './data-files.ts';
+import { loadDataFiles } from './data-files.ts';
 import { createAddressGuard } from './delivery/address-guard.ts';
 import { destinationProblem } from './delivery/destination.ts';
 import type { OwnEndpoints } from './delivery/own-endpoints.ts';
@@ -60,8 +60,7 @@ export async function createApplication({
       allConnections: MOST_CONNECTIONS,
       bytesPerSecond: settings.ESHOP_MIB_PER_SECOND * 1024 * 1024,
     },
-    shipperCatalogue: await loadShipperCatalogue(settings.SHIPPER_SERVICES_FILE),
-    marketplaces: await loadMarketplaces(settings.MARKETPLACES_FILE),
+    ...(await loadDataFiles(settings)),
   };
   return { ...deps, api: createApp(deps), signAgain: createSignAgain(keys, version) };
 }

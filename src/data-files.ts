@@ -3,6 +3,7 @@
  * @module
  */
 import { readFile } from 'node:fs/promises';
+import type { Settings } from './config/variables.ts';
 import { extendMarketplaces, shippedMarketplaces } from './domain/order/marketplaces.ts';
 import {
   parseShipperCatalogue,
@@ -11,31 +12,44 @@ import {
 } from './domain/order/shipper-services.ts';
 import { UserError } from './user-error.ts';
 
-async function read<T>(path: string, parse: (json: unknown) => T): Promise<T> {
+/** Where the files are: each under the variable that names it. */
+type FileSettings = Pick<Settings, 'SHIPPER_SERVICES_FILE' | 'MARKETPLACES_FILE'>;
+
+async function read<T>(variable: keyof FileSettings, path: string, parse: (json: unknown) => T): Promise<T> {
   try {
     return parse(JSON.parse(await readFile(path, 'utf8')));
   } catch (error) {
-    throw new UserError(
-      `The data file ${path} cannot be used: ${error instanceof Error ? error.message : error}`,
-    );
+    // A parser quotes what it has read, line breaks included.
+    const reason = (error instanceof Error ? error.message : String(error)).replaceAll(/\s+/g, ' ');
+    throw new UserError(`${variable} must name a file that can be used, not "${path}": ${reason}.`);
   }
 }
 
-/**
- * The carriers and their services.
- * @param path a JSON file in the form that `GET /v2/shipper-service-codes` answers in `data`; without it the catalogue
- * that comes with the program
- * @throws UserError naming the file and what is wrong with it
- */
-export async function loadShipperCatalogue(path?: string): Promise<ShipperCatalogue> {
-  return path === undefined ? shippedCatalogue : read(path, parseShipperCatalogue);
+/** What the operator's files say, or what comes with the program. */
+export interface DataFiles {
+  /**
+   * The carriers and their services. The file has the form that `GET /v2/shipper-service-codes` answers in `data`, and
+   * replaces the catalogue that comes with the program.
+   */
+  readonly shipperCatalogue: ShipperCatalogue;
+  /** The marketplaces. The file has a list of further names. */
+  readonly marketplaces: readonly string[];
 }
 
 /**
- * The marketplaces.
- * @param path a JSON file with a list of further names; without it the ones that come with the program
- * @throws UserError naming the file and what is wrong with it
+ * Reads them.
+ * @throws UserError naming the variable, the file and what is wrong with it
  */
-export async function loadMarketplaces(path?: string): Promise<readonly string[]> {
-  return path === undefined ? shippedMarketplaces : read(path, extendMarketplaces);
+export async function loadDataFiles(settings: FileSettings): Promise<DataFiles> {
+  const { SHIPPER_SERVICES_FILE: carriers, MARKETPLACES_FILE: marketplaces } = settings;
+  return {
+    shipperCatalogue:
+      carriers === undefined
+        ? shippedCatalogue
+        : await read('SHIPPER_SERVICES_FILE', carriers, parseShipperCatalogue),
+    marketplaces:
+      marketplaces === undefined
+        ? shippedMarketplaces
+        : await read('MARKETPLACES_FILE', marketplaces, extendMarketplaces),
+  };
 }

@@ -3,7 +3,9 @@
  * arrive, and how many connections there may be.
  * @module
  */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { errorBody, everyAnswer, reasonPhrase } from './api/errors.ts';
@@ -114,6 +116,23 @@ function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unread
     if (socket.writableLength > 0) socket.destroy();
     else socket.setTimeout(unreadMs);
   });
+}
+
+/**
+ * Makes sure that a server can listen on this host, before anything else is started.
+ * @throws UserError when it is no address of this machine
+ */
+export async function requireHost(host: string): Promise<void> {
+  const probe = createTcpServer();
+  try {
+    await once(probe.listen(0, host), 'listening');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UserError(
+      `HOST must be an address of this machine, or a name of one, not ${JSON.stringify(host)}: ${reason}.`,
+    );
+  }
+  probe.close();
 }
 
 /**

@@ -6,6 +6,7 @@ import { startApi } from './api-role.ts';
 import { banner } from './banner.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { POOL_SIZE } from './config/variables.ts';
+import { loadDataFiles } from './data-files.ts';
 import { databaseProblem } from './database-away.ts';
 import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
@@ -18,6 +19,7 @@ import { startEmbedded } from './embedded/index.ts';
 import { freePort } from './embedded/ports.ts';
 import { createFigures } from './figures/figures.ts';
 import { startFigures } from './figures-role.ts';
+import { requireHost } from './http-server.ts';
 import { instanceEndpoints } from './instance-endpoints.ts';
 import { createLog } from './log/log.ts';
 import { createMailer } from './mail/mailer.ts';
@@ -47,6 +49,9 @@ const stop = () => shutdown.stop(config?.shutdownGraceMs ?? EARLY_GRACE_MS);
 async function main(): Promise<void> {
   config = loadConfig(process.env);
   const { settings } = config;
+  // What is wrong with these is said before databases are made.
+  await requireHost(settings.HOST);
+  if (settings.ROLE !== 'worker') await loadDataFiles(settings);
   const log = await createLog({
     level: settings.LOG_LEVEL,
     role: settings.ROLE,

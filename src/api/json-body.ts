@@ -6,7 +6,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type * as v from 'valibot';
 import { badRequest, invalid, Problem } from '../domain/problem.ts';
-import { isObject } from '../domain/validation.ts';
+import { fieldsOf } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
 import { type Described, describeSchema, documents } from './json-schema.ts';
 import { findRefused } from './refused-values.ts';
@@ -28,9 +28,7 @@ export function jsonBody(schema: v.GenericSchema<unknown, object>, options: Body
     string,
     { in: { json: Record<string, unknown> }; out: { json: Record<string, unknown> } }
   > = async (c, next) => {
-    const body = readJson(c);
-    if (!isObject(body)) throw badRequest('The body must be a JSON object.');
-    c.req.addValidatedData('json', body);
+    c.req.addValidatedData('json', fieldsOf(readJson(c)));
     await next();
   };
   return documents(handler, 'json', describeBody(schema, options));

@@ -6,7 +6,7 @@
 import type { MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { invalid } from '../domain/problem.ts';
-import { validate, without } from '../domain/validation.ts';
+import { fieldsOf, validate, without } from '../domain/validation.ts';
 import type { ApiEnv } from './deps.ts';
 import { type BodyOptions, describeBody, readJson } from './json-body.ts';
 import { describeSchema, documents } from './json-schema.ts';
@@ -27,7 +27,7 @@ export function body<Schema extends v.GenericSchema<unknown, object>>(
   options: BodyOptions = {},
 ): Validated<'json', Schema> {
   const handler: Validated<'json', Schema> = async (c, next) => {
-    const sent = without(readJson(c), options.responseOnly ?? []);
+    const sent = without(fieldsOf(readJson(c)), options.responseOnly ?? []);
     c.req.addValidatedData('json', validate(schema, sent));
     await next();
   };

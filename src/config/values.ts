@@ -124,3 +124,11 @@ export const key = v.pipe(
 export const keyList = v.pipe(list, v.array(key));
 /** Any text that is not empty. */
 export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
+/** One mail address, bare or in angle brackets behind a name. */
+export const mailbox = v.pipe(
+  v.string(),
+  v.regex(
+    /^\s*(?:[^\s<>@,]+@[^\s<>@,]+|[^<>\r\n]*<[^\s<>@,]+@[^\s<>@,]+>)\s*$/,
+    'must be an address such as orders@shop.example or Shop <orders@shop.example>',
+  ),
+);

@@ -12,6 +12,7 @@ import {
   integer,
   key,
   keyList,
+  mailbox,
   nameServers,
   number,
   period,
@@ -90,7 +91,7 @@ export const variables = v.object({
     baseUrl,
     'where e-shops reach the API, such as `https://api.shop.example`: mails have links there; unset: they name paths only. With `https`, cookies of the console are `Secure`',
   ),
-  MAIL_FROM: withDefault(text, 'sender of the mails', 'Waybill <waybill@localhost>'),
+  MAIL_FROM: withDefault(mailbox, 'sender of the mails', 'Waybill <waybill@localhost>'),
   SECRET_KEY: withoutDefault(
     key,
     '32 bytes, base64: encrypts webhook secrets at rest, derives the token key. Unset: generated in `DATA_DIR`; required once `DATABASE_URL` is set',

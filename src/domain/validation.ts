@@ -7,7 +7,7 @@
  * @module
  */
 import * as v from 'valibot';
-import { type FieldProblem, invalid } from './problem.ts';
+import { ENOUGH_PROBLEMS, type FieldProblem, invalid } from './problem.ts';
 
 /** What a rule knows beside its fields. */
 interface Asked<Context> {
@@ -60,14 +60,49 @@ export function problemIf(condition: boolean, path: string, message: string): Fi
   return condition ? [{ path, message }] : [];
 }
 
-/** A schema's issues in the form of the API's 400. */
-export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): FieldProblem[] {
-  return issues.map((issue) => ({ path: v.getDotPath(issue) ?? '', message: messageOf(issue) }));
+/** A schema's issues in the form of the API's 400. @param schema the one that found them */
+export function problemsOf(issues: readonly v.BaseIssue<unknown>[], schema: v.GenericSchema): FieldProblem[] {
+  return issues.flatMap((issue) => {
+    const path = v.getDotPath(issue) ?? '';
+    return isSurplus(issue) ? surplusOf(issue, schema) : [{ path, message: messageOf(issue) }];
+  });
+}
+
+/** A field too many in a strict object. */
+function isSurplus(issue: v.BaseIssue<unknown>): boolean {
+  return issue.type === 'strict_object' && issue.expected === 'never';
+}
+
+/** All fields too many of one object, where valibot tells of the first alone; of very many only as many as are enough. */
+function surplusOf(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): FieldProblem[] {
+  const path = issue.path ?? [];
+  const above = path.slice(0, -1).map(({ key }) => key);
+  const known = entriesOf(above.reduce(partOf, schema));
+  const sent = path.at(-1)?.input;
+  const names =
+    isObject(sent) && known !== undefined
+      ? Object.keys(sent).filter((name) => !Object.hasOwn(known, name))
+      : [path.at(-1)?.key];
+  return names
+    .slice(0, ENOUGH_PROBLEMS)
+    .map((name) => ({ path: [...above, name].join('.'), message: 'unknown field' }));
+}
+
+/** The schema of a field of an object, or of an item of a list; undefined where the schema has none. */
+function partOf(schema: unknown, key: unknown): unknown {
+  if (isObject(schema) && 'item' in schema) return schema.item;
+  if (isObject(schema) && 'wrapped' in schema) return partOf(schema.wrapped, key);
+  return entriesOf(schema)?.[String(key)];
+}
+
+/** The fields that the schema of an object has. */
+function entriesOf(schema: unknown): Record<string, unknown> | undefined {
+  if (!isObject(schema)) return undefined;
+  if ('wrapped' in schema) return entriesOf(schema.wrapped);
+  return isObject(schema.entries) ? schema.entries : undefined;
 }
 
 function messageOf(issue: v.BaseIssue<unknown>): string {
-  // A field too many in a strict object: valibot would say "Expected never".
-  if (issue.type === 'strict_object' && issue.expected === 'never') return 'unknown field';
   if (issue.kind === 'schema' && issue.received === 'undefined') return 'is required';
   return issue.message;
 }
@@ -87,7 +122,7 @@ export function validate<Schema extends v.GenericSchema, Context>(
   },
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value);
-  const problems = result.success ? strayLists(value, result.output) : problemsOf(result.issues);
+  const problems = result.success ? strayLists(value, result.output) : problemsOf(result.issues, schema);
   const refused = new Set(problems.map(({ path }) => path.split('.')[0] ?? ''));
   // A problem of the whole body leaves no field to ask about.
   if (asked !== undefined && !refused.has('')) {
@@ -127,7 +162,7 @@ export function without(body: unknown, names: readonly string[]): unknown {
 }
 
 /**
- * The body of an update as an object.
+ * A body as an object.
  * @throws Problem 400 when it is no object
  */
 export function fieldsOf(body: unknown): Record<string, unknown> {

@@ -3,7 +3,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { chmod, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, constants, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { UserError } from '../user-error.ts';
@@ -46,11 +46,22 @@ export interface DataDir {
   writeInstance(instance: Instance): Promise<void>;
 }
 
-/** Opens the folder; creates it, for its owner alone, where it is missing. */
+/**
+ * Opens the folder; creates it, for its owner alone, where it is missing.
+ * @throws DataDirError when it cannot be used
+ */
 export async function openDataDir(directory: string): Promise<DataDir> {
   const dataDir = dataDirAt(directory);
-  await mkdir(dirname(dataDir.path), { recursive: true });
-  await mkdir(dataDir.path, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(dirname(dataDir.path), { recursive: true });
+    await mkdir(dataDir.path, { recursive: true, mode: 0o700 });
+    await access(dataDir.path, constants.W_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new DataDirError(
+      `DATA_DIR must be a folder that can be made or written into, not "${directory}": ${reason}.`,
+    );
+  }
   return dataDir;
 }
 

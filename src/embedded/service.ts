@@ -31,7 +31,7 @@ export interface ServiceOptions {
   readonly logFile?: string;
   /** Where its process id is kept while it runs. */
   readonly pidFile?: string;
-  /** Tells whether it serves. */
+  /** Tells whether it serves; asked for as long as it lives. */
   readonly ready: () => Promise<boolean>;
   /** How long it may take until it serves, in milliseconds. */
   readonly readyTimeoutMs: number;
@@ -115,7 +115,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     pid = started;
     if (options.pidFile !== undefined) await writeFile(options.pidFile, `${started}\n`);
     const end = Date.now() + options.readyTimeoutMs;
-    while (!(await options.ready().catch(() => false))) {
+    // Something else may answer where it was to: only one that lives can be ready.
+    while (!((await options.ready().catch(() => false)) && (await isAlive(started)))) {
       if (stopping) break;
       if (options.signal?.aborted === true) {
         await endProcess(started, options.stopTimeoutMs);

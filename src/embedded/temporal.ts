@@ -2,6 +2,8 @@
  * The Temporal dev server of `npm start` on a bare machine and of the tests.
  * @module
  */
+import { randomUUID } from 'node:crypto';
+import { get } from 'node:http';
 import { Connection } from '@temporalio/client';
 import { searchAttributeTypes } from '../temporal/search-attributes.ts';
 import { DYNAMIC_CONFIG } from './dynamic-config.ts';
@@ -60,6 +62,30 @@ async function serves(address: string): Promise<boolean> {
 }
 
 /**
+ * True when the server's HTTP API takes the name that only our own was told. Another instance that starts at the same
+ * moment may have bound the ports that were free when we chose them: its server answers there as ours would. The HTTP
+ * API answers once its process has bound all its ports, and so the gRPC port is ours too.
+ */
+function isOurs(httpPort: number, name: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const request = get(
+      {
+        host: '127.0.0.1',
+        port: httpPort,
+        path: '/api/v1/system-info',
+        headers: { host: name },
+        signal: AbortSignal.timeout(PROBE_MS),
+      },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode === 200);
+      },
+    );
+    request.once('error', reject);
+  });
+}
+
+/**
  * How the dev server's SQLite writes: into a log beside the file, flushed at checkpoints, instead of a flush
  * in every transaction. Nearly twice as many deliveries per second. A killed process loses nothing by it; a power cut may
  * cost the last moments, which Waybill's own database still has.
@@ -98,6 +124,7 @@ async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemp
   const httpPort = await freePort();
   const metricsPort = await freePort();
   const address = `127.0.0.1:${port}`;
+  const name = `${randomUUID()}.waybill`;
   const service = await startService({
     name: 'Temporal',
     command: options.binary,
@@ -116,16 +143,16 @@ async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemp
       ...(await storageOptions(options)),
       '--log-level',
       'error',
-      ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
-        '--dynamic-config-value',
-        `${key}=${JSON.stringify(value)}`,
-      ]),
+      ...Object.entries({
+        ...DYNAMIC_CONFIG,
+        'frontend.httpAllowedHosts': [name],
+      }).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
       ...Object.entries(searchAttributeTypes).flatMap(([name, type]) => [
         '--search-attribute',
         `${name}=${type}`,
       ]),
     ],
-    ready: () => serves(address),
+    ready: async () => (await isOurs(httpPort, name)) && (await serves(address)),
     readyTimeoutMs: READY_TIMEOUT_MS,
     stopTimeoutMs: TEMPORAL_STOP_MS,
     ...(options.logFile === undefined ? {} : { logFile: options.logFile }),

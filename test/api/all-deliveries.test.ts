@@ -168,6 +168,7 @@ test('wrong values are refused', async () => {
     ['since=yesterday', 'since: '],
     ['webhookId=x', 'webhookId: must be an integer'],
     ['webhook=1', 'webhook: unknown field'],
+    ['webhook=1&from=2', 'webhook: unknown field; from: unknown field'],
   ] as const) {
     const answer = await get(`?${wrong}`);
     expect(answer.status, wrong).toBe(400);

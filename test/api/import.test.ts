@@ -142,6 +142,13 @@ describe('a bad line stops nothing', () => {
     ['a list', '[]', 400, 'The line must be a JSON object.'],
     ['an unknown operation', { operation: 'none', body: {} }, 400, 'operation: must be one of stockMovement'],
     ['a typo', { ...movement(1), key: 'x' }, 400, 'key: unknown field'],
+    ['two typos', { ...movement(1), key: 'x', kind: 1 }, 400, 'key: unknown field; kind: unknown field'],
+    [
+      'two typos in its body',
+      movement(1, { cuont: 1, skku: 'x' }),
+      400,
+      'cuont: unknown field; skku: unknown field',
+    ],
     ['no body', { operation: 'stockMovement' }, 400, 'body: is required'],
     [
       'a body of a list',

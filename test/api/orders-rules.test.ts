@@ -157,10 +157,22 @@ describe('creation refuses', () => {
     expect(answer.status, answer.text).toBe(200);
   });
 
+  test('with each of two unknown fields, and with the first 50 of 80', async () => {
+    const message = async (names: readonly string[]) => {
+      const more = Object.fromEntries(names.map((name) => [name, 1]));
+      return (await api.shop('POST', '/v21/orders', minimalOrder('rule', more))).body.message;
+    };
+    expect(await message(['colour', 'size'])).toBe('colour: unknown field; size: unknown field');
+    const names = Array.from({ length: 80 }, (_, index) => `x${index}`);
+    const told = names.slice(0, 50).map((name) => `${name}: unknown field`);
+    expect(await message(names)).toBe([...told, 'and 30 more'].join('; '));
+  });
+
   test('with all problems of schema and rules at once', async () => {
     const answer = await api.shop('POST', '/v21/orders', {
       eshopOrderId: 'many',
       colour: 'red',
+      size: 'XL',
       orderType: 'transfer',
       sanction: true,
       recipientCountry: 'ZZ',
@@ -173,6 +185,7 @@ describe('creation refuses', () => {
     expect(answer.body.message.split('; ')).toEqual([
       'recipientCountry: must be a country code of two capital letters (ISO 3166-1 alpha-2)',
       'colour: unknown field',
+      'size: unknown field',
       'transferCompany: is required for transfer orders',
       'sanction: allowed only for b2b orders',
       'pickupPoint: allowed only with a service that delivers to pickup points',

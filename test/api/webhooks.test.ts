@@ -139,14 +139,35 @@ test.each([
   }
 });
 
+test.each(['null', '"x"', '7', 'true', '[]', '[{}]'])('a body of %s is called none', async (body) => {
+  const { id } = await create();
+  for (const [method, path] of [
+    ['POST', '/v21/webhooks'],
+    ['PUT', `/v21/webhooks/${id}`],
+    ['PATCH', '/v21/eshop'],
+  ] as const) {
+    const answer = await request(method, path, body);
+    expect([answer.status, answer.body.message], path).toEqual([400, 'The body must be a JSON object.']);
+  }
+});
+
 test('all problems are named at once', async () => {
-  const { body } = await request('POST', '/v21/webhooks', { url: 'x', method: 'PUT', aktive: true });
+  const { body } = await request('POST', '/v21/webhooks', {
+    url: 'x',
+    method: 'PUT',
+    aktive: true,
+    parameters: { packingLists: true, lists: 1 },
+    note: 'x',
+  });
   for (const part of [
     'url: ',
     'webhookType: is required',
     'active: is required',
     'method: ',
+    'parameters.packingLists: unknown field',
+    'parameters.lists: unknown field',
     'aktive: unknown field',
+    'note: unknown field',
   ])
     expect(body.message).toContain(part);
 });

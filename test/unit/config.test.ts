@@ -70,6 +70,13 @@ describe('values', () => {
     expect(readSettings({}).PUBLIC_URL).toBeUndefined();
   });
 
+  it.each(['orders@shop.example', 'Shop & Co. <orders@shop.example>', '<waybill@localhost>'])(
+    'mails may come from %s',
+    (MAIL_FROM) => {
+      expect(readSettings({ MAIL_FROM }).MAIL_FROM).toBe(MAIL_FROM);
+    },
+  );
+
   it('the key is its 32 bytes', () => {
     expect(readSettings({ SECRET_KEY }).SECRET_KEY).toEqual(Buffer.alloc(32, 1));
   });
@@ -88,6 +95,9 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     ['TEMPORAL_ADDRESS', 'https://temporal.example'],
     ['TEMPORAL_TLS', 'yes'],
     ['SMTP_URL', 'mail.example'],
+    ['MAIL_FROM', 'not an address'],
+    ['MAIL_FROM', 'Shop <orders>'],
+    ['MAIL_FROM', 'a@shop.example, b@shop.example'],
     ['SECRET_KEY', 'short'],
     ['DELIVERY_TIMEOUT', '15'],
     ['DELIVERY_TIMEOUT', '0s'],

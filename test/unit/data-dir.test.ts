@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type DataDir, lockDataDir, openDataDir } from '../../src/embedded/data-dir.ts';
+import { type DataDir, DataDirError, lockDataDir, openDataDir } from '../../src/embedded/data-dir.ts';
 import { inaccessibleFolder } from '../../src/embedded/reachable.ts';
 
 let directory: string;
@@ -42,4 +42,15 @@ it('the first folder that another user cannot enter is named', async () => {
   expect(await inaccessibleFolder(join(dataDir.path, 'postgres'), somebody)).toBe(directory);
   const { uid, gid } = await stat(directory);
   expect(await inaccessibleFolder(dataDir.path, { uid, gid })).toBeNull();
+});
+
+it('a file where the folder belongs, or above it, is refused in one sentence', async () => {
+  const file = join(directory, 'file');
+  await writeFile(file, '');
+  for (const path of [file, join(file, 'data'), join(file, 'deep', 'data')]) {
+    const refused = openDataDir(path);
+    await expect(refused).rejects.toBeInstanceOf(DataDirError);
+    await expect(refused).rejects.toThrow(/^DATA_DIR must be a folder .+\.$/);
+    await expect(refused).rejects.toThrow(`, not "${path}": `);
+  }
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadMarketplaces, loadShipperCatalogue } from '../../src/data-files.ts';
+import { loadDataFiles } from '../../src/data-files.ts';
 
 let folder: string;
 
@@ -18,7 +18,7 @@ async function file(content: unknown): Promise<string> {
 }
 
 test('without a file the catalogue that comes with the program is used, its values unique', async () => {
-  const services = (await loadShipperCatalogue()).flatMap((shipper) =>
+  const services = (await loadDataFiles({})).shipperCatalogue.flatMap((shipper) =>
     shipper.services.map(({ value }) => value),
   );
   expect(services).toEqual(expect.arrayContaining(['PPL_PRIVATE', 'DPD_PICKUP', 'PACKETA_PICKUP_CZ']));
@@ -33,9 +33,10 @@ test("the operator's carriers replace it, the operator's marketplaces are added"
       services: [{ value: 'B1', name: 'B', countries: ['CZ'], pickupPoint: false, cashOnDelivery: true }],
     },
   ];
-  expect(await loadShipperCatalogue(await file(own))).toEqual(own);
-  const marketplaces = await loadMarketplaces(await file(['heureka', 'otto']));
-  expect(marketplaces).toEqual([...(await loadMarketplaces()), 'heureka']);
+  const SHIPPER_SERVICES_FILE = await file(own);
+  expect((await loadDataFiles({ SHIPPER_SERVICES_FILE })).shipperCatalogue).toEqual(own);
+  const { marketplaces } = await loadDataFiles({ MARKETPLACES_FILE: await file(['heureka', 'otto']) });
+  expect(marketplaces).toEqual([...(await loadDataFiles({})).marketplaces, 'heureka']);
 });
 
 test.each<[unknown, string]>([
@@ -44,6 +45,20 @@ test.each<[unknown, string]>([
   [[{ shipper: 'X' }], '0.name: is required'],
 ])('a file of %j is refused with its name and what is wrong', async (content, message) => {
   const path = await file(content);
-  await expect(loadShipperCatalogue(path)).rejects.toThrow(message);
-  await expect(loadShipperCatalogue(path)).rejects.toThrow(path);
+  const refused = loadDataFiles({ SHIPPER_SERVICES_FILE: path });
+  await expect(refused).rejects.toThrow(message);
+  await expect(refused).rejects.toThrow(
+    `SHIPPER_SERVICES_FILE must name a file that can be used, not "${path}": `,
+  );
 });
+
+test.each(['SHIPPER_SERVICES_FILE', 'MARKETPLACES_FILE'])(
+  '%s of a file that is missing, or no JSON, is refused in one line that names it',
+  async (variable) => {
+    for (const path of [join(folder, 'missing'), await file('some\nhost\n')]) {
+      await expect(loadDataFiles({ [variable]: path })).rejects.toThrow(
+        new RegExp(`^${variable} must .+\\.$`),
+      );
+    }
+  },
+);

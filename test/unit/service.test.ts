@@ -5,7 +5,9 @@ import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { isAlive } from '../../src/embedded/processes.ts';
 import { startService } from '../../src/embedded/service.ts';
+import { until } from '../support/until.ts';
 
 it('one that stops at once fails the start at once, long before it would be too late', async () => {
   const failed = startService({
@@ -46,4 +48,26 @@ it('a long log is put aside when its server starts, in the place of an older one
   await run();
   expect(await readFile(logFile, 'utf8')).toBe('started\n');
   expect((await stat(`${logFile}.1`)).size).toBe(long);
+});
+
+it('an answer from somebody else, where it was to serve, does not make one that has ended ready', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-service-'));
+  const pidFile = join(directory, 'pid');
+  try {
+    const failed = startService({
+      name: 'The server',
+      command: '/bin/false',
+      args: [],
+      pidFile,
+      ready: async () => {
+        const pid = Number(await readFile(pidFile, 'utf8'));
+        return await until('its end', async () => !(await isAlive(pid)));
+      },
+      readyTimeoutMs: 60_000,
+      stopTimeoutMs: 1_000,
+    });
+    await expect(failed).rejects.toThrow(/^The server exited immediately\.$/);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });

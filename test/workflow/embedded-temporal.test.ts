@@ -3,8 +3,10 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startTemporal } from '../../src/embedded/temporal.ts';
+import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { freePort } from '../support/ports.ts';
+import { until } from '../support/until.ts';
 
 /** A program that notes the port it is to serve on, and ends the first `failures` times as one does whose port is taken. */
 async function failing(directory: string, failures: number): Promise<string> {
@@ -41,3 +43,49 @@ test.each([
   },
   60_000,
 );
+
+/** A program that notes the port it is to serve on, and begins only once the file `begin` is there. */
+async function waiting(directory: string): Promise<string> {
+  const program = join(directory, 'temporal');
+  await writeFile(
+    program,
+    `#!/bin/sh
+echo "$6" >> '${directory}/ports'
+while [ ! -e '${directory}/begin' ]; do sleep 0.05; done
+exec '${await findTemporal({ report: () => {} })}' "$@"
+`,
+  );
+  await chmod(program, 0o755);
+  return program;
+}
+
+test('two that begin on one port at the same moment: each ends up with a server of its own', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
+  const preferredPort = await freePort();
+  const noted = () => readFile(join(directory, 'ports'), 'utf8').catch(() => '');
+  const over = new AbortController();
+  const running: Promise<EmbeddedTemporal>[] = [];
+  try {
+    const binary = await waiting(directory);
+    const late = startTemporal({ binary, ui: false, preferredPort, signal: over.signal });
+    running.push(late);
+    await until('the port is chosen', async () => (await noted()).endsWith('\n'));
+    const early = startTemporal({
+      binary: await findTemporal({ report: () => {} }),
+      ui: false,
+      preferredPort,
+    });
+    running.push(early);
+    expect((await early).port).toBe(preferredPort);
+    await writeFile(join(directory, 'begin'), '');
+
+    expect((await late).port).not.toBe(preferredPort);
+
+    const ports = (await noted()).trim().split('\n').map(Number);
+    expect(ports).toEqual([preferredPort, (await late).port]);
+  } finally {
+    over.abort();
+    for (const started of running) await started.then((server) => server.stop()).catch(() => {});
+    await rm(directory, { recursive: true, force: true });
+  }
+}, 60_000);

@@ -9,7 +9,7 @@ import { problemsOf } from '../../../src/domain/validation.ts';
 
 const item = v.strictObject({ name: text(3) });
 const problems = (schema: v.GenericSchema, value: unknown) =>
-  problemsOf(v.safeParse(schema, value).issues ?? []);
+  problemsOf(v.safeParse(schema, value).issues ?? [], schema);
 
 describe('a list', () => {
   test('that is too long has one problem, and no item is looked at', () => {

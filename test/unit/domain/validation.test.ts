@@ -1,11 +1,13 @@
 /** Schema and rules together, and the refusals of a request. */
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
+import { list } from '../../../src/domain/list.ts';
 import {
   badRequest,
   conflict,
   forbidden,
   invalid,
+  MAX_PROBLEMS,
   notFound,
   Problem,
   tooManyRequests,
@@ -95,6 +97,43 @@ describe('a body is held against schema and rules', () => {
     expect(refusal(() => check({ from: 1, to: 2, note: 'bad' }, { from: 1, to: 2 }))).toBe(
       '400 note: must not be bad',
     );
+  });
+});
+
+describe('fields too many', () => {
+  const inner = v.strictObject({ name: v.string() });
+  const schema = v.pipe(
+    v.strictObject({ own: v.nullish(inner, null), things: v.optional(list(inner, 5), []) }),
+    v.check(() => true),
+  );
+  const many = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]));
+
+  test('of one object are all named, wherever it stands', () => {
+    expect(
+      refusal(() =>
+        validate(schema, {
+          b: 1,
+          own: { x: 1, name: 'a', y: 2 },
+          a: 1,
+          things: [{ name: 'a' }, { name: 'b', z: 1, constructed: 2 }],
+        }),
+      ),
+    ).toBe(
+      `400 ${['own.x', 'own.y', 'things.1.z', 'things.1.constructed', 'b', 'a']
+        .map((path) => `${path}: unknown field`)
+        .join('; ')}`,
+    );
+  });
+
+  test('are named up to the number of problems that are told', () => {
+    const told = (count: number) => refusal(() => validate(schema, many(count))).split('; ');
+    expect(told(80)).toEqual([
+      '400 f0: unknown field',
+      ...Array.from({ length: MAX_PROBLEMS - 1 }, (_, index) => `f${index + 1}: unknown field`),
+      'and 30 more',
+    ]);
+    expect(told(10_000).at(-1)).toBe('and at least 50 more');
   });
 });
 

@@ -1,0 +1,42 @@
+/**
+ * `npm start` with a wrong value that the configuration alone cannot tell: one sentence, and nothing is made.
+ */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { fromSources, startProgram } from '../support/program.ts';
+
+let folder: string;
+let file: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'waybill-wrong-'));
+  file = join(folder, 'file');
+  await writeFile(file, 'some\nhost\n');
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it.each<[string, () => string]>([
+  ['HOST', () => 'nonsense..host'],
+  ['HOST', () => '192.0.2.1'],
+  ['DATA_DIR', () => file],
+  ['SHIPPER_SERVICES_FILE', () => join(folder, 'missing')],
+  ['MARKETPLACES_FILE', () => file],
+])('%s that cannot be used is named', async (variable, value) => {
+  const started = startProgram(
+    { DATA_DIR: join(folder, 'data'), [variable]: value() },
+    undefined,
+    fromSources,
+  );
+  const output = await started.then(
+    async (program) => {
+      await program.stop();
+      return program.output();
+    },
+    (error: unknown) => String(error),
+  );
+  const lines = output.split('\n').filter((line) => line.startsWith(variable));
+  expect(lines, output).toEqual([expect.stringMatching(/^\w+ must .+\.$/)]);
+  expect(output).not.toMatch(/^ +at /m);
+  expect(await readdir(folder)).toEqual(['file']);
+});
