@@ -55,7 +55,7 @@ export async function mailOnce({ mailer, log }: MailOnceDeps, owed: OwedMail): P
     if (!(await owed.refused(error.message, REFUSED_PATIENCE_MS))) throw error;
     log.error(
       { ...owed.name, alarm: 'mailRefused', reason: error.message },
-      `a ${owed.what} could not be mailed: the mail server refused it permanently`,
+      `a ${owed.what} could not be mailed: the mail server has refused it for a day`,
     );
     return false;
   }

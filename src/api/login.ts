@@ -63,9 +63,10 @@ export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
       description:
         'Returns a token for a user of the e-shop that `x-api-key` belongs to. The token is a JWT ' +
         '(HS256) with issuer, audience, e-shop and role, valid for one hour.\n\nA wrong key, name or password gets the same 401, ' +
-        'after the same time. After ten failures within a quarter of an hour for one e-shop, user name and address: 429 with ' +
-        '`Retry-After`; a success resets the count. A looser limit (300 unless configured otherwise) applies to each address and e-shop, ' +
-        'and another to each address that uses unknown keys. The body may be at most 16 KiB and needs a `Content-Length`.',
+        'after the same time. After ten failures for one e-shop, user name and address: 429 with `Retry-After`, until a ' +
+        'quarter of an hour after the first of them; a success resets the count. A looser limit (300 unless configured otherwise) applies ' +
+        'to each address and e-shop, and once more to each address for all unknown keys together. Forwarded addresses count only if the ' +
+        'operator has configured the proxy as trusted. The body may be at most 16 KiB and needs a `Content-Length`.',
       tag: 'Authentication',
       data: Login,
       message: 'Logged in.',

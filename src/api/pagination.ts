@@ -45,7 +45,7 @@ export const pageQuery = {
   items: v.optional(
     wholeNumber(100, {
       default: 30,
-      description: `Items per page, 1 to 100. Records of more than ${MAX_LIST_BYTES / 1024 / 1024} MiB are refused with 400; ${ITEMS_THAT_FIT} always fit.`,
+      description: `Items per page, 1 to 100. A page of more than ${MAX_LIST_BYTES / 1024 / 1024} MiB as JSON is refused with 400; ${ITEMS_THAT_FIT} items always fit.`,
       examples: [30],
     }),
   ),

@@ -95,7 +95,7 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   }
   if (mails.refusedLately > 0) {
     needs.push(
-      `${counted(mails.refusedLately, 'mail')} refused by the mail server within a day: the e-shop does not know that its webhook is inactive.`,
+      `${counted(mails.refusedLately, 'mail')} given up in the last day because the mail server refused ${mails.refusedLately === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`,
     );
   }
   if (partitions.daysAhead < LEAST_DAYS_AHEAD) {

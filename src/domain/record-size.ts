@@ -8,7 +8,7 @@ import { badRequest } from './problem.ts';
 /** The maximum size of a record, as the JSON of its v2 form, in bytes. */
 export const MAX_RECORD_BYTES = 256 * 1024;
 /** What other writes leave free, in bytes, so that the status of a full record can still be changed. */
-const HISTORY_BYTES = 8 * 1024;
+export const HISTORY_BYTES = 8 * 1024;
 
 /**
  * @param noun such as "order"

@@ -129,7 +129,10 @@ export function createFigures() {
       'Open deliveries, by state; `held`: by an operator, or because their webhook is inactive.',
       'state',
     ),
-    holding: gauge('waybill_webhooks_holding', 'Inactive webhooks for which deliveries are held.'),
+    holding: gauge(
+      'waybill_webhooks_holding',
+      'Webhooks for which deliveries are held: they are inactive, or an operator holds deliveries to them.',
+    ),
     incidents: gauge(
       'waybill_incidents',
       'Active webhooks that are failing: no attempt has been accepted since one failed.',

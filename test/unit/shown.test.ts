@@ -22,7 +22,7 @@ it('the questions of operators have the links and queries of `waybill links`', (
 
 it('what `waybill status` calls late is what the document says', () => {
   const waited = `waited there for more than ${OUTBOX_LATE_SECONDS} seconds`;
-  const unsent = `for more than ${MAIL_LATE_SECONDS} seconds, or refused`;
+  const unsent = `for more than ${MAIL_LATE_SECONDS} seconds; or it was given up`;
   const ahead = `made for less than ${LEAST_DAYS_AHEAD} days`;
   for (const bound of [waited, unsent, ahead]) expect(operating).toContain(bound);
 });

@@ -80,7 +80,7 @@ describe('somebody is needed', () => {
   it('when a mail is not sent, or was refused', () => {
     expect(needs({ mails: { owed: 2, oldestSeconds: 7_200, refusedLately: 1 } })).toEqual([
       '2 mails about deactivated webhooks not sent, the oldest waiting for 2 h: check SMTP_URL and the mail server.',
-      '1 mail refused by the mail server within a day: the e-shop does not know that its webhook is inactive.',
+      '1 mail given up in the last day because the mail server refused it: the e-shop does not know that its webhook is inactive.',
     ]);
   });
 

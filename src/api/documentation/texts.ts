@@ -4,7 +4,7 @@
  * @module
  */
 import { MAX_PROBLEMS } from '../../domain/problem.ts';
-import { MAX_RECORD_BYTES } from '../../domain/record-size.ts';
+import { HISTORY_BYTES, MAX_RECORD_BYTES } from '../../domain/record-size.ts';
 import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
 
 const hours = defaultRetryPolicy.windowMs / 3_600_000;
@@ -18,7 +18,7 @@ export const conventions = `## Conventions
 - Lists take \`page\` (from 1, default 1) and \`items\` (1–100, default 30); \`data\` is the plain array, with \`pagination: {page, items, totalCount, totalPages}\` beside it. Events and the list of all deliveries can also be read from a cursor (\`after\`). The list of webhooks returns everything if neither is sent.
 - Unknown fields in a body are rejected (400, naming them), and so are unknown query parameters of an operation that has any. The response-only fields of a record (\`id\`, \`registeredAt\`, …) are ignored, so that a record can be sent back as it was read.
 - The e-shop chooses the identifiers (\`eshop…Id\`, \`sku\`; 1–64 characters), unique per e-shop and kind of record; creating a second record with the same one returns 409. Percent-encode them in paths.
-- Every list in a request has a maximum length (\`maxItems\`). A record may be at most ${MAX_RECORD_BYTES / 1024} KiB as JSON, packing lists and history included; a write that would make it larger is rejected (400).
+- Every list in a request has a maximum length (\`maxItems\`). A record may be at most ${MAX_RECORD_BYTES / 1024} KiB as JSON, packing lists and history included. The last ${HISTORY_BYTES / 1024} KiB are kept for changes of its status: any other write that would make it larger than ${(MAX_RECORD_BYTES - HISTORY_BYTES) / 1024} KiB is rejected (400).
 - A write returns the full record. A write that changes nothing fires no event.
 - Another e-shop's record does not exist: 404, the same as for an identifier that was never used.
 
@@ -44,7 +44,7 @@ Roles: \`shop\` is an e-shop's own user, \`warehouse\` the warehouse's user for 
 
 Key, e-shop and user are checked on every request: once the operator has deleted a user, disabled an e-shop, or replaced an API key or password, the old credentials get 401 from the next request on, even if the token has not expired.
 
-API keys are stored as hashes, passwords with argon2id, webhook secrets encrypted. None is ever logged.`;
+API keys are stored as hashes, passwords with argon2id, webhook secrets encrypted with AES-256-GCM under the master key. None is ever logged.`;
 
 /** Payload versions and decimals. */
 export const versions = `## Versions and decimals
@@ -72,7 +72,7 @@ export const receiving = `## What a receiver gets
 - Only failures on the receiver's side count as attempts: its responses, a time-out, a failed connection, an invalid certificate, a host name that does not exist or whose name server does not respond. If the fault is on our side (our resolver, network or machine), no attempt is used up, and the same attempt is made again. Host names are resolved for every connection.
 - When all retries fail, the webhook is deactivated and the e-shop gets an e-mail that says how to reactivate it. \`410 Gone\` deactivates it at once, with the e-mail.
 - Before that, there is a warning: the webhook's record shows since when it has been failing and when it will be deactivated (\`incident\`), and one e-mail is sent after six hours without an accepted delivery, or a day before the retries of a delivery are exhausted. \`PATCH /v21/eshop\` turns these e-mails off.
-- An open delivery of an inactive webhook is **held**. When the webhook is activated, the delivery is attempted within seconds, provided its own ${hours} hours are not over; if they end while it is held, it becomes \`expired\`. The operator of the warehouse can also hold a single delivery; its record says who holds it and why.
+- An open delivery of an inactive webhook is **held**. When the webhook is activated, the delivery is attempted within its own ${hours} hours: at once if the last attempt is at least the first interval old, else after it, so that switching on and off spends no retries. If the ${hours} hours end while it is held, it becomes \`expired\`. The operator of the warehouse can also hold a single delivery; its record says who holds it and why.
 - Destinations in private, loopback, link-local, multicast, metadata and other special-purpose ranges (IPv4, IPv6, mapped and translated forms) are refused when connecting, on every attempt, unless the operator exempts the range; the service's own ports are always refused. A URL that can never work for these reasons is rejected with 400 when it is registered.
 
 ## How to verify a signature

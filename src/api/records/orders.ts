@@ -100,7 +100,8 @@ export function orderResource(marketplaces: readonly string[]): Resource<OrderRe
       {
         name: 'cancel',
         summary: 'Cancel an order',
-        description: 'Possible until the order is `waitingForCarrier`. Fires UPDATE_ORDER_STATUS.',
+        description:
+          'Possible until the order is `waitingForCarrier`. Frees the units that it had reserved. Fires UPDATE_ORDER_STATUS.',
         conflict: 'the order can no longer be canceled.',
         message: 'Order canceled.',
         change: (order, now) => moveOrder(order, 'canceled', null, now),

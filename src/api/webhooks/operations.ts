@@ -19,7 +19,8 @@ const switches = [
     name: 'activate',
     summary: 'Activate a webhook',
     description:
-      'Deliveries resume: every held delivery is attempted within seconds, provided that its own 48 hours are not over. Activating an active webhook changes nothing.',
+      'Deliveries held because it was inactive resume, provided that their own 48 hours are not over: at once if the last attempt is at least the ' +
+      'first interval old, else after it, so that switching on and off spends no retries. Activating an active webhook changes nothing.',
     message: 'Webhook activated.',
     active: true,
   },

@@ -132,7 +132,7 @@ export const recoveryRecord = v.pipe(
     done: v.pipe(integer, v.description('Delivered.'), v.examples([1212])),
     failed: v.pipe(
       integer,
-      v.description('Failed, expired or canceled again: a later recovery finds them once more.'),
+      v.description('Failed, expired or canceled again. A later recovery can include them.'),
       v.examples([3]),
     ),
     left: v.pipe(
