@@ -71,22 +71,25 @@ function interruption(): { readonly signal: AbortSignal; done(): void } {
 /** The command, to be added to `waybill`. */
 export function demoCommand({ env, print }: CommandContext): Command {
   return new Command('demo')
-    .option('--receive', 'count the deliveries with a receiver of its own, on this machine')
-    .option('--webhooks <url>', 'register one webhook per kind of event at <url>/<kind>; removed at the end')
-    .option('--keep-webhooks', 'leave them registered')
-    .option('--orders <n>', 'size of the day', '50')
+    .option('--receive', 'start a receiver on this machine that verifies and counts the deliveries')
+    .option(
+      '--webhooks <url>',
+      'base URL of your receiver: one webhook per event type is registered at <url>/<type>, and removed at the end',
+    )
+    .option('--keep-webhooks', 'leave these webhooks registered')
+    .option('--orders <n>', 'number of orders', '50')
     .option('--rate <n>', 'requests per second', '20')
-    .option('--seed <text>', 'repeats the same day')
-    .option('--url <url>', 'the instance; default: the one in DATA_DIR, else the one at HOST and PORT')
+    .option('--seed <text>', 'seed; the same seed repeats the same day')
+    .option('--url <url>', 'URL of the instance; default: the one in DATA_DIR, else the one at HOST and PORT')
     .option(
       '--credentials <file>',
-      'what waybill eshop create --json printed; default: the demonstration e-shop',
+      'file with the output of waybill eshop create --json; default: the demonstration e-shop',
     )
-    .option('--api-key <key>', 'instead of the one in there')
-    .option('--username <name>', 'of the shop user')
-    .option('--password <password>', 'of the shop user')
-    .option('--warehouse-username <name>', 'of the warehouse user')
-    .option('--warehouse-password <password>', 'of the warehouse user')
+    .option('--api-key <key>', 'API key, instead of the one in that file')
+    .option('--username <name>', 'name of the shop user')
+    .option('--password <password>', 'password of the shop user')
+    .option('--warehouse-username <name>', 'name of the warehouse user')
+    .option('--warehouse-password <password>', 'password of the warehouse user')
     .addOption(json())
     .action(async (written: unknown) => {
       const options = checked(optionsSchema, written);

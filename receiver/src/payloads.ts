@@ -459,7 +459,7 @@ export interface ReceivingV2 {
   readonly description: string | null;
   /** The driver's company. */
   readonly driverCompany: string | null;
-  /** Whom to call about the driver. */
+  /** Contact of the driver's dispatcher. */
   readonly driverDispatcherContact: string | null;
   /** The driver's name. */
   readonly driverName: string | null;
@@ -521,7 +521,7 @@ export interface Receiving {
   readonly description: string | null;
   /** The driver's company. */
   readonly driverCompany: string | null;
-  /** Whom to call about the driver. */
+  /** Contact of the driver's dispatcher. */
   readonly driverDispatcherContact: string | null;
   /** The driver's name. */
   readonly driverName: string | null;

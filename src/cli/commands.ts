@@ -43,7 +43,7 @@ const parts: Readonly<Record<string, Part>> = {
     load: async (context) => (await import('./status-command.ts')).statusCommand(context),
   },
   top: {
-    description: 'the same, updated every second until Ctrl-C',
+    description: 'show the status, updated every second until Ctrl-C',
     load: async (context) => (await import('./top-command.ts')).topCommand(context),
   },
   console: {

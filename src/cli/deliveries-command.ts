@@ -46,7 +46,17 @@ function listTable(deliveries: readonly OperatorsDelivery[]): string {
     orNothing(delivery.nextAttemptAt),
     delivery.lastError ?? '',
   ]);
-  const titles = ['id', 'e-shop', 'webhook', 'type', 'of', 'state', 'attempts', 'next attempt', 'last error'];
+  const titles = [
+    'id',
+    'e-shop',
+    'webhook',
+    'type',
+    'record',
+    'state',
+    'attempts',
+    'next attempt',
+    'last error',
+  ];
   return table(titles, rows);
 }
 

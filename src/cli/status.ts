@@ -80,12 +80,12 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
   if (isLate(outbox.oldestSeconds, OUTBOX_LATE_SECONDS) && !outbox.moving) {
     const waiting = counted(outbox.fresh + outbox.handedBack, 'delivery', 'deliveries');
     needs.push(
-      `Nothing is leaving the outbox: ${waiting}, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. The log of the workers says why.`,
+      `Nothing is leaving the outbox: ${waiting} waiting, the oldest for ${formatTime(outbox.oldestSeconds * 1_000)}. See the workers' log for the reason.`,
     );
   }
   if (isLate(outbox.oldestChangeSeconds, OUTBOX_LATE_SECONDS)) {
     needs.push(
-      `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. The log of the workers says why.`,
+      `${counted(outbox.changes, 'change')} of webhooks or pre-orders ${outbox.changes === 1 ? 'has' : 'have'} not been passed on, the oldest for ${formatTime(outbox.oldestChangeSeconds * 1_000)}. See the workers' log for the reason.`,
     );
   }
   if (isLate(mails.oldestSeconds, MAIL_LATE_SECONDS)) {

@@ -74,14 +74,14 @@ export function createAddressGuard(
   });
   function rangeOf(text: string): string | null {
     if (!ipaddr.isValid(text)) return 'an unknown form of address';
-    if (IPV4_COMPATIBLE.test(text)) return 'a special range';
+    if (IPV4_COMPATIBLE.test(text)) return 'a special-purpose range';
     // Turns an IPv4-mapped IPv6 address into the IPv4 address.
     const address = ipaddr.process(text);
     if (within(address, allowed)) return null;
     if (within(address, METADATA) || within(address, METADATA_V6)) return 'a metadata range';
     const range = address.range();
-    if (range !== 'unicast') return NAMES[range] ?? 'a special range';
-    return address.kind() === 'ipv6' && !within(address, [GLOBAL_V6]) ? 'a special range' : null;
+    if (range !== 'unicast') return NAMES[range] ?? 'a special-purpose range';
+    return address.kind() === 'ipv6' && !within(address, [GLOBAL_V6]) ? 'a special-purpose range' : null;
   }
 
   const guard: AddressGuard = {

@@ -16,9 +16,9 @@ export function statusSentence(status: number, host: string, durationMs: number)
   return `HTTP ${status} from ${host} after ${durationMs} ms`;
 }
 
-/** The sentence for a receiver that did not answer in time: "no answer from shop.example within 15 s". */
+/** The sentence for a receiver that did not answer in time: "no response from shop.example within 15 s". */
 export function timeoutSentence(host: string, timeoutMs: number): string {
-  return `no answer from ${host} within ${duration(timeoutMs)}`;
+  return `no response from ${host} within ${duration(timeoutMs)}`;
 }
 
 /** The sentence for a URL that cannot be called at all; it says nothing of the URL. */
@@ -47,7 +47,8 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
   const sentence = SENTENCES[code];
   if (sentence !== undefined) return sentence(host, connectTimeoutMs, code);
   // The parser's errors carry their code only sometimes.
-  if (cause instanceof Error && cause.name === 'HTTPParserError') return `${host} did not answer in HTTP`;
+  if (cause instanceof Error && cause.name === 'HTTPParserError')
+    return `${host} did not respond with valid HTTP`;
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) {
     return `TLS connection to ${host} failed (${code})`;
   }
@@ -56,7 +57,7 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
 
 /** The sentence for a name that gave no address. */
 function lookupSentence({ code, ours }: LookupError, host: string): string {
-  if (code === 'ELOOKUPS') return `too many name lookups were ahead of the one for ${host}`;
+  if (code === 'ELOOKUPS') return `too many DNS lookups were queued ahead of ${host}`;
   if (ours) return `our resolver is not responding (DNS: ${code}), so ${host} could not be looked up`;
   const fault = faultOf({ code, step: 'lookup' });
   if (fault === 'receiver') return `${host} has no address (DNS: ${code})`;
@@ -77,7 +78,7 @@ type Sentence = (host: string, connectTimeoutMs: number, code: string) => string
 
 const untrusted: Sentence = (host) => `TLS certificate of ${host} is not from a trusted authority`;
 const selfSigned: Sentence = (host) => `TLS certificate of ${host} is self-signed`;
-const closed: Sentence = (host) => `${host} closed the connection without an answer`;
+const closed: Sentence = (host) => `${host} closed the connection without responding`;
 const unreachable: Sentence = (host, _, code) => `${host} cannot be reached (${code})`;
 const noConnection: Sentence = (host, ms) => `no connection to ${host} within ${duration(ms)}`;
 
@@ -94,7 +95,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   CERT_HAS_EXPIRED: (host) => `TLS certificate of ${host} has expired`,
   CERT_NOT_YET_VALID: (host) => `TLS certificate of ${host} is not valid yet`,
   CERT_REVOKED: (host) => `TLS certificate of ${host} has been revoked`,
-  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `TLS certificate of ${host} is for another name`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `TLS certificate of ${host} does not match its host name`,
   DEPTH_ZERO_SELF_SIGNED_CERT: selfSigned,
   SELF_SIGNED_CERT_IN_CHAIN: untrusted,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,

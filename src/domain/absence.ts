@@ -119,7 +119,7 @@ function inactive(
   if (begin === 0 && since?.active === false) {
     return said(
       'createdInactive',
-      `was inactive: it had been created so at ${at}, and not been activated yet.`,
+      `was inactive: it was created inactive at ${at} and had not been activated yet.`,
     );
   }
   return said('inactive', 'was inactive; since when and why is not known.');

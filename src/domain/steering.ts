@@ -133,7 +133,7 @@ const REFUSALS: Readonly<Record<SteeringAction, (delivery: Steerable) => string 
   hold(delivery) {
     const { standing, underWay, mostAttempts } = delivery;
     if (standing !== null) return `It is already held by ${whoAndWhy(standing)}.`;
-    if (isSpent(delivery)) return 'No attempt is left to be held.';
+    if (isSpent(delivery)) return 'No attempts are left: there is nothing to hold.';
     if (underWay === mostAttempts)
       return `The last attempt, ${underWay}, is under way: nothing is left to be held.`;
     return null;
@@ -161,8 +161,7 @@ const FOLLOWS: Readonly<Record<SteeringAction, (delivery: Steerable) => string>>
   },
   resume(delivery) {
     const { attemptsMade, mostAttempts, nextAttemptAt, now, webhook, webhookId, underWay } = delivery;
-    if (webhook === 'inactive')
-      return `Resumed. Webhook ${webhookId} is inactive, so it stays held for that.`;
+    if (webhook === 'inactive') return `Resumed, but still held because webhook ${webhookId} is inactive.`;
     if (underWay !== null) return `Resumed: attempt ${underWay} is under way.`;
     const when =
       nextAttemptAt !== null && nextAttemptAt > now ? `at ${nextAttemptAt.toISOString()}` : 'at once';

@@ -181,7 +181,7 @@ describe('why nothing arrived', () => {
     await order();
     const { cause, reason } = await saidOf(id);
     expect(cause).toBe('createdInactive');
-    expect(reason).toMatch(/was inactive: it had been created so at .*Z, and not been activated yet\.$/);
+    expect(reason).toMatch(/was inactive: it was created inactive at .*Z and had not been activated yet\.$/);
   });
 
   test('the webhook had been deactivated on request; activated since, it still says so', async () => {

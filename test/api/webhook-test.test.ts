@@ -149,7 +149,7 @@ describe('what is wrong is said in a sentence', () => {
     expect(await outcome(receiver.url)).toMatchObject({
       response: null,
       outcome: 'failure',
-      error: expect.stringMatching(/^no answer from 127\.0\.0\.1:\d+ within 1 s$/),
+      error: expect.stringMatching(/^no response from 127\.0\.0\.1:\d+ within 1 s$/),
     });
   });
   test('a redirect, which is not followed', async () => {

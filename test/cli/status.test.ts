@@ -89,7 +89,7 @@ it('names what has waited for too long, unless others are under way', async () =
     update deliveries set created_at = now() - interval '10 min' where dispatched_at is null and handed_back_at is null`;
   await sql`update outbox set due_at = now() - interval '5 min'`;
   const late = [
-    expect.stringMatching(/^Nothing is leaving the outbox: 2 deliveries, the oldest for 10 min/),
+    expect.stringMatching(/^Nothing is leaving the outbox: 2 deliveries waiting, the oldest for 10 min/),
     expect.stringMatching(/^1 change of webhooks or pre-orders has not been passed on, the oldest for 5 min/),
   ];
   expect((await status()).needs).toEqual([...late, noWorker(stack.taskQueue)]);

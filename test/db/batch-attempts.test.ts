@@ -138,7 +138,7 @@ describe('an answer is recorded alike', () => {
       false,
     ],
     ['410', answer({ outcome: 'gone', status: 410, error: 'HTTP 410 (gone)' }), false],
-    ['none', answer({ error: 'no answer from shop.example within 15 s' }), false],
+    ['none', answer({ error: 'no response from shop.example within 15 s' }), false],
   ])('%s', async (_, result, isDelivered) => {
     const { together, counts } = await both(result);
     expect(counts).toEqual({

@@ -29,7 +29,7 @@ describe('connections that fail', () => {
     const host = await startTcpServer((socket) => socket.once('data', () => socket.end()));
 
     expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
-      `${host} closed the connection without an answer`,
+      `${host} closed the connection without responding`,
     );
   });
 
@@ -39,7 +39,7 @@ describe('connections that fail', () => {
     );
 
     expect((await startSender().send(attempt(`http://${host}`))).error).toBe(
-      `${host} did not answer in HTTP`,
+      `${host} did not respond with valid HTTP`,
     );
   });
 
@@ -61,7 +61,7 @@ describe('connections that fail', () => {
 describe('TLS', () => {
   const errors: readonly (readonly [string, boolean, string])[] = [
     ['expired.pem', true, 'TLS certificate of HOST has expired'],
-    ['other-name.pem', true, 'TLS certificate of HOST is for another name'],
+    ['other-name.pem', true, 'TLS certificate of HOST does not match its host name'],
     ['valid.pem', false, 'TLS certificate of HOST is not from a trusted authority'],
     ['self-signed.pem', false, 'TLS certificate of HOST is self-signed'],
   ];
@@ -237,7 +237,7 @@ describe('being interrupted', () => {
     const { error } = await sender.send(attempt(`https://${host}`));
     await vi.waitFor(() => expect(over).toBe(true), { timeout: 4_000 });
 
-    expect(error).toBe(`no answer from ${host} within 100 ms`);
+    expect(error).toBe(`no response from ${host} within 100 ms`);
     expect(receiver.requests).toHaveLength(0);
   });
 });

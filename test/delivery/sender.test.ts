@@ -59,7 +59,7 @@ describe('what arrives', () => {
     last = '';
     expect(await startSender({ timeoutMs: 250 }).send(attempt(`http://${host}`))).toMatchObject({
       status: null,
-      error: `no answer from ${host} within 250 ms`,
+      error: `no response from ${host} within 250 ms`,
     });
   });
 });
@@ -239,7 +239,7 @@ describe('answers that are too slow or too much', () => {
     const result = await startSender({ timeoutMs: 250 }).send(attempt(receiver.url));
 
     expect(result).toMatchObject({ outcome: 'failure', status: null });
-    expect(result.error).toBe(`no answer from 127.0.0.1:${receiver.port} within 250 ms`);
+    expect(result.error).toBe(`no response from 127.0.0.1:${receiver.port} within 250 ms`);
     expect(result.durationMs).toBeGreaterThanOrEqual(245);
   });
 

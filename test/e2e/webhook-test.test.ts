@@ -39,7 +39,7 @@ test('an inactive webhook is tested, by its own rules of destinations and time',
     data: {
       outcome: 'failure',
       response: null,
-      error: `no answer from 127.0.0.1:${receiver.port} within 2 s`,
+      error: `no response from 127.0.0.1:${receiver.port} within 2 s`,
     },
   });
 });

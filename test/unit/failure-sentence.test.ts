@@ -36,15 +36,15 @@ test.each([
   [1_000, '1 s'],
   [999, '999 ms'],
 ])('no answer within %i ms', (timeoutMs, written) => {
-  expect(timeoutSentence('shop.example', timeoutMs)).toBe(`no answer from shop.example within ${written}`);
+  expect(timeoutSentence('shop.example', timeoutMs)).toBe(`no response from shop.example within ${written}`);
 });
 
 describe('an error', () => {
   test.each([
     ['ECONNREFUSED', `${HOST} refused the connection`],
     ['ECONNRESET', `${HOST} reset the connection`],
-    ['EPIPE', `${HOST} closed the connection without an answer`],
-    ['UND_ERR_SOCKET', `${HOST} closed the connection without an answer`],
+    ['EPIPE', `${HOST} closed the connection without responding`],
+    ['UND_ERR_SOCKET', `${HOST} closed the connection without responding`],
     ['ETIMEDOUT', `no connection to ${HOST} within 5 s`],
     ['UND_ERR_CONNECT_TIMEOUT', `no connection to ${HOST} within 5 s`],
     ['EHOSTUNREACH', `${HOST} cannot be reached (EHOSTUNREACH)`],
@@ -53,7 +53,7 @@ describe('an error', () => {
     ['CERT_HAS_EXPIRED', `TLS certificate of ${HOST} has expired`],
     ['CERT_NOT_YET_VALID', `TLS certificate of ${HOST} is not valid yet`],
     ['CERT_REVOKED', `TLS certificate of ${HOST} has been revoked`],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', `TLS certificate of ${HOST} is for another name`],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', `TLS certificate of ${HOST} does not match its host name`],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', `TLS certificate of ${HOST} is self-signed`],
     ['SELF_SIGNED_CERT_IN_CHAIN', `TLS certificate of ${HOST} is not from a trusted authority`],
     ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', `TLS certificate of ${HOST} is not from a trusted authority`],
@@ -72,8 +72,10 @@ describe('an error', () => {
 
   test('of the parser, with or without a code', () => {
     const unparsed = Object.assign(new Error('x'), { name: 'HTTPParserError' });
-    expect(said(unparsed)).toBe(`${HOST} did not answer in HTTP`);
-    expect(said(Object.assign(unparsed, { code: 'HPE_INVALID' }))).toBe(`${HOST} did not answer in HTTP`);
+    expect(said(unparsed)).toBe(`${HOST} did not respond with valid HTTP`);
+    expect(said(Object.assign(unparsed, { code: 'HPE_INVALID' }))).toBe(
+      `${HOST} did not respond with valid HTTP`,
+    );
   });
 
   test('without a code, or that is none', () => {
@@ -91,7 +93,7 @@ describe('an error', () => {
       `connection to ${HOST} failed (EWHATEVER)`,
     );
     expect(said(coded('UND_ERR_SOCKET', new Error('x')))).toBe(
-      `${HOST} closed the connection without an answer`,
+      `${HOST} closed the connection without responding`,
     );
     expect(said(new Error('fetch failed', { cause: coded('ECONNREFUSED') }))).toBe(
       `${HOST} refused the connection`,
@@ -139,7 +141,7 @@ test.each([
   ['ENOTFOUND', false, `${HOST} has no address (DNS: ENOTFOUND)`],
   ['ESERVFAIL', false, `the name server of ${HOST} does not respond properly (DNS: ESERVFAIL)`],
   ['ETIMEOUT', true, `our resolver is not responding (DNS: ETIMEOUT), so ${HOST} could not be looked up`],
-  ['ELOOKUPS', true, `too many name lookups were ahead of the one for ${HOST}`],
+  ['ELOOKUPS', true, `too many DNS lookups were queued ahead of ${HOST}`],
 ])('a name that cannot be looked up: %s, ours: %s', (code, ours, sentence) => {
   expect(said(new LookupError('shop.example', code, ours))).toBe(sentence);
 });

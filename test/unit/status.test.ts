@@ -67,13 +67,13 @@ describe('nobody is needed', () => {
 describe('somebody is needed', () => {
   it('when nothing leaves the outbox', () => {
     expect(outbox({ fresh: 3, handedBack: 1, oldestSeconds: 127 })).toEqual([
-      'Nothing is leaving the outbox: 4 deliveries, the oldest for 2 min 7 s. The log of the workers says why.',
+      "Nothing is leaving the outbox: 4 deliveries waiting, the oldest for 2 min 7 s. See the workers' log for the reason.",
     ]);
   });
 
   it('when changes are not passed on', () => {
     expect(outbox({ changes: 1, oldestChangeSeconds: 61, moving: true })).toEqual([
-      '1 change of webhooks or pre-orders has not been passed on, the oldest for 1 min 1 s. The log of the workers says why.',
+      "1 change of webhooks or pre-orders has not been passed on, the oldest for 1 min 1 s. See the workers' log for the reason.",
     ]);
   });
 

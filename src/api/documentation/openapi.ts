@@ -113,7 +113,7 @@ export async function makeOpenApi(app: Hono<ApiEnv>, version: string): Promise<O
     defaultValidationErrorResponse: false,
     documentation: {
       info: {
-        title: 'Waybill: warehouse webhook subscription interface',
+        title: 'Waybill API',
         license: { name: 'MIT', identifier: 'MIT' },
         version: '2.1.0',
         description: [

@@ -41,7 +41,7 @@ export const TestResult = v.pipe(
         ),
         body: v.pipe(
           v.nullable(v.string()),
-          v.description('The body, byte for byte: verify your signature check with it. Null on GET.'),
+          v.description('The body, byte for byte: use it to test your signature check. Null on GET.'),
         ),
       }),
       v.metadata({ ref: 'TestRequest' }),

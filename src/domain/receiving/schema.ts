@@ -36,7 +36,7 @@ const receivingEntries = {
   deliveryType: described(optional(oneOf(deliveryTypes)), 'How the goods are transported.'),
   description: described(optional(text(4000)), 'A description for the warehouse.'),
   driverCompany: described(optional(text(255)), "The driver's company."),
-  driverDispatcherContact: described(optional(text(255)), 'Whom to call about the driver.'),
+  driverDispatcherContact: described(optional(text(255)), "Contact of the driver's dispatcher."),
   driverName: described(optional(text(255)), "The driver's name."),
   driverPhone: described(optional(text(64)), "The driver's telephone number."),
   driverTrailerLicensePlate: described(optional(text(64)), 'License plate of the trailer.'),

@@ -72,7 +72,7 @@ describe('is refused', () => {
       { standing: held },
       'It is already held by anna at 2026-11-20T11:00:00.000Z: stock-taking.',
     ],
-    ['hold', 'spent', spent, 'No attempt is left to be held.'],
+    ['hold', 'spent', spent, 'No attempts are left: there is nothing to hold.'],
     [
       'hold',
       'its last attempt under way',
@@ -165,7 +165,7 @@ describe('is done', () => {
       'resume',
       'inactive',
       { standing: held, webhook: 'inactive' },
-      'Resumed. Webhook 7 is inactive, so it stays held for that.',
+      'Resumed, but still held because webhook 7 is inactive.',
     ],
     [
       'giveUp',
