@@ -148,7 +148,7 @@ describe('deliveries list', () => {
 
   it('is a table for people', async () => {
     const [titles, row] = (await waybill(['deliveries', 'list', '--state', 'retrying'])).split('\n');
-    expect(titles).toMatch(/^id +e-shop +webhook +type +of +state +attempts +next attempt +last error$/);
+    expect(titles).toMatch(/^id +e-shop +webhook +type +record +state +attempts +next attempt +last error$/);
     expect(row).toMatch(/CREATE_ORDER +10002 +retrying +1 +20\d\d-.* HTTP 503 from shop\.example$/);
     expect(await waybill(['deliveries', 'list', '--state', 'expired'])).toBe('No deliveries match.');
   });
