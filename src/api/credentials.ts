@@ -15,6 +15,12 @@ import type { ApiDeps } from './deps.ts';
  */
 export type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
 
+/**
+ * Passwords that are checked at the same time, at each of the two doors: that takes memory and a processor. Of one address one: eight of
+ * one address made everybody else's requests ten times as slow on two cores.
+ */
+export const MOST_CHECKED = { total: 4, perKey: 1 } as const;
+
 /** Makes the check. */
 export function credentialCheck({
   sql,

@@ -11,7 +11,7 @@ import { ANYBODY } from './budget/budget.ts';
 import { createPlaces } from './budget/places.ts';
 import type { Turns } from './budget/turns.ts';
 import { clientAddresses } from './client-address.ts';
-import { credentialCheck } from './credentials.ts';
+import { credentialCheck, MOST_CHECKED } from './credentials.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
@@ -37,11 +37,6 @@ const Login = v.pipe(
   v.metadata({ ref: 'Login' }),
 );
 
-/**
- * Logins at the same time: a password takes memory and a processor. Of one address one: eight of one address made everybody else's
- * requests ten times as slow on two cores.
- */
-const MOST_CHECKED = { total: 4, perKey: 1 } as const;
 /** For how long one waits for its turn, in milliseconds. */
 const PATIENCE_MS = 10_000;
 

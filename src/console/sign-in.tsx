@@ -6,7 +6,7 @@
 import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';
 import { clientAddresses } from '../api/client-address.ts';
-import { credentialCheck } from '../api/credentials.ts';
+import { credentialCheck, MOST_CHECKED } from '../api/credentials.ts';
 import { isEshop } from '../db/console/eshops.ts';
 import { beginSession, endSession, findSession } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
@@ -123,8 +123,6 @@ export function usersDoor(deps: ConsoleDeps): Door {
   };
 }
 
-/** Passwords that are being checked at the same time, by turns of addresses: that takes memory and a processor. */
-const MOST_CHECKED = { total: 4, perKey: 1 } as const;
 /** For how long somebody waits for it, in milliseconds. */
 const PATIENCE_MS = 10_000;
 

@@ -92,7 +92,17 @@ export async function recordEvents(
     with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
     recorded as (${insertEvents(tx, eshopId)})
     ${insertDeliveries(tx, eshopId)}`;
-  if (deliveries.count === 0) return;
+  owesDeliveries(tx, eshopId, events, deliveries.count);
+}
+
+/** Says of a transaction that it created deliveries of these events: after COMMIT the relay is woken, and their bytes count. */
+export function owesDeliveries(
+  tx: Transaction,
+  eshopId: number,
+  events: readonly EventText[],
+  deliveries: number,
+): void {
+  if (deliveries === 0) return;
   wakeRelayAfter(tx, 'deliveries');
-  sendAfter(tx, eshopId, outgoingBytes(events, deliveries.count));
+  sendAfter(tx, eshopId, outgoingBytes(events, deliveries));
 }

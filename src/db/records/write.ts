@@ -10,10 +10,9 @@ import { conflict, type Problem, recordNotFound } from '../../domain/problem.ts'
 import { assertRecordSize } from '../../domain/record-size.ts';
 import { unchangedRecord } from '../../domain/unchanged.ts';
 import { capital } from '../../domain/words.ts';
-import type { EventText } from '../outbox/events.ts';
-import { outgoingBytes } from '../outbox/outgoing.ts';
+import { type EventText, owesDeliveries } from '../outbox/events.ts';
 import type { Pool } from '../pool.ts';
-import { sendAfter, type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
+import { type Transaction, transaction } from '../transaction.ts';
 import type { Family, Written } from './family.ts';
 import { insertAlone, insertRecords, type NewRecord, newRecord } from './insert.ts';
 import { type Work, workOf } from './work.ts';
@@ -54,10 +53,7 @@ export async function createRecord<Rec extends object>(
   const row = inserted(family, eshopId, record);
   const { made, deliveries } = await insertRecords(tx, [row]);
   if (made.size === 0) throw alreadyExists(family, record);
-  if (deliveries > 0) {
-    wakeRelayAfter(tx, 'deliveries');
-    sendAfter(tx, eshopId, outgoingBytes(row.events, deliveries));
-  }
+  owesDeliveries(tx, eshopId, row.events, deliveries);
   const written = { before: null, after: record };
   if (family.effects?.due(written) === true)
     await workOf(tx, eshopId, async (work) => family.effects?.stage(work, written));
