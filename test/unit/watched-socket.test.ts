@@ -62,11 +62,16 @@ test('that is not there is a socket that fails, not a promise', async () => {
   expect(await end(socket)).toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-/** What the system's table of connections says of the timer that runs for this one: 02 is that of the keep-alive probes. */
+/**
+ * What the system's table of connections says of the timer that runs for this one: 02 is that of the keep-alive
+ * probes. Both ends are compared, since a connection that is over keeps its local port in the table for a minute.
+ */
 async function timerOf(socket: Socket): Promise<string | undefined> {
-  const local = `:${socket.localPort?.toString(16).toUpperCase().padStart(4, '0')}`;
+  const [local, remote] = [socket.localPort, socket.remotePort].map(
+    (port) => `:${port?.toString(16).toUpperCase().padStart(4, '0')}`,
+  );
   const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((row) => row.trim().split(/ +/));
-  return rows.find(([, address]) => address?.endsWith(local))?.[5];
+  return rows.find(([, from, to]) => from?.endsWith(`${local}`) && to?.endsWith(`${remote}`))?.[5];
 }
 
 test.skipIf(process.platform !== 'linux')('on which nothing is said is probed by the system', async () => {
