@@ -11,7 +11,12 @@ import { orderRecordSchema, sampleOrder } from './order/record.ts';
 import { orderResponseOnly } from './order/schema.ts';
 import { productRecordSchema, productResponseOnly, sampleProduct } from './product/schema.ts';
 import { receivingRecordSchema, receivingResponseOnly, sampleReceiving } from './receiving/schema.ts';
-import { returnRecordSchema, returnResponseOnly, sampleReturn } from './return/schema.ts';
+import {
+  returnRecordSchema,
+  returnResponseOnly,
+  returnWarehouseFields,
+  sampleReturn,
+} from './return/schema.ts';
 import {
   sampleMovementOf,
   sampleStockMovement,
@@ -28,8 +33,10 @@ export interface CatalogueEntry {
   readonly path: string;
   /** The field that identifies it; its value is what GET webhooks get. */
   readonly idField: string;
-  /** Fields of the record that requests may not write; a change of them alone fires nothing. */
+  /** Fields of the record that the e-shop's requests may not write; a change of them alone fires nothing. */
   readonly responseOnly: readonly string[];
+  /** Those of them that the warehouse writes: a change of one is an update like any other. */
+  readonly warehouseFields?: readonly string[];
   /** The record's schema in a payload of this version. */
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;
   /** A record in its v2 form, with everything in it. */
@@ -76,6 +83,7 @@ export const returnEntry = {
   path: '/returns',
   idField: 'eshopReturnId',
   responseOnly: returnResponseOnly,
+  warehouseFields: returnWarehouseFields,
   recordSchema: returnRecordSchema,
   sample: sampleReturn,
 } as const satisfies CatalogueEntry;

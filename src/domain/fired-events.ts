@@ -7,11 +7,16 @@ import type { CatalogueEntry } from './catalogue.ts';
 import { type EventType, eventOn, type Occasion } from './event-types.ts';
 import { unchanged } from './unchanged.ts';
 
-/** True when two records differ in a field that requests may write, `status` aside. */
-function differs({ responseOnly }: CatalogueEntry, before: object, after: object): boolean {
+/** True when two records differ in a field that requests may write, the warehouse's included, `status` aside. */
+function differs(
+  { responseOnly, warehouseFields = [] }: CatalogueEntry,
+  before: object,
+  after: object,
+): boolean {
   const fields = new Set([...Object.keys(before), ...Object.keys(after)]);
   for (const field of fields) {
-    if (field === 'status' || responseOnly.includes(field)) continue;
+    if (field === 'status') continue;
+    if (responseOnly.includes(field) && !warehouseFields.includes(field)) continue;
     if (!unchanged(Reflect.get(before, field), Reflect.get(after, field))) return true;
   }
   return false;

@@ -13,12 +13,12 @@ export const HISTORY_BYTES = 8 * 1024;
 /**
  * @param noun such as "order"
  * @param record after the write, with everything in it, or its JSON text
- * @param onlyStatus true when the write changes the status and nothing else
+ * @param movesStatus true when the write changes the status
  * @throws Problem 400
  */
-export function assertRecordSize(noun: string, record: object | string, onlyStatus: boolean): void {
+export function assertRecordSize(noun: string, record: object | string, movesStatus: boolean): void {
   const bytes = Buffer.byteLength(typeof record === 'string' ? record : JSON.stringify(record));
-  const most = onlyStatus ? MAX_RECORD_BYTES : MAX_RECORD_BYTES - HISTORY_BYTES;
+  const most = movesStatus ? MAX_RECORD_BYTES : MAX_RECORD_BYTES - HISTORY_BYTES;
   if (bytes <= most) return;
   throw badRequest(
     `The ${noun} would be ${Math.ceil(bytes / 1024)} KiB as JSON, but may be at most ${most / 1024} KiB: send shorter lists or texts.`,

@@ -156,7 +156,7 @@ describe('the warehouse', () => {
       canceled: ['canceled'],
     }));
 
-  test('its statuses set times and a note, and fire UPDATE_RETURN_STATUS alone', async () => {
+  test('its statuses set times and a note, and fire UPDATE_RETURN too where that has changed', async () => {
     const sku = await calls.product();
     const id = await calls.announced({ sku, quantity: 1 });
     expect((await calls.move(id, 'arrived', { note: 'torn' })).data).toMatchObject({
@@ -168,7 +168,19 @@ describe('the warehouse', () => {
       confirmedAt: time,
       note: 'fine',
     });
-    expect(await calls.fired(id)).toEqual(['CREATE_RETURN', ...Array(3).fill('UPDATE_RETURN_STATUS')]);
+    expect(await calls.fired(id)).toEqual([
+      'CREATE_RETURN',
+      ...['UPDATE_RETURN', 'UPDATE_RETURN_STATUS'],
+      'UPDATE_RETURN_STATUS',
+      ...['UPDATE_RETURN', 'UPDATE_RETURN_STATUS'],
+    ]);
+    const same = await calls.announced({ sku, quantity: 1 });
+    for (const status of ['arrived', 'processing']) await calls.move(same, status, { note: 'torn' });
+    expect((await calls.fired(same)).slice(1)).toEqual([
+      'UPDATE_RETURN',
+      'UPDATE_RETURN_STATUS',
+      'UPDATE_RETURN_STATUS',
+    ]);
     const gone = await calls.announced({ sku, quantity: 1 });
     const canceled = await api.shop('POST', `/v21/returns/${gone}/cancel`);
     expect(canceled.data).toMatchObject({ status: 'canceled', canceledAt: time });

@@ -54,7 +54,7 @@ export const returnResource: Resource<ReturnRecord> = {
     operation({
       name: 'status',
       summary: 'Change the status of a return',
-      description: `Fires UPDATE_RETURN_STATUS. Any other transition, including to the current status, returns 409.\n\n${transitionList(returnTransitions)}\n\n\`arrived\` sets \`receivedAt\`, \`completed\` sets \`confirmedAt\` and adds units to the stock: one \`return\` movement per enabled line whose \`resolution\` is returnToInventory or null, of the counted units, or of the announced ones if none were counted.`,
+      description: `Fires UPDATE_RETURN_STATUS, and UPDATE_RETURN too if the \`note\` changes. Any other transition, including to the current status, returns 409.\n\n${transitionList(returnTransitions)}\n\n\`arrived\` sets \`receivedAt\`, \`completed\` sets \`confirmedAt\` and adds units to the stock: one \`return\` movement per enabled line whose \`resolution\` is returnToInventory or null, of the counted units, or of the announced ones if none were counted.`,
       conflict: 'this transition is not allowed.',
       message: 'Return status changed.',
       body: v.strictObject({

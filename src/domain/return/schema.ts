@@ -59,9 +59,11 @@ export const returnInputSchema = v.strictObject(returnEntries);
 export type ReturnInput = v.InferOutput<typeof returnInputSchema>;
 type LineInput = v.InferOutput<typeof lineSchema>;
 
-/** Fields of the record that are not the e-shop's to write: ignored in a request. A change of them alone fires nothing. */
+/** Fields of the record that the warehouse writes. */
+export const returnWarehouseFields = ['note'] as const;
+/** Fields of the record that are not the e-shop's to write: ignored in its requests. */
 export const returnResponseOnly = [
-  'note',
+  ...returnWarehouseFields,
   'status',
   'createdAt',
   'updatedAt',

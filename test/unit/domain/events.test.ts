@@ -12,7 +12,7 @@ import {
 } from '../../../src/domain/event-types.ts';
 import { eventsOf } from '../../../src/domain/fired-events.ts';
 
-const { order, product, receiving, stockMovement } = catalogue;
+const { order, product, receiving, return: returned, stockMovement } = catalogue;
 
 describe('a write of a record', () => {
   test('creates, updates and changes the status of it, or nothing', () => {
@@ -32,6 +32,16 @@ describe('a write of a record', () => {
     expect(eventsOf(order, order.sample, { ...order.sample, ...own })).toEqual([]);
     const counted = { ...receiving.sample, unitsAmount: '7' };
     expect(eventsOf(receiving, receiving.sample, counted)).toEqual([]);
+  });
+
+  test("the warehouse's note of a return is a field like any other", () => {
+    const before = returned.sample;
+    expect(eventsOf(returned, before, { ...before, note: 'x' })).toEqual(['UPDATE_RETURN']);
+    expect(eventsOf(returned, before, { ...before, note: 'x', status: 'x' })).toEqual([
+      'UPDATE_RETURN',
+      'UPDATE_RETURN_STATUS',
+    ]);
+    expect(eventsOf(returned, before, { ...before, receivedAt: 'x', confirmedAt: 'x' })).toEqual([]);
   });
 
   test('products have no status, and movements no event of their own here', () => {
