@@ -147,6 +147,15 @@ describe('search', () => {
   });
 });
 
+test.each([
+  ['/docs/', '/docs'],
+  ['/docs/events/', '/docs/events'],
+  ['/docs/guides/quickstart/', '/docs/guides/quickstart'],
+])('%s leads to the page without the slash', async (path, to) => {
+  const answer = await api.app.request(`${path}?a=1`);
+  expect([answer.status, answer.headers.get('location')]).toEqual([308, `${to}?a=1`]);
+});
+
 test('a page that is not there is 404', async () => {
   for (const path of ['/docs/none', '/docs/reference/none', '/docs/guides/..%2f..%2fREADME']) {
     expect((await api.app.request(path)).status, path).toBe(404);

@@ -61,5 +61,11 @@ export function documentationRoutes(app: Hono<ApiEnv>, version: string): Hono<Ap
       throw notFound('There is no such page. See /docs.');
     });
   }
+  for (const path of [`${DOCS}/`, `${DOCS}/:page/`, `${DOCS}/:section/:page/`]) {
+    routes.get(path, (c) => {
+      const { pathname, search } = new URL(c.req.url);
+      return c.redirect(`${pathname.replace(/\/$/, '')}${search}`, 308);
+    });
+  }
   return routes;
 }
