@@ -5,6 +5,7 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { findEshopByApiKey } from '../db/eshops.ts';
+import { text } from '../domain/fields.ts';
 import { unauthorized } from '../domain/problem.ts';
 import { roles } from '../domain/role.ts';
 import { ANYBODY } from './budget/budget.ts';
@@ -20,8 +21,8 @@ import { body } from './validate.ts';
 
 const Credentials = v.pipe(
   v.strictObject({
-    username: v.pipe(v.string('must be a string'), v.minLength(1, 'must not be empty'), v.maxLength(200)),
-    password: v.pipe(v.string('must be a string'), v.minLength(1, 'must not be empty'), v.maxLength(1000)),
+    username: text(200, 1),
+    password: text(1000, 1),
   }),
   v.metadata({ ref: 'Credentials' }),
 );

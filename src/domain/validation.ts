@@ -102,9 +102,13 @@ function entriesOf(schema: unknown): Record<string, unknown> | undefined {
   return isObject(schema.entries) ? schema.entries : undefined;
 }
 
-function messageOf(issue: v.BaseIssue<unknown>): string {
-  if (issue.kind === 'schema' && issue.received === 'undefined') return 'is required';
-  return issue.message;
+/** Schemas of objects. Their own message is asked for only where the value is none. */
+const OBJECTS: ReadonlySet<string> = new Set(['object', 'strict_object', 'loose_object']);
+
+function messageOf({ kind, type, received, message }: v.BaseIssue<unknown>): string {
+  if (kind !== 'schema') return message;
+  if (received === 'undefined') return 'is required';
+  return OBJECTS.has(type) ? 'must be an object' : message;
 }
 
 /**

@@ -70,6 +70,12 @@ describe('a body is held against schema and rules', () => {
     ],
     ['a field that is missing', { from: 1, note: 'x' }, 'to: is required'],
     ['a field too many', { from: 1, to: 2, till: 3 }, 'till: unknown field'],
+    ['text where an object belongs', { from: 1, to: 2, more: 'x' }, 'more: must be an object'],
+    [
+      'text where an object belongs, in a list',
+      { from: 1, to: 2, more: { deep: ['x', {}] } },
+      'more.deep.0: must be an object',
+    ],
     ['a list where an object belongs', { from: 1, to: 2, more: [] }, 'more: must be an object, not a list'],
     [
       'a list where an object belongs, and what the rules say of the rest',
@@ -82,8 +88,8 @@ describe('a body is held against schema and rules', () => {
 
   test('a body that is none leaves no field to ask about', () => {
     asked.length = 0;
-    expect(refusal(() => check('text'))).toBe('400 Invalid type: Expected Object but received "text"');
-    expect(refusal(() => check(null))).toBe('400 Invalid type: Expected Object but received null');
+    expect(refusal(() => check('text'))).toBe('400 must be an object');
+    expect(refusal(() => check(null))).toBe('400 must be an object');
     expect(asked).toEqual([]);
   });
 
