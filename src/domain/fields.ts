@@ -10,12 +10,28 @@ import * as v from 'valibot';
 const countries: ReadonlySet<string> = new Set(Object.keys(isoCountries.getAlpha2Codes()));
 const currencies: ReadonlySet<string> = new Set(currencyCodes.codes());
 
-/** Text of at most this many UTF-16 units, with at least `min`. What cannot be stored is refused as it is read. */
+/** Whether a text has more characters than this: code points, as JSON Schema counts, and not UTF-16 units. */
+export function isLonger(text: string, max: number): boolean {
+  return text.length > max && (text.length > 2 * max || [...text].length > max);
+}
+
+/** At most so many characters; documented as `maxLength`. valibot's own action counts UTF-16 units. */
+export function atMost(max: number, message: string) {
+  const plain = v.maxLength<string, number, string>(max, message);
+  const counting: typeof plain = {
+    ...plain,
+    '~run': (dataset, config) =>
+      dataset.typed && !isLonger(dataset.value, max) ? dataset : plain['~run'](dataset, config),
+  };
+  return counting;
+}
+
+/** Text of at most this many characters, with at least `min`. What cannot be stored is refused as it is read. */
 export function text(max: number, min = 0) {
   return v.pipe(
     v.string('must be a string'),
     v.minLength(min, min === 1 ? 'must not be empty' : `must have at least ${min} characters`),
-    v.maxLength(max, `must have at most ${max} characters`),
+    atMost(max, `must have at most ${max} characters`),
   );
 }
 

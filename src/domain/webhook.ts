@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';
+import { atMost, isLonger } from './fields.ts';
 import { incidentSchema } from './incident.ts';
 
 const MAX_URL_LENGTH = 2048;
@@ -15,7 +16,7 @@ export const webhookMethods = ['POST', 'GET'] as const;
 
 /** What is wrong with an address to be called, or null. */
 export function urlProblem(url: string): string | null {
-  if (url.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters long`;
+  if (isLonger(url, MAX_URL_LENGTH)) return `must be at most ${MAX_URL_LENGTH} characters long`;
   // The parser is lenient (it trims, drops line ends and corrects slashes), but what is stored is used as it is.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   if (/[\s\\\u0000-\u001f\u007f]/u.test(url))
@@ -91,7 +92,7 @@ const payloadVersion = v.pipe(
 
 const description = v.pipe(
   v.string('must be a string'),
-  v.maxLength(MAX_DESCRIPTION_LENGTH, `must be at most ${MAX_DESCRIPTION_LENGTH} characters long`),
+  atMost(MAX_DESCRIPTION_LENGTH, `must be at most ${MAX_DESCRIPTION_LENGTH} characters long`),
   v.description('A note for yourself.'),
 );
 

@@ -43,7 +43,11 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
       ['', null],
       ['abc', null],
       ['abcd', 'must have at most 3 characters'],
-      ['😀', null],
+      // An emoji is one character here as in JSON Schema, however many units it takes.
+      ['😀😀😀', null],
+      ['😀😀😀😀', 'must have at most 3 characters'],
+      ['😀aaa', 'must have at most 3 characters'],
+      ['aaaaaaa', 'must have at most 3 characters'],
       [7, 'must be a string'],
     ],
   ],
@@ -74,6 +78,8 @@ describe.each<[string, () => v.GenericSchema, [unknown, string | null][]]>([
       ['', 'must not be empty'],
       ['x'.repeat(64), null],
       ['x'.repeat(65), 'must have at most 64 characters'],
+      ['😀'.repeat(64), null],
+      ['😀'.repeat(65), 'must have at most 64 characters'],
     ],
   ],
   [

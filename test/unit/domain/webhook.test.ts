@@ -34,6 +34,7 @@ test.each([
   ['http://[', ABSOLUTE],
   ['/hooks', ABSOLUTE],
   [`http://a.cz/${'x'.repeat(2036)}`, null],
+  [`http://a.cz/${'😀'.repeat(2036)}`, null],
   [`http://a.cz/${'x'.repeat(2037)}`, 'must be at most 2048 characters long'],
 ])('the address %j: %s', (url, problem) => {
   expect(urlProblem(url)).toBe(problem);
@@ -60,6 +61,7 @@ describe('the body', () => {
     [{ payloadVersion: 'v3' }, [['payloadVersion', 'must be v2 or v21']]],
     [{ payloadVersion: 'v21' }, 'nothing'],
     [{ description: 'x'.repeat(1000) }, 'nothing'],
+    [{ description: '😀'.repeat(1000) }, 'nothing'],
     [{ description: 'x'.repeat(1001) }, [['description', 'must be at most 1000 characters long']]],
     [{ description: 7 }, [['description', 'must be a string']]],
     [{ parameters: {} }, 'nothing'],
