@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countAllDeliveries, listAllDeliveries } from '../db/webhooks/all-deliveries.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
+import { identifier } from '../domain/fields.ts';
 import { dateOf, timestamp } from '../domain/timestamp.ts';
 import { Cursor, cursorQuery, readList, readTwice } from './cursor.ts';
 import { Delivery, recordOf, state, tag } from './deliveries/record.ts';
@@ -25,7 +26,7 @@ export const eventFilter = {
   ),
   entityId: v.optional(
     v.pipe(
-      v.string(),
+      identifier(),
       v.description('The identifier of the order, product, receiving, return or stock movement.'),
       v.examples(['10001']),
     ),

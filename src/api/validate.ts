@@ -50,9 +50,12 @@ export function query<const Entries extends v.ObjectEntries>(
 ): Validated<'query', v.StrictObjectSchema<Entries, undefined>> {
   const schema = v.strictObject(entries);
   const handler: Validated<'query', v.StrictObjectSchema<Entries, undefined>> = async (c, next) => {
-    // By the URL itself: a look-up of a parameter by name finds what every object inherits.
-    const inherited = [...new URL(c.req.url).searchParams.keys()].filter(isInherited);
-    if (inherited.length > 0) throw invalid(inherited.map((path) => ({ path, message: 'unknown field' })));
+    // By the URL itself: a look-up of a parameter by name finds what every object inherits, and none without a name.
+    const unknown = [...new URL(c.req.url).searchParams.keys()].filter(
+      (name) => name === '' || isInherited(name),
+    );
+    if (unknown.length > 0)
+      throw invalid(unknown.map((name) => ({ path: name || '""', message: 'unknown field' })));
     const repeated = Object.entries(c.req.queries()).filter(([, values]) => values.length > 1);
     if (repeated.length > 0) {
       throw invalid(repeated.map(([path]) => ({ path, message: 'must be given only once' })));

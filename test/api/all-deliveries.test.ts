@@ -167,6 +167,9 @@ test('wrong values are refused', async () => {
     ['page=101&items=100', 'page: must not reach beyond the first 10,000; use until or after'],
     ['since=yesterday', 'since: '],
     ['webhookId=x', 'webhookId: must be an integer'],
+    ['entityId=', 'entityId: must not be empty'],
+    [`entityId=${'x'.repeat(65)}`, 'entityId: must have at most 64 characters'],
+    ['=1', '"": unknown field'],
     ['webhook=1', 'webhook: unknown field'],
     ['webhook=1&from=2', 'webhook: unknown field; from: unknown field'],
   ] as const) {

@@ -7,6 +7,7 @@ import * as v from 'valibot';
 import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';
 import { findDelivery } from '../../db/webhooks/delivery-log.ts';
 import { findWebhook } from '../../db/webhooks/webhooks.ts';
+import { identifier } from '../../domain/fields.ts';
 import { dateOf, timestamp } from '../../domain/timestamp.ts';
 import { pagesEnd, readPage } from '../cursor.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
@@ -48,7 +49,7 @@ export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
       state: v.optional(state),
       entityId: v.optional(
         v.pipe(
-          v.string(),
+          identifier(),
           v.description('The identifier of the order, product, receiving, return or stock movement.'),
         ),
       ),
