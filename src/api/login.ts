@@ -77,7 +77,7 @@ export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
     async (c) => {
       const { username, password } = c.req.valid('json');
       const eshopId = (await findEshopByApiKey(sql, c.req.header('x-api-key') ?? '')) ?? 0;
-      const user = await check({ eshopId, username, address: addressOf(c) }, password);
+      const user = await check({ eshopId, byNumber: false, username, address: addressOf(c) }, password);
       if (user === null) throw unauthorized('The API key, user name or password is incorrect.');
 
       const now = new Date();

@@ -132,7 +132,7 @@ export const variables = v.object({
   ),
   LOGIN_LIMIT_PER_ADDRESS: withDefault(
     integer(1, 1_000_000),
-    'failed logins from one address in a quarter of an hour, counted for each e-shop, and once for all unknown keys',
+    'failed logins from one address in a quarter of an hour, counted for each e-shop, and once for all unknown keys; ten times as many for all e-shop numbers typed into the console',
     '300',
   ),
   MAX_CONNECTIONS: withDefault(

@@ -7,7 +7,6 @@ import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';
 import { clientAddresses } from '../api/client-address.ts';
 import { credentialCheck, MOST_CHECKED } from '../api/credentials.ts';
-import { isEshop } from '../db/console/eshops.ts';
 import { beginSession, endSession, findSession } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import { asset } from './assets.ts';
@@ -153,14 +152,14 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
       );
     const address = addressOf(c);
     try {
-      const user = await places.run(address, async () => {
-        // An address is counted for each e-shop: numbers that are nobody's count as one, or whoever makes them up would have no limit. An
-        // account is counted by the number as given: ten failures say nothing about which e-shops exist.
-        const number = eshopNumber(eshop);
-        const eshopId = (await isEshop(sql, number)) ? number : NO_ESHOP;
-        const attempt = { eshopId, account: number, username: username.slice(0, 200), address };
-        return await check(attempt, password.slice(0, 1000));
-      });
+      // The number as it was given: whether it is an e-shop's makes no difference to anything but the success.
+      const attempt = {
+        eshopId: eshopNumber(eshop),
+        byNumber: true,
+        username: username.slice(0, 200),
+        address,
+      };
+      const user = await places.run(address, () => check(attempt, password.slice(0, 1000)));
       if (user === null) return again(401, 'The e-shop, user name or password is incorrect.');
       const former = cookies.read(c);
       if (former !== undefined) await endSession(sql, former);

@@ -13,21 +13,26 @@ const DURATION_SECONDS = 15 * 60;
 /** Failures of one (e-shop, name, address) in that time. */
 const FAILURES_PER_ACCOUNT = 10;
 
+/** How many times as often as at one e-shop an address may fail at all together that were named by their numbers. */
+const NUMBERS_FACTOR = 10;
+
 /** Whose login is counted. */
 export interface LoginAttempt {
-  /** 0 where the API key belongs to no e-shop. */
+  /** 0 where the API key belongs to no e-shop. A number that was typed in counts as it is, whether there is such an e-shop or not. */
   readonly eshopId: number;
-  /** The e-shop's number as given, where it is given as one; default: `eshopId`. */
-  readonly account?: number;
+  /** Whether the e-shop was named by its number, which anybody can make up, and not by its key. */
+  readonly byNumber: boolean;
   readonly username: string;
   readonly address: string;
 }
 
 /**
- * The two limits of logins. The looser one counts the failures of an address, for each e-shop by itself: whoever guesses
+ * The limits of logins. The looser one counts the failures of an address, for each e-shop by itself: whoever guesses
  * without a valid API key spends what that address has for unknown keys, and whoever guesses with the key of one e-shop
  * what it has for that e-shop. So neither keeps the other e-shops out that share the address, as all do behind a proxy;
- * and no number of guesses at one e-shop is let through by the others.
+ * and no number of guesses at one e-shop is let through by the others. Where the e-shop is named by a number, those that are
+ * nobody's are counted like the others, or the refusals would tell which ones exist; so that making them up is no way round
+ * all limits, an address also has one for all numbers together.
  */
 export interface LoginLimits {
   /**
@@ -62,9 +67,9 @@ async function waitOf(step: Promise<RateLimiterRes>): Promise<number | null> {
 }
 
 /** Of any length and content; the store's key holds 255 characters. */
-function accountKey({ eshopId, account = eshopId, username, address }: LoginAttempt): string {
+function accountKey({ eshopId, username, address }: LoginAttempt): string {
   return createHash('sha256')
-    .update(JSON.stringify([account, username, address]))
+    .update(JSON.stringify([eshopId, username, address]))
     .digest('base64url');
 }
 
@@ -86,25 +91,37 @@ export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
     duration: DURATION_SECONDS,
   };
   const accounts = new RateLimiterPostgres({ ...shared, keyPrefix: 'account', points: FAILURES_PER_ACCOUNT });
-  // One of the two limiters deletes expired rows; its timer does not keep the process running.
-  const addresses = new RateLimiterPostgres({
-    ...shared,
-    keyPrefix: 'address',
-    points: perAddress,
-    clearExpiredByTimeout: false,
+  // One of the limiters deletes expired rows; its timer does not keep the process running.
+  const further = { ...shared, clearExpiredByTimeout: false };
+  const addresses = new RateLimiterPostgres({ ...further, keyPrefix: 'address', points: perAddress });
+  const numbers = new RateLimiterPostgres({
+    ...further,
+    keyPrefix: 'numbers',
+    points: NUMBERS_FACTOR * perAddress,
   });
+  /** The limits that an attempt counts towards, the widest first. */
+  const limitsOf = (attempt: LoginAttempt) => [
+    ...(attempt.byNumber ? [{ limiter: numbers, key: attempt.address }] : []),
+    { limiter: addresses, key: addressKey(attempt) },
+    { limiter: accounts, key: accountKey(attempt) },
+  ];
   return {
     async begin(attempt) {
-      const addressWait = await waitOf(addresses.consume(addressKey(attempt)));
-      if (addressWait !== null) return addressWait;
-      const accountWait = await waitOf(accounts.consume(accountKey(attempt)));
-      // No password was looked at: a client that keeps trying a locked account locks nobody else.
-      if (accountWait !== null) await addresses.reward(addressKey(attempt));
-      return accountWait;
+      const counted: ReturnType<typeof limitsOf> = [];
+      for (const limit of limitsOf(attempt)) {
+        const wait = await waitOf(limit.limiter.consume(limit.key));
+        if (wait !== null) {
+          // No password was looked at: a client that keeps trying a locked account locks nobody else.
+          for (const { limiter, key } of counted) await limiter.reward(key);
+          return wait;
+        }
+        counted.push(limit);
+      }
+      return null;
     },
     async succeeded(attempt) {
       await accounts.delete(accountKey(attempt));
-      await addresses.reward(addressKey(attempt));
+      for (const { limiter, key } of limitsOf(attempt)) if (limiter !== accounts) await limiter.reward(key);
     },
   };
 }

@@ -41,11 +41,12 @@ export async function createUser(sql: Sql, user: NewUser): Promise<number> {
   return row.id;
 }
 
-/** The user of this name in this e-shop, or null. */
+/** The user of this name in this e-shop; null where there is none, or the e-shop is disabled. */
 export async function findUser(sql: Sql, eshopId: number, username: string): Promise<UserRow | null> {
   const [row] = await sql<UserRow[]>`
-    select id, eshop_id, username, role, password_hash, password_version
-    from users where eshop_id = ${eshopId} and username = ${username}`;
+    select u.id, u.eshop_id, u.username, u.role, u.password_hash, u.password_version
+    from users u join eshops e on e.id = u.eshop_id
+    where u.eshop_id = ${eshopId} and u.username = ${username} and e.disabled_at is null`;
   return row ?? null;
 }
 

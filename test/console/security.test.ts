@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Hono } from 'hono';
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiEnv } from '../../src/api/deps.ts';
 import { deleteUser, replacePassword } from '../../src/db/users.ts';
@@ -106,22 +106,47 @@ describe('signing in', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('whoever makes up e-shops has one limit for all of them', async () => {
-    app = consoleOf({ ...api.deps, trustProxy: true, loginLimits: { perAddress: 3 } });
-    const from = { 'x-forwarded-for': '192.0.2.77' };
-    const guesser = browser();
-    const { csrf } = await guesser.ask('/console/sign-in');
-    const statuses: number[] = [];
-    for (const eshop of ['900001', '900002', '900003', '900004', '0', '']) {
-      const form = { csrf, eshop, username: 'shop', password: 'wrong' };
-      statuses.push((await guesser.ask('/console/sign-in', form, from)).status);
+  describe('with limits of an address that are low', () => {
+    afterEach(() => {
+      app = consoleOf(api.deps);
+    });
+    /** Signs in from one address. */
+    function guesser(perAddress: number, address: string) {
+      app = consoleOf({ ...api.deps, trustProxy: true, loginLimits: { perAddress } });
+      return async (eshop: number, as = { username: 'shop', password: 'wrong' }) => {
+        const { ask } = browser();
+        const { csrf } = await ask('/console/sign-in');
+        const form = { csrf, eshop: String(eshop), username: as.username, password: as.password };
+        return (await ask('/console/sign-in', form, { 'x-forwarded-for': address })).status;
+      };
     }
-    expect(statuses).toEqual([401, 401, 401, 429, 429, 429]);
-    // Those that there are have limits of their own.
-    const { eshopId, username, password } = person;
-    const right = { csrf, eshop: String(eshopId), username, password };
-    expect((await guesser.ask('/console/sign-in', right, from)).status).toBe(303);
-    app = consoleOf(api.deps);
+
+    test('an address that has used them up learns no more about which e-shops exist', async () => {
+      const statusAt = guesser(2, '192.0.2.77');
+      for (const eshop of [900_001, person.eshopId, 900_002]) {
+        const statuses = [];
+        // Of another name each time: what is counted here is the address.
+        for (const username of ['a', 'b', 'c'])
+          statuses.push(await statusAt(eshop, { username, password: 'x' }));
+        expect([eshop, ...statuses]).toEqual([eshop, 401, 401, 429]);
+      }
+    });
+
+    test('all numbers together have ten times as much, whether they are e-shops or made up', async () => {
+      const statusAt = guesser(1, '192.0.2.78');
+      for (let made = 1; made <= 10; made += 1) expect(await statusAt(900_000 + made)).toBe(401);
+      expect(await statusAt(900_011)).toBe(429);
+      expect(await statusAt(person.eshopId, person)).toBe(429);
+    });
+
+    test('neither a success nor what is refused unseen counts towards all numbers together', async () => {
+      const statusAt = guesser(1, '192.0.2.79');
+      for (let time = 0; time < 10; time += 1) expect(await statusAt(person.eshopId, person)).toBe(303);
+      expect(await statusAt(900_001)).toBe(401);
+      for (let time = 0; time < 10; time += 1) expect(await statusAt(900_001)).toBe(429);
+      for (let made = 2; made <= 10; made += 1) expect(await statusAt(900_000 + made)).toBe(401);
+      expect(await statusAt(900_011)).toBe(429);
+    });
   });
 
   test('ten failures say nothing about which e-shops exist', async () => {

@@ -19,11 +19,6 @@ export async function eshopOf(sql: Sql, kind: Owned, id: string): Promise<number
   return row?.eshopId ?? null;
 }
 
-/** Whether there is an e-shop of this number, and it is not disabled. */
-export async function isEshop(sql: Sql, id: number): Promise<boolean> {
-  return (await sql`select from eshops where id = ${id} and disabled_at is null`).length > 0;
-}
-
 /** What an operator may look at: all e-shops, in the order of their ids; and the time by the database's clock. */
 export async function allEshops(sql: Sql): Promise<{ eshops: readonly EshopName[]; now: Date }> {
   const [row] = await sql<{ eshops: readonly EshopName[]; now: Date }[]>`
