@@ -12,6 +12,7 @@ import {
 import { watchedFile } from './delivery/watched-file.ts';
 import { type DataDir, parseInstance } from './embedded/data-dir.ts';
 import type { EmbeddedStack } from './embedded/index.ts';
+import { OPERATOR_CONSOLES, parseConsoles, portsOf } from './embedded/operator-consoles.ts';
 
 const POSTGRES_PORT = 5432;
 const HTTP_PORT = 80;
@@ -26,7 +27,7 @@ export type EmbeddedAddresses = Pick<EmbeddedStack, 'databaseUrl' | 'temporalAdd
 
 /**
  * The ports that are known from the configuration and from what was started here. An API in another process of this
- * machine is known by `PORT`, or by what it has written down in `DATA_DIR`.
+ * machine is known by `PORT`, or by what it has written down in `DATA_DIR`, where operators' consoles are noted too.
  */
 export function instanceEndpoints(
   { settings }: Pick<Config, 'settings'>,
@@ -37,7 +38,8 @@ export function instanceEndpoints(
     const urls = [...(apiUrl === undefined ? [] : [apiUrl]), ...Object.values(metricsUrls).flat()];
     return urls.map((url) => endpointOf(url, HTTP_PORT));
   });
-  const own = createOwnEndpoints(announced);
+  const consoles = watchedFile(embedded.dataDir.join(OPERATOR_CONSOLES), parseConsoles);
+  const own = createOwnEndpoints(announced, () => portsOf(consoles()));
   own.addUrl(embedded.databaseUrl, POSTGRES_PORT);
   if (embedded.temporalAddress !== '') own.addUrl(`http://${embedded.temporalAddress}`, HTTP_PORT);
   for (const port of embedded.temporalPorts) own.add('127.0.0.1', port);

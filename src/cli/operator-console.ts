@@ -12,6 +12,8 @@ import { countIncidents, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { createSender } from '../delivery/sender.ts';
+import { dataDirAt } from '../embedded/data-dir.ts';
+import { noteConsole } from '../embedded/operator-consoles.ts';
 import { listen } from '../http-server.ts';
 import { createLog } from '../log/log.ts';
 import { createSteer } from '../steer.ts';
@@ -152,12 +154,15 @@ export async function serveOperatorConsole(
         door,
       );
       const server = await listen(pages, '127.0.0.1', port, { variable: '--port' });
+      own.addUrl(server.url, 80);
+      const takeBack = await noteConsole(dataDirAt(settings.DATA_DIR), Number(new URL(server.url).port));
       try {
         print(`Open this link in a browser on this machine; it works once: ${server.url}${path}`);
         print(`Actions on deliveries are recorded under the name ${by}. Press Ctrl-C to stop.`);
         for (;;) await pause(DAY_MS, signal);
       } finally {
         await server.close();
+        await takeBack();
         await sender.close();
         await steering?.close();
       }

@@ -1,5 +1,5 @@
 /**
- * Waybill's own ports: its API, its databases, Temporal and its UI, the mail server. They are never destinations,
+ * Waybill's own ports: its API, its consoles, its databases, Temporal and its UI, the mail server. They are never destinations,
  * whatever ranges are exempt: a webhook must not be able to ask them anything in our name.
  * @module
  */
@@ -30,8 +30,12 @@ export interface Endpoint {
 /**
  * Starts with none.
  * @param announced further ones, asked for each time: those of another process of the same instance
+ * @param passing ports of this machine that are ours only as long as they are named
  */
-export function createOwnEndpoints(announced: () => readonly Endpoint[] = () => []): OwnEndpoints {
+export function createOwnEndpoints(
+  announced: () => readonly Endpoint[] = () => [],
+  passing: () => readonly number[] = () => [],
+): OwnEndpoints {
   /** Ports of this machine, on any of its addresses. */
   const local = new Set<number>();
   const elsewhere = new Map<string, Set<number>>();
@@ -52,7 +56,7 @@ export function createOwnEndpoints(announced: () => readonly Endpoint[] = () => 
       for (const endpoint of announced()) own.add(endpoint.host, endpoint.port);
       const key = normalized(host);
       if (elsewhere.get(key)?.has(port) === true) return true;
-      let isHere = local.has(port);
+      let isHere = local.has(port) || passing().includes(port);
       for (const [name, addresses] of leadsTo) {
         if (elsewhere.get(name)?.has(port) !== true) continue;
         if (addresses.has(key)) return true;

@@ -12,6 +12,7 @@ const OURS = new Set([
   'lock',
   'logs',
   'mail',
+  'operator-consoles.json',
   'postgres',
   'postgres-password',
   'postgres-port',

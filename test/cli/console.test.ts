@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { ownParts } from '../../src/cli/own-parts.ts';
 import { builtCli } from '../support/built.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
@@ -13,14 +14,21 @@ beforeAll(async () => {
 });
 afterAll(() => installation?.remove());
 
+/** Whether a process of this installation takes this port for its own, which no webhook may lead to. */
+async function isOwn(url: string): Promise<boolean> {
+  const { own } = await ownParts(installation.env);
+  return own.includes('127.0.0.1', Number(new URL(url).port));
+}
+
 test('it serves this machine until Ctrl-C', async () => {
   const env = { PATH: process.env.PATH ?? '', ...installation.env };
   const child = spawn(process.execPath, [builtCli, 'console', '--operator', '--by', 'anna'], { env });
   const ended = once(child, 'close');
+  let link = '';
   try {
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const { value: line } = await lines.next();
-    const [link = ''] = /http:\S+/.exec(String(line)) ?? [];
+    link = /http:\S+/.exec(String(line))?.[0] ?? '';
     expect(new URL(link).hostname).toBe('127.0.0.1');
     const entered = await fetch(link);
     expect(entered.status).toBe(200);
@@ -28,11 +36,13 @@ test('it serves this machine until Ctrl-C', async () => {
     const page = await fetch(new URL('/console/all', link), { headers: { cookie } });
     expect(await page.text()).toContain('anna · operator');
     expect((await fetch(new URL('/v21/webhooks', link), { headers: { cookie } })).status).toBe(404);
+    expect(await isOwn(link)).toBe(true);
   } finally {
     child.kill('SIGINT');
   }
   const [code] = await ended;
   expect(code).toBe(130);
+  expect(await isOwn(link)).toBe(false);
 });
 
 test.each([

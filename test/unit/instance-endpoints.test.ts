@@ -1,10 +1,14 @@
 /** Which ports an instance knows to be its own, by what it is configured with and what it has started. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { openDataDir } from '../../src/embedded/data-dir.ts';
+import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
+import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
+import { noteConsole, OPERATOR_CONSOLES } from '../../src/embedded/operator-consoles.ts';
 import { instanceEndpoints } from '../../src/instance-endpoints.ts';
 
 let directory: string;
@@ -34,6 +38,58 @@ test('the database, Temporal, its UI and the API', async () => {
   ] as const) {
     expect([host, own.includes(host, port), own.includes(host, port + 1)]).toEqual([host, true, false]);
   }
+});
+
+describe("the operators' console", () => {
+  const port = 47_111;
+  const folder = () => openDataDir(join(directory, 'data'));
+
+  test('on any address of this machine, for as long as it runs', async () => {
+    const [one, other] = [
+      await noteConsole(await folder(), port),
+      await noteConsole(await folder(), port + 1),
+    ];
+    const own = await endpoints({});
+    expect([own.includes('127.0.0.1', port), own.includes('::1', port + 1)]).toEqual([true, true]);
+    expect([own.includes('127.0.0.1', port + 2), own.includes('192.0.2.7', port)]).toEqual([false, false]);
+
+    await one();
+    const later = await endpoints({});
+    expect([later.includes('127.0.0.1', port), later.includes('127.0.0.1', port + 1)]).toEqual([false, true]);
+    await other();
+    expect(await readdir((await folder()).path)).toEqual([]);
+  });
+
+  test('not one that was killed; the next one no longer notes it', async () => {
+    const gone = spawn(process.execPath, ['-e', '']);
+    await once(gone, 'close');
+    const dataDir = await folder();
+    await dataDir.write(OPERATOR_CONSOLES, JSON.stringify([{ pid: gone.pid, port }]));
+    expect((await endpoints({})).includes('127.0.0.1', port)).toBe(false);
+    await noteConsole(dataDir, port + 1);
+    expect(JSON.parse((await dataDir.read(OPERATOR_CONSOLES)) ?? '')).toEqual([
+      { pid: process.pid, port: port + 1 },
+    ]);
+  });
+
+  test('a port that a running process has known is forgotten when its console ends', async () => {
+    const ports = [port];
+    const own = createOwnEndpoints(undefined, () => ports);
+    expect(own.includes('localhost', port)).toBe(true);
+    ports.pop();
+    expect(own.includes('localhost', port)).toBe(false);
+  });
+
+  test('what is no note is none, and without a folder nothing is noted', async () => {
+    const dataDir = await folder();
+    for (const text of ['', '{', '{}', '[{"pid":0,"port":1}]']) {
+      await dataDir.write(OPERATOR_CONSOLES, text);
+      expect((await endpoints({})).includes('127.0.0.1', 1), text).toBe(false);
+    }
+    const nowhere = dataDirAt(join(directory, 'nowhere'));
+    await (await noteConsole(nowhere, port))();
+    expect(await readdir(directory)).toEqual(['data']);
+  });
 });
 
 test.each([

@@ -1,0 +1,46 @@
+/**
+ * The operators' consoles that run on this machine, noted in `DATA_DIR`: the processes that deliver must know their ports. In a file
+ * of their own, since the account that runs the command may not be that of the instance.
+ * @module
+ */
+import * as v from 'valibot';
+import type { DataDir } from './data-dir.ts';
+import { isListed } from './processes.ts';
+
+/** Where they are noted. */
+export const OPERATOR_CONSOLES = 'operator-consoles.json';
+
+const noted = v.array(v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), port: v.number() }));
+/** A console: its process, and its port on 127.0.0.1. */
+type OperatorConsole = v.InferOutput<typeof noted>[number];
+
+/** Those that the file names; none where it is missing or broken. */
+export function parseConsoles(text: string): OperatorConsole[] {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), noted), text);
+  return result.success ? result.output : [];
+}
+
+/** The ports of those whose process is there: one that was killed has taken nothing back. */
+export function portsOf(consoles: readonly OperatorConsole[]): number[] {
+  return consoles.filter(({ pid }) => isListed(pid)).map(({ port }) => port);
+}
+
+/**
+ * Notes a console of this process. Where there is no such folder, or it cannot be written into, nobody here would read it.
+ * @returns takes the note back
+ */
+export async function noteConsole(dataDir: DataDir, port: number): Promise<() => Promise<void>> {
+  const mine = { pid: process.pid, port };
+  const others = async () =>
+    parseConsoles((await dataDir.read(OPERATOR_CONSOLES)) ?? '').filter(
+      (each) => isListed(each.pid) && !(each.pid === mine.pid && each.port === mine.port),
+    );
+  const note = async (consoles: readonly OperatorConsole[]) =>
+    await dataDir.write(OPERATOR_CONSOLES, `${JSON.stringify(consoles)}\n`).catch(() => {});
+  await note([...(await others()), mine]);
+  return async () => {
+    const left = await others();
+    if (left.length > 0) await note(left);
+    else await dataDir.remove(OPERATOR_CONSOLES).catch(() => {});
+  };
+}
