@@ -1,7 +1,7 @@
 /**
  * The receiver, as a process of its own: notes when each delivery arrived first and when its second attempt did, and answers 200 at
- * once, or what the path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/slow` after
- * three seconds, `/silent` never.
+ * once, or what the path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503
+ * after almost two seconds, `/slow` after three seconds, `/silent` never.
  * @module
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -32,8 +32,9 @@ export interface Arrivals {
   readonly repeats: number;
 }
 
-/** What `/slow` takes, in milliseconds. */
+/** What `/slow` and `/tired` take, in milliseconds. */
 const SLOW_MS = 3_000;
+const TIRED_MS = 1_900;
 
 /** Delivery → the number of its latest attempt. */
 const seen = new Map<string, number>();
@@ -61,9 +62,10 @@ function answerParent(inTime = true): void {
 function answer(path: string, response: ServerResponse): void {
   if (path.startsWith('/silent')) return;
   const [, later] = path.split('/later/');
-  if (path.startsWith('/failing') || later !== undefined) response.statusCode = 503;
+  const tired = path.startsWith('/tired');
+  if (path.startsWith('/failing') || tired || later !== undefined) response.statusCode = 503;
   if (later !== undefined) response.setHeader('retry-after', new Date(Number(later)).toUTCString());
-  if (path.startsWith('/slow')) setTimeout(() => response.end(), SLOW_MS);
+  if (tired || path.startsWith('/slow')) setTimeout(() => response.end(), tired ? TIRED_MS : SLOW_MS);
   else response.end();
 }
 

@@ -47,6 +47,11 @@ export interface Shop {
   readonly eshopId: number;
   /** Creates the next order, a pre-order where it has a time to be released. */
   createOrder(releaseAt?: Date): Promise<void>;
+  /**
+   * Creates an order of so many lines, of about 190 bytes each.
+   * @returns what changes its note, and answers for how many milliseconds not to ask again, as its budget allows
+   */
+  createLargeOrder(lines: number): Promise<() => Promise<number>>;
   /** @returns its id */
   createWebhook(webhookType: string, url: string): Promise<number>;
   deactivateWebhook(id: number): Promise<void>;
@@ -64,20 +69,25 @@ export interface Shop {
   close(): Promise<void>;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** Logs in and creates a product. */
 export async function openShop(apiUrl: string, credentials: Credentials): Promise<Shop> {
   const agent = new Agent({ bodyTimeout: 0, headersTimeout: 0 });
   const common = { 'x-api-key': credentials.apiKey, 'content-type': 'application/json' };
   let orders = 0;
 
-  async function ask(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, token: string, body?: unknown) {
-    const answer = await agent.request({
+  async function send(method: Method, path: string, token: string, body?: unknown) {
+    return await agent.request({
       origin: apiUrl,
       path: `/v21${path}`,
       method,
       headers: token === '' ? common : { ...common, authorization: token },
       body: body === undefined ? null : JSON.stringify(body),
     });
+  }
+  async function ask(method: Method, path: string, token: string, body?: unknown) {
+    const answer = await send(method, path, token, body);
     const text = await answer.body.text();
     if (answer.statusCode !== 200) throw new Error(`${method} ${path}: HTTP ${answer.statusCode} ${text}`);
     const parsed: unknown = JSON.parse(text);
@@ -99,6 +109,21 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
       const waiting =
         releaseAt === undefined ? {} : { status: 'preOrder', releaseAt: releaseAt.toISOString() };
       await ask('POST', '/orders', shop, { ...order, ...waiting });
+    },
+    async createLargeOrder(lines) {
+      const id = 'bench-large';
+      await ask('POST', '/orders', shop, benchOrder(id, Array<string>(lines).fill('BOOK-1')));
+      let changes = 0;
+      return async () => {
+        changes += 1;
+        const { statusCode, headers, body } = await send('PATCH', `/orders/${id}`, shop, {
+          note: `Changed ${changes} times.`,
+        });
+        const text = await body.text();
+        if (statusCode === 200) return 0;
+        if (statusCode !== 429) throw new Error(`PATCH /orders/${id}: HTTP ${statusCode} ${text}`);
+        return Number(headers['retry-after']) * 1000;
+      };
     },
     async createWebhook(webhookType, url) {
       const body = { url, webhookType, active: true, method: 'POST' };

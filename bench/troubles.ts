@@ -36,12 +36,29 @@ export interface Trouble {
 /** Clients of the trial of orders. */
 const CLIENTS = 16;
 const MANY = Number.MAX_SAFE_INTEGER;
-/** Orders per second to webhooks that never answer. */
-const SILENT_PER_SECOND = 2;
+/** Orders per second to many webhooks that never answer, or fail. */
+const PER_SECOND = 2;
+/** Lines of an order of about 190 KiB, and webhooks that are told of each of its changes. */
+const LARGE_LINES = 1_000;
 
 const promptly = async ({ shop, receiver }: Place, type: string) => [
   await shop.createWebhook(type, `${receiver.url}/prompt/${type}`),
 ];
+
+/** Webhooks at as many hosts as the receiver has. */
+async function many({ shop, receiver, sizes }: Place, type: string, path: string): Promise<number[]> {
+  const ids: number[] = [];
+  for (let index = 0; index < sizes.troubleWebhooks; index += 1)
+    ids.push(await shop.createWebhook(type, `${receiver.urlOf(index)}/${path}/${index}`));
+  return ids;
+}
+
+async function sendAtEase({ shop }: Place, _webhooks: readonly number[], over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    await shop.createOrder();
+    await sleep(1000 / PER_SECOND, undefined, { signal: over }).catch(() => {});
+  }
+}
 
 export const troubles: readonly Trouble[] = [
   {
@@ -66,16 +83,22 @@ export const troubles: readonly Trouble[] = [
   },
   {
     name: 'many webhooks that never answer',
-    async prepare({ shop, receiver, sizes }) {
-      const ids: number[] = [];
-      for (let index = 0; index < sizes.troubleWebhooks; index += 1)
-        ids.push(await shop.createWebhook('CREATE_ORDER', `${receiver.urlOf(index)}/silent/${index}`));
-      return ids;
-    },
+    prepare: (place) => many(place, 'CREATE_ORDER', 'silent'),
+    make: sendAtEase,
+  },
+  {
+    name: 'many webhooks that fail after almost two seconds',
+    prepare: (place) => many(place, 'CREATE_ORDER', 'tired'),
+    make: sendAtEase,
+  },
+  {
+    name: 'many webhooks told of a large order again and again',
+    prepare: (place) => many(place, 'UPDATE_ORDER', 'prompt'),
     async make({ shop }, _webhooks, over) {
+      const change = await shop.createLargeOrder(LARGE_LINES);
       while (!over.aborted) {
-        await shop.createOrder();
-        await sleep(1000 / SILENT_PER_SECOND, undefined, { signal: over }).catch(() => {});
+        const pauseMs = await change();
+        await sleep(pauseMs, undefined, { signal: over }).catch(() => {});
       }
     },
   },
