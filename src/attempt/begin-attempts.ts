@@ -15,7 +15,7 @@ import {
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { beginAttemptSpan } from './attempt-span.ts';
-import { breathe } from './breathe.ts';
+import { createBreath } from './breathe.ts';
 import { refusalOf } from './decisions.ts';
 import type { AttemptTerms, Refusal } from './outcome.ts';
 import { type Prepare, prepare, type SecretKeys } from './prepare.ts';
@@ -70,8 +70,9 @@ export async function begin(
   const unprepared: { delivery: DeliveryForAttempt; error: unknown }[] = [];
   const prepared: { delivery: DeliveryForAttempt; number: number; request: Omit<AttemptRequest, 'at'> }[] =
     [];
-  for (const [index, delivery] of deliveries.entries()) {
-    await breathe(index);
+  const breathe = createBreath();
+  for (const delivery of deliveries) {
+    await breathe();
     const reason = refusalOf(delivery, terms);
     if (reason !== null) {
       refused.push({ delivery, reason });

@@ -19,7 +19,7 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { type OpenSpan, traced } from '../traces/traces.ts';
 import { batchSpan, linkToDeliveries } from './attempt-span.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
-import { breathe } from './breathe.ts';
+import { createBreath } from './breathe.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
 import type { AttemptTerms } from './outcome.ts';
@@ -137,7 +137,7 @@ async function makeRound(
       } else interruption ??= { error };
     } finally {
       place?.leave(accepted);
-      slots.release(1);
+      slots.ended();
     }
   }
 
@@ -146,8 +146,9 @@ async function makeRound(
     const places = new Map(admitted.map(({ id, place }) => [id, place]));
     try {
       const ready = await beginPage(deps, [...places.keys()], { terms, batch, prepareWith, recorder });
-      for (const [index, each] of ready.entries()) {
-        await breathe(index);
+      const breathe = createBreath();
+      for (const each of ready) {
+        await breathe();
         const place = places.get(each.delivery.id);
         places.delete(each.delivery.id);
         const running = attempt(each, place).finally(() => underWay.delete(running));

@@ -19,7 +19,7 @@ export function prepare(
   keys: SecretKeys,
   delivery: DeliveryForAttempt,
   number: number,
-  bodyOf: (delivery: DeliveryForAttempt) => string = payload,
+  bodyOf: (delivery: DeliveryForAttempt) => Uint8Array = payload,
 ): Omit<AttemptRequest, 'at'> {
   const { id: deliveryId, eshopId, url, method, eventType, entityId } = delivery;
   const secrets = signingSecrets(keys, delivery);
@@ -32,12 +32,12 @@ export function prepare(
 const KEPT_BODIES = 4;
 
 /**
- * Prepares the attempts of a batch: each secret is decrypted once, and an event is rendered once for all webhooks that
+ * Prepares the attempts of a batch: each secret is decrypted once, and an event is rendered and encoded once for all webhooks that
  * want it alike. What it keeps is found by what was read, never by whose it is: a secret that was replaced is another one.
  */
 export function prepareMany(keys: SecretKeys): Prepare {
   const secrets = new Map<string, string>();
-  const bodies = new Map<string, string>();
+  const bodies = new Map<string, Uint8Array>();
   const opened: SecretKeys = {
     decryptSecret(sealed, owner) {
       const key = `${owner.webhookId} ${sealed.toString('base64')}`;
@@ -57,8 +57,8 @@ export function prepareMany(keys: SecretKeys): Prepare {
   return (delivery, number) => prepare(opened, delivery, number, bodyOf);
 }
 
-function payload(delivery: DeliveryForAttempt): string {
-  return render(delivery.snapshot, payloadOptions(delivery));
+function payload(delivery: DeliveryForAttempt): Uint8Array {
+  return Buffer.from(render(delivery.snapshot, payloadOptions(delivery)));
 }
 
 /** The sealed secrets of a webhook, whose it is, and when that was read. */

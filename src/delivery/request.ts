@@ -22,8 +22,8 @@ export interface AttemptRequest {
   readonly entityId: string;
   /** 1 for the first attempt. */
   readonly number: number;
-  /** JSON text for POST, null for GET. */
-  readonly body: string | null;
+  /** JSON text for POST, or its bytes in UTF-8, which several requests may share; null for GET. */
+  readonly body: string | Uint8Array | null;
   /** When it is made, by the clock that all times of deliveries are of: the time in its signatures. */
   readonly at: Date;
   /** Marks a trial, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
@@ -36,7 +36,7 @@ export interface AttemptRequest {
 export interface WireRequest extends RequestTarget {
   readonly method: 'POST' | 'GET';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
+  readonly body: string | Uint8Array | null;
 }
 
 /**

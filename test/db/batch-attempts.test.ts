@@ -218,7 +218,7 @@ describe('the request is the same', () => {
   test.each(['POST', 'GET'])('%s', async (method) => {
     const { sent } = await both(delivered, () => database.sql`update webhooks set method = ${method}`);
     expect(sent).toMatchObject([
-      { method, number: 1, body: method === 'GET' ? null : '{}' },
+      { method, number: 1, body: method === 'GET' ? null : Buffer.from('{}') },
       { method, number: 1 },
     ]);
   });
@@ -258,12 +258,33 @@ test('several webhooks of an event: each gets its own version, signed with its o
   const sent: AttemptRequest[] = [];
   const deps = { ...common(), sender: senderOf(delivered, sent) };
   await makeBatch({ ...deps, slots: createSlots(256) }, { batchId, policy }, neither);
-  expect(sent.map(({ body }) => body).sort()).toEqual([
+  expect(sent.map(({ body }) => String(body)).sort()).toEqual([
     '{"orderProducts":[{"quantity":"2"}]}',
     '{"orderProducts":[{"quantity":2}]}',
     '{"orderProducts":[{"quantity":2}]}',
   ]);
   expect(new Set(sent.map(({ secrets }) => secrets[0])).size).toBe(3);
+});
+
+test('several events in one batch: each is sent to all its webhooks, however often it was read', async () => {
+  for (let index = 0; index < 2; index += 1) await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  await database.sql`
+    update webhooks w set secret = (select secret from webhooks where id = ${webhookId}) where eshop_id = ${eshopId}`;
+  const opened = { ...keys, decryptSecret: () => 'whsec_Zmlyc3Q=' };
+  for (const note of ['one', 'two', 'three']) {
+    await fireDelivery(database.sql, { eshopId, webhookId });
+    await database.sql`update events set snapshot = ${JSON.stringify({ note })} where snapshot = '{}'`;
+  }
+  const batchId = uuidv7();
+  await claimDeliveries(database.sql, { limit: 10, batchId });
+  const sent: AttemptRequest[] = [];
+  const deps = { ...common(), keys: opened, sender: senderOf(delivered, sent) };
+  await makeBatch({ ...deps, slots: createSlots(256) }, { batchId, policy }, neither);
+  const events = await database.sql<{ id: string; snapshot: string }[]>`
+    select d.id, e.snapshot from deliveries d join events e on e.id = d.event_id`;
+  const snapshots = new Map(events.map(({ id, snapshot }) => [id, snapshot]));
+  expect(sent).toHaveLength(9);
+  for (const { deliveryId, body } of sent) expect(String(body)).toBe(snapshots.get(deliveryId));
 });
 
 describe('made again', () => {

@@ -70,8 +70,8 @@ export interface DeliveryForAttempt {
   readonly now: Date;
 }
 
-/** Deliveries `d` with their webhooks, snapshots and last attempts: the columns of a `DeliveryForAttempt`. */
-const forAttempt = (sql: Sql) => sql`
+/** Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. */
+const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.state, d.attempts_made,
            d.window_started_at,
            d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
@@ -79,7 +79,7 @@ const forAttempt = (sql: Sql) => sql`
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
            w.url, w.host as receiver_host, w.method, w.active, w.generation, w.generation_at, w.payload_version, w.parameters, w.secret, w.previous_secret,
-           w.previous_secret_until, w.deleted_at, e.snapshot, e.test is true as test, clock_timestamp() as now
+           w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, clock_timestamp() as now
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id
@@ -98,9 +98,18 @@ export async function loadOfBatch(
   ids: readonly string[],
 ): Promise<DeliveryForAttempt[]> {
   if (ids.length === 0) return [];
-  return await sql<DeliveryForAttempt[]>`
-    ${forAttempt(sql)}
+  // A hundred webhooks may be told of one large record: it is sent to us once.
+  const once = sql`case row_number() over (partition by d.event_id) when 1 then e.snapshot end`;
+  const rows = await sql<(Omit<DeliveryForAttempt, 'snapshot'> & { readonly snapshot: string | null })[]>`
+    ${forAttempt(sql, once)}
     where ${anyOf(sql, sql`d.id`, ids)} and d.batch_id = ${batchId} and d.state in ('pending', 'retrying')`;
+  const snapshots = new Map(
+    rows.flatMap((row) => (row.snapshot === null ? [] : [[row.eventId, row.snapshot]])),
+  );
+  return rows.flatMap((row) => {
+    const snapshot = snapshots.get(row.eventId);
+    return snapshot === undefined ? [] : [{ ...row, snapshot }];
+  });
 }
 
 /** Who begins attempts: a batch, or the workflow of a delivery, which has a readable id or not. */
