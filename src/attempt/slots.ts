@@ -4,6 +4,8 @@
  * @module
  */
 
+import { type BatchRate, createBatchRate } from './batch-rate.ts';
+
 /** Slots, and what was promised of them. */
 export interface Slots {
   /**
@@ -12,13 +14,17 @@ export interface Slots {
    * @returns at least one and at most `wanted`, as many as were free; 0 when `signal` aborts first
    */
   take(wanted: number, signal: AbortSignal): Promise<number>;
-  /** Gives slots back. */
+  /** Gives slots back that were not used. */
   release(count: number): void;
+  /** Gives the slot of an attempt back. */
+  ended(): void;
   /**
    * Slots for another batch: free, and neither promised to one that is on its way nor wanted by those that have begun. None
    * while these have enough left: the next one is then a full one.
    */
   unclaimed(): number;
+  /** How many deliveries the next batch may have: what is made within a moment. */
+  batchSize(): number;
   /** Sets slots aside for a batch that was claimed, with so many deliveries, until it begins here, or elsewhere. */
   promise(batchId: string, count: number): void;
   /** The batch has begun: it takes slots by itself, and has so many deliveries left to attempt. */
@@ -35,10 +41,17 @@ export const BATCH_SLOTS = 256;
  */
 export const PER_SLOT = 8;
 /**
- * With so many deliveries left to begin no slot is idle until the next batch is there. With fewer than that it would be too
- * late, with more every batch would be a small one: a workflow costs Temporal the same whatever its size.
+ * Deliveries of a batch: a workflow costs Temporal the same whatever its size. But no more than are made within so many
+ * milliseconds: whoever comes next waits for it.
  */
-const ENOUGH = 250;
+const GREATEST_BATCH = 500;
+const LEAST_BATCH = 64;
+const BATCH_MS = 333;
+/**
+ * With half of a batch left to begin no slot is idle until the next one is there. With less than that it would be too late,
+ * with more every batch would be a small one.
+ */
+const ENOUGH = 0.5;
 
 /** Below this many, taking waits for more to become free, unless it takes this long, in milliseconds. */
 const WORTHWHILE = 32;
@@ -54,7 +67,7 @@ interface Waiter {
 }
 
 /** @param total of all slots */
-export function createSlots(total: number): Slots {
+export function createSlots(total: number, rate: BatchRate = createBatchRate()): Slots {
   let free = total;
   const waiting: Waiter[] = [];
   const promised = new Map<string, { readonly count: number; readonly timer: NodeJS.Timeout }>();
@@ -98,6 +111,24 @@ export function createSlots(total: number): Slots {
     });
   }
 
+  function batchSize(): number {
+    const made = Math.round((rate.perSecond() * BATCH_MS) / 1_000);
+    return Math.min(GREATEST_BATCH, Math.max(LEAST_BATCH, made));
+  }
+
+  /** Deliveries of all batches that have not begun. */
+  function left(): number {
+    let sum = 0;
+    for (const { count } of promised.values()) sum += count;
+    for (const count of held.values()) sum += count;
+    return sum;
+  }
+
+  function release(count: number): void {
+    free += count;
+    serveNext();
+  }
+
   function keepsPromise(batchId: string): void {
     clearTimeout(promised.get(batchId)?.timer);
     promised.delete(batchId);
@@ -105,16 +136,16 @@ export function createSlots(total: number): Slots {
 
   return {
     take,
-    release(count) {
-      free += count;
-      serveNext();
+    release,
+    ended() {
+      rate.ended(left() === 0);
+      release(1);
     },
     unclaimed() {
-      let left = 0;
-      for (const { count } of promised.values()) left += count;
-      for (const count of held.values()) left += count;
-      return left > ENOUGH ? 0 : Math.max(0, free - Math.ceil(left / PER_SLOT));
+      const count = left();
+      return count > batchSize() * ENOUGH ? 0 : Math.max(0, free - Math.ceil(count / PER_SLOT));
     },
+    batchSize,
     promise(batchId, count) {
       keepsPromise(batchId);
       promised.set(batchId, { count, timer: setTimeout(() => promised.delete(batchId), PROMISE_MS).unref() });

@@ -29,15 +29,13 @@ export interface BatchesDeps {
   readonly starter: Pick<BatchStarter, 'startBatch'>;
   /** Looks after a batch that was started before: an operator may have ended it, or Temporal lost it. */
   readonly checkBatch: (batchId: string) => Promise<void>;
-  readonly slots: Pick<Slots, 'unclaimed' | 'promise'>;
+  readonly slots: Pick<Slots, 'unclaimed' | 'batchSize' | 'promise'>;
   /** What batches may hold of each receiver, as this worker knows it. */
   readonly batchLimits: () => InFlightLimits;
   /** Which e-shops import, and what their deliveries may take meanwhile. */
   readonly imports: Pick<Imports, 'bounded' | 'claimed'>;
 }
 
-/** Deliveries of a batch: a workflow costs Temporal the same whatever its size. */
-const BATCH_SIZE = 500;
 /** While slots are free, so many in flight count as one turn taken. */
 const MOST_PER_TURN = 32;
 /** Before slots are looked at again, in milliseconds. */
@@ -64,7 +62,7 @@ export async function dispatchBatch(
     precedence.claimed(true);
     return BUSY_MS;
   }
-  const limit = Math.min(BATCH_SIZE, PER_SLOT * free);
+  const limit = Math.min(slots.batchSize(), PER_SLOT * free);
   const { inFlight, gaveWay } = deps.imports.bounded(deps.batchLimits());
   const perTurn = inFlightPerTurn(free);
   const claim = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight, perTurn });

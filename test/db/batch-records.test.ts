@@ -8,7 +8,7 @@ import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { type AttemptRecord, beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { handBack, handBackAll, putBack } from '../../src/db/webhooks/batch-returns.ts';
-import { countBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
+import { countBatch, openInBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -62,6 +62,33 @@ const begin = async (ids: readonly string[], batch: { id: string; run: string } 
 ];
 const result = (deliveryId: string, change: Partial<AttemptRecord> = {}) =>
   attemptRecord(deliveryId, { nextAttemptAt: new Date(Date.now() + 60_000), ...change });
+
+test('what is open is attempted by turns: each e-shop’s first, then each webhook’s first, then the oldest', async () => {
+  const neighbour = await createEshop(database.sql, { name: 'Neighbour', email: 'neighbour@example.test' });
+  const second = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+  for (let index = 0; index < 3; index += 1) await fireDelivery(database.sql, { eshopId, webhookId });
+  const theirs = {
+    eshopId: neighbour.eshopId,
+    webhookId: await insertWebhook(database.sql, neighbour.eshopId, 'CREATE_ORDER'),
+  };
+  for (let index = 0; index < 2; index += 1) await fireDelivery(database.sql, theirs);
+  const batchId = uuidv7();
+  await claimDeliveries(database.sql, { limit: 20, batchId });
+
+  const open = await openInBatch(database.sql, batchId);
+
+  expect(open).toHaveLength(8);
+  const turns = open.map((delivery) => (delivery.eshopId === eshopId ? delivery.webhookId : 'neighbour'));
+  expect(turns.slice(0, 4).filter((turn) => turn === 'neighbour')).toHaveLength(2);
+  expect(turns.slice(4)).not.toContain('neighbour');
+  const ours = turns.filter((turn) => turn !== 'neighbour');
+  for (let index = 0; index < 6; index += 2)
+    expect(new Set(ours.slice(index, index + 2))).toEqual(new Set([webhookId, second]));
+  for (const id of [webhookId, second]) {
+    const ids = open.flatMap((delivery) => (delivery.webhookId === id ? [delivery.id] : []));
+    expect(ids).toEqual(ids.toSorted());
+  }
+});
 
 describe('a batch begins an attempt', () => {
   test('of what it holds, which is dispatched with it', async () => {

@@ -22,13 +22,18 @@ export interface BatchedDelivery {
   readonly traceparent: string | null;
 }
 
-/** What a batch holds that is open, by turns: every webhook's oldest before any webhook's second. */
+/**
+ * What a batch holds that is open, by turns as it was claimed: every e-shop's first before any e-shop's second, and within an
+ * e-shop every webhook's oldest before any webhook's second.
+ */
 export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDelivery[]> {
   return await sql<BatchedDelivery[]>`
     select d.id, d.eshop_id, d.webhook_id, d.traceparent, w.url
-    from deliveries d join webhooks w on w.id = d.webhook_id
-    where d.batch_id = ${batchId} and d.state in ('pending', 'retrying')
-    order by row_number() over (partition by d.webhook_id order by d.id), d.id`;
+    from (
+      select id, eshop_id, webhook_id, traceparent, row_number() over (partition by webhook_id order by id) as turn
+      from deliveries where batch_id = ${batchId} and state in ('pending', 'retrying')) d
+    join webhooks w on w.id = d.webhook_id
+    order by row_number() over (partition by d.eshop_id order by d.turn, d.id), d.id`;
 }
 
 /** What came of a batch so far. */

@@ -85,3 +85,31 @@ test('while batches have enough left to begin there is nothing for another: it w
   slots.holds('b', 50);
   expect(slots.unclaimed()).toBe(224);
 });
+
+test('a batch has as many as are made within a third of a second, within bounds, and the next one comes at half of it', () => {
+  let perSecond = Number.POSITIVE_INFINITY;
+  const slots = createSlots(256, { ended: () => {}, perSecond: () => perSecond });
+  expect(slots.batchSize()).toBe(500);
+  perSecond = 300;
+  expect(slots.batchSize()).toBe(100);
+  slots.holds('a', 51);
+  expect(slots.unclaimed()).toBe(0);
+  slots.holds('a', 50);
+  expect(slots.unclaimed()).toBe(249);
+  perSecond = 1;
+  expect(slots.batchSize()).toBe(64);
+});
+
+test('the rate is told of each attempt that ends, and whether any is left to begin', async () => {
+  const told: boolean[] = [];
+  const slots = createSlots(2, { ended: (idle) => void told.push(idle), perSecond: () => 1 });
+  await slots.take(2, never);
+  slots.holds('a', 1);
+  slots.ended();
+  slots.ends('a');
+  slots.ended();
+  expect(told).toEqual([false, true]);
+  expect(await slots.take(2, never)).toBe(2);
+  slots.release(2);
+  expect(told).toHaveLength(2);
+});
