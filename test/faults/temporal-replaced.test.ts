@@ -15,7 +15,11 @@ afterEach(async () => {
 
 test('a delivery and a pre-order whose time is far away have their workflows again', async () => {
   const binary = await findTemporal({ report: () => {} });
-  let temporal: EmbeddedTemporal = await startTemporal({ binary, ui: false, preferredPort: await freePort() });
+  let temporal: EmbeddedTemporal = await startTemporal({
+    binary,
+    ui: false,
+    preferredPort: await freePort(),
+  });
   cleanups.push(() => temporal.stop());
   const { address, port } = temporal;
   const stack = await startDeliveryStack('replaced', {
