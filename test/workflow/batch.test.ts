@@ -286,6 +286,8 @@ describe('a batch whose workflow', () => {
     await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
     await stack.until('a second request', async () => receiver.requests.length > 1);
     await stack.untilState(id, 'delivered');
+    // By whoever handed back what it held: the request of its own execution is still under way.
+    await stack.until('its end', async () => (await stack.batches())[0]?.finishedAt != null);
     release();
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
     expect(attemptsAt(receiver)).toEqual(['1', '1']);
