@@ -7,7 +7,12 @@ const SHARING = ['api', 'contract', 'db', 'delivery', 'mail', 'unit'].map(
   (folder) => `test/${folder}/**/*.test.ts`,
 );
 
-const timeouts = { testTimeout: 90_000, hookTimeout: 120_000 };
+const timeouts = {
+  testTimeout: 90_000,
+  hookTimeout: 120_000,
+  // What is polled comes at once, unless the machine is busy.
+  expect: { poll: { timeout: 60_000 } },
+};
 
 export default defineConfig({
   test: {

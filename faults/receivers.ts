@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../src/domain/event-types.ts';
-import { freePort } from '../src/embedded/ports.ts';
+import { freePort } from '../test/support/ports.ts';
 import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from '../test/support/receiver.ts';
 import type { Outcome } from './ledger.ts';
 import type { Moment } from './moment.ts';

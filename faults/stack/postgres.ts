@@ -4,6 +4,7 @@
  */
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { freePort } from '../../test/support/ports.ts';
 import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
 
@@ -16,6 +17,7 @@ export interface PostgresPart extends Part {
 /** Makes a cluster in a folder that every user can enter, and starts it. */
 export async function startPostgresPart(directory: string): Promise<PostgresPart> {
   const dataDir = await openDataDir(directory);
+  await dataDir.write('postgres-port', String(await freePort()));
   const server = await startPostgres(dataDir, () => {});
   const readPid = async () => Number((await dataDir.read('postgres/postmaster.pid'))?.split('\n')[0]);
   let pid = await readPid();

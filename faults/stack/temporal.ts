@@ -4,6 +4,7 @@
  */
 import { cp, rm } from 'node:fs/promises';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
+import { freePort } from '../../test/support/ports.ts';
 import type { Part } from './part.ts';
 import { signalTree } from './processes.ts';
 
@@ -24,7 +25,8 @@ export interface TemporalPart extends Part {
 
 /** @param databaseFile where its database is kept */
 export async function startTemporalPart(binary: string, databaseFile: string): Promise<TemporalPart> {
-  let server: EmbeddedTemporal = await startTemporal({ binary, databaseFile, ui: false });
+  const preferredPort = await freePort();
+  let server: EmbeddedTemporal = await startTemporal({ binary, databaseFile, ui: false, preferredPort });
   const { address, port } = server;
   const signal = (name: NodeJS.Signals) => {
     const pid = server.pid();

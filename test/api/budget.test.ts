@@ -192,7 +192,9 @@ test('what deliveries will send counts: a small change of a record with many web
   for (let n = 0; n < 10; n += 1) expect((await change(`without webhooks ${n}`)).status).toBe(200);
   for (let n = 0; n < 50; n += 1) await insertWebhook(two.api.sql, two.crowd.eshopId, 'UPDATE_PRODUCT');
   expect((await change('with many webhooks')).status).toBe(200);
-  expect((await change('and once more')).status).toBe(429);
+  // If its seconds are over just then, the change behind it has used up the next ones.
+  const later = [await change('and once more'), await change('and again')].map(({ status }) => status);
+  expect(later).toContain(429);
   expect((await two.other.shop.request('GET', '/v21/orders')).status).toBe(200);
 });
 

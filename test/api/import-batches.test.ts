@@ -52,16 +52,20 @@ test('many lines share few transactions', async () => {
   const results = await send(Array.from({ length: 100 }, () => movement(1)));
   expect(codes(results)).toEqual(results.map(() => 200));
   expect(await available()).toBe('110');
-  expect((await transactions()) - before).toBeLessThan(20);
+  // Four, and a few more for each time that the machine was busy with others for the time of a transaction.
+  expect((await transactions()) - before).toBeLessThan(50);
 });
 
 test('relays hear whose import is under way, and not of every transaction', async () => {
   const heard: string[] = [];
   const { unlisten } = await api.sql.listen(IMPORT_CHANNEL, (eshopId) => heard.push(eshopId));
   const own = () => heard.filter((eshopId) => eshopId === String(eshop.eshopId));
+  const began = performance.now();
   await send(Array.from({ length: 200 }, () => movement(1)));
+  const tookMs = performance.now() - began;
   await until('a relay to hear of the import', async () => own().length > 0);
-  expect(own().length).toBeLessThan(5);
+  // At most twice per second, however long it took.
+  expect(own().length).toBeLessThanOrEqual(1 + tookMs / 500);
   await unlisten();
 });
 

@@ -277,6 +277,7 @@ test('the list: oldest first, paged, filtered, in both forms', async () => {
     (await other.request('GET', `/v2/receivings${query}`)).data.map(
       ({ eshopReceivingId }: { eshopReceivingId: string }) => eshopReceivingId,
     );
+  await new Promise((resolve) => setTimeout(resolve, 5));
   const before = new Date().toISOString();
   await new Promise((resolve) => setTimeout(resolve, 5));
   await warehouse.request('PUT', '/v21/warehouse/receivings/b/status', { status: 'arrived' });

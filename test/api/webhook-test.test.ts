@@ -144,9 +144,13 @@ describe('what is wrong is said in a sentence', () => {
       error: 'shop.invalid has no address (DNS: ENOTFOUND)',
     });
   });
-  test('no answer in time', async () => {
+  test('no answer in time', async ({ onTestFinished }) => {
     receiver.respond({ hang: 'headers' });
-    expect(await outcome(receiver.url)).toMatchObject({
+    const sender = createSender({ timeoutMs: 1_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
+    onTestFinished(() => sender.close());
+    const webhook = await findTriedWebhook(api.sql, eshop.eshopId, (await create()).id);
+    if (webhook === null) throw new Error('the webhook is not there');
+    expect(await createTrial({ sender, keys: api.keys, version: '1' })(webhook)).toMatchObject({
       response: null,
       outcome: 'failure',
       error: expect.stringMatching(/^no response from 127\.0\.0\.1:\d+ within 1 s$/),

@@ -149,7 +149,8 @@ test('what batches handed back and is late is started a few at a time, though ot
   await fire(80);
   const dueIn = (seconds: number) => deps.sql`
     update deliveries set handed_back_at = now(), attempts_made = 1, next_attempt_at = now() + make_interval(secs => ${seconds})`;
-  await dueIn(1);
+  // Taken already, and late only after as long.
+  await dueIn(1.9);
   await dispatchHandedBack({ ...deps, handedBack }, pace);
   expect(started).toHaveLength(1);
   await dueIn(0);

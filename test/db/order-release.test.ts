@@ -116,10 +116,12 @@ test('one that others of its second put off is late only once all of them could 
     return owed.filter((one) => one.late).map(({ eshopOrderId }) => eshopOrderId);
   };
   const ago = (ms: number) => new Date(Math.floor((Date.now() - ms) / 1_000) * 1_000);
+  // Those of one second are of the same one, whenever the clock's next second begins.
+  const [twenty, minutes] = [ago(20_000), ago(615_000)];
   await preOrder(eshopId, 'alone', ago(15_000));
-  for (const id of ['a', 'b']) await preOrder(eshopId, id, ago(20_000));
+  for (const id of ['a', 'b']) await preOrder(eshopId, id, twenty);
   expect(await late()).toEqual(['alone']);
-  for (const id of ['c', 'd']) await preOrder(eshopId, id, ago(615_000));
+  for (const id of ['c', 'd']) await preOrder(eshopId, id, minutes);
   expect(await late()).toEqual(['c', 'd', 'alone']);
 });
 

@@ -1,8 +1,9 @@
 import { connect } from 'node:net';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createConnector, RefusedDestination } from '../../src/delivery/connector.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { freePort } from '../support/ports.ts';
+import { until } from '../support/until.ts';
 import { attempt, pem, startNames, startReceiver, startSender, startTcpServer } from './support.ts';
 
 describe('connections that fail', () => {
@@ -160,7 +161,7 @@ describe('the address connected to', () => {
     const connector = createConnector({
       guard: { refusal, refusalOfHost: refusal },
       resolve: async () => [],
-      timeoutMs: 1_000,
+      timeoutMs: 30_000,
     });
 
     const error = await new Promise((resolve) =>
@@ -208,7 +209,7 @@ describe('being interrupted', () => {
 
   test('closing waits for the attempts under way', async () => {
     const receiver = await startReceiver({ delayMs: 150 });
-    const sender = createSender({ timeoutMs: 1_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
+    const sender = createSender({ timeoutMs: 30_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
     const sent = sender.send(attempt(receiver.url));
 
     await sender.close();
@@ -235,7 +236,7 @@ describe('being interrupted', () => {
 
     const sender = startSender({ timeoutMs: 100, connectTimeoutMs: 5_000, ca: await pem('ca.pem') });
     const { error } = await sender.send(attempt(`https://${host}`));
-    await vi.waitFor(() => expect(over).toBe(true), { timeout: 4_000 });
+    await until('the end of the connection', async () => over);
 
     expect(error).toBe(`no response from ${host} within 100 ms`);
     expect(receiver.requests).toHaveLength(0);
@@ -264,8 +265,7 @@ describe('connections', () => {
 
     for (let round = 0; round < 20; round += 1) {
       expect((await sender.send(attempt(receiver.url))).outcome).toBe('success');
-      receiver.closeIdleConnections();
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await receiver.endConnections();
     }
 
     expect(receiver.connections).toBeGreaterThanOrEqual(20);

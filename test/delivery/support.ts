@@ -12,7 +12,6 @@ import {
   type SenderOptions,
 } from '../../src/delivery/sender.ts';
 import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/dns-server.ts';
-import { freePort } from '../support/ports.ts';
 import {
   createReceiver,
   type Receiver,
@@ -55,13 +54,14 @@ export async function startTcpServer(onConnection: (socket: Socket) => void): Pr
     socket.on('error', () => {});
     onConnection(socket);
   });
-  const port = await freePort();
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   cleanUps.push(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
-  return `127.0.0.1:${port}`;
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return `127.0.0.1:${address.port}`;
 }
 
 /** A name server that knows these names, and the root. */

@@ -165,7 +165,7 @@ describe.each(eventTypeNames)('%s', (type) => {
   let id: string;
   beforeAll(async () => {
     id = await flows[type]();
-  }, 30_000);
+  });
 
   test.each(hooks)('$name', async ({ name, method, payloadVersion }) => {
     const path = hookPath(type, name);

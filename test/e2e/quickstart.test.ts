@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { freePort } from '../../src/embedded/ports.ts';
 import { blocksOf, guideNames, guideText } from '../support/guides.ts';
 import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
+import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -16,7 +16,7 @@ let receiver: Receiver;
 beforeAll(async () => {
   installation = await createInstallation();
   receiver = await createReceiver();
-  program = await startProgram({ ...installation.env, ROLE: 'api' });
+  program = await startProgram({ ...installation.env, ROLE: 'api', DELIVERY_TIMEOUT: '2s' });
   shop = await login(program.url, installation.credentials);
 });
 afterAll(async () => {

@@ -100,7 +100,7 @@ test('killed with requests under way: every delivery arrives, under its number, 
   receiver.respond({ status: 200 });
   const [restart] = await sql<{ at: Date }[]>`select clock_timestamp() as at`;
   await startWorker();
-  await until('every delivery', async () => (await recorded()).size === ORDERS, 60_000);
+  await until('every delivery', async () => (await recorded()).size === ORDERS, 180_000);
   const batches = await sql<{ id: string; delivered: number; handedBack: number }[]>`select * from batches`;
   await untilEnded(
     temporalAddress,

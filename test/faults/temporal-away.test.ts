@@ -7,6 +7,7 @@ import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/tempora
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { login } from '../support/client.ts';
 import { createInstallation } from '../support/installation.ts';
+import { freePort } from '../support/ports.ts';
 import { startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
@@ -23,7 +24,12 @@ test('100 orders accepted without Temporal are 100 deliveries, each once, when i
   cleanups.push(() => rm(directory, { recursive: true, force: true }));
   const binary = await findTemporal({ report: () => {} });
   const databaseFile = join(directory, 'temporal.db');
-  let temporal: EmbeddedTemporal | undefined = await startTemporal({ binary, ui: false, databaseFile });
+  let temporal: EmbeddedTemporal | undefined = await startTemporal({
+    binary,
+    ui: false,
+    databaseFile,
+    preferredPort: await freePort(),
+  });
   const { address, port } = temporal;
   cleanups.push(async () => temporal?.stop());
   const installation = await createInstallation(address);

@@ -5,6 +5,7 @@ import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder } from '../support/lost-workflows.ts';
+import { freePort } from '../support/ports.ts';
 import { createReceiver } from '../support/receiver.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
@@ -14,7 +15,11 @@ afterEach(async () => {
 
 test('a delivery and a pre-order whose time is far away have their workflows again', async () => {
   const binary = await findTemporal({ report: () => {} });
-  let temporal: EmbeddedTemporal = await startTemporal({ binary, ui: false });
+  let temporal: EmbeddedTemporal = await startTemporal({
+    binary,
+    ui: false,
+    preferredPort: await freePort(),
+  });
   cleanups.push(() => temporal.stop());
   const { address, port } = temporal;
   const stack = await startDeliveryStack('replaced', {

@@ -91,7 +91,7 @@ test('a server that falls silent in the middle of its steps is left, and has no 
 });
 
 test('a server that takes the text late, but does, is waited for: one mail', async () => {
-  const beforeTextMs = 3_000;
+  const beforeTextMs = 6_000;
   // Once the text is there, only the limit of the whole conversation counts.
   const server = await startServer({ beforeTaking: () => sleep(beforeTextMs + 200) });
 

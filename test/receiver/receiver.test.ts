@@ -13,6 +13,7 @@ import {
 } from '../../receiver/src/index.ts';
 import { fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { parseRetryAfter } from '../../src/delivery/retry-after.ts';
+import { until } from '../support/until.ts';
 
 const other = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 
@@ -124,7 +125,7 @@ describe('each delivery once', () => {
       await finished;
     });
     const first = hooks(await fakeDelivery('CREATE_ORDER', { id: 'same' }));
-    await vi.waitFor(() => expect(runs).toBe(1));
+    await until('the handler to run', async () => runs === 1);
     const second = await hooks(await fakeDelivery('CREATE_ORDER', { id: 'same', attempt: 2 }));
     expect([second.status, second.headers.get('retry-after')]).toEqual([503, '30']);
     finish();
@@ -161,7 +162,7 @@ describe('each delivery once', () => {
       return new Promise(() => {});
     });
     void dying(await fakeDelivery('CREATE_ORDER', { id: 'same' }));
-    await vi.waitFor(() => expect(started).toBe(1));
+    await until('the handler to begin', async () => started === 1);
     let handled = 0;
     const restarted = receiver(options).on('CREATE_ORDER', () => {
       handled += 1;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { sign, testSecret } from '../../receiver/src/testing.ts';
-import { freePort } from '../../src/embedded/ports.ts';
+import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
 
 const cwd = fileURLToPath(new URL('../../receiver/recipes', import.meta.url));
@@ -42,6 +42,8 @@ it.for(servers)('a receiver in %s', async ([language, program, argumentsFor], { 
     const id = crypto.randomUUID();
     for (const attempt of [1, 2])
       expect((await send(await sign({ ...signed, id, attempt })))?.status).toBe(200);
+    // Its output comes another way than its answers.
+    await until('the output', async () => output.includes('New order 10001 of Jana'));
     expect(output.match(/New order 10001 of Jana/g)).toHaveLength(1);
   } finally {
     child.kill();

@@ -40,7 +40,8 @@ export const quickPolicy: RetryPolicy = {
   coefficient: 1.1,
   maxRetries: 20,
   windowMs: 60_000,
-  attemptTimeoutMs: 2_000,
+  // Longer than a busy machine keeps one of its own waiting: then there would be an attempt more.
+  attemptTimeoutMs: 10_000,
 };
 
 export interface DeliveryRow {

@@ -20,7 +20,8 @@ export type Installation = Awaited<ReturnType<typeof createInstallation>>;
 export const quickEnv = {
   RETRY_INITIAL_INTERVAL: '40ms',
   RETRY_COEFFICIENT: '1.1',
-  DELIVERY_TIMEOUT: '2s',
+  // Longer than a busy machine keeps one of its own waiting: then there would be an attempt more.
+  DELIVERY_TIMEOUT: '10s',
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
 };
 

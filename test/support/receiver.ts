@@ -8,6 +8,7 @@
  * await receiver.close();
  * @module
  */
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
@@ -67,8 +68,8 @@ export interface Receiver {
   ): Promise<readonly ReceivedRequest[]>;
   /** Forgets the requests recorded so far. */
   clear(): void;
-  /** Closes the idle connections, as a receiver does that restarts. */
-  closeIdleConnections(): void;
+  /** Ends every connection, all of which are idle, as a receiver does that restarts; resolves once the senders have ended them too. */
+  endConnections(): Promise<void>;
   /** Stops listening and cuts every connection. */
   close(): Promise<void>;
 }
@@ -197,8 +198,10 @@ export async function createReceiver(
     clear() {
       requests.length = 0;
     },
-    closeIdleConnections() {
-      server.closeIdleConnections();
+    async endConnections() {
+      const ends = [...connections.keys()].map((socket) => once(socket, 'close'));
+      for (const socket of connections.keys()) socket.end();
+      await Promise.all(ends);
     },
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

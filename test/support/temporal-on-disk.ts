@@ -5,13 +5,19 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
+import { freePort } from './ports.ts';
 
 /** Starts one; it forgets all that came after `flushed()` when `cutPower()` is called. */
 export async function startTemporalOnDisk() {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-power-cut-'));
   const binary = await findTemporal({ report: () => {} });
   const databaseFile = join(directory, 'temporal.db');
-  let server: EmbeddedTemporal = await startTemporal({ binary, databaseFile, ui: false });
+  let server: EmbeddedTemporal = await startTemporal({
+    binary,
+    databaseFile,
+    ui: false,
+    preferredPort: await freePort(),
+  });
   const { address, port } = server;
   const files = ['', '-wal'].map((ending) => `${databaseFile}${ending}`);
   const signal = (name: NodeJS.Signals) => process.kill(server.pid() ?? 0, name);

@@ -281,11 +281,14 @@ describe('a batch whose workflow', () => {
   }
 
   test('was terminated by an operator: what it has not delivered goes on in workflows of their own', async () => {
-    const stack = await start({ reconciling, policy: { attemptTimeoutMs: 30_000 } });
+    // The request that hangs does not end by itself.
+    const stack = await start({ reconciling, policy: { attemptTimeoutMs: 240_000 } });
     const { id, receiver, release, batch } = await hanging(stack);
     await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
     await stack.until('a second request', async () => receiver.requests.length > 1);
     await stack.untilState(id, 'delivered');
+    // By whoever handed back what it held: its own execution still has its request under way.
+    await stack.until('its end', async () => (await stack.batches())[0]?.finishedAt != null);
     release();
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
     expect(attemptsAt(receiver)).toEqual(['1', '1']);

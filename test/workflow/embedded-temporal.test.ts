@@ -41,7 +41,7 @@ test.each([
       await rm(directory, { recursive: true, force: true });
     }
   },
-  60_000,
+  180_000,
 );
 
 /** A program that notes the port it is to serve on, and begins only once the file `begin` is there. */
@@ -88,4 +88,4 @@ test('two that begin on one port at the same moment: each ends up with a server 
     for (const started of running) await started.then((server) => server.stop()).catch(() => {});
     await rm(directory, { recursive: true, force: true });
   }
-}, 60_000);
+}, 180_000);

@@ -141,6 +141,7 @@ test('a workflow that has ended while its delivery is open (the database restore
   await stack.startWorker();
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2', '2']);
+  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
   expect(mendsOf(id)).toEqual(['startedAgain: ended']);
 });
 
@@ -171,6 +172,7 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
     update deliveries set dispatched_at = now() - interval '1 hour', last_attempt_at = now() - interval '1 hour',
       next_attempt_at = now() - interval '2 seconds', check_at = null where id = ${id}`;
   await untilState(id, 'delivered');
+  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
   expect(mendsOf(id)).toEqual(['woken: asleep']);
 });
 

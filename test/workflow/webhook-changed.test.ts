@@ -40,7 +40,7 @@ test('deactivated during a ten-minute wait and activated again: an attempt at on
 });
 
 test('not told that its webhook is inactive: the next attempt finds out, and waits itself until it is active', async () => {
-  receiver.respond({ status: 503, headers: { 'retry-after': '3' } });
+  receiver.respond({ status: 503, headers: { 'retry-after': '6' } });
   const webhook = await stack.createWebhook(`${receiver.url}/untold`);
   const id = await stack.fireOne('10013');
   await stack.untilState(id, 'retrying');

@@ -1,0 +1,92 @@
+/** Workers that others have replaced: what they have under way finishes, and they begin nothing more. */
+import pino from 'pino';
+import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { BATCH_SLOTS, createSlots } from '../../src/attempt/slots.ts';
+import { unwatched } from '../../src/attempt/watch.ts';
+import { createSender } from '../../src/delivery/sender.ts';
+import { createMailer } from '../../src/mail/mailer.ts';
+import { createCounts } from '../../src/reconciler/counts.ts';
+import { routeTemporalLogs } from '../../src/temporal/logs.ts';
+import { untraced } from '../../src/traces/traces.ts';
+import { runSession } from '../../src/worker-session.ts';
+import { builtWorkflows } from '../support/built.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { fireMany } from '../support/relay.ts';
+import { boundless } from '../support/rooms.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+/** More than a batch makes at once. */
+const ORDERS = BATCH_SLOTS + 60;
+
+/** A session of workers, until the signal says that others have taken over. */
+function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
+  const log = pino({ level: 'silent' });
+  routeTemporalLogs(log);
+  const { sql, policy, keys, taskQueue, mailDirectory } = stack;
+  const sender = createSender({
+    timeoutMs: policy.attemptTimeoutMs,
+    allowCidrs: ['127.0.0.0/8'],
+    version: 'test',
+  });
+  const deps = {
+    sql,
+    temporal: { address: inject('temporalAddress'), namespace: 'default', taskQueue },
+    policy,
+    firstAttempts: 'batch',
+    keys,
+    sender,
+    mailer: createMailer({ from: 'waybill@example.test', directory: mailDirectory }),
+    publicUrl: null,
+    log,
+    retention: { periodMs: 30 * 24 * 3_600_000, scheduled: false },
+    traces: untraced,
+    workflowBundle: builtWorkflows,
+    attemptsAtOnce: 10,
+    rooms: boundless,
+    batchRooms: boundless,
+    slots: createSlots(BATCH_SLOTS),
+    watch: unwatched,
+    repaired: createCounts(),
+    onRound() {},
+    onTemporal() {},
+  } as const;
+  return runSession(deps, { until, onReady() {}, onSetBack() {} }).finally(() => sender.close());
+}
+
+test('a batch of theirs goes no further, and the workers that took over make the rest, each once', async () => {
+  const stack = await startDeliveryStack('replaced-workers', {
+    worker: false,
+    firstAttempts: 'batch',
+    policy: { attemptTimeoutMs: 60_000 },
+  });
+  onTestFinished(() => stack.stop());
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const receiver = await createReceiver(async () => {
+    await released;
+    return {};
+  });
+  onTestFinished(() => receiver.close());
+  await stack.createWebhook(receiver.url);
+  await fireMany(stack, ORDERS);
+  const replaced = new AbortController();
+  const ended = session(stack, replaced.signal);
+  await receiver.waitFor(BATCH_SLOTS);
+  const held = await stack.sql`select from deliveries where batch_id is not null`;
+  expect(held).toHaveLength(ORDERS);
+
+  replaced.abort();
+  release();
+  await ended;
+
+  expect(receiver.requests).toHaveLength(BATCH_SLOTS);
+  await stack.startWorker();
+  await stack.until('every delivery', async () => {
+    const open = await stack.sql`select from deliveries where state <> 'delivered' limit 1`;
+    return open.length === 0;
+  });
+  expect(receiver.requests).toHaveLength(ORDERS);
+});

@@ -1,0 +1,55 @@
+/** A Temporal that has fallen silent: who asks it something waits no longer than the deadline of the call. */
+import { Client, Connection, ServiceError } from '@temporalio/client';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { createExecutions } from '../../src/reconciler/executions.ts';
+import { historiesOf, latestRun, runsFor } from '../../src/replay/fetch.ts';
+import { createBulkSteering } from '../../src/temporal/bulk-steering.ts';
+import { signalWorkflow } from '../../src/temporal/signal.ts';
+import { workersSeen } from '../../src/temporal/workers-seen.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+
+/** gRPC's DEADLINE_EXCEEDED. A connection that is given up for its silence says something else, and later. */
+const TOO_LATE = 4;
+
+/** What a call failed with. */
+function codeOf(result: PromiseSettledResult<unknown>): unknown {
+  if (result.status === 'fulfilled') return result.value;
+  const reason: unknown = result.reason;
+  const error = reason instanceof ServiceError ? reason.cause : reason;
+  return error instanceof Error && 'code' in error ? error.code : error;
+}
+
+test('jobs of operators, the look for histories, signals, and the looks for workers and workflows are given up', async () => {
+  const [host = '', port] = inject('temporalAddress').split(':');
+  const proxy = await startTcpProxy({ host, port: Number(port) });
+  onTestFinished(() => proxy.close());
+  const connection = await Connection.connect({ address: proxy.host });
+  onTestFinished(() => connection.close());
+  const client = new Client({ connection });
+  const bulk = createBulkSteering(client, 'test');
+  const query = 'WorkflowType = "noSuchType"';
+  // It answers until then.
+  expect(await bulk.count(query)).toBe(0);
+  proxy.silence();
+
+  const order = { by: 'anna', reason: '' };
+  const run = { workflowId: 'none', runId: '00000000-0000-0000-0000-000000000000', live: false };
+  const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+    count: () => bulk.count(query),
+    start: () => bulk.start({ jobId: 'none', query, action: 'hold', order }),
+    read: () => bulk.read('none'),
+    stop: () => bulk.stop('none', 'tried by a test'),
+    list: () => runsFor(client, query, 10),
+    describe: () => latestRun(client, 'none'),
+    history: () => historiesOf(client, [run]).next(),
+    signal: () => signalWorkflow(client, 'none', { name: 'none' }),
+    workers: () => workersSeen(client, 'none'),
+    find: () => createExecutions(client, 'none').find('none'),
+  };
+  const results = await Promise.allSettled(Object.values(calls).map((call) => call()));
+
+  const names = Object.keys(calls);
+  expect(Object.fromEntries(results.map((result, index) => [names[index], codeOf(result)]))).toEqual(
+    Object.fromEntries(names.map((name) => [name, TOO_LATE])),
+  );
+});
