@@ -12,7 +12,7 @@ import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
 import { recordOf, sentenceOf } from './decisions.ts';
 import { latenessMs } from './lateness.ts';
 import type { AttemptTerms } from './outcome.ts';
-import { OwnFault } from './own-fault.ts';
+import { Crowded, OwnFault } from './own-fault.ts';
 
 /** An attempt that has its result. */
 export interface AnsweredAttempt extends ReadyAttempt {
@@ -31,8 +31,8 @@ const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
 /**
  * Makes the request of an attempt.
- * @throws OwnFault where Waybill itself failed; AbortError when aborted. The attempt stays begun and without a result:
- * the same number is made again.
+ * @throws OwnFault where Waybill itself failed, `Crowded` where it is only busy; AbortError when aborted. The attempt stays begun
+ * and without a result: the same number is made again.
  */
 export async function send(
   sender: Sender,
@@ -42,7 +42,9 @@ export async function send(
   const { span } = attempt;
   try {
     const result = await span.within(() => sender.send(attempt.request, signal));
-    if (result.outcome === 'ours') throw new OwnFault(sentenceOf(result));
+    if (result.outcome === 'ours') {
+      throw new (result.crowded === true ? Crowded : OwnFault)(sentenceOf(result));
+    }
     return { ...attempt, finishedAt: attempt.clock.now(), result };
   } catch (error) {
     endInterrupted(span);

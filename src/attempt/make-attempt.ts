@@ -11,7 +11,7 @@ import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { answerTo, heldWhileInactive, justMissed, refusalOf, refused } from './decisions.ts';
 import { record, send } from './finish-attempts.ts';
 import type { AttemptOrder, AttemptOutcome, Refusal } from './outcome.ts';
-import { OwnFault } from './own-fault.ts';
+import { Crowded, OwnFault } from './own-fault.ts';
 
 /**
  * Makes one attempt and records it, also before it is due: an operator who resets the activity gets one at once.
@@ -32,19 +32,30 @@ export async function makeAttempt(
   const refusal = refusalOf(delivery, order);
   if (refusal !== null) return await refuse(sql, delivery, order, refusal);
   const place = deps.rooms.enter(delivery);
-  if (typeof place === 'number') {
-    await deferAttempt(sql, delivery.id, delivery.attemptsMade, place);
-    // Its workflow has no wait to return to. Any other waits for it there, and is counted anew.
-    return order.lastChance ? { kind: 'putOff', reason: 'noRoom', ms: place } : refused(delivery, 'noRoom');
-  }
+  if (typeof place === 'number') return await putOff(sql, delivery, order, place);
   let accepted: boolean | null = null;
   try {
     const outcome = await attempt(deps, order, delivery, signal);
     if (outcome.kind === 'delivered' || outcome.kind === 'failed') accepted = outcome.kind === 'delivered';
     return outcome;
+  } catch (error) {
+    if (!(error instanceof Crowded)) throw error;
+    return await putOff(sql, delivery, order, place.crowded());
   } finally {
     place.leave(accepted);
   }
+}
+
+/** There is no room for an attempt now. */
+async function putOff(
+  sql: Pool,
+  delivery: DeliveryForAttempt,
+  { lastChance }: AttemptOrder,
+  ms: number,
+): Promise<AttemptOutcome> {
+  await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
+  // Its workflow has no wait to return to. Any other waits for it there, and is counted anew.
+  return lastChance ? { kind: 'putOff', reason: 'noRoom', ms } : refused(delivery, 'noRoom');
 }
 
 async function attempt(

@@ -23,7 +23,7 @@ import { createBreath } from './breathe.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
 import type { AttemptTerms } from './outcome.ts';
-import { OwnFault } from './own-fault.ts';
+import { Crowded, OwnFault } from './own-fault.ts';
 import { type Prepare, prepareMany } from './prepare.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import type { BatchRooms, Place } from './rooms.ts';
@@ -127,7 +127,10 @@ async function makeRound(
       accepted = answered.result.outcome === 'success';
       recorder.answered(answered);
     } catch (error) {
-      if (error instanceof OwnFault) {
+      if (error instanceof Crowded) {
+        place?.crowded();
+        recorder.putBack(ready.delivery.id);
+      } else if (error instanceof OwnFault) {
         deps.watch.interrupted();
         const deliveryId = ready.delivery.id;
         ready.span.within(() =>

@@ -5,5 +5,10 @@
 
 /** A failure of Waybill itself in the middle of an attempt, as a sentence: it does not count against the receiver. */
 export class OwnFault extends Error {
-  override readonly name = 'OwnFault';
+  override readonly name: string = 'OwnFault';
+}
+
+/** Too many lookups of the e-shop are under way: nothing failed, and a try at once would find as many. */
+export class Crowded extends OwnFault {
+  override readonly name = 'Crowded';
 }

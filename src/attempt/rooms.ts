@@ -17,6 +17,12 @@ export interface Destination {
 export interface Place {
   /** @param accepted whether the receiver accepted; null where nothing was learned about it */
   leave(accepted: boolean | null): void;
+  /**
+   * Too many lookups of the e-shop are under way, most likely of names that nobody answers for. Nobody is to come here for a while,
+   * since each would try in vain; may be called before `leave`.
+   * @returns in how many milliseconds to ask again
+   */
+  crowded(): number;
 }
 
 /** The bounds of one worker. */
@@ -52,6 +58,8 @@ const HUNG_MS = 2_000;
 /** Until somebody who found no place asks again, in milliseconds. */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
+/** For so long nobody comes where lookups were too many, in milliseconds. */
+const CROWDED_MS = 5_000;
 /** Whoever waits longer than this, in milliseconds, goes before what is still in the database. */
 const QUEUE_MS = 1_000;
 /** What begins within this is not worth giving back, in milliseconds. */
@@ -112,6 +120,14 @@ export function createRooms(
           room.meanMs += (ms - room.meanMs) / 8;
         }
         for (const room of rooms) learn(room, accepted, ms);
+      },
+      crowded() {
+        const at = now();
+        for (const room of rooms) {
+          room.limit = Math.max(1, room.limit / 2);
+          room.nextAt = Math.max(room.nextAt, at + CROWDED_MS);
+        }
+        return Math.max(...rooms.map((room) => waitFor(room, at)));
       },
     };
   }

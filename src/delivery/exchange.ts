@@ -17,6 +17,7 @@ import {
 } from './failure-sentence.ts';
 import { STALL_MS } from './fault.ts';
 import { type AttemptRequest, buildRequest, type WireRequest } from './request.ts';
+import { isCrowded } from './resolver.ts';
 import { usefulHeaders } from './response-headers.ts';
 import { parseRetryAfter } from './retry-after.ts';
 
@@ -27,6 +28,8 @@ export interface AttemptResult {
    * no route at all), which says nothing about the receiver and uses up no attempt.
    */
   readonly outcome: 'success' | 'failure' | 'gone' | 'ours';
+  /** Of `ours`: nothing failed, but too many lookups of the e-shop were under way. It is not to be tried again at once. */
+  readonly crowded?: true;
   /** The HTTP status; null when none arrived. */
   readonly status: number | null;
   /** A sentence, null after a success; names no path, query or secret of the URL. */
@@ -171,7 +174,8 @@ export function exchange(
               const result = failure(sentence);
               // Whose failure it is may stay unknown: the attempt has failed all the same.
               const ours = await isOurs(error).catch(() => false);
-              resolve(ours ? { ...result, outcome: 'ours' } : result);
+              const crowded = isCrowded(error) ? { crowded: true as const } : {};
+              resolve(ours ? { ...result, outcome: 'ours', ...crowded } : result);
             }),
           );
         },

@@ -22,6 +22,8 @@ export interface ResolverOptions {
   readonly timeoutMs: number;
 }
 
+const CROWDED = 'ELOOKUPS';
+
 /** A name that gave no address. */
 export class LookupError extends Error {
   override readonly name = 'LookupError';
@@ -35,6 +37,11 @@ export class LookupError extends Error {
     this.code = code;
     this.ours = ours;
   }
+}
+
+/** Whether a connection failed since too many lookups of its owner were under way. */
+export function isCrowded(error: unknown): boolean {
+  return error instanceof LookupError && error.code === CROWDED;
 }
 
 /** Looks names up. */
@@ -169,7 +176,7 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
       let late = false;
       const patience = setTimeout(() => {
         late = true;
-        reject(new LookupError(name, 'ELOOKUPS', true));
+        reject(new LookupError(name, CROWDED, true));
       }, longestWaitMs);
       const slot = queue.limit(async () => {
         clearTimeout(patience);

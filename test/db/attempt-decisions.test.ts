@@ -48,11 +48,12 @@ const refused: AttemptResult = {
 function attempt(
   expectedNumber: number | null = null,
   { rooms, lastChance }: { rooms: Rooms; lastChance: boolean } = { rooms: createRooms(1), lastChance: false },
+  result = refused,
 ) {
   const sender = {
     async send(request: AttemptRequest) {
       sent.push(request);
-      return refused;
+      return result;
     },
     async close() {},
   };
@@ -152,6 +153,23 @@ test('without a place an attempt is planned anew by its workflow, and the last c
   expect(putOff).toEqual({ kind: 'putOff', reason: 'noRoom', ms: expect.any(Number) });
   expect(putOff).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 0) });
   expect(sent).toEqual([]);
+});
+
+test('while too many lookups of its e-shop are under way an attempt is planned anew, under the same number', async () => {
+  const crowded = { ...refused, outcome: 'ours', crowded: true, error: 'too many DNS lookups' } as const;
+  const rooms = createRooms(2);
+  expect(await attempt(null, { rooms, lastChance: false }, crowded)).toEqual({
+    kind: 'notAttempted',
+    reason: 'noRoom',
+  });
+  const planned = await loadForAttempt(database.sql, deliveryId);
+  expect(Number(planned?.nextAttemptAt) - Number(planned?.now)).toBeGreaterThan(4_000);
+  expect(planned).toMatchObject({ state: 'pending', attemptsMade: 0 });
+  const putOff = await attempt(null, { rooms, lastChance: true }, crowded);
+  expect(putOff).toEqual({ kind: 'putOff', reason: 'noRoom', ms: expect.any(Number) });
+  expect(sent.map(({ number }) => number)).toEqual([1, 1]);
+  await attempt();
+  expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({ attemptsMade: 1, lateMs: 0 });
 });
 
 test('an attempt is signed with the time of the database', async () => {

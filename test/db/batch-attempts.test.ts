@@ -406,6 +406,22 @@ describe('made again', () => {
     expect(rooms.claimLimits().eshop).toBe(128);
   });
 
+  test('what its own e-shop’s lookups leave no time for goes back to the queue, and nobody comes there for a while', async () => {
+    const order = await batchOf(3);
+    const rooms = createRooms(256);
+    const deps = depsWith(async () =>
+      answer({ outcome: 'ours', crowded: true, error: 'too many DNS lookups' }),
+    );
+    const counts = await makeBatch({ ...deps, batchRooms: rooms }, order, neither);
+    expect(counts).toEqual({ delivered: 0, handedBack: 0, putBack: 3, left: 0 });
+    const [row] = await database.sql`
+      select count(*)::int as count, max(attempts_made) as attempts from deliveries
+      where state = 'pending' and batch_id is null and dispatched_at is null and handed_back_at is null`;
+    expect(row).toEqual({ count: 3, attempts: 0 });
+    expect(rooms.claimLimits().webhooks.get(webhookId)).toBe(0);
+    expect(rooms.limits().webhooks.get(webhookId)).toBe(0);
+  });
+
   test('those of a prompt receiver wait in the batch for their places', async () => {
     const order = await batchOf(100);
     const rooms = createRooms(256);

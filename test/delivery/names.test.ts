@@ -222,6 +222,19 @@ test('of the silent names of one e-shop a bounded number is asked for at once, a
   resolver.close();
 });
 
+test('an attempt that finds too many of them says so: it is not to be made again at once', async () => {
+  const names = Array.from({ length: LOOKUPS_AT_ONCE + 1 }, (_, index) => `mute${index}.example`);
+  const dns = await startNames(Object.fromEntries(names.map((name) => [name, 'silent' as const])));
+  const sender = startSender({ dnsServers: [dns.address], connectTimeoutMs: 5_000, timeoutMs: 15_000 });
+
+  const results = await Promise.all(names.map((name) => sender.send(attempt(`http://${name}`))));
+
+  const crowded = results.filter((result) => result.crowded === true);
+  expect(crowded).toMatchObject([
+    { outcome: 'ours', error: expect.stringContaining('too many DNS lookups') },
+  ]);
+});
+
 test('lookups of one name that are under way at the same time are one', async () => {
   const dns = await startNames({ 'shop.example': HERE });
   // Nothing is asked a second time before a long while.

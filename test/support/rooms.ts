@@ -2,12 +2,14 @@
  * Rooms in which every attempt finds its place.
  * @module
  */
-import type { BatchRooms, Rooms } from '../../src/attempt/rooms.ts';
+import type { BatchRooms, Place, Rooms } from '../../src/attempt/rooms.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
 
+const place: Place = { leave() {}, crowded: () => 1 };
+
 export const boundless: Rooms & BatchRooms = {
-  enter: () => ({ leave() {} }),
+  enter: () => place,
   limits: () => UNBOUNDED,
-  admit: () => ({ leave() {} }),
+  admit: () => place,
   claimLimits: () => UNBOUNDED,
 };

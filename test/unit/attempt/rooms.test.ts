@@ -204,3 +204,16 @@ test('what a receiver takes is shared by batches and single attempts; how much o
   expect(places.filter((place) => typeof place === 'object')).toHaveLength(5);
   expect(batches.admit(to(1))).toBe('later');
 });
+
+test('where lookups are too many, nobody is claimed for five seconds, and whoever comes all the same is told to wait', () => {
+  const { made, pass } = rooms();
+  const [place] = fill(made, to(1));
+  expect(place?.crowded()).toBeGreaterThanOrEqual(5_000);
+  place?.leave(null);
+  expect(made.limits().webhooks.get(1)).toBe(0);
+  expect(made.limits().hosts.get('shop1.example')).toBe(0);
+  expect(made.enter(to(1))).toBeGreaterThanOrEqual(5_000);
+  expect(made.limits().webhooks.get(2)).toBeUndefined();
+  pass(30_000);
+  expect(made.limits().webhooks.get(1)).toBe(10);
+});
