@@ -23,6 +23,11 @@ export interface Slots {
    * while these have enough left: the next one is then a full one.
    */
   unclaimed(): number;
+  /**
+   * While there are none for another batch: a few, for e-shops with hardly anything under way, which do not wait for the batches of
+   * others. Not for a while after a claim.
+   */
+  forNewcomers(): number;
   /** How many deliveries the next batch may have: what is made within a moment. */
   batchSize(): number;
   /** Sets slots aside for a batch that was claimed, with so many deliveries, until it begins here, or elsewhere. */
@@ -53,6 +58,10 @@ const BATCH_MS = 333;
  */
 const ENOUGH = 0.5;
 
+/** Of a batch for newcomers, and before it, in milliseconds. */
+const NEWCOMERS = 16;
+const NEWCOMERS_WAIT_MS = 100;
+
 /** Below this many, taking waits for more to become free, unless it takes this long, in milliseconds. */
 const WORTHWHILE = 32;
 const PATIENCE_MS = 50;
@@ -66,9 +75,18 @@ interface Waiter {
   readonly serve: (count: number) => void;
 }
 
-/** @param total of all slots */
-export function createSlots(total: number, rate: BatchRate = createBatchRate()): Slots {
+/**
+ * @param total of all slots
+ * @param now in milliseconds, on a clock that does not jump
+ */
+export function createSlots(
+  total: number,
+  rate: BatchRate = createBatchRate(),
+  now: () => number = () => performance.now(),
+): Slots {
   let free = total;
+  /** When something was claimed, or could have been. */
+  let claimedAt = Number.NEGATIVE_INFINITY;
   const waiting: Waiter[] = [];
   const promised = new Map<string, { readonly count: number; readonly timer: NodeJS.Timeout }>();
   const held = new Map<string, number>();
@@ -145,8 +163,14 @@ export function createSlots(total: number, rate: BatchRate = createBatchRate()):
       const count = left();
       return count > batchSize() * ENOUGH ? 0 : Math.max(0, free - Math.ceil(count / PER_SLOT));
     },
+    forNewcomers() {
+      if (free < NEWCOMERS || now() - claimedAt < NEWCOMERS_WAIT_MS) return 0;
+      claimedAt = now();
+      return NEWCOMERS;
+    },
     batchSize,
     promise(batchId, count) {
+      claimedAt = now();
       keepsPromise(batchId);
       promised.set(batchId, { count, timer: setTimeout(() => promised.delete(batchId), PROMISE_MS).unref() });
     },

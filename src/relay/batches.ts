@@ -29,13 +29,15 @@ export interface BatchesDeps {
   readonly starter: Pick<BatchStarter, 'startBatch'>;
   /** Looks after a batch that was started before: an operator may have ended it, or Temporal lost it. */
   readonly checkBatch: (batchId: string) => Promise<void>;
-  readonly slots: Pick<Slots, 'unclaimed' | 'batchSize' | 'promise'>;
+  readonly slots: Pick<Slots, 'unclaimed' | 'forNewcomers' | 'batchSize' | 'promise'>;
   /** What batches may hold of each receiver, as this worker knows it. */
   readonly batchLimits: () => InFlightLimits;
   /** Which e-shops import, and what their deliveries may take meanwhile. */
   readonly imports: Pick<Imports, 'bounded' | 'claimed'>;
 }
 
+/** An e-shop with so many in flight is no newcomer. */
+const NEWCOMER_MOST = 8;
 /** While slots are free, so many in flight count as one turn taken. */
 const MOST_PER_TURN = 32;
 /** Before slots are looked at again, in milliseconds. */
@@ -60,6 +62,7 @@ export async function dispatchBatch(
   if (free < LEAST_SLOTS) {
     // Nobody has looked: something fresh may wait.
     precedence.claimed(true);
+    await dispatchNewcomers(deps);
     return BUSY_MS;
   }
   const limit = Math.min(slots.batchSize(), PER_SLOT * free);
@@ -79,6 +82,20 @@ export async function dispatchBatch(
   // Whoever imports wakes the relay with every transaction.
   if (kept) return heldBack ? LINGER_MS : 'soon';
   return deliveries.length === 0 && lane.now() === 'batch' ? 'idle' : LINGER_MS;
+}
+
+/** Claims a small batch of e-shops that have hardly anything under way, where it is time for one. */
+async function dispatchNewcomers(deps: BatchesDeps): Promise<void> {
+  const { sql, slots } = deps;
+  const limit = slots.forNewcomers();
+  if (limit === 0) return;
+  const { inFlight } = deps.imports.bounded(deps.batchLimits());
+  const few = (most: number) => Math.min(most, NEWCOMER_MOST);
+  const eshops = new Map([...inFlight.eshops].map(([id, most]) => [id, few(most)]));
+  const bounded = { ...inFlight, eshop: few(inFlight.eshop), eshops };
+  const { deliveries } = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight: bounded });
+  deps.imports.claimed(deliveries);
+  await startBatches(deps, deliveries, 'fresh');
 }
 
 /**

@@ -108,6 +108,44 @@ test('once an e-shop that imports has had its share, batches are made of what ot
   ]);
 });
 
+test('while a batch is being made, who has hardly anything under way gets a small one of its own, now and then', async (context) => {
+  let now = 0;
+  const slots = createSlots(SLOTS, undefined, () => now);
+  const { deps, precedence, eshopId, fire } = await relay(context, slots);
+  const other = await createEshop(deps.sql, { name: 'Cups', email: 'cups@shop.example' });
+  await insertWebhook(deps.sql, other.eshopId, 'CREATE_ORDER');
+  const batches: number[][] = [];
+  const starter = {
+    async startBatch(_id: string, deliveries: readonly { readonly eshopId: number }[]) {
+      const of = (id: number) => deliveries.filter((each) => each.eshopId === id).length;
+      batches.push([of(eshopId), of(other.eshopId)]);
+      return true;
+    },
+  };
+  const next = () => dispatchBatch({ ...deps, starter }, createLane('batch'), precedence);
+  await fire(600);
+  await next();
+  expect(batches).toEqual([[500, 0]]);
+  // Ten have begun.
+  await deps.sql`insert into batches (id, run) select distinct batch_id, batch_id from deliveries where batch_id is not null`;
+  await deps.sql`
+    update deliveries set dispatched_at = now() where id in (
+      select id from deliveries where batch_id is not null order by id limit 10)`;
+  await fireMany({ sql: deps.sql, eshopId: other.eshopId }, 3);
+  await next();
+  expect(batches).toHaveLength(1);
+  now = 100;
+  await next();
+  expect(batches).toEqual([
+    [500, 0],
+    [0, 3],
+  ]);
+  await fireMany({ sql: deps.sql, eshopId: other.eshopId }, 1);
+  await next();
+  expect(batches).toHaveLength(2);
+  expect(precedence.isOver()).toBe(false);
+});
+
 test('while there is no room for a batch, something may wait', async (context) => {
   const { deps, precedence } = await relay(context, createSlots(1));
   precedence.claimed(false);

@@ -113,3 +113,18 @@ test('the rate is told of each attempt that ends, and whether any is left to beg
   slots.release(2);
   expect(told).toHaveLength(2);
 });
+
+test('a few are for newcomers, unless something was claimed within a tenth of a second, or hardly any are free', async () => {
+  let now = 0;
+  const slots = createSlots(32, undefined, () => now);
+  expect(slots.forNewcomers()).toBe(16);
+  expect(slots.forNewcomers()).toBe(0);
+  now = 100;
+  slots.promise('a', 1);
+  expect(slots.forNewcomers()).toBe(0);
+  now = 200;
+  await slots.take(17, never);
+  expect(slots.forNewcomers()).toBe(0);
+  slots.release(1);
+  expect(slots.forNewcomers()).toBe(16);
+});
