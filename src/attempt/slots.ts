@@ -24,14 +24,19 @@ export interface Slots {
    */
   unclaimed(): number;
   /**
-   * While there are none for another batch: a few, for e-shops with hardly anything under way, which do not wait for the batches of
+   * While there are none for another batch: a few, for e-shops that have hardly anything in one, and do not wait for the batches of
    * others. Not for a while after a claim.
    */
   forNewcomers(): number;
+  /** E-shops that have much in the batches that were promised slots or hold some. */
+  busyEshops(): ReadonlySet<number>;
   /** How many deliveries the next batch may have: what is made within a moment. */
   batchSize(): number;
-  /** Sets slots aside for a batch that was claimed, with so many deliveries, until it begins here, or elsewhere. */
-  promise(batchId: string, count: number): void;
+  /**
+   * Sets slots aside for a batch that was claimed, with so many deliveries, until it begins here, or elsewhere.
+   * @param busy e-shops that have much in it; default: none
+   */
+  promise(batchId: string, count: number, busy?: readonly number[]): void;
   /** The batch has begun: it takes slots by itself, and has so many deliveries left to attempt. */
   holds(batchId: string, count: number): void;
   /** The batch takes no slots any more. */
@@ -60,7 +65,7 @@ const ENOUGH = 0.5;
 
 /** Of a batch for newcomers, and before it, in milliseconds. */
 const NEWCOMERS = 16;
-const NEWCOMERS_WAIT_MS = 100;
+const NEWCOMERS_WAIT_MS = 150;
 
 /** Below this many, taking waits for more to become free, unless it takes this long, in milliseconds. */
 const WORTHWHILE = 32;
@@ -90,6 +95,7 @@ export function createSlots(
   const waiting: Waiter[] = [];
   const promised = new Map<string, { readonly count: number; readonly timer: NodeJS.Timeout }>();
   const held = new Map<string, number>();
+  const busyIn = new Map<string, readonly number[]>();
 
   function serveNext(): void {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
@@ -169,10 +175,16 @@ export function createSlots(
       return NEWCOMERS;
     },
     batchSize,
-    promise(batchId, count) {
+    busyEshops: () => new Set([...busyIn.values()].flat()),
+    promise(batchId, count, busy = []) {
       claimedAt = now();
       keepsPromise(batchId);
-      promised.set(batchId, { count, timer: setTimeout(() => promised.delete(batchId), PROMISE_MS).unref() });
+      const forget = () => {
+        promised.delete(batchId);
+        busyIn.delete(batchId);
+      };
+      promised.set(batchId, { count, timer: setTimeout(forget, PROMISE_MS).unref() });
+      busyIn.set(batchId, busy);
     },
     holds(batchId, count) {
       keepsPromise(batchId);
@@ -181,6 +193,7 @@ export function createSlots(
     ends(batchId) {
       keepsPromise(batchId);
       held.delete(batchId);
+      busyIn.delete(batchId);
     },
   };
 }

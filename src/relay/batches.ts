@@ -29,14 +29,14 @@ export interface BatchesDeps {
   readonly starter: Pick<BatchStarter, 'startBatch'>;
   /** Looks after a batch that was started before: an operator may have ended it, or Temporal lost it. */
   readonly checkBatch: (batchId: string) => Promise<void>;
-  readonly slots: Pick<Slots, 'unclaimed' | 'forNewcomers' | 'batchSize' | 'promise'>;
+  readonly slots: Pick<Slots, 'unclaimed' | 'forNewcomers' | 'busyEshops' | 'batchSize' | 'promise'>;
   /** What batches may hold of each receiver, as this worker knows it. */
   readonly batchLimits: () => InFlightLimits;
   /** Which e-shops import, and what their deliveries may take meanwhile. */
   readonly imports: Pick<Imports, 'bounded' | 'claimed'>;
 }
 
-/** An e-shop with so many in flight is no newcomer. */
+/** An e-shop with more in a batch, or so many in flight, is no newcomer. */
 const NEWCOMER_MOST = 8;
 /** While slots are free, so many in flight count as one turn taken. */
 const MOST_PER_TURN = 32;
@@ -84,7 +84,7 @@ export async function dispatchBatch(
   return deliveries.length === 0 && lane.now() === 'batch' ? 'idle' : LINGER_MS;
 }
 
-/** Claims a small batch of e-shops that have hardly anything under way, where it is time for one. */
+/** Claims a small batch of e-shops that have hardly anything in a batch, where it is time for one. */
 async function dispatchNewcomers(deps: BatchesDeps): Promise<void> {
   const { sql, slots } = deps;
   const limit = slots.forNewcomers();
@@ -92,6 +92,7 @@ async function dispatchNewcomers(deps: BatchesDeps): Promise<void> {
   const { inFlight } = deps.imports.bounded(deps.batchLimits());
   const few = (most: number) => Math.min(most, NEWCOMER_MOST);
   const eshops = new Map([...inFlight.eshops].map(([id, most]) => [id, few(most)]));
+  for (const id of slots.busyEshops()) eshops.set(id, 0);
   const bounded = { ...inFlight, eshop: few(inFlight.eshop), eshops };
   const { deliveries } = await claimDeliveries(sql, { limit, batchId: uuidv7(), inFlight: bounded });
   deps.imports.claimed(deliveries);
@@ -108,6 +109,13 @@ function inFlightPerTurn(free: number): number {
   return Math.max(1, Math.floor(MOST_PER_TURN * Math.min(1, share)));
 }
 
+/** E-shops that have much among these deliveries. */
+function busyIn(deliveries: readonly QueuedDelivery[]): number[] {
+  const counts = new Map<number, number>();
+  for (const { eshopId } of deliveries) counts.set(eshopId, (counts.get(eshopId) ?? 0) + 1);
+  return [...counts].flatMap(([eshopId, count]) => (count > NEWCOMER_MOST ? [eshopId] : []));
+}
+
 /** Starts the batches that these deliveries belong to. */
 export async function startBatches(
   { sql, log, starter, checkBatch, slots, onTaken }: BatchesDeps,
@@ -117,7 +125,7 @@ export async function startBatches(
   const batchIds = new Set(deliveries.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
   for (const batchId of batchIds) {
     const claimed = deliveries.filter((delivery) => delivery.batchId === batchId);
-    slots.promise(batchId, claimed.length);
+    slots.promise(batchId, claimed.length, busyIn(claimed));
     try {
       if (!(await starter.startBatch(batchId, claimed, urgency))) await checkBatch(batchId);
     } catch (error) {

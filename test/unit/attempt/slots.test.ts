@@ -114,17 +114,29 @@ test('the rate is told of each attempt that ends, and whether any is left to beg
   expect(told).toHaveLength(2);
 });
 
-test('a few are for newcomers, unless something was claimed within a tenth of a second, or hardly any are free', async () => {
+test('a few are for newcomers, unless something was claimed a moment ago, or hardly any are free', async () => {
   let now = 0;
   const slots = createSlots(32, undefined, () => now);
   expect(slots.forNewcomers()).toBe(16);
   expect(slots.forNewcomers()).toBe(0);
-  now = 100;
+  now = 150;
   slots.promise('a', 1);
   expect(slots.forNewcomers()).toBe(0);
-  now = 200;
+  now = 300;
   await slots.take(17, never);
   expect(slots.forNewcomers()).toBe(0);
   slots.release(1);
   expect(slots.forNewcomers()).toBe(16);
+});
+
+test('who has much in a batch is known until it ends, or is made elsewhere', async () => {
+  const slots = createSlots(256);
+  slots.promise('a', 100, [1, 2]);
+  slots.promise('b', 100, [2, 3]);
+  slots.holds('a', 60);
+  expect([...slots.busyEshops()]).toEqual([1, 2, 3]);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect([...slots.busyEshops()]).toEqual([1, 2]);
+  slots.ends('a');
+  expect([...slots.busyEshops()]).toEqual([]);
 });
