@@ -18,7 +18,7 @@ export default defineConfig({
   test: {
     pool: 'forks',
     // The tests wait more than they compute.
-    maxWorkers: Math.max(4, Math.ceil(availableParallelism() / 2)),
+    maxWorkers: Math.max(5, Math.ceil(availableParallelism() / 2)),
     globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
