@@ -48,7 +48,7 @@ export interface Shop {
   /** Creates the next order, a pre-order where it has a time to be released. */
   createOrder(releaseAt?: Date): Promise<void>;
   /**
-   * Creates an order of so many lines, of about 190 bytes each.
+   * Creates an order of so many lines, of about 100 bytes each.
    * @returns what changes its note, and answers for how many milliseconds not to ask again, as its budget allows
    */
   createLargeOrder(lines: number): Promise<() => Promise<number>>;

@@ -18,6 +18,7 @@ import { startPostgres } from '../src/embedded/postgres.ts';
 import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
 import { createShutdown, type Shutdown } from '../src/shutdown.ts';
+import { startDnsServer } from '../test/support/dns-server.ts';
 import { type Child, startChild } from './children.ts';
 import { type Engine, startCluster } from './cluster/cluster.ts';
 import { type ReceiverProcess, startReceiver } from './receiver-process.ts';
@@ -78,6 +79,11 @@ export async function startStack(say: (text: string) => void, cluster = false): 
   }
 }
 
+/** Names that nobody answers for. */
+const SILENT_NAMES = 1_000;
+/** The name of this number, less than a thousand, which the name server knows and says nothing about. */
+export const silentName = (index: number) => `silent${index}.example`;
+
 async function startParts(shutdown: Shutdown, say: (text: string) => void, cluster: boolean): Promise<Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
   await shutdown.add(() => rm(directory, { recursive: true, force: true }));
@@ -93,8 +99,13 @@ async function startParts(shutdown: Shutdown, say: (text: string) => void, clust
   // Filling and vacuuming take longer than Waybill allows a statement.
   const sql = createPool(postgres.url, 4, { statementMs: null, silenceMs: null });
   await shutdown.add(() => sql.end());
+  const names = await startDnsServer(
+    Object.fromEntries(Array.from({ length: SILENT_NAMES }, (_, index) => [silentName(index), 'silent'])),
+  );
+  await shutdown.add(names.close);
   const secretKey = randomBytes(32);
   const env = {
+    DNS_SERVERS: names.address,
     DATABASE_URL: postgres.url,
     TEMPORAL_ADDRESS: temporal.address,
     SECRET_KEY: secretKey.toString('base64'),

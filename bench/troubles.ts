@@ -10,7 +10,7 @@ import type { ReceiverProcess } from './receiver-process.ts';
 import { sendFlatOut } from './rounds.ts';
 import { MOVEMENT, type Shop } from './shop.ts';
 import type { Sizes } from './sizes.ts';
-import type { Stack } from './stack.ts';
+import { type Stack, silentName } from './stack.ts';
 import { untilNone } from './until-none.ts';
 
 /** Where the trouble is made. */
@@ -38,18 +38,23 @@ const CLIENTS = 16;
 const MANY = Number.MAX_SAFE_INTEGER;
 /** Orders per second to many webhooks that never answer, or fail. */
 const PER_SECOND = 2;
-/** Lines of an order of about 190 KiB, and webhooks that are told of each of its changes. */
+/** Lines of an order of 98 KB. */
 const LARGE_LINES = 1_000;
 
 const promptly = async ({ shop, receiver }: Place, type: string) => [
   await shop.createWebhook(type, `${receiver.url}/prompt/${type}`),
 ];
 
-/** Webhooks at as many hosts as the receiver has. */
-async function many({ shop, receiver, sizes }: Place, type: string, path: string): Promise<number[]> {
+/** Webhooks, each at a host of its own, or at as many as the receiver has. */
+async function many(
+  { shop, receiver, sizes }: Place,
+  type: string,
+  path: string,
+  originOf = receiver.urlOf,
+): Promise<number[]> {
   const ids: number[] = [];
   for (let index = 0; index < sizes.troubleWebhooks; index += 1)
-    ids.push(await shop.createWebhook(type, `${receiver.urlOf(index)}/${path}/${index}`));
+    ids.push(await shop.createWebhook(type, `${originOf(index)}/${path}/${index}`));
   return ids;
 }
 
@@ -89,6 +94,11 @@ export const troubles: readonly Trouble[] = [
   {
     name: 'many webhooks that fail after almost two seconds',
     prepare: (place) => many(place, 'CREATE_ORDER', 'tired'),
+    make: sendAtEase,
+  },
+  {
+    name: 'many webhooks with names that nobody answers for',
+    prepare: (place) => many(place, 'CREATE_ORDER', 'prompt', (index) => `http://${silentName(index)}`),
     make: sendAtEase,
   },
   {

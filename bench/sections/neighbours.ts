@@ -32,7 +32,7 @@ const LATE_MS = 2_000;
 
 export const neighbours: Section = {
   name: 'neighbours',
-  about: 'what an e-shop feels of another in seven scenarios, with and without it',
+  about: 'what an e-shop feels of another in ten scenarios, with and without it',
   async run(bench: Bench) {
     const asked = troubles.filter(({ name }) => name.includes(bench.beside));
     if (asked.length === 0) throw new Error(`No scenario has "${bench.beside}" in its name.`);

@@ -33,9 +33,9 @@ export interface CatalogueEntry {
   readonly path: string;
   /** The field that identifies it; its value is what GET webhooks get. */
   readonly idField: string;
-  /** Fields of the record that the e-shop's requests may not write; a change of them alone fires nothing. */
+  /** Fields of the record that the e-shop's requests may not write. */
   readonly responseOnly: readonly string[];
-  /** Those of them that the warehouse writes: a change of one is an update like any other. */
+  /** Those of them that the warehouse writes: a change of one is an update. A change of the others alone fires nothing. */
   readonly warehouseFields?: readonly string[];
   /** The record's schema in a payload of this version. */
   readonly recordSchema: (version: PayloadVersion) => v.GenericSchema;

@@ -2,7 +2,13 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { catalogue, entryOf, sampleOf } from '../../src/domain/catalogue.ts';
 import { payloadVersions } from '../../src/domain/decimal.ts';
-import { eventOfMovement, eventTypeNames, eventTypes, movementOf } from '../../src/domain/event-types.ts';
+import {
+  eventOfMovement,
+  eventOn,
+  eventTypeNames,
+  eventTypes,
+  movementOf,
+} from '../../src/domain/event-types.ts';
 import { eventsOf } from '../../src/domain/fired-events.ts';
 import { renderValue } from '../../src/domain/render.ts';
 
@@ -20,10 +26,19 @@ describe.each(Object.values(catalogue).map((entry) => [entry.kind, entry] as con
   });
 
   test('a change of its own fields alone fires nothing', () => {
-    const own = entry.responseOnly.filter((name) => name !== 'status');
+    const { responseOnly, warehouseFields = [] } = entry;
+    const own = responseOnly.filter((name) => name !== 'status' && !warehouseFields.includes(name));
     const changed = { ...entry.sample, ...Object.fromEntries(own.map((name) => [name, 'another'])) };
     expect(eventsOf(entry, entry.sample, entry.sample)).toEqual([]);
     expect(eventsOf(entry, entry.sample, changed)).toEqual([]);
+  });
+
+  test('a change of a field that the warehouse writes is an update', () => {
+    for (const name of entry.warehouseFields ?? []) {
+      expect(entry.responseOnly).toContain(name);
+      const changed = { ...entry.sample, [name]: 'another' };
+      expect(eventsOf(entry, entry.sample, changed)).toEqual([eventOn(entry.kind, 'updated')]);
+    }
   });
 });
 
