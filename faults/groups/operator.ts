@@ -19,20 +19,30 @@ async function temporal({ stack }: Scene, ...args: string[]): Promise<string> {
   return (await run(stack.temporal.binary, [...args, '--address', stack.temporal.address])).stdout;
 }
 
-const pendingSchema = v.object({ pendingActivities: v.array(v.object({ activityId: v.string() })) });
+const pendingSchema = v.object({
+  pendingActivities: v.array(
+    v.object({ activityId: v.string(), activityType: v.object({ name: v.string() }) }),
+  ),
+});
 
-/** Does something to the activity that a workflow waits for. */
+/** Does something to the attempts of a delivery, once its workflow waits for them: one that has just ended takes no orders. */
 async function toActivity(
   scene: Scene,
   verb: 'pause' | 'unpause' | 'reset',
   workflow: string,
 ): Promise<void> {
-  const activity = await until('a pending activity', async () => {
+  await until(`the attempts to take "${verb}"`, async () => {
     const text = await temporal(scene, 'workflow', 'describe', '--workflow-id', workflow, '--output', 'json');
     const described = v.safeParse(pendingSchema, JSON.parse(text));
-    return described.success ? described.output.pendingActivities[0]?.activityId : undefined;
+    const pending = described.success ? described.output.pendingActivities : [];
+    const attempts = pending.find(({ activityType }) => activityType.name === 'attemptDelivery');
+    if (attempts === undefined) return undefined;
+    const order = ['--workflow-id', workflow, '--activity-id', attempts.activityId];
+    return await temporal(scene, 'activity', verb, ...order).then(
+      () => true,
+      () => undefined,
+    );
   });
-  await temporal(scene, 'activity', verb, '--workflow-id', workflow, '--activity-id', activity);
 }
 
 const exists = (scene: Scene, workflow: string) =>

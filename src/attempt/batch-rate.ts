@@ -8,7 +8,7 @@
 export interface BatchRate {
   /** An attempt has ended. @param idle nothing more waited to begin: then the rate is what there was, and not what is possible */
   ended(idle: boolean): void;
-  /** Attempts per second, lately; without end as long as nothing is known. */
+  /** Attempts per second, lately; infinite until something is known. */
   perSecond(): number;
 }
 

@@ -50,7 +50,7 @@ export interface BatchSignals {
 }
 
 /**
- * Deliveries that are read and begun at once: their records may be large. The first page is small: it has one of each webhook
+ * Deliveries that are read and begun at once: their records may be large. The first page is small: it has one of each e-shop
  * before the second of any, and who has little to deliver does not wait for who has much.
  */
 const PAGE = 32;

@@ -18,8 +18,8 @@ export interface Place {
   /** @param accepted whether the receiver accepted; null where nothing was learned about it */
   leave(accepted: boolean | null): void;
   /**
-   * Too many lookups of the e-shop are under way, most likely of names that nobody answers for. Nobody is to come here for a while,
-   * since each would try in vain; may be called before `leave`.
+   * Too many lookups of the e-shop are under way, most likely of names that nobody answers for. Its webhook is closed for a while, since
+   * each attempt would be in vain; the host is not, as it may be that of other e-shops too. Called before `leave`.
    * @returns in how many milliseconds to ask again
    */
   crowded(): number;
@@ -58,7 +58,7 @@ const HUNG_MS = 2_000;
 /** Until somebody who found no place asks again, in milliseconds. */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
-/** For so long nobody comes where lookups were too many, in milliseconds. */
+/** For so long a webhook is closed where lookups were too many, in milliseconds. */
 const CROWDED_MS = 5_000;
 /** Whoever waits longer than this, in milliseconds, goes before what is still in the database. */
 const QUEUE_MS = 1_000;
@@ -77,6 +77,8 @@ export interface Room {
   nextAt: number;
   /** Since when no place has become free. */
   since: number;
+  /** No place is given until then, however many are free. */
+  closedUntil: number;
 }
 
 /**
@@ -98,11 +100,12 @@ export function createRooms(
 
   /** @returns a place, or the room that is full */
   function placeAt({ eshopId, webhookId, url }: Destination, enteredAt: number): Place | Room {
-    const rooms = [roomIn(webhooks, webhookId), roomIn(hosts, hostOf(url))];
+    const webhook = roomIn(webhooks, webhookId);
+    const rooms = [webhook, roomIn(hosts, hostOf(url))];
     const eshop = roomIn(eshops, eshopId);
     eshop.limit = eshopLimit(eshop.underWay);
     const all = [...rooms, eshop];
-    const full = all.find((room) => room.underWay >= Math.floor(room.limit));
+    const full = all.find((room) => room.closedUntil > enteredAt || room.underWay >= Math.floor(room.limit));
     if (full !== undefined) return full;
     for (const room of all) {
       if (room.underWay === 0) room.since = enteredAt;
@@ -123,11 +126,9 @@ export function createRooms(
       },
       crowded() {
         const at = now();
-        for (const room of rooms) {
-          room.limit = Math.max(1, room.limit / 2);
-          room.nextAt = Math.max(room.nextAt, at + CROWDED_MS);
-        }
-        return Math.max(...rooms.map((room) => waitFor(room, at)));
+        // Of many that find the same at one moment, the first speaks for all.
+        if (webhook.closedUntil <= at) webhook.closedUntil = at + CROWDED_MS;
+        return webhook.closedUntil - at;
       },
     };
   }
@@ -155,7 +156,7 @@ export function createRooms(
       const enteredAt = now();
       const found = placeAt(destination, enteredAt);
       if ('leave' in found) return found;
-      return paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';
+      return found.closedUntil <= enteredAt && paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';
     },
     claimLimits() {
       const at = now();
@@ -178,7 +179,7 @@ function roomIn<K>(rooms: Map<K, Room>, key: K): Room {
   if (rooms.size >= REMEMBERED) {
     for (const [other, { underWay }] of rooms) if (underWay === 0) rooms.delete(other);
   }
-  const room: Room = { underWay: 0, limit: FIRST_LIMIT, meanMs: 1_000, nextAt: 0, since: 0 };
+  const room: Room = { underWay: 0, limit: FIRST_LIMIT, meanMs: 1_000, nextAt: 0, since: 0, closedUntil: 0 };
   rooms.set(key, room);
   return room;
 }
@@ -196,6 +197,7 @@ function learn(room: Room, accepted: boolean | null, ms: number): void {
  * the time for which it has not, so that they ask ever more seldom.
  */
 function waitFor(room: Room, at: number): number {
+  if (room.closedUntil > at) return room.closedUntil - at;
   room.nextAt = Math.max(at, room.nextAt) + room.meanMs / Math.max(1, Math.floor(room.limit));
   const waitMs = Math.max(SHORTEST_WAIT_MS, room.nextAt - at, (at - room.since) / 2);
   return Math.min(LONGEST_WAIT_MS, waitMs);
@@ -203,8 +205,8 @@ function waitFor(room: Room, at: number): number {
 
 function limitsIn<K>(rooms: ReadonlyMap<K, Room>, at: number): ReadonlyMap<K, number> {
   const limits = new Map<K, number>();
-  for (const [key, { underWay, limit, nextAt }] of rooms) {
-    const whole = nextAt > at + QUEUE_MS ? 0 : Math.floor(limit);
+  for (const [key, { underWay, limit, nextAt, closedUntil }] of rooms) {
+    const whole = nextAt > at + QUEUE_MS || closedUntil > at ? 0 : Math.floor(limit);
     // Who may have more is named only while that is used.
     if (whole < FIRST_LIMIT || underWay > FIRST_LIMIT / 2) limits.set(key, whole);
   }
@@ -222,9 +224,10 @@ function claimLimitsIn<K>(rooms: ReadonlyMap<K, Room>, at: number): ReadonlyMap<
   for (const [key, room] of rooms) {
     const { underWay, since, nextAt } = room;
     const limit = Math.floor(room.limit);
-    if (underWay === 0 && limit >= FIRST_LIMIT && at - since > QUEUE_MS) continue;
+    const closed = room.closedUntil > at;
+    if (!closed && underWay === 0 && limit >= FIRST_LIMIT && at - since > QUEUE_MS) continue;
     const pace = paceOf(room, at);
-    const stuck = nextAt > at + QUEUE_MS || (underWay >= limit && pace > MOMENT_MS);
+    const stuck = closed || nextAt > at + QUEUE_MS || (underWay >= limit && pace > MOMENT_MS);
     limits.set(key, stuck ? 0 : Math.floor(limit * Math.max(1, MOMENT_MS / Math.max(1, pace))));
   }
   return limits;

@@ -63,7 +63,7 @@ const BATCH_MS = 333;
  */
 const ENOUGH = 0.5;
 
-/** Of a batch for newcomers, and before it, in milliseconds. */
+/** Deliveries of a batch for newcomers, and how long after the last claim it may come, in milliseconds. */
 const NEWCOMERS = 16;
 const NEWCOMERS_WAIT_MS = 150;
 
@@ -181,7 +181,7 @@ export function createSlots(
       keepsPromise(batchId);
       const forget = () => {
         promised.delete(batchId);
-        busyIn.delete(batchId);
+        if (!held.has(batchId)) busyIn.delete(batchId);
       };
       promised.set(batchId, { count, timer: setTimeout(forget, PROMISE_MS).unref() });
       busyIn.set(batchId, busy);

@@ -32,7 +32,7 @@ export interface LoginAttempt {
  * what it has for that e-shop. So neither keeps the other e-shops out that share the address, as all do behind a proxy;
  * and no number of guesses at one e-shop is let through by the others. Where the e-shop is named by a number, those that are
  * nobody's are counted like the others, or the refusals would tell which ones exist; so that making them up is no way round
- * all limits, an address also has one for all numbers together.
+ * all limits, an address also has one for all numbers together. There alone many failures keep all e-shops of an address out.
  */
 export interface LoginLimits {
   /**

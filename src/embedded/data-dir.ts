@@ -39,8 +39,8 @@ export interface DataDir {
   /** Reads a file of the folder, or writes it once with mode 0600. */
   readOrCreate(name: string, make: () => string | Promise<string>): Promise<string>;
   read(name: string): Promise<string | undefined>;
-  /** Replaces a file in one step, mode 0600. */
-  write(name: string, content: string): Promise<void>;
+  /** Replaces a file in one step. @param mode default: 0600 */
+  write(name: string, content: string, mode?: number): Promise<void>;
   remove(name: string): Promise<void>;
   readInstance(): Promise<Instance>;
   writeInstance(instance: Instance): Promise<void>;
@@ -81,10 +81,10 @@ export function dataDirAt(directory: string): DataDir {
     async read(name) {
       return await readFile(join(path, name), 'utf8').catch(() => undefined);
     },
-    async write(name, content) {
+    async write(name, content, mode = 0o600) {
       const temporary = join(path, `.${name}.${randomBytes(4).toString('hex')}`);
-      await writeFile(temporary, content, { mode: 0o600 });
-      await chmod(temporary, 0o600);
+      await writeFile(temporary, content, { mode });
+      await chmod(temporary, mode);
       await rename(temporary, join(path, name));
     },
     async remove(name) {

@@ -10,6 +10,9 @@ import { isListed } from './processes.ts';
 /** Where they are noted. */
 export const OPERATOR_CONSOLES = 'operator-consoles.json';
 
+/** For the instance's account too, where another one runs the command; nothing in it is confidential. */
+const READABLE = 0o644;
+
 const noted = v.array(v.object({ pid: v.pipe(v.number(), v.integer(), v.minValue(1)), port: v.number() }));
 /** A console: its process, and its port on 127.0.0.1. */
 type OperatorConsole = v.InferOutput<typeof noted>[number];
@@ -36,7 +39,7 @@ export async function noteConsole(dataDir: DataDir, port: number): Promise<() =>
       (each) => isListed(each.pid) && !(each.pid === mine.pid && each.port === mine.port),
     );
   const note = async (consoles: readonly OperatorConsole[]) =>
-    await dataDir.write(OPERATOR_CONSOLES, `${JSON.stringify(consoles)}\n`).catch(() => {});
+    await dataDir.write(OPERATOR_CONSOLES, `${JSON.stringify(consoles)}\n`, READABLE).catch(() => {});
   await note([...(await others()), mine]);
   return async () => {
     const left = await others();

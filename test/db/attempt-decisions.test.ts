@@ -164,10 +164,14 @@ test('while too many lookups of its e-shop are under way an attempt is planned a
   });
   const planned = await loadForAttempt(database.sql, deliveryId);
   expect(Number(planned?.nextAttemptAt) - Number(planned?.now)).toBeGreaterThan(4_000);
-  expect(planned).toMatchObject({ state: 'pending', attemptsMade: 0 });
-  const putOff = await attempt(null, { rooms, lastChance: true }, crowded);
+  expect(planned).toMatchObject({ state: 'pending', attemptsMade: 0, windowStartedAt: null });
+  // The webhook is closed.
+  expect(await attempt(null, { rooms, lastChance: false })).toMatchObject({ reason: 'noRoom' });
+  expect(sent).toHaveLength(1);
+  const putOff = await attempt(null, { rooms: createRooms(2), lastChance: true }, crowded);
   expect(putOff).toEqual({ kind: 'putOff', reason: 'noRoom', ms: expect.any(Number) });
   expect(sent.map(({ number }) => number)).toEqual([1, 1]);
+  await database.sql`update attempts set started_at = started_at - interval '1 hour'`;
   await attempt();
   expect(await loadForAttempt(database.sql, deliveryId)).toMatchObject({ attemptsMade: 1, lateMs: 0 });
 });

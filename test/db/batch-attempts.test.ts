@@ -415,9 +415,9 @@ describe('made again', () => {
     const counts = await makeBatch({ ...deps, batchRooms: rooms }, order, neither);
     expect(counts).toEqual({ delivered: 0, handedBack: 0, putBack: 3, left: 0 });
     const [row] = await database.sql`
-      select count(*)::int as count, max(attempts_made) as attempts from deliveries
+      select count(*)::int as count, max(attempts_made) as attempts, count(window_started_at)::int as windows from deliveries
       where state = 'pending' and batch_id is null and dispatched_at is null and handed_back_at is null`;
-    expect(row).toEqual({ count: 3, attempts: 0 });
+    expect(row).toEqual({ count: 3, attempts: 0, windows: 0 });
     expect(rooms.claimLimits().webhooks.get(webhookId)).toBe(0);
     expect(rooms.limits().webhooks.get(webhookId)).toBe(0);
   });

@@ -1,7 +1,7 @@
 /** Which ports an instance knows to be its own, by what it is configured with and what it has started. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -58,6 +58,14 @@ describe("the operators' console", () => {
     expect([later.includes('127.0.0.1', port), later.includes('127.0.0.1', port + 1)]).toEqual([false, true]);
     await other();
     expect(await readdir((await folder()).path)).toEqual([]);
+  });
+
+  test('read by the instance, whichever account notes it', async () => {
+    const dataDir = await folder();
+    const forget = await noteConsole(dataDir, port);
+    const { mode } = await stat(dataDir.join(OPERATOR_CONSOLES));
+    expect(mode & 0o777).toBe(0o644);
+    await forget();
   });
 
   test('not one that was killed; the next one no longer notes it', async () => {

@@ -6,6 +6,7 @@
 import { anyOf } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import type { BatchRun } from './batches.ts';
+import { windowNotBegun } from './deliveries.ts';
 
 /**
  * `held_by_us`: a row while this execution is the one that holds the batch. Locked, so that none follows it before what is
@@ -83,10 +84,10 @@ export async function putBack(sql: Sql, batch: BatchRun, ids: readonly string[])
   await sql`
     with ${heldBy(sql, batch)},
     changed as (
-      update deliveries set batch_id = null, dispatched_at = null,
-        claimed_until = now() + make_interval(secs => ${NO_ROOM_SECONDS})
-      where batch_id = ${batch.id} and state in ('pending', 'retrying') and ${anyOf(sql, sql`id`, ids)}
+      update deliveries d set batch_id = null, dispatched_at = null,
+        claimed_until = now() + make_interval(secs => ${NO_ROOM_SECONDS}), ${windowNotBegun(sql)}
+      where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
         and exists (select from held_by_us)
-      returning id)
+      returning d.id)
     update batches set put_back = put_back + (select count(*) from changed) where id = ${batch.id}`;
 }

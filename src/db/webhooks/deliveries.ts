@@ -19,6 +19,15 @@ export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: n
 }
 
 /**
+ * Of a delivery `d` whose first attempt was begun and then not made: its window begins with the attempt that is made. What an
+ * inactive webhook has begun goes on.
+ */
+export const windowNotBegun = (sql: Sql) => sql`
+    window_started_at = case when not exists (
+      select from attempts a where a.delivery_id = d.id and a.number = 1 and a.finished_at is null and a.started_at = d.window_started_at)
+      then d.window_started_at end`;
+
+/**
  * Plans an attempt anew that cannot be made now. What was planned is not late by this.
  * @param attemptsMade as read: an attempt recorded in the meantime keeps its own plan
  */
@@ -29,7 +38,7 @@ export async function deferAttempt(
   waitMs: number,
 ): Promise<void> {
   await sql`
-    update deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${waitMs / 1_000})
+    update deliveries d set next_attempt_at = clock_timestamp() + make_interval(secs => ${waitMs / 1_000}), ${windowNotBegun(sql)}
     where d.id = ${deliveryId} and d.attempts_made = ${attemptsMade} and d.state in ('pending', 'retrying')`;
 }
 
