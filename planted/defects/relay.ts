@@ -150,8 +150,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'batches-wait-for-receivers-that-hang',
     file: 'src/attempt/rooms.ts',
-    text: "return paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';",
-    replacement: "return paceOf(found, enteredAt) <= slots * MOMENT_MS ? 'soon' : 'later';",
+    text: "paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';",
+    replacement: "paceOf(found, enteredAt) <= slots * MOMENT_MS ? 'soon' : 'later';",
     noticed:
       'In a rush, batches are held open by a receiver that does not answer, and their deliveries with them.',
     caughtBy: [
