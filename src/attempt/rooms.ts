@@ -105,7 +105,7 @@ export function createRooms(
     const eshop = roomIn(eshops, eshopId);
     eshop.limit = eshopLimit(eshop.underWay);
     const all = [...rooms, eshop];
-    const full = all.find((room) => room.closedUntil > enteredAt || room.underWay >= Math.floor(room.limit));
+    const full = all.find((room) => isClosed(room, enteredAt) || room.underWay >= Math.floor(room.limit));
     if (full !== undefined) return full;
     for (const room of all) {
       if (room.underWay === 0) room.since = enteredAt;
@@ -127,7 +127,7 @@ export function createRooms(
       crowded() {
         const at = now();
         // Of many that find the same at one moment, the first speaks for all.
-        if (webhook.closedUntil <= at) webhook.closedUntil = at + CROWDED_MS;
+        if (!isClosed(webhook, at)) webhook.closedUntil = at + CROWDED_MS;
         return webhook.closedUntil - at;
       },
     };
@@ -156,7 +156,7 @@ export function createRooms(
       const enteredAt = now();
       const found = placeAt(destination, enteredAt);
       if ('leave' in found) return found;
-      return found.closedUntil <= enteredAt && paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';
+      return !isClosed(found, enteredAt) && paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';
     },
     claimLimits() {
       const at = now();
@@ -172,6 +172,8 @@ export function createRooms(
     },
   };
 }
+
+const isClosed = ({ closedUntil }: Room, at: number) => closedUntil > at;
 
 function roomIn<K>(rooms: Map<K, Room>, key: K): Room {
   const known = rooms.get(key);
@@ -197,7 +199,7 @@ function learn(room: Room, accepted: boolean | null, ms: number): void {
  * the time for which it has not, so that they ask ever more seldom.
  */
 function waitFor(room: Room, at: number): number {
-  if (room.closedUntil > at) return room.closedUntil - at;
+  if (isClosed(room, at)) return room.closedUntil - at;
   room.nextAt = Math.max(at, room.nextAt) + room.meanMs / Math.max(1, Math.floor(room.limit));
   const waitMs = Math.max(SHORTEST_WAIT_MS, room.nextAt - at, (at - room.since) / 2);
   return Math.min(LONGEST_WAIT_MS, waitMs);
@@ -205,8 +207,9 @@ function waitFor(room: Room, at: number): number {
 
 function limitsIn<K>(rooms: ReadonlyMap<K, Room>, at: number): ReadonlyMap<K, number> {
   const limits = new Map<K, number>();
-  for (const [key, { underWay, limit, nextAt, closedUntil }] of rooms) {
-    const whole = nextAt > at + QUEUE_MS || closedUntil > at ? 0 : Math.floor(limit);
+  for (const [key, room] of rooms) {
+    const { underWay, limit, nextAt } = room;
+    const whole = nextAt > at + QUEUE_MS || isClosed(room, at) ? 0 : Math.floor(limit);
     // Who may have more is named only while that is used.
     if (whole < FIRST_LIMIT || underWay > FIRST_LIMIT / 2) limits.set(key, whole);
   }
@@ -224,7 +227,7 @@ function claimLimitsIn<K>(rooms: ReadonlyMap<K, Room>, at: number): ReadonlyMap<
   for (const [key, room] of rooms) {
     const { underWay, since, nextAt } = room;
     const limit = Math.floor(room.limit);
-    const closed = room.closedUntil > at;
+    const closed = isClosed(room, at);
     if (!closed && underWay === 0 && limit >= FIRST_LIMIT && at - since > QUEUE_MS) continue;
     const pace = paceOf(room, at);
     const stuck = closed || nextAt > at + QUEUE_MS || (underWay >= limit && pace > MOMENT_MS);

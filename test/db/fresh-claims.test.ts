@@ -8,6 +8,7 @@ import { expect, type TestContext, test } from 'vitest';
 import { createSlots, type Slots } from '../../src/attempt/slots.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
+import type { Pool } from '../../src/db/pool.ts';
 import { dispatchBatch } from '../../src/relay/batches.ts';
 import { type DeliveriesDeps, dispatchDeliveries } from '../../src/relay/deliveries.ts';
 import { createHandBackPace } from '../../src/relay/hand-back-pace.ts';
@@ -53,6 +54,21 @@ async function relay(
   return { deps, precedence, eshopId, fire: (count: number) => fireMany({ sql, eshopId }, count) };
 }
 
+/** Another e-shop, and what starts batches: it notes how many deliveries each has of the first and of the other. */
+async function besideAnother(sql: Pool, eshopId: number) {
+  const other = await createEshop(sql, { name: 'Cups', email: 'cups@shop.example' });
+  await insertWebhook(sql, other.eshopId, 'CREATE_ORDER');
+  const batches: number[][] = [];
+  const starter = {
+    async startBatch(_id: string, deliveries: readonly { readonly eshopId: number }[]) {
+      const of = (id: number) => deliveries.filter((each) => each.eshopId === id).length;
+      batches.push([of(eshopId), of(other.eshopId)]);
+      return true;
+    },
+  };
+  return { other, batches, starter };
+}
+
 test('of a trickle a batch leaves nothing', async (context) => {
   const { deps, precedence, fire } = await relay(context);
   await fire(3);
@@ -72,21 +88,12 @@ test('of a rush a batch leaves something', async (context) => {
 
 test('once an e-shop that imports has had its share, batches are made of what others have', async (context) => {
   const { deps, precedence, eshopId, fire } = await relay(context);
-  const other = await createEshop(deps.sql, { name: 'Cups', email: 'cups@shop.example' });
-  await insertWebhook(deps.sql, other.eshopId, 'CREATE_ORDER');
+  const { other, batches, starter } = await besideAnother(deps.sql, eshopId);
   const imports = createImports(
     () => 0,
     () => 0,
   );
   imports.heard(eshopId);
-  const batches: number[][] = [];
-  const starter = {
-    async startBatch(_id: string, deliveries: readonly { readonly eshopId: number }[]) {
-      const of = (id: number) => deliveries.filter((each) => each.eshopId === id).length;
-      batches.push([of(eshopId), of(other.eshopId)]);
-      return true;
-    },
-  };
   const lane = createLane('auto');
   lane.claimed({ waitedMs: 2_000, more: true, many: true, late: false, keptMs: 0 });
   // Those before have been made by then.
@@ -112,16 +119,7 @@ test('while a batch is being made, who has hardly anything under way gets a smal
   let now = 0;
   const slots = createSlots(SLOTS, undefined, () => now);
   const { deps, precedence, eshopId, fire } = await relay(context, slots);
-  const other = await createEshop(deps.sql, { name: 'Cups', email: 'cups@shop.example' });
-  await insertWebhook(deps.sql, other.eshopId, 'CREATE_ORDER');
-  const batches: number[][] = [];
-  const starter = {
-    async startBatch(_id: string, deliveries: readonly { readonly eshopId: number }[]) {
-      const of = (id: number) => deliveries.filter((each) => each.eshopId === id).length;
-      batches.push([of(eshopId), of(other.eshopId)]);
-      return true;
-    },
-  };
+  const { other, batches, starter } = await besideAnother(deps.sql, eshopId);
   const next = () => dispatchBatch({ ...deps, starter }, createLane('batch'), precedence);
   await fire(600);
   await next();

@@ -23,7 +23,7 @@ export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: n
  * inactive webhook has begun goes on.
  */
 export const windowNotBegun = (sql: Sql) => sql`
-    window_started_at = case when not exists (
+    window_started_at = case when d.window_started_at is not null and not exists (
       select from attempts a where a.delivery_id = d.id and a.number = 1 and a.finished_at is null and a.started_at = d.window_started_at)
       then d.window_started_at end`;
 
