@@ -1,13 +1,10 @@
-/**
- * The activities of a batch: `makeBatch` in Temporal's terms.
- * @module
- */
+/** The activities of a batch: `makeBatch` in Temporal's terms. */
 import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
 import { type BatchDeps, makeBatch } from '../src/attempt/make-batch.ts';
 import { handBackAll } from '../src/db/webhooks/batch-returns.ts';
 import { countBatch } from '../src/db/webhooks/batches.ts';
-import { eitherSignal } from '../src/either-signal.ts';
+import { eitherSignal } from '../src/lib/either-signal.ts';
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 

@@ -1,7 +1,4 @@
-/**
- * The steps of a delivery on our own database.
- * @module
- */
+/** The steps of a delivery on our own database. */
 import type { Logger } from 'pino';
 import { type DeliverySituation, finalState, situationOf } from '../src/attempt/situation.ts';
 import type { DeliveryWatch } from '../src/attempt/watch.ts';

@@ -1,7 +1,4 @@
-/**
- * Every activity, made from what it receives.
- * @module
- */
+/** Every activity, made from what it receives. */
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import type { DeliveryActivities } from '../workflows/delivery-types.ts';
 import type { RecoveryActivities } from '../workflows/recovery-types.ts';

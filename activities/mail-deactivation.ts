@@ -1,7 +1,4 @@
-/**
- * The e-mail after a deactivation (docs/interface.md, D7).
- * @module
- */
+/** The e-mail after a deactivation (docs/interface.md, D7). */
 import type { Pool } from '../src/db/pool.ts';
 import { readDeactivation, recordMailed, recordMailRefused } from '../src/db/webhooks/deactivations.ts';
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';

@@ -1,7 +1,6 @@
 /**
  * An e-mail that is due: sent once, unless we die between the mail server's response and recording it; then it is sent
  * twice, with the same Message-ID.
- * @module
  */
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';

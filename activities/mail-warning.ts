@@ -1,7 +1,4 @@
-/**
- * The e-mail before a deactivation (docs/interface.md, W15).
- * @module
- */
+/** The e-mail before a deactivation (docs/interface.md, W15). */
 import {
   dropWarning,
   readWarning,

@@ -1,7 +1,4 @@
-/**
- * The steps of a recovery on our own database.
- * @module
- */
+/** The steps of a recovery on our own database. */
 import type { Pool } from '../src/db/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../src/db/recoveries/recoveries.ts';
 import { type RecoveryStep, stepRecovery } from '../src/db/recoveries/step.ts';

@@ -1,7 +1,4 @@
-/**
- * The release of a pre-order.
- * @module
- */
+/** The release of a pre-order. */
 import { databaseTime } from '../src/db/clock.ts';
 import type { Pool } from '../src/db/pool.ts';
 import { readReleaseTime, releasePreOrder } from '../src/db/records/order-release.ts';

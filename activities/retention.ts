@@ -1,7 +1,4 @@
-/**
- * The retention's run, as an activity.
- * @module
- */
+/** The retention's run, as an activity. */
 import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Pool } from '../src/db/pool.ts';

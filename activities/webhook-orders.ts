@@ -1,7 +1,4 @@
-/**
- * What operators ask of webhooks by starting a workflow, through the functions of the command `waybill`.
- * @module
- */
+/** What operators ask of webhooks by starting a workflow, through the functions of the command `waybill`. */
 import type { Logger } from 'pino';
 import * as v from 'valibot';
 import type { Pool } from '../src/db/pool.ts';

@@ -1,7 +1,4 @@
-/**
- * Heartbeats: how Temporal notices within seconds that a worker died in the middle of an activity.
- * @module
- */
+/** Heartbeats: how Temporal notices within seconds that a worker died in the middle of an activity. */
 import type { Context } from '@temporalio/activity';
 
 /** Activities shorter than this send no heartbeat at all, in milliseconds. */

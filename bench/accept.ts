@@ -4,13 +4,12 @@
  * same Postgres.
  *
  *     npm run bench:accept -- --compare ../before --rounds 3
- * @module
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { stopOnInterruption } from '../src/shutdown.ts';
+import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { measureHolds } from './accept/holds.ts';
 import { acceptReport, oneMeasure } from './accept/report.ts';
 import { type Measure, runScenario, scenarios } from './accept/scenarios.ts';

@@ -1,7 +1,6 @@
 /**
  * What Waybill is to reach, as ratios of figures of one run: of several runs it is the median of their ratios, since a machine that is
  * slower for a while is slower for all that one run compares.
- * @module
  */
 import { median } from './figures.ts';
 import { latencyName as beforeName } from './sections/before.ts';

@@ -1,14 +1,11 @@
-/**
- * A backlog of deliveries, written as the API writes them, and kept back until it is all there.
- * @module
- */
+/** A backlog of deliveries, written as the API writes them, and kept back until it is all there. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createEshop } from '../src/db/eshops.ts';
 import { notifierOf } from '../src/db/outbox/notify.ts';
 import type { Pool } from '../src/db/pool.ts';
 import { transaction } from '../src/db/transaction.ts';
 import { createWebhook, deleteWebhook } from '../src/db/webhooks/webhooks.ts';
-import { createKeys, newWebhookSecret } from '../src/keys.ts';
+import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
 import { recordEvent } from '../test/support/record-event.ts';
 
 /** Deliveries that wait for their release. */

@@ -1,7 +1,4 @@
-/**
- * Child processes: started with a log file of their own, ended by their id.
- * @module
- */
+/** Child processes: started with a log file of their own, ended by their id. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';

@@ -5,7 +5,6 @@
  *     DATABASE_URL=postgres://… node --import tsx bench/claims.ts [stored deliveries] [waiting deliveries]
  *
  * The user must be a superuser: the plan comes from auto_explain.
- * @module
  */
 import postgres from 'postgres';
 import { UNBOUNDED } from '../src/db/outbox/claim.ts';

@@ -1,7 +1,4 @@
-/**
- * The processor time that processes have used, from `/proc` (Linux only).
- * @module
- */
+/** The processor time that processes have used, from `/proc` (Linux only). */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 

@@ -1,7 +1,4 @@
-/**
- * A backlog of deliveries, drained by the workers that run: how fast, and what each delivery costs.
- * @module
- */
+/** A backlog of deliveries, drained by the workers that run: how fast, and what each delivery costs. */
 import { type BacklogShape, createBacklog } from './backlog.ts';
 import type { Milliseconds } from './cpu.ts';
 import { percentile } from './figures.ts';

@@ -1,7 +1,4 @@
-/**
- * Medians, percentiles and a table of them.
- * @module
- */
+/** Medians, percentiles and a table of them. */
 
 /** The median; NaN of nothing. */
 export function median(values: readonly number[]): number {

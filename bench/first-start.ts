@@ -5,7 +5,6 @@
  *
  *     npm run bench:first-start -- --ways path,wheel,cache
  *     npm run bench:first-start -- --ways go        # minutes
- * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +17,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import * as v from 'valibot';
 import { freePort } from '../src/embedded/ports.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
-import { stopOnInterruption } from '../src/shutdown.ts';
+import { stopOnInterruption } from '../src/lib/shutdown.ts';
 
 /** Where the program comes from: what of PATH is hidden, so that it can come from nowhere else. */
 const WAYS = {

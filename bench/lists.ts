@@ -5,7 +5,6 @@
  *
  *     npm run bench:lists -- --rows 2000000 --deepest
  *     npm run bench:lists -- --screens
- * @module
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +12,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { migrate } from '../src/db/migrate.ts';
 import { createPool } from '../src/db/pool.ts';
-import { stopOnInterruption } from '../src/shutdown.ts';
+import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { listsTable, type Measured, measureList, slowest } from './lists/measure.ts';
 import { createPlanner } from './lists/plan.ts';
 import { directions, listQueries } from './lists/queries.ts';

@@ -4,11 +4,10 @@
  *
  *     npm run bench -- --only calm,rush --runs 3
  *     npm run bench -- --quick
- * @module
  */
 import { loadavg } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { stopOnInterruption } from '../src/shutdown.ts';
+import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { judge } from './acceptance.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
 import { json, machine, report } from './report.ts';

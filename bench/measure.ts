@@ -1,7 +1,4 @@
-/**
- * Processor time of a stretch of work, by the processes that carry it.
- * @module
- */
+/** Processor time of a stretch of work, by the processes that carry it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuMilliseconds, difference, type Milliseconds } from './cpu.ts';
 import type { Stack } from './stack.ts';

@@ -1,7 +1,4 @@
-/**
- * What the options of the measuring programs take: numbers, checked while the command line is read.
- * @module
- */
+/** What the options of the measuring programs take: numbers, checked while the command line is read. */
 import { InvalidArgumentError } from 'commander';
 
 /** A number above zero, such as a rate. */

@@ -1,7 +1,4 @@
-/**
- * The receiver as its parent sees it.
- * @module
- */
+/** The receiver as its parent sees it. */
 import { fork } from 'node:child_process';
 import type { Arrivals, ArrivalsWanted, ReceiverMessage } from './receiver.ts';
 

@@ -2,7 +2,6 @@
  * The receiver, as a process of its own: notes when each delivery arrived first and when its second attempt did, and answers 200 at
  * once, or what the path says: `/failing` 503, `/later/<milliseconds since 1970>` 503 with that time as `Retry-After`, `/tired` 503
  * after almost two seconds, `/slow` after three seconds, `/silent` never.
- * @module
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 

@@ -1,7 +1,4 @@
-/**
- * What the bench prints: one table of all figures, and the acceptance.
- * @module
- */
+/** What the bench prints: one table of all figures, and the acceptance. */
 import { cpus, totalmem } from 'node:os';
 import type { Judged } from './acceptance.ts';
 import { median, shown, table } from './figures.ts';

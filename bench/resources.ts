@@ -1,7 +1,4 @@
-/**
- * What a process holds, from `/proc` (Linux only).
- * @module
- */
+/** What a process holds, from `/proc` (Linux only). */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The resident set of a process, in MiB. */

@@ -1,7 +1,6 @@
 /**
  * The two kinds of round: orders at a steady pace, for the time a delivery takes when nothing queues; and orders as
  * fast as they are taken, for the most that goes through and what each delivery costs.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Milliseconds } from './cpu.ts';

@@ -1,8 +1,5 @@
-/**
- * Runs sections one after the other, each on stacks of its own.
- * @module
- */
-import { createShutdown, type Shutdown } from '../src/shutdown.ts';
+/** Runs sections one after the other, each on stacks of its own. */
+import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import type { Bench, Section } from './sections/section.ts';
 import type { Sheet } from './sheet.ts';
 import { startStack } from './stack.ts';

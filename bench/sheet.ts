@@ -1,7 +1,4 @@
-/**
- * What a run of the bench has found: figures by section, name and column, with one value per run.
- * @module
- */
+/** What a run of the bench has found: figures by section, name and column, with one value per run. */
 /**
  * What is compared: the engine's floor, Waybill in the three settings of `FIRST_ATTEMPTS`, the code of a batch without any
  * Temporal, the sender without anything, and another checkout.

@@ -1,7 +1,4 @@
-/**
- * An e-shop as the bench plays it, with its warehouse, through the HTTP API alone.
- * @module
- */
+/** An e-shop as the bench plays it, with its warehouse, through the HTTP API alone. */
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { Agent } from 'undici';

@@ -1,7 +1,4 @@
-/**
- * How much of everything is measured.
- * @module
- */
+/** How much of everything is measured. */
 
 /** Counts, unless they say seconds. */
 export interface Sizes {

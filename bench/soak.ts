@@ -3,11 +3,10 @@
  * half of that for a long time, and shows every minute what the processes hold.
  *
  *     npm run bench:soak -- --minutes 30
- * @module
  */
 import { Command } from 'commander';
 import type { Pool } from '../src/db/pool.ts';
-import { stopOnInterruption } from '../src/shutdown.ts';
+import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { median, percentile, shown, table } from './figures.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
 import { openFiles, residentMiB } from './resources.ts';

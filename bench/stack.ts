@@ -1,7 +1,6 @@
 /**
  * Everything that the bench measures, started for it alone in a temporary folder: Postgres, Temporal, a receiver, and
  * Waybill's processes as they are asked for.
- * @module
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -17,7 +16,7 @@ import { freePort } from '../src/embedded/ports.ts';
 import { startPostgres } from '../src/embedded/postgres.ts';
 import { startTemporal } from '../src/embedded/temporal.ts';
 import { findTemporal } from '../src/embedded/temporal-binary.ts';
-import { createShutdown, type Shutdown } from '../src/shutdown.ts';
+import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import { startDnsServer } from '../test/support/dns-server.ts';
 import { type Child, startChild } from './children.ts';
 import { type Engine, startCluster } from './cluster/cluster.ts';

@@ -1,7 +1,4 @@
-/**
- * Deliveries of the last four weeks, as they are stored when all is done: to measure among many of them.
- * @module
- */
+/** Deliveries of the last four weeks, as they are stored when all is done: to measure among many of them. */
 import type { Pool } from '../src/db/pool.ts';
 import { benchRecord } from './backlog.ts';
 

@@ -1,10 +1,7 @@
-/**
- * Workflow tasks that no worker ended in time: each is a step that was delayed by seconds.
- * @module
- */
+/** Workflow tasks that no worker ended in time: each is a step that was delayed by seconds. */
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { eachLimited } from '../src/each-limited.ts';
+import { eachLimited } from '../src/lib/each-limited.ts';
 
 /** Histories that are looked at, the newest ones: reading all of many thousands would take longer than the trial. */
 const MOST = 2_000;

@@ -1,6 +1,5 @@
 /**
  * A trial of neighbours: one e-shop sends orders at an easy pace, alone and then beside something that troubles it.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Line } from './rounds.ts';

@@ -1,7 +1,4 @@
-/**
- * What troubles a neighbour: the scenarios that Waybill was once seen to fail in.
- * @module
- */
+/** What troubles a neighbour: the scenarios that Waybill was once seen to fail in. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from '../src/db/transaction.ts';
 import { recordEvent } from '../test/support/record-event.ts';

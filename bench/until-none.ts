@@ -1,7 +1,4 @@
-/**
- * Waiting for deliveries of a benchmark.
- * @module
- */
+/** Waiting for deliveries of a benchmark. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const POLL_MS = 500;

@@ -2,7 +2,6 @@
  * What the attempts of the rush lane reach without any Temporal, as a process of its own: the same claims, the same
  * batches and the same attempt code, begun by a call instead of a workflow. The bound that no engine can pass. Nothing
  * that a batch hands back is followed up.
- * @module
  */
 import pino from 'pino';
 import { makeBatch } from '../src/attempt/make-batch.ts';
@@ -12,11 +11,11 @@ import { unwatched } from '../src/attempt/watch.ts';
 import { createPool } from '../src/db/pool.ts';
 import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
-import { createKeys } from '../src/keys.ts';
 import { dispatchBatch } from '../src/relay/batches.ts';
 import { createImports } from '../src/relay/imports.ts';
 import { createLane } from '../src/relay/lane.ts';
 import { startLoop } from '../src/relay/loop.ts';
+import { createKeys } from '../src/secrets/keys.ts';
 import { untraced } from '../src/traces/traces.ts';
 
 const { DATABASE_URL = '', SECRET_KEY = '', DELIVERY_ALLOW_CIDRS = '' } = process.env;

@@ -1,11 +1,8 @@
-/**
- * The API as the demonstration uses it: two users, JSON, and a sentence for everything that is refused.
- * @module
- */
+/** The API as the demonstration uses it: two users, JSON, and a sentence for everything that is refused. */
 import * as v from 'valibot';
-import type { EshopCredentials } from '../src/accounts.ts';
+import type { EshopCredentials } from '../src/app/accounts.ts';
 import type { Role } from '../src/domain/role.ts';
-import { UserError } from '../src/user-error.ts';
+import { UserError } from '../src/lib/user-error.ts';
 
 /** How long one answer may take, in milliseconds. */
 const PATIENCE_MS = 30_000;

@@ -1,13 +1,10 @@
-/**
- * `waybill demo`: a day of a small warehouse, played against a running instance through its HTTP API.
- * @module
- */
+/** `waybill demo`: a day of a small warehouse, played against a running instance through its HTTP API. */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../src/command-line.ts';
 import { readSettings } from '../src/config/config.ts';
-import { INTERRUPTED, onInterruption } from '../src/shutdown.ts';
-import { UserError } from '../src/user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../src/lib/command-line.ts';
+import { INTERRUPTED, onInterruption } from '../src/lib/shutdown.ts';
+import { UserError } from '../src/lib/user-error.ts';
 import { createClient } from './client.ts';
 import { runDemo } from './demo.ts';
 import { createProgress } from './progress.ts';

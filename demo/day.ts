@@ -1,7 +1,4 @@
-/**
- * A day of a small warehouse.
- * @module
- */
+/** A day of a small warehouse. */
 import { goods, kit } from './goods.ts';
 import type { Phase } from './steps.ts';
 import type { Day } from './stories/context.ts';

@@ -1,7 +1,4 @@
-/**
- * The whole of a demonstration: webhooks, the day, the deliveries, the figures; and nothing left behind.
- * @module
- */
+/** The whole of a demonstration: webhooks, the day, the deliveries, the figures; and nothing left behind. */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';

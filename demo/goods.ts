@@ -1,7 +1,4 @@
-/**
- * What the demonstration's warehouse has on its shelves, who sends it and who buys it.
- * @module
- */
+/** What the demonstration's warehouse has on its shelves, who sends it and who buys it. */
 
 /** A product of the day. Prices in CZK, weights in grams. */
 export interface Good {

@@ -1,7 +1,4 @@
-/**
- * The line on a terminal that says how far the day is.
- * @module
- */
+/** The line on a terminal that says how far the day is. */
 import ora from 'ora';
 
 const WIDTH = 24;

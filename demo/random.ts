@@ -1,7 +1,4 @@
-/**
- * Chance that can be repeated.
- * @module
- */
+/** Chance that can be repeated. */
 import { createHash } from 'node:crypto';
 
 /** Chance from a seed: the same seed gives the same choices in the same order. */

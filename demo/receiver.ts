@@ -1,6 +1,5 @@
 /**
  * A receiver as an e-shop would write it, with the kit: every delivery is verified, and the good ones are counted per kind.
- * @module
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,11 +1,8 @@
-/**
- * Plays a day: phases in turn, their stories side by side, no more requests in a second than asked for.
- * @module
- */
+/** Plays a day: phases in turn, their stories side by side, no more requests in a second than asked for. */
 import pLimit from 'p-limit';
 import pThrottle from 'p-throttle';
 import * as v from 'valibot';
-import { UserError } from '../src/user-error.ts';
+import { UserError } from '../src/lib/user-error.ts';
 import type { Answer, ApiRequest, Client } from './client.ts';
 import { pause } from './pause.ts';
 import type { Phase, Step, Wait } from './steps.ts';

@@ -1,7 +1,4 @@
-/**
- * What a day is made of: phases of stories, stories of steps. All of it is data; `runner.ts` plays it.
- * @module
- */
+/** What a day is made of: phases of stories, stories of steps. All of it is data; `runner.ts` plays it. */
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
 

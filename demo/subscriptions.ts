@@ -1,7 +1,4 @@
-/**
- * The demonstration's own webhooks: one per kind of event, made before the day and removed after it.
- * @module
- */
+/** The demonstration's own webhooks: one per kind of event, made before the day and removed after it. */
 import * as v from 'valibot';
 import { type EventType, eventTypeNames, packingListEventTypes } from '../src/domain/event-types.ts';
 import type { Client } from './client.ts';

@@ -1,7 +1,4 @@
-/**
- * What the day came to: a table for a person, an object for a program.
- * @module
- */
+/** What the day came to: a table for a person, an object for a program. */
 import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
 
 /** The figures of one kind of event. */

@@ -1,13 +1,10 @@
-/**
- * Which instance the day is played against, and as whom.
- * @module
- */
+/** Which instance the day is played against, and as whom. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { parseCredentials } from '../src/accounts.ts';
+import { parseCredentials } from '../src/app/accounts.ts';
 import type { Settings } from '../src/config/variables.ts';
 import { openDataDir } from '../src/embedded/data-dir.ts';
-import { UserError } from '../src/user-error.ts';
+import { UserError } from '../src/lib/user-error.ts';
 import type { DemoCredentials } from './client.ts';
 
 /** What a person may say about it. */

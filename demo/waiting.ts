@@ -1,7 +1,6 @@
 /**
  * Waiting for deliveries, as long as they come: a backlog takes its time, a missing worker takes for ever, and a receiver
  * that fails is neither.
- * @module
  */
 import type { EventType } from '../src/domain/event-types.ts';
 import { pause } from './pause.ts';

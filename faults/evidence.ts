@@ -1,7 +1,4 @@
-/**
- * What the database says about a round.
- * @module
- */
+/** What the database says about a round. */
 import type { Pool } from '../src/db/pool.ts';
 import type { StoredState } from '../src/domain/delivery-state.ts';
 import type { EventType } from '../src/domain/event-types.ts';

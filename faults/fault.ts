@@ -1,7 +1,4 @@
-/**
- * What a fault is, and the scene it is injected into.
- * @module
- */
+/** What a fault is, and the scene it is injected into. */
 import type { Random } from '../demo/random.ts';
 import type { Ledger } from './ledger.ts';
 import type { Moment } from './moment.ts';

@@ -1,11 +1,8 @@
-/**
- * A lane: a stack of its own, on which one round is played after the other.
- * @module
- */
+/** A lane: a stack of its own, on which one round is played after the other. */
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createShutdown, type Shutdown } from '../src/shutdown.ts';
+import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import type { Verdict } from './check/check.ts';
 import { violation } from './check/violation.ts';
 import type { Round } from './plan.ts';

@@ -1,7 +1,6 @@
 /**
  * What a round owes: every change that the API answered with 200, what must become of it, and when nothing could be
  * expected of us.
- * @module
  */
 import type { EventType } from '../src/domain/event-types.ts';
 

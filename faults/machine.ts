@@ -1,7 +1,6 @@
 /**
  * How much of the machine is ours. While so much else runs that a computation takes several times as long as usual,
  * seconds mean nothing: such times count as an outage, like any other.
- * @module
  */
 import type { Outage } from './ledger.ts';
 

@@ -5,11 +5,10 @@
  *     npm run faults -- --rounds 100 --seed monday
  *     npm run faults -- --only kill --rounds 10
  *     npm run faults -- --seed monday --round 17
- * @module
  */
 import { Command, Option } from 'commander';
 import { positiveInteger, wholeNumber } from '../bench/options.ts';
-import { stopOnInterruption } from '../src/shutdown.ts';
+import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { groupNames } from './fault.ts';
 import { createLane } from './lane.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';

@@ -1,7 +1,4 @@
-/**
- * When a fault comes.
- * @module
- */
+/** When a fault comes. */
 
 /** When it happens, besides while orders come in. */
 export type Moment =

@@ -1,7 +1,4 @@
-/**
- * Which rounds a seed makes. A round follows from (seed, index) alone, whatever others are played.
- * @module
- */
+/** Which rounds a seed makes. A round follows from (seed, index) alone, whatever others are played. */
 import { randomFrom } from '../demo/random.ts';
 import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';

@@ -2,7 +2,6 @@
  * The retry policies that rounds are played under. Shrunk, with the proportions of the real one kept where a fault
  * depends on them: a wait must be long compared with the fault, or an attempt that is lost with its whole wait is
  * not missed.
- * @module
  */
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 

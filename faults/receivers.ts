@@ -1,7 +1,4 @@
-/**
- * The receivers of a round, one webhook each: they answer by script and write down what they see.
- * @module
- */
+/** The receivers of a round, one webhook each: they answer by script and write down what they see. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../src/domain/event-types.ts';
 import { freePort } from '../test/support/ports.ts';

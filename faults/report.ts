@@ -1,7 +1,4 @@
-/**
- * The table at the end of a run.
- * @module
- */
+/** The table at the end of a run. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { table } from '../bench/figures.ts';
 import { replayCommand } from './plan.ts';

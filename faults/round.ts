@@ -1,7 +1,6 @@
 /**
  * One round: an e-shop sends orders, a fault happens and is healed, everything comes to its end, and the checker
  * looks.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../demo/random.ts';

@@ -1,7 +1,4 @@
-/**
- * Who makes first attempts in a round: the values of FIRST_ATTEMPTS.
- * @module
- */
+/** Who makes first attempts in a round: the values of FIRST_ATTEMPTS. */
 
 /** In the order in which rounds take turns. */
 export const settings = ['batch', 'auto', 'each'] as const;

@@ -1,15 +1,14 @@
 /**
  * The e-shop of a round: it sends its orders whatever happens, each until it is answered, and writes down what was
  * accepted.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
-import { createEshopWithUsers } from '../src/accounts.ts';
+import { createEshopWithUsers } from '../src/app/accounts.ts';
 import type { Pool } from '../src/db/pool.ts';
 import type { EventType } from '../src/domain/event-types.ts';
 import type { Role } from '../src/domain/role.ts';
-import { eachLimited } from '../src/each-limited.ts';
+import { eachLimited } from '../src/lib/each-limited.ts';
 import type { Ledger } from './ledger.ts';
 
 /** An e-shop that is logged in. */

@@ -1,7 +1,4 @@
-/**
- * A defect that is planted by hand, to see that a test catches it.
- * @module
- */
+/** A defect that is planted by hand, to see that a test catches it. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 

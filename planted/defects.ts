@@ -1,6 +1,5 @@
 /**
  * All defects that are planted. Each survived the tests once, or takes away a guard that nothing else replaces.
- * @module
  */
 import type { Defect } from './defect.ts';
 import { batchDefects } from './defects/batches.ts';

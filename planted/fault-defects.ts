@@ -1,6 +1,5 @@
 /**
  * Defects that the fault rounds have to catch: one for each group, so that nobody trusts a checker that sees nothing.
- * @module
  */
 import type { GroupName } from '../faults/fault.ts';
 import type { Change } from './defect.ts';
@@ -100,7 +99,7 @@ export const faultDefects: readonly FaultDefect[] = [
     name: 'faults-stop',
     group: 'stop',
     fault: 'worker stopped in order',
-    file: 'src/worker-session.ts',
+    file: 'src/app/worker-session.ts',
     text: '      shutdownGraceTime: deps.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,\n',
     replacement: '      shutdownGraceTime: Math.min(1, SHUTDOWN_SLACK_MS),\n',
     noticed: 'A deploy cuts the requests that are under way, and makes them again.',

@@ -4,12 +4,11 @@
  *
  *     npm run planted -- --only relay --only claims
  *     npm run planted -- --faults
- * @module
  */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { table } from '../bench/figures.ts';
-import { stopOnInterruption } from '../src/shutdown.ts';
+import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { type Catchers, type Change, type Defect, problemsOf } from './defect.ts';
 import { defects } from './defects.ts';
 import { type FaultDefect, faultDefects } from './fault-defects.ts';

@@ -1,7 +1,4 @@
-/**
- * Plays the rounds of one fault in a copy of the repository, and tells what the checker found.
- * @module
- */
+/** Plays the rounds of one fault in a copy of the repository, and tells what the checker found. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as v from 'valibot';

@@ -1,7 +1,4 @@
-/**
- * Runs the tests that a defect names, and tells what became of each.
- * @module
- */
+/** Runs the tests that a defect names, and tells what became of each. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

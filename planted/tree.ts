@@ -1,7 +1,4 @@
-/**
- * A copy of the repository in which defects can be planted.
- * @module
- */
+/** A copy of the repository in which defects can be planted. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,39 +1,36 @@
-/**
- * `npm start`: reads the configuration, starts the roles asked for, stops them in order.
- * @module
- */
-import { startApi } from './api-role.ts';
-import { banner } from './banner.ts';
+/** `npm start`: reads the configuration, starts the roles asked for, stops them in order. */
+import { startApi } from './app/api-role.ts';
+import { banner } from './app/banner.ts';
+import { demonstrationEshop } from './app/demonstration.ts';
+import { startFigures } from './app/figures-role.ts';
+import { instanceEndpoints } from './app/instance-endpoints.ts';
+import { masterKeys } from './app/master-key.ts';
+import { type RunningWorker, startWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
+import { loadDataFiles } from './config/data-files.ts';
 import { POOL_SIZE } from './config/variables.ts';
-import { loadDataFiles } from './data-files.ts';
-import { databaseProblem } from './database-away.ts';
 import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
 import { createPool } from './db/pool.ts';
 import { createSender } from './delivery/sender.ts';
 import { tracedSender } from './delivery/traced-sender.ts';
-import { demonstrationEshop } from './demonstration.ts';
 import { counted } from './domain/words.ts';
 import { startEmbedded } from './embedded/index.ts';
 import { freePort } from './embedded/ports.ts';
 import { createFigures } from './figures/figures.ts';
-import { startFigures } from './figures-role.ts';
-import { requireHost } from './http-server.ts';
-import { instanceEndpoints } from './instance-endpoints.ts';
+import { requireHost } from './http/http-server.ts';
+import { databaseProblem } from './lib/database-away.ts';
+import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './lib/shutdown.ts';
+import { shownError } from './lib/user-error.ts';
+import { version } from './lib/version.ts';
 import { createLog } from './log/log.ts';
 import { createMailer } from './mail/mailer.ts';
-import { masterKeys } from './master-key.ts';
 import { makeAhead } from './retention/retain.ts';
-import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './shutdown.ts';
-import { createSteer } from './steer.ts';
+import { createSteer } from './temporal/steer.ts';
 import { temporalTarget } from './temporal/target.ts';
 import { createUiLinks } from './temporal/ui-links.ts';
 import { startTraces, tracesAreOn } from './traces/start-traces.ts';
 import { untraced } from './traces/traces.ts';
-import { shownError } from './user-error.ts';
-import { version } from './version.ts';
-import { type RunningWorker, startWorker } from './worker-role.ts';
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);

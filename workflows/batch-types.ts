@@ -1,7 +1,6 @@
 /**
  * What the workflow of a batch and its activities exchange. Identifiers and numbers only: which deliveries it is
  * about is in the database.
- * @module
  */
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 

@@ -1,7 +1,4 @@
-/**
- * The operator's view of a batch in the Temporal UI.
- * @module
- */
+/** The operator's view of a batch in the Temporal UI. */
 import { counted } from '../src/domain/words.ts';
 import type { BatchResult, DeliverBatchInput } from './batch-types.ts';
 

@@ -1,6 +1,5 @@
 /**
  * An operator's order that is one step: what came of it is shown, and a refusal ends the workflow as failed.
- * @module
  */
 import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { literal } from './markdown.ts';

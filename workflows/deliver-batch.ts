@@ -3,7 +3,6 @@
  * back to the outbox in the statement that records it, and continues in a workflow of its own.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
- * @module
  */
 import {
   CancellationScope,

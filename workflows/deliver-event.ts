@@ -4,7 +4,6 @@
  *
  * This code is replayed by deliveries that began days ago: any change to its commands needs `patched()` and a
  * history recorded before the change (see docs/changing-workflows.md).
- * @module
  */
 import {
   ActivityFailure,

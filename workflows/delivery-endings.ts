@@ -3,7 +3,6 @@
  * workflow fails with (docs/interface.md, D7–D10).
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
- * @module
  */
 import { ApplicationFailure, CancellationScope, patched } from '@temporalio/workflow';
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';

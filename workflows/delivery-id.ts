@@ -1,7 +1,4 @@
-/**
- * What the workflow of a delivery is called (docs/decisions/0130).
- * @module
- */
+/** What the workflow of a delivery is called (docs/decisions/0130). */
 import type { EventType } from '../src/domain/event-types.ts';
 
 /** What the id of a delivery's workflow is made of; none of it ever changes once the delivery has been handed over. */

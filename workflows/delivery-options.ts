@@ -1,7 +1,4 @@
-/**
- * The options of the delivery's activities: the retry policy as Temporal's own.
- * @module
- */
+/** The options of the delivery's activities: the retry policy as Temporal's own. */
 import type { Priority } from '@temporalio/common';
 import { ActivityCancellationType, type ActivityOptions } from '@temporalio/workflow';
 import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';

@@ -1,7 +1,6 @@
 /**
  * What the delivery workflow and its activities exchange. Identifiers only: no URL, no secret, no
  * customer data ever enters a history.
- * @module
  */
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';

@@ -1,6 +1,5 @@
 /**
  * Foreign text in the Markdown that operators read in the Temporal UI: never a link, a picture or a heading.
- * @module
  */
 
 /** What neither Markdown nor its automatic links give a meaning to. */

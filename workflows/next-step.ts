@@ -1,7 +1,6 @@
 /**
  * What a delivery does next, decided from its present situation alone. Pure, so that every case is a line of a
  * table test.
- * @module
  */
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
 import type { Standing } from '../src/domain/steering.ts';

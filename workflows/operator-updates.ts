@@ -4,7 +4,6 @@
  * as after any other change.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
- * @module
  */
 import {
   allHandlersFinished,

@@ -1,7 +1,4 @@
-/**
- * The operator's view of a delivery in the Temporal UI: search attributes and a short Markdown table.
- * @module
- */
+/** The operator's view of a delivery in the Temporal UI: search attributes and a short Markdown table. */
 import { patched, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { FinalState } from '../src/attempt/situation.ts';
 import { maxAttempts } from '../src/domain/retry-policy.ts';

@@ -1,7 +1,6 @@
 /**
  * Waybill's own failures in the middle of a delivery: a worker that died, an unreachable database. They use up no attempt, and the
  * wait that follows is the one that was planned.
- * @module
  */
 import { TimeoutType } from '@temporalio/common';
 import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';

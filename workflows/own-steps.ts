@@ -1,7 +1,4 @@
-/**
- * Steps that are Waybill's own.
- * @module
- */
+/** Steps that are Waybill's own. */
 import {
   type ActivityInterfaceFor,
   type ActivityOptions,

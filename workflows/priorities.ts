@@ -3,7 +3,6 @@
  * before recoveries, and among equals the e-shops take turns. It comes on top of the turns in Postgres
  * (docs/decisions/0003), because of which most never wait in Temporal at all. A server that does not support
  * priorities ignores them.
- * @module
  */
 import type { Priority } from '@temporalio/common';
 

@@ -3,7 +3,6 @@
  * workflow takes one step after the other, whatever process dies in between.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
- * @module
  */
 import {
   allHandlersFinished,

@@ -1,7 +1,4 @@
-/**
- * What the workflow of a recovery and its activities exchange: identifiers, times and counts.
- * @module
- */
+/** What the workflow of a recovery and its activities exchange: identifiers, times and counts. */
 import type { Recoverable, RecoveryAction, RecoveryState } from '../src/domain/recovery.ts';
 
 /** Input of `recoverWebhook`. Which deliveries it is about is in the database. */

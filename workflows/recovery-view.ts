@@ -1,7 +1,4 @@
-/**
- * The operator's view of a recovery in the Temporal UI.
- * @module
- */
+/** The operator's view of a recovery in the Temporal UI. */
 import { counted } from '../src/domain/words.ts';
 import { literal } from './markdown.ts';
 import type { RecoverWebhookInput, RecoveryProgress } from './recovery-types.ts';

@@ -1,7 +1,4 @@
-/**
- * What a workflow refuses.
- * @module
- */
+/** What a workflow refuses. */
 import { ApplicationFailure } from '@temporalio/workflow';
 
 /**

@@ -1,7 +1,6 @@
 /**
  * The durable timer of one pre-order (docs/interface.md, O4): it sleeps until the order's release
  * time, or its turn after it, and releases it; no process needs to be alive in between.
- * @module
  */
 import { condition, continueAsNew, defineSignal, setHandler, workflowInfo } from '@temporalio/workflow';
 import { literal } from './markdown.ts';

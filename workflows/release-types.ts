@@ -1,7 +1,4 @@
-/**
- * What the release of a pre-order and its activities exchange.
- * @module
- */
+/** What the release of a pre-order and its activities exchange. */
 
 /** Input of `releasePreOrder`. */
 export interface ReleasePreOrderInput {

@@ -1,7 +1,4 @@
-/**
- * What the retention and its activity exchange.
- * @module
- */
+/** What the retention and its activity exchange. */
 
 import type { ActivityOptions } from '@temporalio/workflow';
 

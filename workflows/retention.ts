@@ -1,7 +1,6 @@
 /**
  * One run of the retention, as the schedule `retention/<task queue>` starts it every hour. What it did is its result, and
  * stands in its details.
- * @module
  */
 import { setCurrentDetails } from '@temporalio/workflow';
 import { ownSteps } from './own-steps.ts';

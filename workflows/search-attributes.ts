@@ -1,7 +1,4 @@
-/**
- * The search attributes of deliveries and batches: what an operator filters the workflow list by.
- * @module
- */
+/** The search attributes of deliveries and batches: what an operator filters the workflow list by. */
 import { defineSearchAttributeKey } from '@temporalio/common';
 
 export const eshopIdKey = defineSearchAttributeKey('EshopId', 'INT');

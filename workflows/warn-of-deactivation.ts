@@ -2,7 +2,6 @@
  * One warning that a webhook will be deactivated (docs/interface.md, W15): its e-mail, however long the mail server is away.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
- * @module
  */
 import { setCurrentDetails } from '@temporalio/workflow';
 import { mailOptions } from './delivery-options.ts';

@@ -1,7 +1,4 @@
-/**
- * What the workflow of a warning and its activity exchange: identifiers.
- * @module
- */
+/** What the workflow of a warning and its activity exchange: identifiers. */
 
 /** Input of `warnOfDeactivation`. What it says is read when it is mailed. */
 export interface WarningInput {

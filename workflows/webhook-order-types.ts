@@ -1,6 +1,5 @@
 /**
  * What an operator asks of a webhook by starting a workflow, and what its activities answer: identifiers, times and sentences.
- * @module
  */
 import type { ActivityOptions } from '@temporalio/workflow';
 import type { Recoverable } from '../src/domain/recovery.ts';

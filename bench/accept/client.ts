@@ -1,7 +1,4 @@
-/**
- * An e-shop and its warehouse as the bench plays them, through HTTP alone.
- * @module
- */
+/** An e-shop and its warehouse as the bench plays them, through HTTP alone. */
 import { Agent } from 'undici';
 import * as v from 'valibot';
 import type { Credentials } from '../shop.ts';

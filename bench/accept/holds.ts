@@ -1,7 +1,4 @@
-/**
- * What might hold the API's event loop: the largest of everything that a client may send or ask for.
- * @module
- */
+/** What might hold the API's event loop: the largest of everything that a client may send or ask for. */
 import { shown, table } from '../figures.ts';
 import { type Client, skuOf } from './client.ts';
 import type { Tree } from './tree.ts';

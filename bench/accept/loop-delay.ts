@@ -1,7 +1,4 @@
-/**
- * Loaded into a measured API before its program: tells its parent how long its event loop was held.
- * @module
- */
+/** Loaded into a measured API before its program: tells its parent how long its event loop was held. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** How often it looks, in milliseconds: the delay is what a look is late. */

@@ -1,7 +1,4 @@
-/**
- * What the measuring of the acceptance prints.
- * @module
- */
+/** What the measuring of the acceptance prints. */
 import { median, shown, table } from '../figures.ts';
 import type { Measure } from './scenarios.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What is accepted in a round, and what it cost.
- * @module
- */
+/** What is accepted in a round, and what it cost. */
 import { cpuMilliseconds, difference } from '../cpu.ts';
 import { benchOrder } from '../shop.ts';
 import { type Client, skuOf } from './client.ts';

@@ -1,6 +1,5 @@
 /**
  * The API of one checkout, with a database of its own on the common Postgres, and the e-shops that use it.
- * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,7 +12,7 @@ import * as v from 'valibot';
 import { createDatabase } from '../../src/db/create-database.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/embedded/ports.ts';
-import type { Shutdown } from '../../src/shutdown.ts';
+import type { Shutdown } from '../../src/lib/shutdown.ts';
 import { endChild, hasEnded } from '../children.ts';
 import { createEshop } from '../stack.ts';
 import { type Client, createClient } from './client.ts';

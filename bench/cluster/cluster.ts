@@ -1,7 +1,6 @@
 /**
  * Temporal as `docker-compose.temporal.yml` runs it: the full server on a Postgres of its own, its tables and its
  * namespace made by the commands of that file.
- * @module
  */
 import { randomInt } from 'node:crypto';
 import { mkdir, symlink } from 'node:fs/promises';
@@ -13,7 +12,7 @@ import { freePort } from '../../src/embedded/ports.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { startService } from '../../src/embedded/service.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
-import type { Shutdown } from '../../src/shutdown.ts';
+import type { Shutdown } from '../../src/lib/shutdown.ts';
 import { type ComposeService, composeTemporal, dynamicConfigFile } from './compose.ts';
 import { serverPrograms } from './programs.ts';
 

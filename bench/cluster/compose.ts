@@ -1,7 +1,6 @@
 /**
  * What `docker-compose.temporal.yml` says of Temporal, to be done without containers: so that what the bench measures,
  * and what is tried, is what the file sets up.
- * @module
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,12 +1,11 @@
 /**
  * `npm run cluster`: Temporal as `docker-compose.temporal.yml` sets it up, without containers, in a temporary folder,
  * until Ctrl-C. Needs a Go toolchain the first time, and some minutes.
- * @module
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stopOnInterruption } from '../../src/shutdown.ts';
+import { stopOnInterruption } from '../../src/lib/shutdown.ts';
 import { startCluster } from './cluster.ts';
 
 const shutdown = stopOnInterruption();

@@ -1,7 +1,4 @@
-/**
- * The full Temporal server and its tool for SQL schemas, built from Temporal's Go modules once and kept.
- * @module
- */
+/** The full Temporal server and its tool for SQL schemas, built from Temporal's Go modules once and kept. */
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runChild } from '../../src/embedded/child.ts';

@@ -1,7 +1,4 @@
-/**
- * How Postgres answers a query: by which indexes, how many rows it looks at, and how many it sorts.
- * @module
- */
+/** How Postgres answers a query: by which indexes, how many rows it looks at, and how many it sorts. */
 import postgres from 'postgres';
 import type { Pool } from '../../src/db/pool.ts';
 

@@ -1,7 +1,6 @@
 /**
  * Every filter that `GET /deliveries` and `GET /events` know, and every combination of them, from both ends: what they answer
  * with, and the queries for it.
- * @module
  */
 import type postgres from 'postgres';
 import { readList } from '../../src/api/cursor.ts';

@@ -1,11 +1,10 @@
 /**
  * The screens of the console over many rows: of the largest e-shop as its developers see them, and of all as operators do.
- * @module
  */
 import { randomBytes } from 'node:crypto';
 import { Hono } from 'hono';
 import pino from 'pino';
-import { createApplication } from '../../src/application.ts';
+import { createApplication } from '../../src/app/application.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createConsole } from '../../src/console/console.tsx';
 import type { ConsoleEnv, Door } from '../../src/console/deps.ts';
@@ -15,8 +14,8 @@ import { allEshops } from '../../src/db/console/eshops.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import { createSender } from '../../src/delivery/sender.ts';
-import { createKeys, type Keys } from '../../src/keys.ts';
-import { version } from '../../src/version.ts';
+import { version } from '../../src/lib/version.ts';
+import { createKeys, type Keys } from '../../src/secrets/keys.ts';
 import { percentile, shown, table } from '../figures.ts';
 import type { Seeded } from './seed.ts';
 

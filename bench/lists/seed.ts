@@ -1,7 +1,6 @@
 /**
  * A month of events and deliveries as a warehouse has them: forty e-shops, of which one makes a third of everything; three
  * hundred webhooks of all kinds, some inactive, some deleted, some once of another type.
- * @module
  */
 import type { Pool } from '../../src/db/pool.ts';
 import { makeWeek } from '../../src/db/retention/partitions.ts';

@@ -1,6 +1,5 @@
 /**
  * The least that a durable workflow can be, under the name and with the input and the options of a delivery's: one activity.
- * @module
  */
 import { proxyActivities } from '@temporalio/workflow';
 import { attemptOptions } from '../../workflows/delivery-options.ts';

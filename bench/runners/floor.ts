@@ -1,21 +1,20 @@
 /**
  * The floor: what the engine alone takes. Workflows are started as the relay starts them, no more of them at once than its
  * pace allows, and run by a worker with Waybill's settings; each has one activity, which does nothing.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
+import { deliveryWorkerTuning } from '../../src/app/worker-session.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { eachLimited } from '../../src/each-limited.ts';
+import { eachLimited } from '../../src/lib/each-limited.ts';
 import { BATCH, CONCURRENCY, FULL_MS } from '../../src/relay/limits.ts';
 import { createPace } from '../../src/relay/pace.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { deliveryWorkerTuning } from '../../src/worker-session.ts';
 import { serve } from './serve.ts';
 
 const TASK_QUEUE = 'floor';

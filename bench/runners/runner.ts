@@ -1,6 +1,5 @@
 /**
  * A process that does a kind of work so often as its parent asks: one side of it here, the other in `serve.ts`.
- * @module
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,11 +1,8 @@
-/**
- * The sender alone: signs and sends requests, without a database or Temporal.
- * @module
- */
+/** The sender alone: signs and sends requests, without a database or Temporal. */
 import { v7 as uuidv7 } from 'uuid';
 import { createSender } from '../../src/delivery/sender.ts';
-import { eachLimited } from '../../src/each-limited.ts';
-import { newWebhookSecret } from '../../src/keys.ts';
+import { eachLimited } from '../../src/lib/each-limited.ts';
+import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { benchRecord } from '../backlog.ts';
 import { serve } from './serve.ts';
 

@@ -1,7 +1,4 @@
-/**
- * The side of a runner that works.
- * @module
- */
+/** The side of a runner that works. */
 
 /**
  * Works whenever the parent asks, one request at a time, and ends with it.

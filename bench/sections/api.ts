@@ -1,6 +1,5 @@
 /**
  * What the API takes alone: orders created and webhooks listed, by how many webhooks there are. No worker runs.
- * @module
  */
 import { median } from '../figures.ts';
 import { startCpuClock } from '../measure.ts';

@@ -1,7 +1,4 @@
-/**
- * Latency in a calm, beside that of another checkout: both with everything of theirs, in turns.
- * @module
- */
+/** Latency in a calm, beside that of another checkout: both with everything of theirs, in turns. */
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,5 @@
 /**
  * Orders over the API: how many go through, and how long a delivery takes at a tenth, half and nine tenths of that.
- * @module
  */
 import { percentile } from '../figures.ts';
 import { firstDelivery, flatOutRound, openLine, steadyRound } from '../rounds.ts';

@@ -1,7 +1,4 @@
-/**
- * A backlog drained among many stored deliveries.
- * @module
- */
+/** A backlog drained among many stored deliveries. */
 import { allPrompt, drain } from '../drain.ts';
 import type { Stack } from '../stack.ts';
 import { createFilling } from '../stored.ts';

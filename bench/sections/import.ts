@@ -1,7 +1,4 @@
-/**
- * A long import of lines with one webhook each: alone, while no worker runs, and delivered at once.
- * @module
- */
+/** A long import of lines with one webhook each: alone, while no worker runs, and delivered at once. */
 import { startCpuClock } from '../measure.ts';
 import { residentMiB } from '../resources.ts';
 import { MOVEMENT, type Shop } from '../shop.ts';

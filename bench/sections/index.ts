@@ -1,7 +1,4 @@
-/**
- * The sections of the bench, in the order of the table.
- * @module
- */
+/** The sections of the bench, in the order of the table. */
 import { api } from './api.ts';
 import { before } from './before.ts';
 import { calm } from './calm.ts';

@@ -1,7 +1,6 @@
 /**
  * A worker with a heap of 512 MB and very many open deliveries: what each takes, whether it restarts, and what a fresh
  * delivery feels.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBacklog } from '../backlog.ts';

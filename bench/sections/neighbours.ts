@@ -1,7 +1,4 @@
-/**
- * Neighbours: what one e-shop feels of another, with and without it in the same run.
- * @module
- */
+/** Neighbours: what one e-shop feels of another, with and without it in the same run. */
 import { percentile } from '../figures.ts';
 import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';

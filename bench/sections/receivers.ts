@@ -1,7 +1,4 @@
-/**
- * A backlog that drains in batches while some of the receivers are slow, and while some fail.
- * @module
- */
+/** A backlog that drains in batches while some of the receivers are slow, and while some fail. */
 import { allPrompt, drain, worst } from '../drain.ts';
 import { type Bench, rushSetting, type Section } from './section.ts';
 

@@ -1,6 +1,5 @@
 /**
  * A recovery beside fresh events: what those feel of it, how fast it goes, and how well it knows its own end.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../src/db/pool.ts';

@@ -1,7 +1,6 @@
 /**
  * A backlog that drains, beside its floors: the engine with a workflow that does nothing, the same attempt code without
  * Temporal, the sender alone.
- * @module
  */
 import { startChild } from '../children.ts';
 import type { Milliseconds } from '../cpu.ts';

@@ -1,7 +1,4 @@
-/**
- * A section of the bench: what it measures on a stack of its own, and what it is given for that.
- * @module
- */
+/** A section of the bench: what it measures on a stack of its own, and what it is given for that. */
 
 import type { Column } from '../sheet.ts';
 import type { Sizes } from '../sizes.ts';

@@ -1,7 +1,4 @@
-/**
- * A backlog drained by one, two and four worker processes.
- * @module
- */
+/** A backlog drained by one, two and four worker processes. */
 import { allPrompt, drain } from '../drain.ts';
 import type { Bench, Section } from './section.ts';
 

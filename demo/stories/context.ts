@@ -1,7 +1,4 @@
-/**
- * What every story is told with.
- * @module
- */
+/** What every story is told with. */
 import type { ShipperCatalogue } from '../../src/domain/order/shipper-services.ts';
 import type { Random } from '../random.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What is ordered, by whom, and how it travels.
- * @module
- */
+/** What is ordered, by whom, and how it travels. */
 import { companies, goods, people } from '../goods.ts';
 import { type Day, idOf } from './context.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Orders: what is ordered, and the way each of them takes.
- * @module
- */
+/** Orders: what is ordered, and the way each of them takes. */
 import type { OrderStatus } from '../../src/domain/order/status.ts';
 import { type Call, type Story, shop, warehouse } from '../steps.ts';
 import { type Day, idOf, inDays } from './context.ts';

@@ -1,7 +1,4 @@
-/**
- * What a packer writes down: which units went into which box.
- * @module
- */
+/** What a packer writes down: which units went into which box. */
 import { type Call, warehouse } from '../steps.ts';
 import type { Day } from './context.ts';
 import type { OrderDraft } from './order-draft.ts';

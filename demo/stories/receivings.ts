@@ -1,7 +1,4 @@
-/**
- * Receivings: goods that are announced, arrive, are counted and are put on the shelf.
- * @module
- */
+/** Receivings: goods that are announced, arrive, are counted and are put on the shelf. */
 import { type Good, goods, suppliers } from '../goods.ts';
 import { type Story, shop, warehouse } from '../steps.ts';
 import { type Day, idOf, inDays } from './context.ts';

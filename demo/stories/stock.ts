@@ -1,7 +1,4 @@
-/**
- * What happens to stock between its arrival and its leaving: counted, checked, put together.
- * @module
- */
+/** What happens to stock between its arrival and its leaving: counted, checked, put together. */
 
 import { eventOfMovement, type StockMovementType } from '../../src/domain/event-types.ts';
 import { goods, kit } from '../goods.ts';

@@ -1,7 +1,6 @@
 /**
  * The attempts of a delivery come in their order, each once unless a fault met it in flight, none too early, and none
  * later than planned by more than our outage and a grace.
- * @module
  */
 import { maxAttempts, type RetryPolicy, waitAfterAttempt } from '../../src/domain/retry-policy.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';

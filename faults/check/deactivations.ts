@@ -1,7 +1,6 @@
 /**
  * A webhook is deactivated when a delivery of it failed for good, soon after its last attempt, and at no other time;
  * each deactivation is mailed once.
- * @module
  */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence, WebhookRow } from '../evidence.ts';

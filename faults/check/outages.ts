@@ -1,7 +1,4 @@
-/**
- * What an outage puts off.
- * @module
- */
+/** What an outage puts off. */
 import type { Outage } from '../ledger.ts';
 
 /** Whether it touches this time, in milliseconds since 1970. */

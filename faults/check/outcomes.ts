@@ -1,7 +1,4 @@
-/**
- * Every accepted change has reached every webhook, or its failure is recorded; nothing is left open.
- * @module
- */
+/** Every accepted change has reached every webhook, or its failure is recorded; nothing is left open. */
 import { maxAttempts, type RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { counted } from '../../src/domain/words.ts';
 import type { DeliveryRow, Evidence } from '../evidence.ts';

@@ -2,7 +2,6 @@
  * Loaded into a Waybill process before everything else (`NODE_OPTIONS=--import`): its calendar clock runs apart from
  * the machine's by as many milliseconds as the file CLOCK_SHIFT_FILE says, which may change at any time. Timers and
  * the monotonic clock are left alone, as when an operator or NTP sets the clock of a machine.
- * @module
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,7 +1,4 @@
-/**
- * Clocks that disagree: the worker's stands apart from the database's by a minute, or jumps by an hour.
- * @module
- */
+/** Clocks that disagree: the worker's stands apart from the database's by a minute, or jumps by an hour. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../fault.ts';
 

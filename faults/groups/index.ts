@@ -1,7 +1,4 @@
-/**
- * All faults.
- * @module
- */
+/** All faults. */
 import type { EmbeddedFault, Fault } from '../fault.ts';
 import { clockFaults } from './clock.ts';
 import { embeddedFaults } from './embedded.ts';

@@ -1,7 +1,4 @@
-/**
- * Processes that die or stand still: each part alone, several, all.
- * @module
- */
+/** Processes that die or stand still: each part alone, several, all. */
 import type { Fault, Scene } from '../fault.ts';
 import type { Moment } from '../moment.ts';
 import type { Part } from '../stack/part.ts';

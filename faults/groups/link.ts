@@ -1,7 +1,4 @@
-/**
- * The ways between Waybill and its servers: cut, silent, cut in the middle of an answer.
- * @module
- */
+/** The ways between Waybill and its servers: cut, silent, cut in the middle of an answer. */
 import type { TcpProxy } from '../../test/support/tcp-proxy.ts';
 import type { Fault } from '../fault.ts';
 import type { Stack } from '../stack/stack.ts';

@@ -1,7 +1,4 @@
-/**
- * Mail servers as they are: away, putting off, refusing, gone after they took the mail.
- * @module
- */
+/** Mail servers as they are: away, putting off, refusing, gone after they took the mail. */
 import type { Fault } from '../fault.ts';
 import type { MailBehaviour } from '../stack/mail-server.ts';
 

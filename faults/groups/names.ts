@@ -1,7 +1,4 @@
-/**
- * Receivers behind names: name servers that are silent, away, or change their mind.
- * @module
- */
+/** Receivers behind names: name servers that are silent, away, or change their mind. */
 import type { Fault, Scene } from '../fault.ts';
 import type { Script } from '../receivers.ts';
 import { RECEIVER_HOST } from '../stack/stack.ts';

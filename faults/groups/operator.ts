@@ -1,7 +1,4 @@
-/**
- * An operator at work in Temporal, with its own command line: what is ordered there happens.
- * @module
- */
+/** An operator at work in Temporal, with its own command line: what is ordered there happens. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as v from 'valibot';

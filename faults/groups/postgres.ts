@@ -1,7 +1,4 @@
-/**
- * A Postgres that is there, and does not do what is asked of it.
- * @module
- */
+/** A Postgres that is there, and does not do what is asked of it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
 import type { Fault, Scene } from '../fault.ts';

@@ -1,6 +1,5 @@
 /**
  * Receivers that are hostile at the wire. Each spoils its own deliveries at most: those of the others come in time.
- * @module
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

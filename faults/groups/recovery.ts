@@ -1,7 +1,6 @@
 /**
  * Processes that die or stand still in the middle of a recovery: each event that was lost is delivered, once unless it was in
  * flight.
- * @module
  */
 
 import { beginRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';

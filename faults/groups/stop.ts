@@ -1,7 +1,4 @@
-/**
- * Stopped gracefully while there is work: what is under way finishes, nothing fails, nothing is cut.
- * @module
- */
+/** Stopped gracefully while there is work: what is under way finishes, nothing fails, nothing is cut. */
 import type { Fault, Scene } from '../fault.ts';
 import type { ProgramPart } from '../stack/program.ts';
 import type { Stack } from '../stack/stack.ts';

@@ -1,7 +1,4 @@
-/**
- * A Temporal that forgets, or stays away past the window.
- * @module
- */
+/** A Temporal that forgets, or stays away past the window. */
 import { until } from '../../test/support/until.ts';
 import type { Fault, Scene } from '../fault.ts';
 

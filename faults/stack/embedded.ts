@@ -1,14 +1,13 @@
 /**
  * Waybill as `npm start` runs it on a bare machine: one process in all roles, with its own Postgres and Temporal, and
  * mails as files.
- * @module
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
-import type { Shutdown } from '../../src/shutdown.ts';
+import type { Shutdown } from '../../src/lib/shutdown.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { createReceiver } from '../../test/support/receiver.ts';
 import { policyVariables } from '../policies.ts';

@@ -1,7 +1,4 @@
-/**
- * A mail server that takes every mail, or behaves as real ones do.
- * @module
- */
+/** A mail server that takes every mail, or behaves as real ones do. */
 import type { Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import type { Part } from './part.ts';

@@ -1,7 +1,4 @@
-/**
- * A part of the stack that can be taken away and brought back.
- * @module
- */
+/** A part of the stack that can be taken away and brought back. */
 
 /** A server or program with processes of its own. */
 export interface Part {

@@ -1,7 +1,4 @@
-/**
- * The Postgres of a stack: the embedded one, run by the harness.
- * @module
- */
+/** The Postgres of a stack: the embedded one, run by the harness. */
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { freePort } from '../../test/support/ports.ts';

@@ -1,7 +1,4 @@
-/**
- * Signals to a process and everything below it.
- * @module
- */
+/** Signals to a process and everything below it. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';

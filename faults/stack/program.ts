@@ -1,7 +1,4 @@
-/**
- * Waybill itself, as a process of its own.
- * @module
- */
+/** Waybill itself, as a process of its own. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,7 +1,6 @@
 /**
  * What the faults are done to: Postgres, Temporal, a mail server, and Waybill as two processes (api, worker), all
  * started for the harness alone in a temporary folder. Between Waybill and its servers lie TCP proxies.
- * @module
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
-import type { Shutdown } from '../../src/shutdown.ts';
+import type { Shutdown } from '../../src/lib/shutdown.ts';
 import { type DnsServer, startDnsServer } from '../../test/support/dns-server.ts';
 import { freePort } from '../../test/support/ports.ts';
 import { createReceiver, type Receiver } from '../../test/support/receiver.ts';

@@ -1,7 +1,4 @@
-/**
- * The Temporal dev server of a stack, with its database in a file, so that its past can be taken away.
- * @module
- */
+/** The Temporal dev server of a stack, with its database in a file, so that its past can be taken away. */
 import { cp, rm } from 'node:fs/promises';
 import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/temporal.ts';
 import { freePort } from '../../test/support/ports.ts';

@@ -1,7 +1,4 @@
-/**
- * The rush lane: what keeps a delivery in one pair of hands.
- * @module
- */
+/** The rush lane: what keeps a delivery in one pair of hands. */
 import type { Defect } from '../defect.ts';
 
 const records = (...tests: string[]) => [{ file: 'test/db/batch-records.test.ts', tests }];

@@ -1,7 +1,4 @@
-/**
- * Defects of the console: what keeps out whoever has no business there, and what others wrote.
- * @module
- */
+/** Defects of the console: what keeps out whoever has no business there, and what others wrote. */
 import type { Defect } from '../defect.ts';
 
 const security = 'test/console/security.test.ts';

@@ -1,7 +1,4 @@
-/**
- * A delivery's way through outages of ours.
- * @module
- */
+/** A delivery's way through outages of ours. */
 import type { Defect } from '../defect.ts';
 
 const RECORDING = 'src/attempt/finish-attempts.ts';

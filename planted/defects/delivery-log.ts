@@ -1,7 +1,4 @@
-/**
- * Defects of what e-shops read of their deliveries, and can do with them.
- * @module
- */
+/** Defects of what e-shops read of their deliveries, and can do with them. */
 import type { Defect } from '../defect.ts';
 
 const file = 'test/api/delivery-operations.test.ts';

@@ -1,7 +1,4 @@
-/**
- * Temporal: where it comes from, and what is left of it after a power cut.
- * @module
- */
+/** Temporal: where it comes from, and what is left of it after a power cut. */
 import type { Defect } from '../defect.ts';
 
 const gettingTemporal = (...tests: string[]) => [{ file: 'test/unit/temporal-binary.test.ts', tests }];
@@ -38,7 +35,7 @@ export const engineDefects: readonly Defect[] = [
   },
   {
     name: 'workers-remember-more-than-temporal',
-    file: 'src/worker-role.ts',
+    file: 'src/app/worker-role.ts',
     text: '          renewal.abort(why);\n',
     replacement: '',
     noticed: 'After Temporal was restored from a backup deliveries wait for a minute longer than planned.',

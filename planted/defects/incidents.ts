@@ -1,7 +1,4 @@
-/**
- * Incidents of webhooks, and the warnings before a deactivation.
- * @module
- */
+/** Incidents of webhooks, and the warnings before a deactivation. */
 import type { Defect } from '../defect.ts';
 
 const LEDGER = 'src/db/incidents/failures.ts';

@@ -1,7 +1,4 @@
-/**
- * Limits that count what they must not count.
- * @module
- */
+/** Limits that count what they must not count. */
 import type { Defect } from '../defect.ts';
 
 export const limitDefects: readonly Defect[] = [

@@ -1,6 +1,5 @@
 /**
  * What the lists of events and deliveries promise: that a cursor misses nothing, and that absence is explained.
- * @module
  */
 import type { Defect } from '../defect.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What operators ask of a delivery.
- * @module
- */
+/** What operators ask of a delivery. */
 import type { Defect } from '../defect.ts';
 
 const kept = (...tests: string[]) => [{ file: 'test/workflow/operator-updates-kept.test.ts', tests }];

@@ -1,7 +1,4 @@
-/**
- * Orders and their stock.
- * @module
- */
+/** Orders and their stock. */
 import type { Defect } from '../defect.ts';
 
 const RESERVATIONS = 'test/api/stock-reservations.test.ts';

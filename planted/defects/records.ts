@@ -1,7 +1,4 @@
-/**
- * The guards of what is recorded of a delivery: each condition of its statements.
- * @module
- */
+/** The guards of what is recorded of a delivery: each condition of its statements. */
 import type { Defect } from '../defect.ts';
 
 const ATTEMPTS = 'src/db/webhooks/attempts.ts';

@@ -1,7 +1,4 @@
-/**
- * Recoveries: nothing missing, nothing twice, and nobody's turn taken.
- * @module
- */
+/** Recoveries: nothing missing, nothing twice, and nobody's turn taken. */
 import type { Defect } from '../defect.ts';
 
 const api = (...tests: string[]) => [{ file: 'test/api/recoveries.test.ts', tests }];

@@ -1,7 +1,4 @@
-/**
- * The relay and its claims.
- * @module
- */
+/** The relay and its claims. */
 import type { Defect } from '../defect.ts';
 
 const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', tests }];
@@ -390,7 +387,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-stops-with-calls-under-way',
-    file: 'src/each-limited.ts',
+    file: 'src/lib/each-limited.ts',
     text: 'await Promise.allSettled(',
     replacement: 'await Promise.all(',
     noticed: 'The relay says that it has stopped while 75 calls are under way.',

@@ -1,7 +1,4 @@
-/**
- * Retention: what may go, what must not, and what partitions must not cost.
- * @module
- */
+/** Retention: what may go, what must not, and what partitions must not cost. */
 import type { Defect } from '../defect.ts';
 
 const retention = (...tests: string[]) => [{ file: 'test/db/retention.test.ts', tests }];

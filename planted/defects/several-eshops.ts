@@ -1,6 +1,5 @@
 /**
  * Defects of the operators' door, and of what keeps a user of the warehouse to the e-shops that it was given.
- * @module
  */
 import type { Defect } from '../defect.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Traces: what belongs together, and what nobody else is to know.
- * @module
- */
+/** Traces: what belongs together, and what nobody else is to know. */
 import type { Defect } from '../defect.ts';
 
 const caughtBy = (file: string, ...tests: string[]) => [{ file, tests }];

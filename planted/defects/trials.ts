@@ -1,7 +1,4 @@
-/**
- * Defects of tests of webhooks.
- * @module
- */
+/** Defects of tests of webhooks. */
 import type { Defect } from '../defect.ts';
 
 const file = 'test/api/webhook-test.test.ts';

@@ -1,7 +1,4 @@
-/**
- * What a receiver sees on the wire.
- * @module
- */
+/** What a receiver sees on the wire. */
 import type { Defect } from '../defect.ts';
 
 const rotation = (...tests: string[]) => [{ file: 'test/workflow/rotation.test.ts', tests }];

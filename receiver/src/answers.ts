@@ -1,7 +1,4 @@
-/**
- * What a handler throws to answer something else than success on purpose.
- * @module
- */
+/** What a handler throws to answer something else than success on purpose. */
 
 /**
  * The receiver wants no more of this webhook: answered with 410, which deactivates the webhook at once.

@@ -1,7 +1,6 @@
 /**
  * The part of the warehouse's API that a receiver needs: what was delivered, what it carried, and the records that GET
  * deliveries name.
- * @module
  */
 import { type Delivery, isKind } from './delivery.ts';
 import { kinds } from './kinds.ts';

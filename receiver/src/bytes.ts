@@ -1,7 +1,4 @@
-/**
- * Bytes, text and keyed hashes with nothing but what every JavaScript runtime has.
- * @module
- */
+/** Bytes, text and keyed hashes with nothing but what every JavaScript runtime has. */
 
 /** Bytes as WebCrypto takes them. */
 export type Bytes = Uint8Array<ArrayBuffer>;

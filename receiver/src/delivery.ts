@@ -1,7 +1,4 @@
-/**
- * A delivery as handlers see it.
- * @module
- */
+/** A delivery as handlers see it. */
 import { type Kind, kinds } from './kinds.ts';
 
 /** What is known of a delivery beside its record. */

@@ -5,7 +5,6 @@
  * const hooks = receiver({ secrets: process.env.WEBHOOK_SECRET, store: memoryStore() })
  *   .on('CREATE_ORDER', (order) => console.log(order.eshopOrderId))
  *   .otherwise((record, { kind }) => console.log(kind));
- * @module
  */
 export { Gone, RetryLater } from './answers.ts';
 export { type ApiOptions, ApiRefused, type ListedDelivery, type WaybillApi, waybill } from './api.ts';

@@ -1,7 +1,4 @@
-/**
- * A request, and by what it is judged.
- * @module
- */
+/** A request, and by what it is judged. */
 import type { Bytes } from './bytes.ts';
 import type { SecretSource } from './secrets.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Why a signature does not match: the usual mistakes of receivers, each tried before it is named.
- * @module
- */
+/** Why a signature does not match: the usual mistakes of receivers, each tried before it is named. */
 import { type Bytes, equalInConstantTime } from './bytes.ts';
 import type { Judgement, ReceivedRequest } from './judgement.ts';
 import { Refused } from './refused.ts';

@@ -1,6 +1,5 @@
 /**
  * Receivers behind `node:http`, and what is built on it (Express, Fastify's raw requests, serverless frameworks).
- * @module
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';

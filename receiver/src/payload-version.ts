@@ -1,7 +1,4 @@
-/**
- * Whether a record is in v2 (decimal strings) or in v21 (numbers): it does not say so itself.
- * @module
- */
+/** Whether a record is in v2 (decimal strings) or in v21 (numbers): it does not say so itself. */
 import { decimalFields, decimalObjects } from './kinds.ts';
 import type { PayloadVersion } from './payloads.ts';
 import { Refused } from './refused.ts';

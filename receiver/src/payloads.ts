@@ -1,6 +1,5 @@
 /**
  * What the 18 kinds of event deliver, in both payload versions. Made by `npm run receiver:generate` from the schemas of the server: do not edit.
- * @module
  */
 import type { Kind } from './kinds.ts';
 

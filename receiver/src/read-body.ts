@@ -1,7 +1,4 @@
-/**
- * Reads a body as it came.
- * @module
- */
+/** Reads a body as it came. */
 import { type Bytes, join } from './bytes.ts';
 import { Refused } from './refused.ts';
 

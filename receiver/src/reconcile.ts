@@ -5,7 +5,6 @@
  * delivered again: that works while the webhook is inactive and while the receiver cannot be reached from outside,
  * can deactivate nothing, keeps the id (so that a late attempt is dropped as a repeat), and tells at once whether it
  * worked.
- * @module
  */
 import { BEGINNING, isOpen, type ListedDelivery, type WaybillApi } from './api.ts';
 import type { Delivery } from './delivery.ts';

@@ -1,7 +1,4 @@
-/**
- * Why a request was not taken as a delivery.
- * @module
- */
+/** Why a request was not taken as a delivery. */
 
 /** What was wrong, for programs. */
 export type RefusedCode =

@@ -1,7 +1,6 @@
 /**
  * What the sender is answered. It keeps the first 1 KiB of the text in the log of the delivery, where the e-shop's
  * developers read it.
- * @module
  */
 import { Gone, RetryLater } from './answers.ts';
 import { Refused } from './refused.ts';

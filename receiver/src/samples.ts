@@ -1,6 +1,5 @@
 /**
  * One record of each kind in both payload versions, as the documentation shows them. Made by `npm run receiver:generate` from the schemas of the server: do not edit.
- * @module
  */
 import type { Kind } from './kinds.ts';
 import type {

@@ -1,7 +1,4 @@
-/**
- * The secrets of the webhooks: which ones there are, and the usual mistakes in them.
- * @module
- */
+/** The secrets of the webhooks: which ones there are, and the usual mistakes in them. */
 import type { Kind } from './kinds.ts';
 import { Refused } from './refused.ts';
 import { SECRET_PREFIX } from './signature.ts';

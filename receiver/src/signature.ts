@@ -3,7 +3,6 @@
  *
  * `X-Service-Signature: t=<unix seconds>,v1=<hex>` covers the body, and on GET path and query. `webhook-signature` of
  * Standard Webhooks covers the body and the id of the delivery. While a secret is being replaced each is there twice.
- * @module
  */
 import { type Bytes, fromBase64, hmac, join, toBase64, toHex } from './bytes.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What has been handled, so that a repeat is dropped and a crash is not forgotten.
- * @module
- */
+/** What has been handled, so that a repeat is dropped and a crash is not forgotten. */
 
 /**
  * What `claim` found.

@@ -1,7 +1,4 @@
-/**
- * For the tests of a receiver: deliveries as the sender makes them.
- * @module
- */
+/** For the tests of a receiver: deliveries as the sender makes them. */
 import type { Kind } from './kinds.ts';
 import type { Payload, PayloadVersion } from './payloads.ts';
 import { sampleOf } from './samples.ts';

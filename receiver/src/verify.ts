@@ -3,7 +3,6 @@
  *
  * Both signatures are required, since each leaves something open: `X-Service-Signature` does not cover the id by which
  * repeats are recognized, and `webhook-signature` does not cover path and query, which is all that a GET says.
- * @module
  */
 import { equalInConstantTime } from './bytes.ts';
 import type { Judgement, ReceivedRequest } from './judgement.ts';

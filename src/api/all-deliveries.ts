@@ -1,7 +1,4 @@
-/**
- * The deliveries of an e-shop across its webhooks (docs/interface.md, L7).
- * @module
- */
+/** The deliveries of an e-shop across its webhooks (docs/interface.md, L7). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countAllDeliveries, listAllDeliveries } from '../db/webhooks/all-deliveries.ts';

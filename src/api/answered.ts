@@ -1,7 +1,6 @@
 /**
  * What is kept of every answer: one line of the log, and a figure. The line names the route's pattern, for a path may hold
  * anything.
- * @module
  */
 import type { Context } from 'hono';
 import type { ApiDeps, ApiEnv } from './deps.ts';

@@ -1,7 +1,4 @@
-/**
- * The HTTP application: what every request passes through, and where each resource is mounted.
- * @module
- */
+/** The HTTP application: what every request passes through, and where each resource is mounted. */
 import { Hono } from 'hono';
 import { except } from 'hono/combine';
 import { requestId } from 'hono/request-id';

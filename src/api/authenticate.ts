@@ -1,7 +1,4 @@
-/**
- * API key and token of every request, and the roles (docs/interface.md, A1, A4, A5 and A6).
- * @module
- */
+/** API key and token of every request, and the roles (docs/interface.md, A1, A4, A5 and A6). */
 import type { MiddlewareHandler } from 'hono';
 import { clockFrom } from '../db/clock.ts';
 import { mayUse } from '../db/users.ts';

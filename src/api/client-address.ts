@@ -1,7 +1,4 @@
-/**
- * Whose request this is, as far as the network can tell.
- * @module
- */
+/** Whose request this is, as far as the network can tell. */
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import ipaddr from 'ipaddr.js';

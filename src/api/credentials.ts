@@ -1,11 +1,10 @@
 /**
  * Name and password of a user, checked within the limits of logins: for the login of the API and for that of the console.
- * @module
  */
 import { createLoginLimits, type LoginAttempt } from '../db/login-limits.ts';
 import { findUser, type UserRow } from '../db/users.ts';
 import { tooManyRequests } from '../domain/problem.ts';
-import { hashPassword, newPassword, verifyPassword } from '../passwords.ts';
+import { hashPassword, newPassword, verifyPassword } from '../secrets/passwords.ts';
 import type { ApiDeps } from './deps.ts';
 
 /**

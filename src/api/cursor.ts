@@ -1,7 +1,6 @@
 /**
  * Lists that can be read in two ways: by pages, the newest first, or from a cursor on, the oldest first, so that a reader
  * who goes on where it stopped has read everything (docs/interface.md, L7).
- * @module
  */
 import * as v from 'valibot';
 import { MOST_COUNTED, type Part } from '../db/id-range.ts';

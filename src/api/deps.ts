@@ -1,7 +1,4 @@
-/**
- * What the API is given when it is made, and what each request carries.
- * @module
- */
+/** What the API is given when it is made, and what each request carries. */
 import type { HttpBindings } from '@hono/node-server';
 import type pino from 'pino';
 import type { Clock } from '../db/clock.ts';
@@ -10,7 +7,7 @@ import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Role } from '../domain/role.ts';
 import type { Trial } from '../domain/trial.ts';
-import type { Keys } from '../keys.ts';
+import type { Keys } from '../secrets/keys.ts';
 import type { Traces } from '../traces/traces.ts';
 import type { Allowance, BudgetLimits } from './budget/allowance.ts';
 

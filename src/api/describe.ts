@@ -1,7 +1,6 @@
 /**
  * What the OpenAPI document says about one operation. The statuses that every operation shares are added when
  * the document is made (`openapi.ts`).
- * @module
  */
 import type { MiddlewareHandler } from 'hono';
 import { describeRoute } from 'hono-openapi';

@@ -1,7 +1,4 @@
-/**
- * The success envelope (docs/interface.md, C2): always status 200.
- * @module
- */
+/** The success envelope (docs/interface.md, C2): always status 200. */
 import type { Context } from 'hono';
 import type { ApiEnv } from './deps.ts';
 import type { Pagination } from './pagination.ts';

@@ -1,7 +1,4 @@
-/**
- * The one place where a failure becomes a response (docs/interface.md, C3).
- * @module
- */
+/** The one place where a failure becomes a response (docs/interface.md, C3). */
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';

@@ -1,7 +1,4 @@
-/**
- * What became of events at every webhook, and why something did not.
- * @module
- */
+/** What became of events at every webhook, and why something did not. */
 import type * as v from 'valibot';
 import {
   type DeliveryOfEvent,

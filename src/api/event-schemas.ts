@@ -1,7 +1,4 @@
-/**
- * Events as they are shown.
- * @module
- */
+/** Events as they are shown. */
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
 import { eventTypeNames } from '../domain/event-types.ts';

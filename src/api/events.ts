@@ -1,7 +1,6 @@
 /**
  * The events of an e-shop, with what became of them at every webhook, and why something did not (docs/interface.md, L8
  * and L9).
- * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';

@@ -1,7 +1,6 @@
 /**
  * Bodies in JSON: read, and documented by their schema. What the schema and the rules find is told in one answer, so
  * they are checked where the rules are; `validate.ts` has the bodies without rules.
- * @module
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type * as v from 'valibot';

@@ -3,7 +3,6 @@
  *
  * Two keys of `v.metadata` are understood beside valibot's own: `ref` names the schema, so that it is written
  * once under `components/schemas` (keep it last in the pipe), and `jsonSchema` replaces what would be generated.
- * @module
  */
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
 import type { MiddlewareHandler } from 'hono';

@@ -1,7 +1,6 @@
 /**
  * 404 for a path that no route has, 405 with `Allow` for a method that the path does not have: decided before
  * authentication, so that both are the same for everyone.
- * @module
  */
 import type { Hono, MiddlewareHandler } from 'hono';
 import { notFound, Problem } from '../domain/problem.ts';

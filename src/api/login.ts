@@ -1,7 +1,4 @@
-/**
- * `POST /users/login`: name and password of a user for a token.
- * @module
- */
+/** `POST /users/login`: name and password of a user for a token. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { findEshopByApiKey } from '../db/eshops.ts';

@@ -1,7 +1,4 @@
-/**
- * Paging of lists: `page` from 1 (default 1), `items` 1–100 (default 30).
- * @module
- */
+/** Paging of lists: `page` from 1 (default 1), `items` 1–100 (default 30). */
 import * as v from 'valibot';
 import { ITEMS_THAT_FIT, MAX_LIST_BYTES } from '../domain/record-size.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What no body may contain, whatever its schema: checked before the schema is.
- * @module
- */
+/** What no body may contain, whatever its schema: checked before the schema is. */
 import type { FieldProblem } from '../domain/problem.ts';
 
 /** No body here is nested deeper; one that is would only exhaust the stack. */

@@ -1,7 +1,4 @@
-/**
- * The carriers and their services: `GET /v2/shipper-service-codes` (docs/interface.md, O10).
- * @module
- */
+/** The carriers and their services: `GET /v2/shipper-service-codes` (docs/interface.md, O10). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { shipperSchema } from '../domain/order/shipper-services.ts';

@@ -1,7 +1,4 @@
-/**
- * The health checks of a process: whether it is alive, and whether it can serve.
- * @module
- */
+/** The health checks of a process: whether it is alive, and whether it can serve. */
 import { Hono } from 'hono';
 import { databaseAnswers } from '../db/health.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';

@@ -1,7 +1,4 @@
-/**
- * The tokens of logins: JWT, HS256, one hour.
- * @module
- */
+/** The tokens of logins: JWT, HS256, one hour. */
 import { errors, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { roles } from '../domain/role.ts';

@@ -1,7 +1,6 @@
 /**
  * A span for each request: where its trace begins, or a client's goes on. It names the route's pattern, for a path may hold
  * anything.
- * @module
  */
 import type { MiddlewareHandler } from 'hono';
 import { recordedBy, type Traces } from '../traces/traces.ts';

@@ -1,7 +1,6 @@
 /**
  * Checks of body, path and query: every problem at once, each with the path of its field, as one 400. The same
  * schemas describe the request in the OpenAPI document.
- * @module
  */
 import type { MiddlewareHandler } from 'hono';
 import * as v from 'valibot';

@@ -1,7 +1,4 @@
-/**
- * Bodies are received whole, within a limit, before anything else is done for their request.
- * @module
- */
+/** Bodies are received whole, within a limit, before anything else is done for their request. */
 import type { IncomingMessage } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
 import { badRequest, Problem } from '../domain/problem.ts';

@@ -1,7 +1,6 @@
 /**
  * The span of an attempt: from the moment at which its number is allocated until its result is recorded, a part of the trace
  * that its delivery comes from.
- * @module
  */
 import type { AttemptRecord, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { NewSpan, OpenSpan, Traces } from '../traces/traces.ts';

@@ -1,7 +1,6 @@
 /**
  * How fast batches are made: by that it is decided how large they are, and when the next one is claimed. Large records take many
  * times as long as small ones, and whoever has one delivery waits for the batch before it. Pure.
- * @module
  */
 
 /** The rate of all batches of a worker. */

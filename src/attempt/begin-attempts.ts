@@ -1,7 +1,6 @@
 /**
  * The first half of attempts: from what the records say to requests that may leave (docs/interface.md, D1–D6). One
  * delivery or many, the steps are the same.
- * @module
  */
 import type { Logger } from 'pino';
 import { type Clock, clockFrom } from '../db/clock.ts';

@@ -1,7 +1,4 @@
-/**
- * Turns for the rest of the process between many pieces of work.
- * @module
- */
+/** Turns for the rest of the process between many pieces of work. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**

@@ -1,7 +1,4 @@
-/**
- * Deliveries of which no request can be made.
- * @module
- */
+/** Deliveries of which no request can be made. */
 import { closeDelivery, startWindow } from '../db/webhooks/deliveries.ts';
 import type { AttemptDeps } from './begin-attempts.ts';
 import type { AttemptOrder, AttemptVerdict } from './outcome.ts';

@@ -1,7 +1,6 @@
 /**
  * What an attempt decides: whether a request may leave, what is recorded of its result, and what comes next. Pure, so
  * that every case is a line of a table test.
- * @module
  */
 import type { AttemptRecord, BegunAttempt, DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptResult } from '../delivery/sender.ts';

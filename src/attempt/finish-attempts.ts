@@ -1,7 +1,6 @@
 /**
  * The second half of attempts: the request, and what is recorded of its result. One delivery or many, the steps are the
  * same.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptRecord, recordAttempts, webhookGenerations } from '../db/webhooks/attempts.ts';

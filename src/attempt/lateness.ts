@@ -1,7 +1,4 @@
-/**
- * How late something is. Pure.
- * @module
- */
+/** How late something is. Pure. */
 
 /**
  * How long past its time something is, in milliseconds; negative before it. Its time is the latest of those that it

@@ -1,7 +1,6 @@
 /**
  * One attempt of one delivery, from its number to its record (docs/interface.md, D1–D6). It knows the database
  * and the wire, and nothing of who asks for it.
- * @module
  */
 import type { Pool } from '../db/pool.ts';
 import { type DeliveryForAttempt, loadForAttempt } from '../db/webhooks/attempts.ts';

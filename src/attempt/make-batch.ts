@@ -1,7 +1,6 @@
 /**
  * The first attempts of a batch of deliveries. Each is made as `makeAttempt` makes it; what differs is that the database
  * is asked for many at once, and that what is not delivered goes back to the outbox.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { whileLeased } from '../db/outbox/lease.ts';

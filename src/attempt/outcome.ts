@@ -1,7 +1,4 @@
-/**
- * What an attempt is asked for, and what came of it.
- * @module
- */
+/** What an attempt is asked for, and what came of it. */
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 
 /** By what it is decided whether an attempt may be made, and what follows from it. */

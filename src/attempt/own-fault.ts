@@ -1,7 +1,4 @@
-/**
- * Failures of Waybill itself in the middle of an attempt.
- * @module
- */
+/** Failures of Waybill itself in the middle of an attempt. */
 
 /** A failure of Waybill itself in the middle of an attempt, as a sentence: it does not count against the receiver. */
 export class OwnFault extends Error {

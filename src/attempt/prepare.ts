@@ -1,12 +1,9 @@
-/**
- * The request of an attempt, made of what the records say now. Pure, the keys aside.
- * @module
- */
+/** The request of an attempt, made of what the records say now. Pure, the keys aside. */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { AttemptRequest } from '../delivery/sender.ts';
 import { payloadOptions } from '../domain/payload.ts';
 import { render } from '../domain/render.ts';
-import type { Keys } from '../keys.ts';
+import type { Keys } from '../secrets/keys.ts';
 
 /** What opens a webhook's secrets. */
 export type SecretKeys = Pick<Keys, 'decryptSecret'>;

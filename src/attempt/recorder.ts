@@ -1,7 +1,6 @@
 /**
  * Records the results of a batch: many in one statement, and none later than a moment after it arrived, so that a worker
  * that dies repeats little.
- * @module
  */
 import { handBack, putBack } from '../db/webhooks/batch-returns.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';

@@ -1,7 +1,6 @@
 /**
  * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. Who is slow fills its own room
  * and nobody else's. In the memory of one worker: each worker finds its own bounds, and none needs to be told. Pure.
- * @module
  */
 import type { InFlightLimits } from '../db/outbox/claim.ts';
 import { BATCH_SLOTS } from './slots.ts';

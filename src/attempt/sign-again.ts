@@ -1,7 +1,4 @@
-/**
- * The request of a delivery, signed now, to be looked at or repeated by hand: nothing is sent.
- * @module
- */
+/** The request of a delivery, signed now, to be looked at or repeated by hand: nothing is sent. */
 import { buildRequest } from '../delivery/request.ts';
 import { type EventForWebhook, payloadOf } from '../domain/payload.ts';
 import type { TriedWebhook } from '../domain/trial.ts';

@@ -1,6 +1,5 @@
 /**
  * The present situation of a delivery, from which is decided what it does next. Pure; times in milliseconds since 1970.
- * @module
  */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { isOpen, type StoredState } from '../domain/delivery-state.ts';

@@ -1,7 +1,6 @@
 /**
  * Slots for the requests of batches: how many may be under way at once in this process, whatever batch they belong to. A
  * slow receiver keeps the slots of its own requests, and nothing else waits for it.
- * @module
  */
 
 import { type BatchRate, createBatchRate } from './batch-rate.ts';

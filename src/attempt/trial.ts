@@ -1,7 +1,6 @@
 /**
  * One request with a sample of the webhook's type: signed, guarded and bounded as an attempt of a delivery, and recorded
  * nowhere (docs/interface.md, W13).
- * @module
  */
 import { v7 as uuidv7 } from 'uuid';
 import { buildRequest } from '../delivery/request.ts';

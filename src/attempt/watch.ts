@@ -1,7 +1,6 @@
 /**
  * Who hears what becomes of attempts and deliveries: figures and log lines are made of it. Nothing depends on it, and whoever
  * tells does not wait.
- * @module
  */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { StoredState } from '../domain/delivery-state.ts';

@@ -1,7 +1,4 @@
-/**
- * Who is at this terminal.
- * @module
- */
+/** Who is at this terminal. */
 import { userInfo } from 'node:os';
 
 /** The account on this machine; empty where it has no name. */

@@ -1,7 +1,4 @@
-/**
- * Options that name open deliveries for a batch operation.
- * @module
- */
+/** Options that name open deliveries for a batch operation. */
 import { Option } from 'commander';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';

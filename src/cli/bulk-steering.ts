@@ -1,21 +1,20 @@
 /**
  * Batch operations on deliveries: begun, watched, canceled. They run in Temporal, and need nobody who watches.
- * @module
  */
 import { randomUUID } from 'node:crypto';
 import { createProgress } from '../../demo/progress.ts';
-import type { CommandContext } from '../command-line.ts';
 import type { Settings } from '../config/variables.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
 import type { SteeringAction } from '../domain/steering.ts';
 import { counted } from '../domain/words.ts';
+import type { CommandContext } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import {
   type BulkStatus,
   type BulkSteering,
   bulkQuery,
   createBulkSteering,
 } from '../temporal/bulk-steering.ts';
-import { UserError } from '../user-error.ts';
 import type { BulkOptions } from './bulk-options.ts';
 import { pause, untilInterrupted } from './interruption.ts';
 import { withDatabase } from './open-database.ts';

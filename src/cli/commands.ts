@@ -1,11 +1,10 @@
 /**
  * The operators' command `waybill`. Each of its commands lies in a file of its own, which is loaded when it is asked for: what
  * one of them needs (the client of Temporal, the demonstration) costs the others no time.
- * @module
  */
 import { Command } from 'commander';
-import type { CommandContext } from '../command-line.ts';
-import { version } from '../version.ts';
+import type { CommandContext } from '../lib/command-line.ts';
+import { version } from '../lib/version.ts';
 
 /** A command of `waybill`. */
 interface Part {

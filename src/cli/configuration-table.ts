@@ -1,7 +1,4 @@
-/**
- * The table of all environment variables, as docs/operating.md shows it.
- * @module
- */
+/** The table of all environment variables, as docs/operating.md shows it. */
 import { variables } from '../config/variables.ts';
 
 /** What the schema says a variable means. */

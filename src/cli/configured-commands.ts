@@ -1,10 +1,7 @@
-/**
- * `waybill policy` and `waybill variables`: what is configured.
- * @module
- */
+/** `waybill policy` and `waybill variables`: what is configured. */
 import { Command } from 'commander';
-import type { CommandContext } from '../command-line.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
+import type { CommandContext } from '../lib/command-line.ts';
 import { configurationTable } from './configuration-table.ts';
 import { policyTable } from './policy-table.ts';
 

@@ -1,11 +1,8 @@
-/**
- * `waybill console --operator`: the operators' pages, for whoever has the keys of the installation.
- * @module
- */
+/** `waybill console --operator`: the operators' pages, for whoever has the keys of the installation. */
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked } from '../command-line.ts';
 import { LONGEST_NAME, SOMEBODY } from '../domain/steering.ts';
+import { type CommandContext, checked } from '../lib/command-line.ts';
 import { account } from './account.ts';
 import { untilInterrupted } from './interruption.ts';
 

@@ -1,11 +1,7 @@
-/**
- * `waybill contract`: what the contract of an e-shop allows (docs/interface.md, W11).
- * @module
- */
+/** `waybill contract`: what the contract of an e-shop allows (docs/interface.md, W11). */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { noSuchEshop } from '../accounts.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { integer } from '../config/values.ts';
 import { readContract, updateContract } from '../db/eshops.ts';
@@ -15,6 +11,7 @@ import { type Contract, contractOf, contractProblems } from '../domain/contract.
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/words.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { contractRows } from './contract-table.ts';
 import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { pairs } from './layout.ts';

@@ -1,7 +1,4 @@
-/**
- * A contract for people.
- * @module
- */
+/** A contract for people. */
 import type { Contract } from '../domain/contract.ts';
 
 /** A line for each thing that it speaks of. */

@@ -1,11 +1,8 @@
-/**
- * A recovery is paused, resumed or canceled by an operator.
- * @module
- */
+/** A recovery is paused, resumed or canceled by an operator. */
 import type { Pool } from '../db/pool.ts';
 import { controlRecovery, type RecoveryRow, readRecovery } from '../db/recoveries/recoveries.ts';
 import type { RecoveryAction } from '../domain/recovery.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { noSuchRecovery } from './watch-recovery.ts';
 
 /**

@@ -1,17 +1,14 @@
-/**
- * `waybill deliveries`: deliveries of all e-shops.
- * @module
- */
+/** `waybill deliveries`: deliveries of all e-shops. */
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
 import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
 import { type AttemptLogRow, findDelivery, placeOfDelivery } from '../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { heldBy, type OperatorAction, whoAndWhy } from '../domain/steering.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
-import { UserError } from '../user-error.ts';
 import { addJobs } from './jobs-command.ts';
 import { pairs, second, table } from './layout.ts';
 import { listOptions, listSchema } from './list-options.ts';

@@ -1,13 +1,10 @@
-/**
- * `waybill eshop`: e-shops, their API keys, and whether the API is open to them.
- * @module
- */
+/** `waybill eshop`: e-shops, their API keys, and whether the API is open to them. */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { createEshopWithUsers, noSuchEshop } from '../accounts.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { createEshopWithUsers, noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { listEshops, rotateApiKey, setDisabled } from '../db/eshops.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { email, eshopOption, eshopSchema, name } from './eshop-option.ts';
 import { addRecord } from './eshop-record.ts';
 import { pairs } from './layout.ts';

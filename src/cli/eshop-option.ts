@@ -1,7 +1,4 @@
-/**
- * The option of every command that is about one e-shop.
- * @module
- */
+/** The option of every command that is about one e-shop. */
 import { Option } from 'commander';
 import * as v from 'valibot';
 

@@ -1,11 +1,7 @@
-/**
- * `waybill eshop show|update`.
- * @module
- */
+/** `waybill eshop show|update`. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
-import { noSuchEshop } from '../accounts.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import {
   changeNotifications,
@@ -21,6 +17,7 @@ import { listWebhooks } from '../db/webhooks/webhooks.ts';
 import { type Contract, contractOf } from '../domain/contract.ts';
 import type { EshopRecord } from '../domain/eshop.ts';
 import { counted } from '../domain/words.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { contractRows } from './contract-table.ts';
 import { email, eshopOption, eshopSchema, name } from './eshop-option.ts';
 import { minute, pairs } from './layout.ts';

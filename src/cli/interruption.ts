@@ -1,10 +1,7 @@
-/**
- * Ctrl-C in a command that lasts: it ends in order.
- * @module
- */
+/** Ctrl-C in a command that lasts: it ends in order. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { INTERRUPTED, onInterruption } from '../shutdown.ts';
-import { UserError } from '../user-error.ts';
+import { INTERRUPTED, onInterruption } from '../lib/shutdown.ts';
+import { UserError } from '../lib/user-error.ts';
 
 /**
  * Runs `work` with a signal that Ctrl-C, or the end of the terminal, aborts. A second Ctrl-C ends the process at once.

@@ -1,11 +1,8 @@
-/**
- * `waybill deliveries jobs`: what was asked of many deliveries at once.
- * @module
- */
+/** `waybill deliveries jobs`: what was asked of many deliveries at once. */
 import type { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 
 const idSchema = v.pipe(v.string(), v.regex(/^waybill-[\w-]+$/, '<id> must be the id of a job.'));
 const cancelSchema = v.object({ ...jsonSchema.entries, reason: v.optional(v.string(), 'canceled') });

@@ -1,14 +1,11 @@
-/**
- * `waybill keys`: the master key under which webhook secrets are stored.
- * @module
- */
+/** `waybill keys`: the master key under which webhook secrets are stored. */
 import { Command } from 'commander';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { type Rotation, rotateMasterKey } from '../app/key-rotation.ts';
 import { loadConfig, readSettings } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { openDataDir } from '../embedded/data-dir.ts';
-import { type Rotation, rotateMasterKey } from '../key-rotation.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
 
 const webhooks = (count: number) => (count === 1 ? '1 webhook' : `${count} webhooks`);

@@ -1,7 +1,4 @@
-/**
- * How results are laid out for people.
- * @module
- */
+/** How results are laid out for people. */
 import { oneLine } from '../domain/words.ts';
 
 /** Lines of `name  value`, the values aligned, whatever control characters are in them. */

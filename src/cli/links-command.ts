@@ -1,11 +1,8 @@
-/**
- * `waybill links`: the lists of Temporal's UI that answer what operators ask.
- * @module
- */
+/** `waybill links`: the lists of Temporal's UI that answer what operators ask. */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import {
   EXAMPLE,
   listUrl,

@@ -1,7 +1,4 @@
-/**
- * The questions of operators with their links, as README.md and docs/operating.md show them.
- * @module
- */
+/** The questions of operators with their links, as README.md and docs/operating.md show them. */
 import { EXAMPLE, listUrl, questionsAbout } from '../temporal/operator-questions.ts';
 
 /** Where the UI of a first instance is. */

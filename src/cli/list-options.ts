@@ -1,7 +1,4 @@
-/**
- * Options of the commands that list webhooks and deliveries of all e-shops.
- * @module
- */
+/** Options of the commands that list webhooks and deliveries of all e-shops. */
 import { Option } from 'commander';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';

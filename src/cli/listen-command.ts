@@ -1,13 +1,10 @@
-/**
- * `waybill listen`: a receiver on this machine that registers itself and takes itself away.
- * @module
- */
+/** `waybill listen`: a receiver on this machine that registers itself and takes itself away. */
 import { Command } from 'commander';
 import { problemOfSecret } from '../../receiver/src/secrets.ts';
-import { type CommandContext, checked, json } from '../command-line.ts';
 import { payloadVersions } from '../domain/decimal.ts';
 import { webhookMethods } from '../domain/webhook.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { eshopOption } from './eshop-option.ts';
 import { listenSchema } from './listen-options.ts';
 

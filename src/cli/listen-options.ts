@@ -1,13 +1,10 @@
-/**
- * The options of `waybill listen`.
- * @module
- */
+/** The options of `waybill listen`. */
 import * as v from 'valibot';
-import { jsonSchema } from '../command-line.ts';
 import { integer } from '../config/values.ts';
 import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { urlProblem, webhookMethods } from '../domain/webhook.ts';
+import { jsonSchema } from '../lib/command-line.ts';
 import { eshopSchema } from './eshop-option.ts';
 
 const TYPE_MESSAGE = '--type must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';

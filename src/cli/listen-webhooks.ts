@@ -1,6 +1,5 @@
 /**
  * The webhooks of `waybill listen`: registered when it begins, removed when it ends, or by the next one where it was killed.
- * @module
  */
 import { hostname } from 'node:os';
 import { readContract } from '../db/eshops.ts';
@@ -11,8 +10,8 @@ import { type EventType, eventTypeNames } from '../domain/event-types.ts';
 import type { WebhookInput } from '../domain/webhook.ts';
 import { counted } from '../domain/words.ts';
 import { isAlive } from '../embedded/processes.ts';
-import type { Keys } from '../keys.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
+import type { Keys } from '../secrets/keys.ts';
 
 /** A webhook of ours. */
 export interface OwnWebhook {

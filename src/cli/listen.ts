@@ -1,17 +1,14 @@
-/**
- * Listens until it is interrupted.
- * @module
- */
+/** Listens until it is interrupted. */
 import { once } from 'node:events';
-import { noSuchEshop } from '../accounts.ts';
-import type { CommandContext } from '../command-line.ts';
+import { noSuchEshop } from '../app/accounts.ts';
 import { findEshop } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { createAddressGuard } from '../delivery/address-guard.ts';
 import { destinationProblem } from '../delivery/destination.ts';
 import { counted } from '../domain/words.ts';
-import { newWebhookSecret } from '../keys.ts';
-import { UserError } from '../user-error.ts';
+import type { CommandContext } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
+import { newWebhookSecret } from '../secrets/keys.ts';
 import { untilInterrupted } from './interruption.ts';
 import { pairs } from './layout.ts';
 import type { ListenOptions } from './listen-options.ts';

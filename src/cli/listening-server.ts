@@ -1,7 +1,6 @@
 /**
  * The receiver of `waybill listen`: verifies what comes with the code of the receiver's kit, and answers for itself or with what
  * a program behind it answers.
- * @module
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -12,7 +11,7 @@ import { Refused } from '../../receiver/src/refused.ts';
 import { responseTo } from '../../receiver/src/responses.ts';
 import { secretSource } from '../../receiver/src/secrets.ts';
 import { type VerifiedHeaders, verify } from '../../receiver/src/verify.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 
 /** A request that came, and what it was answered. */
 export interface Heard {

@@ -1,8 +1,5 @@
-/**
- * `waybill` at the command line: a mistake is one sentence on stderr and exit code 1.
- * @module
- */
-import { exitCodeOf, shownError } from '../user-error.ts';
+/** `waybill` at the command line: a mistake is one sentence on stderr and exit code 1. */
+import { exitCodeOf, shownError } from '../lib/user-error.ts';
 import { waybill } from './commands.ts';
 
 // Whoever reads the output may have read enough of it: `waybill deliveries list | head`.

@@ -1,15 +1,14 @@
 /**
  * `waybill migrate`: what every process does when it starts, alone: before the processes of a new release.
- * @module
  */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
-import { databaseProblem } from '../database-away.ts';
 import { migrate } from '../db/migrate.ts';
 import { counted } from '../domain/words.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { databaseProblem } from '../lib/database-away.ts';
+import { UserError } from '../lib/user-error.ts';
 
 const optionsSchema = v.object(jsonSchema.entries);
 

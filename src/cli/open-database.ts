@@ -1,14 +1,11 @@
-/**
- * The database of the instance that the command is about.
- * @module
- */
+/** The database of the instance that the command is about. */
 import postgres from 'postgres';
 import type { Settings } from '../config/variables.ts';
-import { databaseProblem } from '../database-away.ts';
 import { notifierOf } from '../db/outbox/notify.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import { dataDirAt, type Instance } from '../embedded/data-dir.ts';
-import { UserError } from '../user-error.ts';
+import { databaseProblem } from '../lib/database-away.ts';
+import { UserError } from '../lib/user-error.ts';
 
 /** What the database's errors mean to the person at the command line. */
 function explained(error: unknown, settings: Settings): unknown {

@@ -1,11 +1,8 @@
-/**
- * The Temporal of the instance that the command is about.
- * @module
- */
+/** The Temporal of the instance that the command is about. */
 import { Client, Connection } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
+import { UserError } from '../lib/user-error.ts';
 import { connectionOptions, type TemporalTarget, temporalTarget } from '../temporal/target.ts';
-import { UserError } from '../user-error.ts';
 import { instanceOf } from './open-database.ts';
 
 /** How long Temporal may take to answer at all, in milliseconds. */

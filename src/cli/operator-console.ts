@@ -1,8 +1,5 @@
-/**
- * The operators' pages on loopback, made of the API, the console and what the other commands do.
- * @module
- */
-import { createApplication } from '../application.ts';
+/** The operators' pages on loopback, made of the API, the console and what the other commands do. */
+import { createApplication } from '../app/application.ts';
 import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { createConsole } from '../console/console.tsx';
@@ -14,12 +11,12 @@ import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recover
 import { createSender } from '../delivery/sender.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
 import { noteConsole } from '../embedded/operator-consoles.ts';
-import { listen } from '../http-server.ts';
+import { listen } from '../http/http-server.ts';
+import { UserError } from '../lib/user-error.ts';
+import { version } from '../lib/version.ts';
 import { createLog } from '../log/log.ts';
-import { createSteer } from '../steer.ts';
+import { createSteer } from '../temporal/steer.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
-import { UserError } from '../user-error.ts';
-import { version } from '../version.ts';
 import { control } from './control-recovery.ts';
 import { pause } from './interruption.ts';
 import { instanceOf, withDatabase } from './open-database.ts';

@@ -1,14 +1,14 @@
 /**
  * What a command needs of the instance that it works on to do what its processes do: the keys, and where webhooks may lead.
- * @module
  */
+
+import { instanceEndpoints } from '../app/instance-endpoints.ts';
+import { commandKeys } from '../app/master-key.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import { dataDirAt } from '../embedded/data-dir.ts';
-import { instanceEndpoints } from '../instance-endpoints.ts';
-import type { Keys } from '../keys.ts';
-import { commandKeys } from '../master-key.ts';
+import type { Keys } from '../secrets/keys.ts';
 import { instanceOf } from './open-database.ts';
 
 /** As a process that serves would have them. */

@@ -1,7 +1,4 @@
-/**
- * The table of waits between the attempts of a delivery, as docs/guides/retries.md shows it.
- * @module
- */
+/** The table of waits between the attempts of a delivery, as docs/guides/retries.md shows it. */
 import { maxAttempts, type RetryPolicy, waits } from '../domain/retry-policy.ts';
 import { counted } from '../domain/words.ts';
 

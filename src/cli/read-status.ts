@@ -1,6 +1,5 @@
 /**
  * Asks the database and Temporal how things are. What cannot be reached is said, and does not keep the other from answering.
- * @module
  */
 import type { Settings } from '../config/variables.ts';
 import { databaseTime } from '../db/clock.ts';
@@ -8,7 +7,7 @@ import { readDatabase, readMails, readOpen, readOutbox } from '../db/overview.ts
 import type { Pool } from '../db/pool.ts';
 import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
 import { countAstray, DEFAULT, listPartitions, type Partition } from '../db/retention/partitions.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
 import { recoveryStatus } from './recovery-record.ts';
 import type { DatabaseStatus, PartitionStatus, Status, TemporalStatus } from './status.ts';

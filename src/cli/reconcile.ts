@@ -1,14 +1,11 @@
-/**
- * `waybill reconcile`: one look at every record that should have a running workflow.
- * @module
- */
+/** `waybill reconcile`: one look at every record that should have a running workflow. */
 import { Command } from 'commander';
 import pino from 'pino';
 import * as v from 'valibot';
 import { unwatched } from '../attempt/watch.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { actions, createCounts, reasons, sentence } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';

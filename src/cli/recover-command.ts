@@ -1,17 +1,16 @@
 /**
  * `waybill recover`: what a webhook did not get is delivered again, by a durable workflow that needs nobody to wait for it.
- * @module
  */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import { askForRecovery } from '../db/recoveries/ask.ts';
 import type { Found } from '../db/recoveries/lost-events.ts';
 import { recoverable, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/words.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';

@@ -1,13 +1,10 @@
-/**
- * `waybill recoveries`: how far recoveries have come; they are paused, resumed and canceled.
- * @module
- */
+/** `waybill recoveries`: how far recoveries have come; they are paused, resumed and canceled. */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
 import { listRecoveries, listRecoveriesUnderWay, readRecovery } from '../db/recoveries/recoveries.ts';
 import type { RecoveryAction } from '../domain/recovery.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { control } from './control-recovery.ts';
 import { limitOption, limitSchema } from './list-options.ts';
 import { withDatabase } from './open-database.ts';

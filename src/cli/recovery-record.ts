@@ -1,7 +1,4 @@
-/**
- * A recovery as the command shows it, to people and to programs.
- * @module
- */
+/** A recovery as the command shows it, to people and to programs. */
 import type { RecoveryRow } from '../db/recoveries/recoveries.ts';
 import { type RecoveryStatus, recoveryProgress } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';

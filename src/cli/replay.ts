@@ -1,16 +1,13 @@
-/**
- * `waybill replay`: whether the workflows of a Temporal server go on with the present code.
- * @module
- */
+/** `waybill replay`: whether the workflows of a Temporal server go on with the present code. */
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { confidentialValues, readSettings } from '../config/config.ts';
 import { hostAndPort, integer } from '../config/values.ts';
 import { counted } from '../domain/words.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';
-import { UserError } from '../user-error.ts';
 import { table } from './layout.ts';
 
 const MOST = 1_000_000;

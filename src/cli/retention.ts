@@ -1,11 +1,8 @@
-/**
- * `waybill retention`: one run of what the schedule does every hour.
- * @module
- */
+/** `waybill retention`: one run of what the schedule does every hour. */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { retain } from '../retention/retain.ts';
 import { sentence } from '../retention/sentence.ts';
 import { withDatabase } from './open-database.ts';

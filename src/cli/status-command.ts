@@ -1,11 +1,8 @@
-/**
- * `waybill status`: how things are, and whether somebody is needed.
- * @module
- */
+/** `waybill status`: how things are, and whether somebody is needed. */
 import { Command } from 'commander';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { readStatus } from './read-status.ts';
 import { needsOf } from './status.ts';
 import { statusTable } from './status-table.ts';

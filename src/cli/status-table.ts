@@ -1,7 +1,4 @@
-/**
- * The state of a Waybill for people.
- * @module
- */
+/** The state of a Waybill for people. */
 import type { FlowOverview } from '../db/overview.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';

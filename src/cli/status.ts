@@ -1,7 +1,4 @@
-/**
- * The state of a Waybill, and what of it needs somebody.
- * @module
- */
+/** The state of a Waybill, and what of it needs somebody. */
 import type { DatabaseOverview, MailOverview, OpenOverview, OutboxOverview } from '../db/overview.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';

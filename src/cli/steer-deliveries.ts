@@ -1,14 +1,11 @@
-/**
- * What an operator asks of single deliveries: each answers with a sentence that says what follows.
- * @module
- */
+/** What an operator asks of single deliveries: each answers with a sentence that says what follows. */
 import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
 import type { Pool } from '../db/pool.ts';
 import { findDelivery, placeOfDelivery } from '../db/webhooks/delivery-log.ts';
 import type { SteeringAction } from '../domain/steering.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
 
 /** What is asked, of whom, and why. */

@@ -1,14 +1,11 @@
-/**
- * `waybill deliveries retry|hold|resume|give-up`: of single deliveries, or of all that options name.
- * @module
- */
+/** `waybill deliveries retry|hold|resume|give-up`: of single deliveries, or of all that options name. */
 import { type Command, Option } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
 import { LONGEST_NAME, LONGEST_REASON, type SteeringAction } from '../domain/steering.ts';
 import { counted } from '../domain/words.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { account } from './account.ts';
 import { bulkOptions, bulkSchema, isNamed } from './bulk-options.ts';
 import { type Answer, steerDeliveries } from './steer-deliveries.ts';

@@ -1,7 +1,4 @@
-/**
- * Where Temporal's UI is.
- * @module
- */
+/** Where Temporal's UI is. */
 import type { Settings } from '../config/variables.ts';
 import { instanceOf } from './open-database.ts';
 

@@ -1,7 +1,4 @@
-/**
- * A time, as it is written at the command line.
- * @module
- */
+/** A time, as it is written at the command line. */
 import * as v from 'valibot';
 
 /** @param name of the option, for the message */

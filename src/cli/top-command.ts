@@ -1,10 +1,7 @@
-/**
- * `waybill top`: how things are, live.
- * @module
- */
+/** `waybill top`: how things are, live. */
 import { Command } from 'commander';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { untilInterrupted } from './interruption.ts';
 import { pairs } from './layout.ts';
 import { needsOf } from './status.ts';

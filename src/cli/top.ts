@@ -1,6 +1,5 @@
 /**
  * How things are, once a second. The database and Temporal are asked independently of each other: neither waits for the other.
- * @module
  */
 import type { Settings } from '../config/variables.ts';
 import { type FlowOverview, readFlow } from '../db/overview.ts';

@@ -1,17 +1,14 @@
-/**
- * `waybill trigger`: a test event, which goes the way of every other.
- * @module
- */
+/** `waybill trigger`: a test event, which goes the way of every other. */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { noSuchEshop } from '../accounts.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { findEshop } from '../db/eshops.ts';
 import { recordTestEvent } from '../db/outbox/test-event.ts';
 import { type EventType, eventTypeNames, eventTypes } from '../domain/event-types.ts';
 import { testRecordOf } from '../domain/test-event.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { table } from './layout.ts';
 import { withDatabase } from './open-database.ts';

@@ -1,14 +1,11 @@
-/**
- * One request to a webhook with a sample, made by this process.
- * @module
- */
+/** One request to a webhook with a sample, made by this process. */
 import { createTrial } from '../attempt/trial.ts';
 import { eshopOfWebhook } from '../db/webhooks/all-webhooks.ts';
 import { findTriedWebhook } from '../db/webhooks/tried.ts';
 import { createSender } from '../delivery/sender.ts';
 import type { TrialResult } from '../domain/trial.ts';
-import { UserError } from '../user-error.ts';
-import { version } from '../version.ts';
+import { UserError } from '../lib/user-error.ts';
+import { version } from '../lib/version.ts';
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 import { noSuchWebhook } from './webhook-option.ts';

@@ -1,16 +1,13 @@
-/**
- * `waybill user`: the users of an e-shop.
- * @module
- */
+/** `waybill user`: the users of an e-shop. */
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { createUser, noSuchEshop, noSuchUser, replacePassword } from '../accounts.ts';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
+import { createUser, noSuchEshop, noSuchUser, replacePassword } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { changeSeenEshops } from '../db/user-eshops.ts';
 import { deleteUser, listUsers } from '../db/users.ts';
 import { roles } from '../domain/role.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';

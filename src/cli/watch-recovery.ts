@@ -1,14 +1,13 @@
 /**
  * Shows how far a recovery comes, until it ends. It needs nobody who watches: whoever stops watching stops nothing else.
- * @module
  */
 import { createProgress } from '../../demo/progress.ts';
-import type { CommandContext } from '../command-line.ts';
 import type { Settings } from '../config/variables.ts';
 import { type RecoveryRow, readRecovery } from '../db/recoveries/recoveries.ts';
 import { isUnderWay } from '../domain/recovery.ts';
 import { counted } from '../domain/words.ts';
-import { UserError } from '../user-error.ts';
+import type { CommandContext } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { pause, untilInterrupted } from './interruption.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';

@@ -1,9 +1,6 @@
-/**
- * The number of a webhook, as it is written at the command line.
- * @module
- */
+/** The number of a webhook, as it is written at the command line. */
 import * as v from 'valibot';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 
 /** @param name of the option or argument, for the message */
 export const webhookNumber = (name: string) =>

@@ -1,11 +1,8 @@
-/**
- * `waybill webhooks activate|deactivate`: as the API does it, so that the open deliveries are told.
- * @module
- */
+/** `waybill webhooks activate|deactivate`: as the API does it, so that the open deliveries are told. */
 import type { Command } from 'commander';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings } from '../config/config.ts';
 import { switchWebhook } from '../db/webhooks/switch.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { withDatabase } from './open-database.ts';
 import { noSuchWebhook, webhookNumber } from './webhook-option.ts';
 

@@ -1,11 +1,8 @@
-/**
- * `waybill webhooks test`: one request with a sample, as the API makes it.
- * @module
- */
+/** `waybill webhooks test`: one request with a sample, as the API makes it. */
 import type { Command } from 'commander';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import type { TrialResult } from '../domain/trial.ts';
-import { UserError } from '../user-error.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
 import { webhookNumber } from './webhook-option.ts';
 
 /** Exit codes beside 0 and that of a mistake. */

@@ -1,15 +1,12 @@
-/**
- * `waybill webhooks`: webhooks of all e-shops.
- * @module
- */
+/** `waybill webhooks`: webhooks of all e-shops. */
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
-import { type CommandContext, checked, json, jsonSchema } from '../command-line.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook } from '../db/webhooks/all-webhooks.ts';
 import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { counted } from '../domain/words.ts';
+import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { minute, pairs, table } from './layout.ts';
 import { listOptions, listSchema } from './list-options.ts';
 import { withDatabase } from './open-database.ts';

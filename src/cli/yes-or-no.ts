@@ -1,7 +1,4 @@
-/**
- * Yes or no, as it is written at the command line.
- * @module
- */
+/** Yes or no, as it is written at the command line. */
 import * as v from 'valibot';
 
 /** @param option its name, for the message */

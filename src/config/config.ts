@@ -1,10 +1,9 @@
 /**
  * The configuration: read from the environment, checked, and completed by what follows from several variables.
- * @module
  */
 import * as v from 'valibot';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { type Settings, variables } from './variables.ts';
 
 /** A wrong setting: one sentence that names the variable. */

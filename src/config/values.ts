@@ -1,6 +1,5 @@
 /**
  * The kinds of values that a variable may hold: from the text of the environment to what the program works with.
- * @module
  */
 import { isIP } from 'node:net';
 import * as v from 'valibot';

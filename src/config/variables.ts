@@ -1,7 +1,4 @@
-/**
- * Every environment variable Waybill knows: one schema, with its default and its meaning.
- * @module
- */
+/** Every environment variable Waybill knows: one schema, with its default and its meaning. */
 import * as v from 'valibot';
 import {
   baseUrl,

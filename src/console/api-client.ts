@@ -1,7 +1,6 @@
 /**
  * The API, asked within the process on behalf of whoever is signed in: the same handlers, checks, budgets and answers as for
  * any other client.
- * @module
  */
 import type { Hono } from 'hono';
 import * as v from 'valibot';

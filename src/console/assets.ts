@@ -1,7 +1,4 @@
-/**
- * What the pages of the console load.
- * @module
- */
+/** What the pages of the console load. */
 import { readFileSync } from 'node:fs';
 import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../look/assets.ts';
 import { CONSOLE } from './session.ts';

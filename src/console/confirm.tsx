@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * A question before what cannot be undone: a page of its own, so that it is asked without script, too.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import type { Viewer } from './deps.ts';

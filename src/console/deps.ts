@@ -1,7 +1,4 @@
-/**
- * What the console is given when it is made, and what each of its requests carries.
- * @module
- */
+/** What the console is given when it is made, and what each of its requests carries. */
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';

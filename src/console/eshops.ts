@@ -1,7 +1,6 @@
 /**
  * Which e-shop a page is about, of those that somebody may look at. What has an id of its own says so itself: a link
  * leads to the right e-shop without naming it. For anything else it is the one chosen last.
- * @module
  */
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Events: what happened to a record, what became of it at every webhook, and why something did not.
- * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';

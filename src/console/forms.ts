@@ -1,7 +1,4 @@
-/**
- * What a form sends: small, of our own page, and with the token of its session.
- * @module
- */
+/** What a form sends: small, of our own page, and with the token of its session. */
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { findRefused } from '../api/refused-values.ts';

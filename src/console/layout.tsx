@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * What every page has: head, navigation, who is signed in.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import { asset } from './assets.ts';

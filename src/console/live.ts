@@ -1,13 +1,12 @@
 /**
  * Pages that stay as they are in the database: made again while somebody looks, and sent as server-sent events when they have
  * changed. Whatever a page may show, its stream may; a stream has no rules of its own.
- * @module
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 import { Problem } from '../domain/problem.ts';
-import { eitherSignal } from '../either-signal.ts';
+import { eitherSignal } from '../lib/either-signal.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { CONSOLE } from './session.ts';
 

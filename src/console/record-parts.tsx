@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * A record of any kind: its fields as names and values, its lists as tables.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import { capital } from '../domain/words.ts';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Orders, products, receivings, returns and stock movements, to be read: lists, and each with what was delivered of it.
- * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';

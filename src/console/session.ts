@@ -1,7 +1,4 @@
-/**
- * The cookie of a session, and the token by which its own forms are known.
- * @module
- */
+/** The cookie of a session, and the token by which its own forms are known. */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';

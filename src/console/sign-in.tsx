@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Signing in and out, with the users of the API and within the same limits.
- * @module
  */
 import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * From one e-shop to another.
- * @module
  */
 import type { EshopName } from '../db/console/sessions.ts';
 import { CONSOLE } from './session.ts';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Links into Temporal's UI.
- * @module
  */
 import type { Viewer } from './deps.ts';
 

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Times and durations, as people read them. All times are of UTC, and say so.
- * @module
  */
 
 const SECOND = 1_000;

@@ -3,7 +3,6 @@
  *
  * Every Query and every Sync is answered, in the end, with one ReadyForQuery; a Describe that is flushed, with a
  * ParameterDescription or an error. https://www.postgresql.org/docs/current/protocol-flow.html
- * @module
  */
 
 const SENT = { query: 0x51, sync: 0x53, flush: 0x48 } as const;

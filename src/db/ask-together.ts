@@ -1,7 +1,6 @@
 /**
  * Questions that come up in the same turn of the event loop, asked together: in a calm each is asked at once and alone,
  * in a rush many share what a statement costs.
- * @module
  */
 
 interface Waiting<Item, Result> {

@@ -1,7 +1,6 @@
 /**
  * The database's clock: the one that every time of a delivery is written by and compared with. The clocks of the
  * machines that workers run on may differ from it and from each other.
- * @module
  */
 import type { Sql } from './pool.ts';
 

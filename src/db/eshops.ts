@@ -1,10 +1,7 @@
-/**
- * E-shops and their contracts.
- * @module
- */
+/** E-shops and their contracts. */
 import type { Contract } from '../domain/contract.ts';
 import type { EshopPatch, EshopRecord } from '../domain/eshop.ts';
-import { hashApiKey, newApiKey } from '../keys.ts';
+import { hashApiKey, newApiKey } from '../secrets/keys.ts';
 import type { Sql } from './pool.ts';
 
 /** An e-shop as the operator sees it. */

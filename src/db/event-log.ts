@@ -1,7 +1,4 @@
-/**
- * The events of an e-shop, and what became of each at every webhook.
- * @module
- */
+/** The events of an e-shop, and what became of each at every webhook. */
 import type { WebhookVersion } from '../domain/absence.ts';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';

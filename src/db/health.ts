@@ -1,7 +1,4 @@
-/**
- * Whether the database answers.
- * @module
- */
+/** Whether the database answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from './pool.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Lists in the order of ids, which is that of time: pages from the newest on, or what follows a cursor.
- * @module
- */
+/** Lists in the order of ids, which is that of time: pages from the newest on, or what follows a cursor. */
 import { idAt } from '../domain/id-time.ts';
 import type { Sql } from './pool.ts';
 

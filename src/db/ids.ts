@@ -1,7 +1,4 @@
-/**
- * The ids of events and deliveries, and rows by them in partitioned tables.
- * @module
- */
+/** The ids of events and deliveries, and rows by them in partitioned tables. */
 import type { Sql } from './pool.ts';
 
 /**

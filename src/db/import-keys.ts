@@ -1,7 +1,6 @@
 /**
  * Which lines of an import were applied under a key: written in the transaction that applies the line, so that a line
  * is applied once however often it is sent, and one that failed can be sent again.
- * @module
  */
 import { createHash } from 'node:crypto';
 import { conflict } from '../domain/problem.ts';

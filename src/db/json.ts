@@ -1,7 +1,4 @@
-/**
- * JSON columns that keep their keys in order.
- * @module
- */
+/** JSON columns that keep their keys in order. */
 import type { Sql } from './pool.ts';
 
 /** The type `json` among Postgres's types. */

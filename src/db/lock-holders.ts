@@ -1,7 +1,4 @@
-/**
- * Who holds the lock that a session is waiting for.
- * @module
- */
+/** Who holds the lock that a session is waiting for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPool, type Pool } from './pool.ts';
 

@@ -1,7 +1,6 @@
 /**
  * How often a login may fail: counted in Postgres, so that all processes count together and a restart forgets
  * nothing.
- * @module
  */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';

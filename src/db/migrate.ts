@@ -23,7 +23,6 @@
  *
  * A statement may take as long as it takes, but it does not wait for a lock for long: who waits for a table lets
  * nobody pass who comes later. It is tried again until it gets the lock.
- * @module
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

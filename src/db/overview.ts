@@ -1,7 +1,6 @@
 /**
  * What there is to do and how much of it waits, of all e-shops together. Everything is found by indexes of what is open, so
  * that it takes no longer the more is stored.
- * @module
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';

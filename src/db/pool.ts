@@ -1,7 +1,6 @@
 /**
  * The connection pool. Column names are snake_case in SQL and camelCase in TypeScript; `numeric` arrives as a
  * decimal string, `timestamptz` as `Date`, JSON untouched.
- * @module
  */
 import postgres from 'postgres';
 import { tlsWishOf } from './tls-wish.ts';

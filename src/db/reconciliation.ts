@@ -1,7 +1,6 @@
 /**
  * What the reconciler asks of the database: the records that should have a running workflow. All times are compared on
  * the database's clock.
- * @module
  */
 import { anyOf } from './ids.ts';
 import { type ClaimedDelivery, readableId, receiverHost } from './outbox/outbox.ts';

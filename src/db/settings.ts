@@ -1,7 +1,4 @@
-/**
- * Values that belong to the database as a whole.
- * @module
- */
+/** Values that belong to the database as a whole. */
 import type { Sql } from './pool.ts';
 
 /**

@@ -2,7 +2,6 @@
  * Up to where rows are complete. Rows become visible at COMMIT, and so not in the order of their ids: whoever reads them
  * in that order and goes on behind the last one would miss those that appear before it later
  * (docs/decisions/0060-cursors-wait-for-transactions.md).
- * @module
  */
 import { idAt } from '../domain/id-time.ts';
 import type { Sql } from './pool.ts';

@@ -1,6 +1,5 @@
 /**
  * What the address of a database says about TLS, in the words of libpq (`sslmode`, `sslnegotiation`, `sslrootcert`).
- * @module
  */
 
 /** How a connection is encrypted. */

@@ -1,7 +1,6 @@
 /**
  * Transactions that know what they owe: whoever writes something for the relay in one marks it, and after its COMMIT the
  * relay is woken. So nobody who writes a record has to think of it.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';

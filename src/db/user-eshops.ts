@@ -1,7 +1,4 @@
-/**
- * The e-shops that a user of the warehouse sees in the console beside its own.
- * @module
- */
+/** The e-shops that a user of the warehouse sees in the console beside its own. */
 import type { Role } from '../domain/role.ts';
 import type { Pool } from './pool.ts';
 import { transaction } from './transaction.ts';

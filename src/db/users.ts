@@ -1,9 +1,6 @@
-/**
- * Users of an e-shop.
- * @module
- */
+/** Users of an e-shop. */
 import type { Role } from '../domain/role.ts';
-import { hashApiKey } from '../keys.ts';
+import { hashApiKey } from '../secrets/keys.ts';
 import { askTogether } from './ask-together.ts';
 import type { Pool, Sql } from './pool.ts';
 

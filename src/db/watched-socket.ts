@@ -5,7 +5,6 @@
  * stays open for a quarter of an hour or for ever. So the socket itself watches: while an answer is owed, something has to
  * arrive within the deadline, else it destroys itself; the library fails the query and makes a new connection. The
  * idle connections that have been silent for as long go with it: each would cost the next query a deadline of its own.
- * @module
  */
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, Socket, type TcpNetConnectOpts } from 'node:net';

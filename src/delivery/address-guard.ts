@@ -5,7 +5,6 @@
  * Only global unicast addresses pass. An IPv4-mapped IPv6 address is judged as the IPv4 address that the system
  * dials for it. Every other form that carries an IPv4 address inside (NAT64, 6to4, Teredo, IPv4-compatible) is
  * refused as a whole, since a translator on the way could turn it into a private one.
- * @module
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';

@@ -5,7 +5,6 @@
  * at the very moment we use it, and then it is unknown whether it read the request; such an attempt fails and is
  * retried like any other, rather than sent twice under one number. So that it stays rare, an idle connection is
  * given up before receivers usually do: after 2 s, or 2 s before the end that a receiver's `Keep-Alive` announces.
- * @module
  */
 import { Agent, type buildConnector } from 'undici';
 

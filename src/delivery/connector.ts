@@ -4,7 +4,6 @@
  * Three checks, for each closes what the others cannot: a literal address in the URL is never looked up; a name's
  * addresses are filtered inside the lookup that the socket itself makes, so that no second lookup can answer
  * differently; and the connected socket's remote address is looked at before a byte of the request is written.
- * @module
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';

@@ -1,7 +1,4 @@
-/**
- * What can be said against a webhook's URL when it is registered, before any name is looked up.
- * @module
- */
+/** What can be said against a webhook's URL when it is registered, before any name is looked up. */
 import type { AddressGuard } from './address-guard.ts';
 
 /** What `localhost` stands for (RFC 6761). */

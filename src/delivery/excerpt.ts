@@ -1,7 +1,4 @@
-/**
- * The beginning of a receiver's answer as text that can be stored and shown.
- * @module
- */
+/** The beginning of a receiver's answer as text that can be stored and shown. */
 
 /** How much of an answer is kept, in bytes. */
 export const EXCERPT_BYTES = 1024;

@@ -3,7 +3,6 @@
  *
  * Success is any 2xx, settled when status line and headers have arrived: what the body does afterwards changes
  * nothing. Redirects are failures. The whole attempt is bounded in time, the answer in size.
- * @module
  */
 import { type Agent, type Dispatcher, errors } from 'undici';
 import { EXCERPT_BYTES, safeExcerpt } from './excerpt.ts';

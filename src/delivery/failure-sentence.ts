@@ -1,7 +1,6 @@
 /**
  * What went wrong with an attempt, as one sentence for people: in the delivery log, in Temporal's UI, in the e-mail.
  * A sentence names the host (with its port, where unusual) and never path, query, header or secret.
- * @module
  */
 import { RefusedDestination } from './connector.ts';
 import { faultOf } from './fault.ts';

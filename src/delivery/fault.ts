@@ -4,7 +4,6 @@
  *
  * This table is the only place where that is decided; docs/deliveries.md, "Whose failure it is", says the same in
  * words. Two kinds of error can mean either, and are decided by evidence that is gathered when they occur.
- * @module
  */
 
 /**

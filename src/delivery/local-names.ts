@@ -1,6 +1,5 @@
 /**
  * Names that no name server is asked for: `localhost` and `invalid` (RFC 6761), and those of the hosts file.
- * @module
  */
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';

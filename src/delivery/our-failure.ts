@@ -1,7 +1,4 @@
-/**
- * Takes the errors of a failed call apart, and asks the table whose failure they are.
- * @module
- */
+/** Takes the errors of a failed call apart, and asks the table whose failure they are. */
 import { type Evidence, type FailedStep, isOurFault } from './fault.ts';
 import { LookupError } from './resolver.ts';
 import { hasRoute } from './route.ts';

@@ -1,7 +1,6 @@
 /**
  * Waybill's own ports: its API, its consoles, its databases, Temporal and its UI, the mail server. They are never destinations,
  * whatever ranges are exempt: a webhook must not be able to ask them anything in our name.
- * @module
  */
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';

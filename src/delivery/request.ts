@@ -1,7 +1,4 @@
-/**
- * What goes on the wire for one attempt: address, path, headers, body.
- * @module
- */
+/** What goes on the wire for one attempt: address, path, headers, body. */
 import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
 import { serviceSignature, standardSignature } from './signature.ts';
 

@@ -4,7 +4,6 @@
  * Every lookup is bounded in time, and so is the number under way per owner (an e-shop): silent names of one
  * e-shop never delay another's. Nothing is cached: a name is looked up for every connection, so that an answer is
  * never used after it has expired. Names are absolute; the system's search domains are not tried.
- * @module
  */
 import { type LookupAddress, promises } from 'node:dns';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';

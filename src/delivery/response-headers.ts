@@ -1,7 +1,4 @@
-/**
- * Headers of a receiver's answer, as far as they help to find out what is wrong with it.
- * @module
- */
+/** Headers of a receiver's answer, as far as they help to find out what is wrong with it. */
 import { safeText } from './excerpt.ts';
 
 /** Where a redirect leads, what is allowed instead, who answered: nothing that is confidential by its nature. */

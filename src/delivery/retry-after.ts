@@ -1,7 +1,4 @@
-/**
- * Reads the `Retry-After` header (RFC 9110, 10.2.3): seconds or an HTTP date.
- * @module
- */
+/** Reads the `Retry-After` header (RFC 9110, 10.2.3): seconds or an HTTP date. */
 
 /** `Sun, 06 Nov 1994 08:49:37 GMT`, and the obsolete forms `Sunday, 06-Nov-94 08:49:37 GMT`, `Sun Nov  6 08:49:37 1994`. */
 const HTTP_DATE =

@@ -1,7 +1,4 @@
-/**
- * Whether this machine has a way to the internet at all.
- * @module
- */
+/** Whether this machine has a way to the internet at all. */
 import { createSocket } from 'node:dgram';
 
 /** Root name servers: addresses that every way to the internet leads to, for as long as there is one. */

@@ -1,7 +1,6 @@
 /**
  * Sends one attempt of a delivery and says what came of it (docs/interface.md, D4 and D5).
  * A failure of ours (`fault.ts` says which) is told apart from the receiver's.
- * @module
  */
 import { createAddressGuard } from './address-guard.ts';
 import { createConnections } from './connections.ts';

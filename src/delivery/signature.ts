@@ -3,7 +3,6 @@
  * libraries verify (docs/interface.md, D11 and D12).
  *
  * During the overlap after a rotation both secrets sign, the newest first; a receiver accepts either.
- * @module
  */
 import { createHmac } from 'node:crypto';
 

@@ -1,7 +1,4 @@
-/**
- * A span for each request to a receiver, which is told of it by the header `traceparent`.
- * @module
- */
+/** A span for each request to a receiver, which is told of it by the header `traceparent`. */
 import { type Traces, untraced } from '../traces/traces.ts';
 import type { AttemptResult } from './exchange.ts';
 import type { AttemptRequest } from './request.ts';

@@ -1,7 +1,4 @@
-/**
- * A small file of the system's configuration that is read again when it has changed.
- * @module
- */
+/** A small file of the system's configuration that is read again when it has changed. */
 import { readFileSync, statSync } from 'node:fs';
 
 /** How long a file is taken to be unchanged without looking, in milliseconds. */

@@ -1,6 +1,5 @@
 /**
  * Why an event has no delivery to a webhook (docs/interface.md, L9): found by what the webhook was when it happened.
- * @module
  */
 import type { EventType } from './event-types.ts';
 

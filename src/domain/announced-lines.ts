@@ -1,7 +1,6 @@
 /**
  * Lines that an e-shop announces and the warehouse counts: those of receivings and of returns. A line is known by its
  * SKU and lot, and never disappears: one that an update leaves out stays, marked D (docs/interface.md, R2).
- * @module
  */
 import * as v from 'valibot';
 import { compareDecimals, count, sumDecimals } from './decimal.ts';

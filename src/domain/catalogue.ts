@@ -2,7 +2,6 @@
  * The catalogue of entities: one entry per kind of record. Together with `event-types.ts` it is what the read
  * endpoints, the documentation, the sample deliveries and the tests' tables are derived from. A new kind of record
  * is one entry here.
- * @module
  */
 import type * as v from 'valibot';
 import type { PayloadVersion } from './decimal.ts';

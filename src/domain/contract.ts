@@ -1,6 +1,5 @@
 /**
  * The contract of an e-shop, set by the operator: what it forbids is answered with 400 (docs/interface.md, W11).
- * @module
  */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';

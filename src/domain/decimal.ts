@@ -2,7 +2,6 @@
  * Exact decimals: money and counts are decimal strings here, `numeric` in Postgres, and JSON numbers only at the
  * very edge of v21. At most 15 significant digits, so that the JSON number is exact (docs/interface.md, C11 and
  * C12).
- * @module
  */
 import * as v from 'valibot';
 

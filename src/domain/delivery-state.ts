@@ -1,7 +1,4 @@
-/**
- * The states of a delivery as the e-shop sees them (docs: "The delivery log").
- * @module
- */
+/** The states of a delivery as the e-shop sees them (docs: "The delivery log"). */
 
 /** States that are stored. */
 export const storedStates = ['pending', 'retrying', 'delivered', 'failed', 'expired', 'canceled'] as const;

@@ -1,7 +1,6 @@
 /**
  * How e-shops write a kind of record, the same for all: the body's own fields are checked by its schema and rules, and
  * become a record; a PUT takes every field from the body, a PATCH only those that are sent.
- * @module
  */
 import type * as v from 'valibot';
 import { assertChangeable } from './status.ts';

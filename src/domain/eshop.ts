@@ -1,7 +1,4 @@
-/**
- * An e-shop as its own users see it (docs/interface.md, N1 and N2).
- * @module
- */
+/** An e-shop as its own users see it (docs/interface.md, N1 and N2). */
 import * as v from 'valibot';
 
 const warning = v.pipe(

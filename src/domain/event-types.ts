@@ -1,7 +1,6 @@
 /**
  * The 18 event kinds (docs/interface.md, E1): one entry each. The enum of `webhookType`, what a write fires, the
  * types of stock movement, the OpenAPI text and the tables of the tests are derived from here.
- * @module
  */
 
 /** The kinds of record that events speak of. */

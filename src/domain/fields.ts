@@ -1,7 +1,6 @@
 /**
  * The schemas of fields that several entities share, and the two kinds of "optional": absent becomes `null`,
  * or absent becomes a default.
- * @module
  */
 import currencyCodes from 'currency-codes';
 import isoCountries from 'i18n-iso-countries';

@@ -1,7 +1,6 @@
 /**
  * Which write fires what (docs/interface.md, E1 and E2): found by comparing the record before and after, so that a
  * write that changes nothing fires nothing, whatever path it took.
- * @module
  */
 import type { CatalogueEntry } from './catalogue.ts';
 import { type EventType, eventOn, type Occasion } from './event-types.ts';

@@ -1,7 +1,6 @@
 /**
  * The time in a UUIDv7: identifiers of events and deliveries begin with the millisecond they were made in, so a time is
  * a place among them.
- * @module
  */
 
 /**

@@ -1,7 +1,6 @@
 /**
  * An incident: a webhook whose attempts fail (docs/interface.md, W14), and when its e-shop is warned of what
  * follows (W15).
- * @module
  */
 import * as v from 'valibot';
 import { defaultRetryPolicy, type RetryPolicy, waitsThatFit } from './retry-policy.ts';

@@ -1,7 +1,4 @@
-/**
- * Lists in requests: each has a maximum length, and no item is looked at when there are too many.
- * @module
- */
+/** Lists in requests: each has a maximum length, and no item is looked at when there are too many. */
 import * as v from 'valibot';
 import { ENOUGH_PROBLEMS } from './problem.ts';
 

@@ -1,7 +1,4 @@
-/**
- * What a webhook gets of an event (docs/interface.md, D1–D3).
- * @module
- */
+/** What a webhook gets of an event (docs/interface.md, D1–D3). */
 import type { PayloadVersion } from './decimal.ts';
 import { type EventType, packingListEventTypes } from './event-types.ts';
 import { type RenderOptions, render } from './render.ts';

@@ -1,7 +1,6 @@
 /**
  * What a request can be refused for. Thrown anywhere below the API, answered in one place with the error body
  * (docs/interface.md, C3).
- * @module
  */
 
 import { capital } from './words.ts';

@@ -2,7 +2,6 @@
  * From the schema of a request to the schema of the record in a payload version: what is optional in a request is
  * `null` (or its default) in a record, decimals take the version's form, timestamps are written in UTC. So requests,
  * answers and payloads are documented from one source.
- * @module
  */
 import * as v from 'valibot';
 import { type PayloadVersion, writtenDecimal } from './decimal.ts';

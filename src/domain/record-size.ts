@@ -1,7 +1,6 @@
 /**
  * How large a record may become. Every event carries a whole record, and every webhook gets it: a request of a few
  * bytes must not cause megabytes of traffic.
- * @module
  */
 import { badRequest } from './problem.ts';
 

@@ -1,7 +1,6 @@
 /**
  * The pace of a recovery: it creates deliveries as its receiver takes them, so that what waits is bounded and what fails
  * is noticed before much has failed. Pure.
- * @module
  */
 
 /** How far a recovery has come. */

@@ -1,7 +1,4 @@
-/**
- * How far a recovery has come, from what is stored of it. Pure.
- * @module
- */
+/** How far a recovery has come, from what is stored of it. Pure. */
 import {
   isUnderWay,
   type RecoveryStanding,

@@ -1,7 +1,4 @@
-/**
- * Recoveries: what a webhook did not get, delivered again (docs/interface.md, L10).
- * @module
- */
+/** Recoveries: what a webhook did not get, delivered again (docs/interface.md, L10). */
 
 /** What became of an event at a webhook, that it is recovered for. `missed`: it never became a delivery. */
 export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;

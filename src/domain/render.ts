@@ -4,7 +4,6 @@
  *
  * The record inside is always the v2 form (decimal strings) with everything in it; rendering turns the decimals into
  * JSON numbers for v21 and leaves the packing lists out unless they are wanted.
- * @module
  */
 import type { PayloadVersion } from './decimal.ts';
 

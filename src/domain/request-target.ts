@@ -1,7 +1,4 @@
-/**
- * Where the requests of a webhook go (docs/interface.md, D2).
- * @module
- */
+/** Where the requests of a webhook go (docs/interface.md, D2). */
 
 /** Where a request goes. */
 export interface RequestTarget {

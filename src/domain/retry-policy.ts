@@ -1,7 +1,6 @@
 /**
  * The retry policy: one value, made here, recorded in each delivery workflow's input, shown by `waybill policy`
  * and by the table of docs/guides/retries.md (docs/interface.md, D6).
- * @module
  */
 
 /** How a delivery is tried. All times in milliseconds. */

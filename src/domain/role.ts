@@ -1,7 +1,4 @@
-/**
- * What a user may do.
- * @module
- */
+/** What a user may do. */
 
 /** `shop`: an e-shop's own user. `warehouse`: the warehouse's user for that e-shop. */
 export const roles = ['shop', 'warehouse'] as const;

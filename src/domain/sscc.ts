@@ -1,7 +1,4 @@
-/**
- * Serial Shipping Container Codes: the labels of packages and pallets.
- * @module
- */
+/** Serial Shipping Container Codes: the labels of packages and pallets. */
 import * as v from 'valibot';
 
 /** Sums to a multiple of ten with weights 3, 1, 3, 1 … from the left (GS1 General Specifications, 7.9). */

@@ -1,7 +1,4 @@
-/**
- * Moves along a table of states.
- * @module
- */
+/** Moves along a table of states. */
 import { conflict } from './problem.ts';
 
 /** From each state to the states that may follow it. */

@@ -1,7 +1,6 @@
 /**
  * What an operator may ask of a delivery under way, and what follows from it (docs/decisions/0090-operators-steer.md). Pure, so
  * that every case is a line of a table test.
- * @module
  */
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
 

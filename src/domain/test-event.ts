@@ -1,6 +1,5 @@
 /**
  * Events that an operator triggers to see what becomes of them (docs/interface.md, E5): of records that do not exist.
- * @module
  */
 import { entryOf, idOf, sampleOf } from './catalogue.ts';
 import type { EventType } from './event-types.ts';

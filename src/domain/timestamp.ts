@@ -1,6 +1,5 @@
 /**
  * Timestamps: in, any ISO 8601 date-time with an offset; out, UTC with milliseconds (`2026-11-20T19:33:00.000Z`).
- * @module
  */
 import * as v from 'valibot';
 

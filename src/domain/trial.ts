@@ -1,7 +1,6 @@
 /**
  * One request with a sample, to see whether a receiver works (docs/interface.md, W13): what goes into it and what comes
  * out of it.
- * @module
  */
 import type { EventType } from './event-types.ts';
 import type { WebhookForm } from './payload.ts';

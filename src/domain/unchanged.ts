@@ -1,7 +1,4 @@
-/**
- * Whether a pure change has changed anything.
- * @module
- */
+/** Whether a pure change has changed anything. */
 
 /** True when two values are the same JSON; what is the very same object is not looked into. */
 export function unchanged(before: unknown, after: unknown): boolean {

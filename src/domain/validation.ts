@@ -4,7 +4,6 @@
  * A rule names the fields it reads. It is asked only when the schema found nothing wrong with them, and, on an
  * update, only when one of them changed: what was accepted once is not refused later because the world moved on
  * (a release time passed, a carrier left the catalogue).
- * @module
  */
 import * as v from 'valibot';
 import { ENOUGH_PROBLEMS, type FieldProblem, invalid } from './problem.ts';

@@ -1,7 +1,4 @@
-/**
- * What a webhook is (docs/interface.md, W1): the body that creates or replaces it and the record.
- * @module
- */
+/** What a webhook is (docs/interface.md, W1): the body that creates or replaces it and the record. */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames, eventTypes, packingListEventTypes } from './event-types.ts';

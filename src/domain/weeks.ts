@@ -1,7 +1,6 @@
 /**
  * Weeks as ranges of UUIDv7 identifiers, which begin with the time they were made at: what is kept by the week is found
  * by its id.
- * @module
  */
 
 /** The length of a week, in milliseconds. */

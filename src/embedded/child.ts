@@ -1,6 +1,5 @@
 /**
  * Programs that do one thing for us (pip, Go, tar): each runs to its end, or ends with the start it serves.
- * @module
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

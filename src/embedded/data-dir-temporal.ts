@@ -1,7 +1,4 @@
-/**
- * The Temporal dev server of an instance: its workflows under `DATA_DIR`, its UI where people expect it.
- * @module
- */
+/** The Temporal dev server of an instance: its workflows under `DATA_DIR`, its UI where people expect it. */
 import { mkdir } from 'node:fs/promises';
 import type { DataDir } from './data-dir.ts';
 import { stopOrphan } from './service.ts';

@@ -1,12 +1,9 @@
-/**
- * `DATA_DIR`: what belongs to one instance on one machine, and which process uses it.
- * @module
- */
+/** `DATA_DIR`: what belongs to one instance on one machine, and which process uses it. */
 import { randomBytes } from 'node:crypto';
 import { access, chmod, constants, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { commandLine, isAlive } from './processes.ts';
 
 /** What a running instance writes down, so that the `waybill` command finds it. */

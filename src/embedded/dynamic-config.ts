@@ -1,7 +1,6 @@
 /**
  * What a Temporal server that Waybill brings is set to beyond its defaults. `temporal-dynamic-config.yaml` says the
  * same to the server of `docker-compose.temporal.yml`.
- * @module
  */
 
 /** Temporal's dynamic configuration: key → value, as JSON has it. */

@@ -1,10 +1,7 @@
-/**
- * The parts that run here because nothing else is configured.
- * @module
- */
+/** The parts that run here because nothing else is configured. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
-import type { Shutdown } from '../shutdown.ts';
+import type { Shutdown } from '../lib/shutdown.ts';
 import { type DataDir, lockDataDir, openDataDir } from './data-dir.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { type EmbeddedServer, startPostgres } from './postgres.ts';

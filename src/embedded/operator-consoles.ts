@@ -1,7 +1,6 @@
 /**
  * The operators' consoles that run on this machine, noted in `DATA_DIR`: the processes that deliver must know their ports. In a file
  * of their own, since the account that runs the command may not be that of the instance.
- * @module
  */
 import * as v from 'valibot';
 import type { DataDir } from './data-dir.ts';

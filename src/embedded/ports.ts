@@ -1,9 +1,6 @@
-/**
- * Free TCP ports on the loopback address.
- * @module
- */
+/** Free TCP ports on the loopback address. */
 import { createServer } from 'node:net';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 
 function listenOnce(port: number): Promise<number | undefined> {
   return new Promise((resolve) => {

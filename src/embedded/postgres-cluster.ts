@@ -1,6 +1,5 @@
 /**
  * The files of the embedded Postgres: which programs there are, which user they run as, and how the cluster is created.
- * @module
  */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,7 +1,6 @@
 /**
  * The embedded Postgres of an unconfigured start. It runs in a session of its own, so that Ctrl-C in a terminal
  * reaches it through us alone, after the drain.
- * @module
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,7 +1,4 @@
-/**
- * `DATA_DIR` closed to the other users of the machine.
- * @module
- */
+/** `DATA_DIR` closed to the other users of the machine. */
 import { chmod, chown, readdir } from 'node:fs/promises';
 import type { User } from './reachable.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Processes by their id: whether they live, what they run, and how they are ended.
- * @module
- */
+/** Processes by their id: whether they live, what they run, and how they are ended. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,7 +1,4 @@
-/**
- * Whether another user of this machine can enter a folder.
- * @module
- */
+/** Whether another user of this machine can enter a folder. */
 import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 

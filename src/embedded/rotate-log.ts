@@ -1,7 +1,4 @@
-/**
- * The log of an embedded server, which is only appended to.
- * @module
- */
+/** The log of an embedded server, which is only appended to. */
 import { rename, stat } from 'node:fs/promises';
 
 /** A log of this size is put aside, in bytes. */

@@ -2,14 +2,13 @@
  * A server that runs as our child: started in a process group of its own, so that Ctrl-C in a terminal reaches us alone
  * and we stop it in its turn; its id written down, so that the next start finds it if we are killed; started again with
  * growing pauses if it dies under us.
- * @module
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
 import { rotateLog } from './rotate-log.ts';
 

@@ -1,12 +1,11 @@
 /**
  * Where the Temporal dev server comes from: a `temporal` on PATH that is new enough, one got or built earlier, or one
  * that is got now. What is fetched is neither kept nor run before its SHA-256 is the one that `release.ts` says.
- * @module
  */
 import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import type { Getting } from './temporal-cli/getting.ts';
 import { goBinDirectory, installedByGo } from './temporal-cli/go.ts';
 import {

@@ -1,7 +1,4 @@
-/**
- * The Temporal dev server of `npm start` on a bare machine and of the tests.
- * @module
- */
+/** The Temporal dev server of `npm start` on a bare machine and of the tests. */
 import { randomUUID } from 'node:crypto';
 import { get } from 'node:http';
 import { Connection } from '@temporalio/client';

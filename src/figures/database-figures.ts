@@ -1,7 +1,6 @@
 /**
  * The figures that only the database knows: read when somebody asks for them, and seldom enough to cost nothing. A database
  * that is away or slow keeps nobody waiting.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';

@@ -1,7 +1,4 @@
-/**
- * What becomes of attempts and deliveries, counted.
- * @module
- */
+/** What becomes of attempts and deliveries, counted. */
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { type Figures, statusClass } from './figures.ts';
 

@@ -2,7 +2,6 @@
  * Every series that a process shows at `GET /metrics`, but for those of Node and of Temporal's SDK. All of them are there in
  * every role, at zero where nothing happens: what does not exist cannot be watched. No label says whose something is: neither
  * e-shop nor receiver nor record, of which there may be any number.
- * @module
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type EventType, eventTypes } from '../domain/event-types.ts';

@@ -1,6 +1,5 @@
 /**
  * What `GET /metrics` answers, in Prometheus's text format: the process's own figures, and behind them those of Temporal's SDK.
- * @module
  */
 import type { Figures } from './figures.ts';
 

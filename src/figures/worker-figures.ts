@@ -1,7 +1,4 @@
-/**
- * What relay, reconciler and mailer do, counted.
- * @module
- */
+/** What relay, reconciler and mailer do, counted. */
 import type { Mailer } from '../mail/mail.ts';
 import { MailError } from '../mail/mail-error.ts';
 import type { Counts } from '../reconciler/counts.ts';

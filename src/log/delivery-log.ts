@@ -1,7 +1,6 @@
 /**
  * What becomes of attempts and deliveries, for whoever reads the log: each attempt that failed and each deactivation. What is
  * delivered is counted, and not worth a line.
- * @module
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';

@@ -1,7 +1,6 @@
 /**
  * The log of a process: one JSON object per line for machines, and lines for people where a person watches. It goes to stderr:
  * stdout is for the person who started us.
- * @module
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { currentTrace } from '../traces/context.ts';

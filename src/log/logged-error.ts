@@ -1,7 +1,6 @@
 /**
  * What the log says of an error: what it is, and where it comes from. Never what it was made of: the properties of an error of
  * Postgres hold the values of a row, and messages about values quote them.
- * @module
  */
 import postgres from 'postgres';
 

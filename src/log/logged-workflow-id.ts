@@ -1,6 +1,5 @@
 /**
  * What the log says of a workflow's id: which one it is, without the identifiers of an e-shop's records that stand in it.
- * @module
  */
 import { deliveryIdOf, shortWorkflowId } from '../../workflows/delivery-id.ts';
 

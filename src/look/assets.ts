@@ -1,7 +1,4 @@
-/**
- * What pages load: all of it from here, and each under an address that changes with it.
- * @module
- */
+/** What pages load: all of it from here, and each under an address that changes with it. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';

@@ -1,7 +1,4 @@
-/**
- * What browsers are told of all pages.
- * @module
- */
+/** What browsers are told of all pages. */
 import { secureHeaders } from 'hono/secure-headers';
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8).
- * @module
- */
+/** The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8). */
 import { counted } from '../domain/words.ts';
 import { mailOf } from './letter.ts';
 import type { Mail } from './mail.ts';

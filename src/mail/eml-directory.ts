@@ -1,7 +1,4 @@
-/**
- * Mails as `.eml` files, where no mail server is configured.
- * @module
- */
+/** Mails as `.eml` files, where no mail server is configured. */
 import { createHash, randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';

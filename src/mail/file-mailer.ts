@@ -1,7 +1,4 @@
-/**
- * Mails into `.eml` files.
- * @module
- */
+/** Mails into `.eml` files. */
 import { createTransport } from 'nodemailer';
 import { createEmlDirectory } from './eml-directory.ts';
 import type { Mailer } from './mail.ts';

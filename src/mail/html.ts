@@ -1,7 +1,4 @@
-/**
- * Text in HTML.
- * @module
- */
+/** Text in HTML. */
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

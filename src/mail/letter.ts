@@ -1,7 +1,4 @@
-/**
- * A mail as paragraphs, facts and requests, from which its text and its HTML are made: both say the same.
- * @module
- */
+/** A mail as paragraphs, facts and requests, from which its text and its HTML are made: both say the same. */
 import { oneLine } from '../domain/words.ts';
 import { escapeHtml } from './html.ts';
 import type { Mail } from './mail.ts';

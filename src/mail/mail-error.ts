@@ -1,7 +1,4 @@
-/**
- * Why a mail was not taken, as a sentence.
- * @module
- */
+/** Why a mail was not taken, as a sentence. */
 
 /**
  * A mail was not taken. The message is a sentence without addresses, names or passwords; for the same reason the

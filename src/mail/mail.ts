@@ -1,7 +1,4 @@
-/**
- * A mail, and what sends it.
- * @module
- */
+/** A mail, and what sends it. */
 
 /** A mail to one person, as text and as HTML that says the same. */
 export interface Mail {

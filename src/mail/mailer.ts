@@ -1,7 +1,4 @@
-/**
- * Sends mails: through a mail server, or, where none is configured, into `.eml` files.
- * @module
- */
+/** Sends mails: through a mail server, or, where none is configured, into `.eml` files. */
 import { createFileMailer } from './file-mailer.ts';
 import type { Mailer } from './mail.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';

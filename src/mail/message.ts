@@ -1,7 +1,4 @@
-/**
- * A mail as the library takes it.
- * @module
- */
+/** A mail as the library takes it. */
 import type { Mail } from './mail.ts';
 
 const AUTOMATIC = { 'Auto-Submitted': 'auto-generated' };

@@ -1,7 +1,4 @@
-/**
- * The requests that mails name.
- * @module
- */
+/** The requests that mails name. */
 import type { ApiRequest } from './letter.ts';
 
 /** Switches a webhook on or off. */

@@ -1,7 +1,4 @@
-/**
- * Mails through a mail server, each in a conversation of bounded length.
- * @module
- */
+/** Mails through a mail server, each in a conversation of bounded length. */
 import { createTransport } from 'nodemailer';
 import type { Mail, Mailer } from './mail.ts';
 import { MailError, mailErrorFrom } from './mail-error.ts';

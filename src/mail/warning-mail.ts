@@ -1,7 +1,4 @@
-/**
- * The mail before Waybill deactivates a webhook (docs/interface.md, W15).
- * @module
- */
+/** The mail before Waybill deactivates a webhook (docs/interface.md, W15). */
 import { counted } from '../domain/words.ts';
 import { mailOf, type Part } from './letter.ts';
 import type { Mail } from './mail.ts';

@@ -1,7 +1,4 @@
-/**
- * Repairs, counted and put into a sentence.
- * @module
- */
+/** Repairs, counted and put into a sentence. */
 import type { Repair } from './repair.ts';
 import type { Action, Kind, Reason } from './verdict.ts';
 

@@ -1,7 +1,6 @@
 /**
  * What Temporal knows of workflows. A description is strongly consistent and decides; the list of workflows lags behind
  * and only hints.
- * @module
  */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';

@@ -1,12 +1,9 @@
-/**
- * What the reconciler checks: what is late, what operators ended, and everything.
- * @module
- */
+/** What the reconciler checks: what is late, what operators ended, and everything. */
 import pThrottle from 'p-throttle';
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Pool } from '../db/pool.ts';
-import { eachLimited } from '../each-limited.ts';
+import { eachLimited } from '../lib/each-limited.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import { type Counts, createCounts, sentence } from './counts.ts';

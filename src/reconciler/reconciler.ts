@@ -2,7 +2,6 @@
  * The reconciler of a worker: Postgres says what is open, Temporal what runs, and what does not match is repaired. At the
  * start, and whenever Temporal may have lost something, everything is checked; in between only what is late and what
  * operators ended.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPasses, type PassesOptions } from './passes.ts';

@@ -1,7 +1,4 @@
-/**
- * The records that should have a running workflow, each with what can be done for it.
- * @module
- */
+/** The records that should have a running workflow, each with what can be done for it. */
 import { validate as isUuid } from 'uuid';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryIdOf, deliveryWorkflowId, isReadable } from '../../workflows/delivery-id.ts';

@@ -1,7 +1,6 @@
 /**
  * Repairs one record: Temporal is asked, then the database again, then what is wrong is put right. Every step may be
  * repeated, by this worker or another: a workflow id runs once, and a delivery is closed once.
- * @module
  */
 import type { Former } from '../temporal/dispatcher.ts';
 import type { Executions } from './executions.ts';

@@ -1,7 +1,6 @@
 /**
  * What is repaired, decided from what Temporal says of a record's workflow alone. Pure, so that every case is a line of a
  * table test.
- * @module
  */
 
 /**

@@ -2,7 +2,6 @@
  * The rush lane of the relay: deliveries handed over by the hundred, each batch to one workflow. As many are claimed as
  * there are free slots for requests, and for each receiver as many as it takes within a moment, so that a slow one holds up
  * nobody else.
- * @module
  */
 import type { Logger } from 'pino';
 import { v7 as uuidv7 } from 'uuid';

@@ -1,6 +1,5 @@
 /**
  * Tells open deliveries of changes of their webhook, page by page. Deliveries go first: nobody waits for this.
- * @module
  */
 import {
   claimWebhookChanges,
@@ -22,7 +21,7 @@ import {
   queueAgain,
   someWithoutWorkflow,
 } from '../db/outbox/without-workflow.ts';
-import { eachLimited } from '../each-limited.ts';
+import { eachLimited } from '../lib/each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import type { FanOutPace } from './fan-out-pace.ts';
 import type { Next } from './loop.ts';

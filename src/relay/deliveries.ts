@@ -1,7 +1,4 @@
-/**
- * Hands deliveries over to Temporal, each to a workflow of its own.
- * @module
- */
+/** Hands deliveries over to Temporal, each to a workflow of its own. */
 import { claimDeliveries } from '../db/outbox/claim-deliveries.ts';
 import { type BatchesDeps, startBatches } from './batches.ts';
 import type { Lane } from './lane.ts';

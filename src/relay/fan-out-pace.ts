@@ -2,7 +2,6 @@
  * How many deliveries are told of a change of their webhook at a time: of those that will make an attempt no more than make
  * one, few where Temporal is slow or deliveries wait to be handed over; of the others, which nobody waits for, no more than
  * others do not feel. Pure.
- * @module
  */
 
 /** How far the deliveries of an activated webhook have come. */

@@ -2,7 +2,6 @@
  * How many workflows are started at a time for what batches handed back, and how many timers are set for pre-orders. Each costs far more
  * than an attempt in a batch. While other deliveries feel it, or Temporal is slow, few are started; otherwise a few more each
  * time. What was handed back and is due is started within ten seconds even then, up to {@link MOST_WHILE_FELT} at a time. Pure.
- * @module
  */
 
 import type { Overdue } from '../db/outbox/handed-back.ts';

@@ -1,7 +1,6 @@
 /**
  * Starts the workflows of what batches handed back, apart from everything else: a start costs far more than an attempt in
  * a batch, and hardly any of them is due at once.
- * @module
  */
 import { claimHandedBack, countOverdue } from '../db/outbox/handed-back.ts';
 import type { HandedBackStarter } from '../temporal/dispatcher.ts';

@@ -1,7 +1,4 @@
-/**
- * How much time the processors of this machine have to spare.
- * @module
- */
+/** How much time the processors of this machine have to spare. */
 import { cpus } from 'node:os';
 
 /** Time of all processors together since the machine's start, in milliseconds. */

@@ -2,7 +2,6 @@
  * E-shops that import give way to their imports: on a small machine each would take half of the other's time, while the import's
  * client waits for every line. So batches give their deliveries a share, and more where the machine has time to spare; what is left
  * is delivered when the import is over. Pure.
- * @module
  */
 import type { InFlightLimits } from '../db/outbox/claim.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Who makes the first attempts: each delivery's own workflow, or batches. Pure.
- * @module
- */
+/** Who makes the first attempts: each delivery's own workflow, or batches. Pure. */
 
 /** `auto`: batches in a rush, each delivery's own workflow otherwise. */
 export type FirstAttempts = 'auto' | 'each' | 'batch';

@@ -1,7 +1,4 @@
-/**
- * How much the relay takes on at once.
- * @module
- */
+/** How much the relay takes on at once. */
 
 /** Rows per claim: enough to make the claim cheap, and few enough to be passed on within seconds. */
 export const BATCH = 100;

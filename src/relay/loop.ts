@@ -1,6 +1,5 @@
 /**
  * A loop of the relay: step after step, until it is told to stop. What fails in one loop is no other's concern.
- * @module
  */
 import type { Logger } from 'pino';
 

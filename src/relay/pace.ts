@@ -2,7 +2,6 @@
  * How many deliveries may be handed over and not yet attempted: as many as the workers begin within a moment. What is
  * more waits in Postgres, by turns, and not at the end of Temporal's queue. Found out by trying, as TCP finds its window:
  * a step up while everything handed over is begun promptly, down by a third when something waits. Pure.
- * @module
  */
 
 import { beyondTheQuickest } from './quickest.ts';

@@ -1,9 +1,6 @@
-/**
- * A page of changes of which Temporal has to be told: each is noted once Temporal has taken it.
- * @module
- */
+/** A page of changes of which Temporal has to be told: each is noted once Temporal has taken it. */
 import { whileLeased } from '../db/outbox/lease.ts';
-import { eachLimited } from '../each-limited.ts';
+import { eachLimited } from '../lib/each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import { BATCH, CONCURRENCY } from './limits.ts';
 import type { Next } from './loop.ts';

@@ -1,7 +1,6 @@
 /**
  * What is fresh goes before what is recovered: a relay hands over nothing of a recovery while its last claim has left something
  * fresh that could have been taken. Not for ever: a rush that lasts lets a little pass. Pure.
- * @module
  */
 
 /** The precedence of one relay. */

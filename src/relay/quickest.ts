@@ -1,7 +1,6 @@
 /**
  * How much longer a call takes than the same call does at its quickest: a server far away answers late, and is not busy for that.
  * Pure.
- * @module
  */
 
 /** With each call the quickest one counts for so much less. */

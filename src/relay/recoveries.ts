@@ -1,6 +1,5 @@
 /**
  * Recoveries: their workflows are started and told of changes, and what they create is handed over when nothing fresh waits.
- * @module
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { InFlightLimits } from '../db/outbox/claim.ts';

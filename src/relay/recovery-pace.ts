@@ -1,7 +1,6 @@
 /**
  * How long the relay waits between two claims of what is recovered: little while nobody feels it, and longer each time while
  * fresh deliveries are attempted later than on an idle machine. Pure.
- * @module
  */
 
 /** The pace of one relay. */

@@ -1,6 +1,5 @@
 /**
  * The relay: outbox → Temporal, in loops that do not wait for each other. LISTEN wakes them, polling is the guarantee.
- * @module
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';

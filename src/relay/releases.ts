@@ -1,7 +1,4 @@
-/**
- * Tells the timers of pre-orders of changes.
- * @module
- */
+/** Tells the timers of pre-orders of changes. */
 import {
   claimReleaseChanges,
   releaseChanges,

@@ -1,7 +1,6 @@
 /**
  * Starts the workflows of claimed deliveries, whoever claimed them. Starts are made outside any transaction and are idempotent by
  * workflow id, so that a relay may die anywhere.
- * @module
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
@@ -15,7 +14,7 @@ import {
   setAsideDeliveries,
 } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
-import { eachLimited } from '../each-limited.ts';
+import { eachLimited } from '../lib/each-limited.ts';
 import type { Dispatcher } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 

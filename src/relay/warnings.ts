@@ -1,7 +1,6 @@
 /**
  * Warnings that webhooks will be deactivated: decided, and their workflows started. Nobody else looks after these: one whose mail
  * is owed is started again until it is mailed.
- * @module
  */
 import type { Logger } from 'pino';
 import { decideWarnings, hasFailures, type WarningTerms } from '../db/incidents/decide.ts';

@@ -1,7 +1,4 @@
-/**
- * Where the present workflow code and a history part.
- * @module
- */
+/** Where the present workflow code and a history part. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { firstDecision, type Replayer } from './replayer.ts';
 import { commandBehind, commandFound, sentenceOf } from './words.ts';

@@ -1,7 +1,6 @@
 /**
  * Whether a history holds anything but identifiers (docs/decisions/0011). Whatever looks otherwise counts as confidential:
  * better one history too few than a secret in a folder.
- * @module
  */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { isKnownField } from './fields.ts';

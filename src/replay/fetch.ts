@@ -1,15 +1,12 @@
-/**
- * Histories from a Temporal server, of workflows that run and of those that have ended.
- * @module
- */
+/** Histories from a Temporal server, of workflows that run and of those that have ended. */
 import { type Client, ServiceError } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { validate as isUuid } from 'uuid';
 import { deliveryIdOf } from '../../workflows/delivery-id.ts';
 import { timeOf } from '../domain/id-time.ts';
+import { UserError } from '../lib/user-error.ts';
 import { isRefusal } from '../temporal/refusal.ts';
-import { UserError } from '../user-error.ts';
 
 /** One run of a workflow. */
 export interface Run {

@@ -1,7 +1,6 @@
 /**
  * Every field that Waybill's workflows write into a history (docs/decisions/0011: identifiers, times and counts). The
  * compiler asks for each new one: whoever adds it here says that it holds nothing confidential.
- * @module
  */
 import type { BatchActivities, DeliverBatchInput } from '../../workflows/batch-types.ts';
 import type {

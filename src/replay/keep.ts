@@ -1,7 +1,4 @@
-/**
- * Keeps histories as files, in the form in which Temporal's own tools read and write them.
- * @module
- */
+/** Keeps histories as files, in the form in which Temporal's own tools read and write them. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';

@@ -1,7 +1,4 @@
-/**
- * Replays the histories of a Temporal server against one build of the workflow code.
- * @module
- */
+/** Replays the histories of a Temporal server against one build of the workflow code. */
 import type { Client } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { silenceTemporalLogs } from '../temporal/logs.ts';

@@ -1,7 +1,4 @@
-/**
- * Replays histories, one after the other, against one build of the workflow code.
- * @module
- */
+/** Replays histories, one after the other, against one build of the workflow code. */
 import type { HistoryAndWorkflowId } from '@temporalio/client';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';

@@ -1,7 +1,4 @@
-/**
- * What a history has and what the code does instead, in few words.
- * @module
- */
+/** What a history has and what the code does instead, in few words. */
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import * as v from 'valibot';

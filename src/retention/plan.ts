@@ -1,7 +1,4 @@
-/**
- * Which weeks need partitions, and which partitions are past their time.
- * @module
- */
+/** Which weeks need partitions, and which partitions are past their time. */
 import { DEFAULT, type Partition } from '../db/retention/partitions.ts';
 import { WEEK_MS, weekOf, weeksBetween } from '../domain/weeks.ts';
 

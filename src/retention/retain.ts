@@ -1,7 +1,6 @@
 /**
  * Retention: partitions are made ahead, and what is older than the retention goes, a week at a time. What is open stays,
  * however old it is. Everything may be interrupted anywhere and run again, by any number of processes.
- * @module
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';

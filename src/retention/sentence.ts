@@ -1,7 +1,4 @@
-/**
- * A run of the retention in words: for the log, the command line and the Temporal UI.
- * @module
- */
+/** A run of the retention in words: for the log, the command line and the Temporal UI. */
 import type { Retained } from './retain.ts';
 
 /** The sentence, or null where there was nothing to do. */

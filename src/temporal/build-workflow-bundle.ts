@@ -1,7 +1,4 @@
-/**
- * Part of `npm run build`: writes `dist/workflow-bundle.js`.
- * @module
- */
+/** Part of `npm run build`: writes `dist/workflow-bundle.js`. */
 import { writeFile } from 'node:fs/promises';
 import { buildWorkflowBundle } from './workflow-bundle.ts';
 

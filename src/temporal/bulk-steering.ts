@@ -1,7 +1,6 @@
 /**
  * What operators ask of many deliveries at once: a batch operation of Temporal signals each workflow that a query finds. It runs in
  * the server, whoever watches it.
- * @module
  */
 import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';

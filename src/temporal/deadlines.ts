@@ -1,7 +1,4 @@
-/**
- * How long Temporal, and the workers behind it, may take.
- * @module
- */
+/** How long Temporal, and the workers behind it, may take. */
 
 /**
  * How long a worker may take for one step of a workflow, in milliseconds. A worker that was killed during one is noticed

@@ -1,7 +1,6 @@
 /**
  * What the relay asks of Temporal: start a delivery, make a change known. All calls have a deadline, since one to
  * an unreachable server would otherwise be retried for a long time.
- * @module
  */
 import {
   type Client,

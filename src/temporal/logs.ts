@@ -1,7 +1,6 @@
 /**
  * The Temporal SDK's own log lines go where ours go, and its figures where they are asked for. Once per process: the SDK has
  * one runtime.
- * @module
  */
 import {
   DefaultLogger,

@@ -1,7 +1,6 @@
 /**
  * The questions that operators ask, as queries of Temporal's list of workflows: one table for the command, the documents and
  * the tests.
- * @module
  */
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';

@@ -1,7 +1,4 @@
-/**
- * Temporal's refusals.
- * @module
- */
+/** Temporal's refusals. */
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 
 /** gRPC status INVALID_ARGUMENT: this very request is refused, and the next one may well be taken. */

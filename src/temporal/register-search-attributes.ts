@@ -1,7 +1,4 @@
-/**
- * Registers the search attributes of a delivery on servers where the operator service may do so.
- * @module
- */
+/** Registers the search attributes of a delivery on servers where the operator service may do so. */
 import proto from '@temporalio/proto';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';

@@ -1,7 +1,4 @@
-/**
- * Several workers of one process, which start and end together.
- * @module
- */
+/** Several workers of one process, which start and end together. */
 import type { Worker } from '@temporalio/worker';
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The schedule of the retention.
- * @module
- */
+/** The schedule of the retention. */
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type RetentionInput, retentionId } from '../../workflows/retention-types.ts';

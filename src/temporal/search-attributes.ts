@@ -1,7 +1,4 @@
-/**
- * The search attributes a Temporal namespace must know before a delivery or a batch can start.
- * @module
- */
+/** The search attributes a Temporal namespace must know before a delivery or a batch can start. */
 import {
   deliveryStateKey,
   entityIdKey,

@@ -1,7 +1,4 @@
-/**
- * Tells workflows something.
- * @module
- */
+/** Tells workflows something. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Starts the workflows of batches.
- * @module
- */
+/** Starts the workflows of batches. */
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowOptions } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdReusePolicy } from '@temporalio/common';
 import { batchWorkflowId, type DeliverBatchInput } from '../../workflows/batch-types.ts';

@@ -1,7 +1,4 @@
-/**
- * Starts the workflows of recoveries, and tells them of changes.
- * @module
- */
+/** Starts the workflows of recoveries, and tells them of changes. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { priorityOf } from '../../workflows/priorities.ts';

@@ -1,7 +1,4 @@
-/**
- * Starts the workflows that warn of deactivations.
- * @module
- */
+/** Starts the workflows that warn of deactivations. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { priorityOf } from '../../workflows/priorities.ts';

@@ -1,7 +1,6 @@
 /**
  * What operators ask of deliveries from outside Temporal: through the update of the delivery's workflow, and where it has none
  * yet, through the database, which its workflow will ask.
- * @module
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -19,7 +18,7 @@ import { placeOfDelivery } from '../db/webhooks/delivery-log.ts';
 import { steerDelivery } from '../db/webhooks/operator-actions.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { SOMEBODY, type SteeringAction } from '../domain/steering.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { signalWorkflow } from './signal.ts';
 
 /** What steering receives. */

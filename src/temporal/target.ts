@@ -1,7 +1,4 @@
-/**
- * How a Temporal server is reached: from the settings to what a connection takes.
- * @module
- */
+/** How a Temporal server is reached: from the settings to what a connection takes. */
 import { readFile } from 'node:fs/promises';
 import type { TLSConfig } from '@temporalio/client';
 import { ConfigError } from '../config/config.ts';

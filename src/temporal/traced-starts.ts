@@ -1,7 +1,4 @@
-/**
- * Spans for what is handed over to Temporal, each a part of the trace that its delivery comes from.
- * @module
- */
+/** Spans for what is handed over to Temporal, each a part of the trace that its delivery comes from. */
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import { type NewSpan, type Traces, traced, untraced } from '../traces/traces.ts';

@@ -1,7 +1,4 @@
-/**
- * Links into Temporal's UI for pages: what operators ask, of some e-shops or of all.
- * @module
- */
+/** Links into Temporal's UI for pages: what operators ask, of some e-shops or of all. */
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
 import type { Pool } from '../db/pool.ts';
 import { placeOfDelivery } from '../db/webhooks/delivery-log.ts';

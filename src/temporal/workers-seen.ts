@@ -1,7 +1,4 @@
-/**
- * Which workers ask Temporal for work.
- * @module
- */
+/** Which workers ask Temporal for work. */
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { READ_DEADLINE_MS } from './deadlines.ts';

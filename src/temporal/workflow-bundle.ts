@@ -1,7 +1,4 @@
-/**
- * The workflow code as one bundle: built beforehand by `npm run build`, or at the start from the sources.
- * @module
- */
+/** The workflow code as one bundle: built beforehand by `npm run build`, or at the start from the sources. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';

@@ -1,7 +1,6 @@
 /**
  * Where in which trace something happens: known to whatever runs within, without being handed on. Where traces are off
  * nothing ever runs within one.
- * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 

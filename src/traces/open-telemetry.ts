@@ -3,7 +3,6 @@
  * costs what the queue holds, and nobody waits for it.
  *
  * Loaded only where an endpoint is configured.
- * @module
  */
 import {
   type Context,

@@ -1,10 +1,7 @@
-/**
- * Traces, if somebody collects them.
- * @module
- */
+/** Traces, if somebody collects them. */
 import type { Logger } from 'pino';
 import type { Settings } from '../config/variables.ts';
-import { version } from '../version.ts';
+import { version } from '../lib/version.ts';
 import type { RecordedTraces } from './open-telemetry.ts';
 
 /** A line that says why spans are lost comes at most this often, in milliseconds. */

@@ -1,7 +1,6 @@
 /**
  * Traces as the program makes them. Whether anybody records them is not its concern: `start-traces.ts` decides that, and
  * nothing of OpenTelemetry is loaded where nobody does.
- * @module
  */
 import type { TraceContext } from './context.ts';
 

@@ -14,7 +14,7 @@ import {
   operationsWithBody,
 } from '../../src/api/documentation/example-requests.ts';
 import { snippetsOf } from '../../src/api/documentation/snippets.ts';
-import { type HttpServer, listen } from '../../src/http-server.ts';
+import { type HttpServer, listen } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { stockedProduct } from '../support/orders.ts';
 

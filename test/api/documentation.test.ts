@@ -12,7 +12,7 @@ import {
 import { serviceSignature, standardSignature } from '../../src/delivery/signature.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
 import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
-import { newWebhookSecret } from '../../src/keys.ts';
+import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 
 let api: TestApi;

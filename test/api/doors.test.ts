@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type HttpServer, type HttpServerOptions, listen } from '../../src/http-server.ts';
+import { type HttpServer, type HttpServerOptions, listen } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { until } from '../support/until.ts';
 

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import { setDisabled } from '../../src/db/eshops.ts';
-import { listen } from '../../src/http-server.ts';
+import { listen } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { firedTypes, insertWebhook } from '../support/events.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';

@@ -10,8 +10,8 @@ import { createBudget } from '../../src/api/budget/budget.ts';
 import type { ApiEnv } from '../../src/api/deps.ts';
 import { errorBody } from '../../src/api/errors.ts';
 import { Problem } from '../../src/domain/problem.ts';
-import { type HttpServer, listen } from '../../src/http-server.ts';
-import { MOST_IN_PROGRESS, MOST_WAITING } from '../../src/pipelines.ts';
+import { type HttpServer, listen } from '../../src/http/http-server.ts';
+import { MOST_IN_PROGRESS, MOST_WAITING } from '../../src/http/pipelines.ts';
 import { until } from '../support/until.ts';
 
 /** More than the system takes for a client who reads nothing, in bytes. */

@@ -10,7 +10,7 @@ import { serviceSignature } from '../../src/delivery/signature.ts';
 import { entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
 import { eventTypeNames, packingListEventTypes } from '../../src/domain/event-types.ts';
 import { render } from '../../src/domain/render.ts';
-import { createKeys } from '../../src/keys.ts';
+import { createKeys } from '../../src/secrets/keys.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { freePort } from '../support/ports.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';

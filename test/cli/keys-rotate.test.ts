@@ -1,6 +1,5 @@
 /**
  * `waybill keys rotate` against a running API: every secret goes on signing, whichever key a process was started with.
- * @module
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifyToken } from '../../src/api/token.ts';
+import { resealAll } from '../../src/app/key-rotation.ts';
+import { masterKeys } from '../../src/app/master-key.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { type DataDir, openDataDir } from '../../src/embedded/data-dir.ts';
-import { resealAll } from '../../src/key-rotation.ts';
-import { createKeys, type Keys } from '../../src/keys.ts';
-import { masterKeys } from '../../src/master-key.ts';
+import { createKeys, type Keys } from '../../src/secrets/keys.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 import { createWebhook, openedSecret, webhookRow } from '../support/webhooks.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { eachLimited } from '../../src/each-limited.ts';
+import { eachLimited } from '../../src/lib/each-limited.ts';
 import { webhookIdKey } from '../../workflows/search-attributes.ts';
 import { builtCli } from '../support/built.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';

@@ -1,6 +1,5 @@
 /**
  * What an operator takes away with `waybill`, as the e-shop meets it in the API: at once, whatever the token says.
- * @module
  */
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } 
 import { createTrial } from '../../src/attempt/trial.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
-import type { HttpServer } from '../../src/http-server.ts';
-import { createSteer } from '../../src/steer.ts';
+import type { HttpServer } from '../../src/http/http-server.ts';
+import { createSteer } from '../../src/temporal/steer.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { BROWSER_TEST_MS, picture, signIn, startBrowser, violations } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';

@@ -1,7 +1,7 @@
 /** What others have written (names, notes, identifiers, answers of receivers) is text in the console, in a real browser. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { HttpServer } from '../../src/http-server.ts';
+import type { HttpServer } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { BROWSER_TEST_MS, signIn, startBrowser } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type HttpServer, listen } from '../../src/http-server.ts';
+import { type HttpServer, listen } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 
 let api: TestApi;

@@ -18,7 +18,7 @@ import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { deleteWebhook, replaceSecret, setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult, Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createKeys } from '../../src/keys.ts';
+import { createKeys } from '../../src/secrets/keys.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';

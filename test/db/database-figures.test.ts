@@ -1,7 +1,4 @@
-/**
- * The figures that only the database knows.
- * @module
- */
+/** The figures that only the database knows. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';

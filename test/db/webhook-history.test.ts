@@ -2,14 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withOutcomes } from '../../src/api/event-outcomes.ts';
+import { resealAll } from '../../src/app/key-rotation.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { MOST_DELETED } from '../../src/db/event-log.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { removeHistory } from '../../src/db/retention/webhook-history.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
-import { resealAll } from '../../src/key-rotation.ts';
-import { createKeys } from '../../src/keys.ts';
+import { createKeys } from '../../src/secrets/keys.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 import { insertDelivery, newIdAt } from '../support/weeks.ts';

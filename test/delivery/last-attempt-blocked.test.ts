@@ -7,7 +7,7 @@ import { createAttemptDelivery } from '../../activities/attempt-delivery.ts';
 import { createRooms } from '../../src/attempt/rooms.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createPool } from '../../src/db/pool.ts';
-import { createKeys } from '../../src/keys.ts';
+import { createKeys } from '../../src/secrets/keys.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { startSender } from './support.ts';
 

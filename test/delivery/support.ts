@@ -1,7 +1,4 @@
-/**
- * Senders and servers for the tests of the wire, taken down after each test.
- * @module
- */
+/** Senders and servers for the tests of the wire, taken down after each test. */
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach } from 'vitest';

@@ -1,7 +1,7 @@
 /** The documentation in a browser: accessible, as wide as the screen, searched with the keyboard, and read without script. */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { HttpServer } from '../../src/http-server.ts';
+import type { HttpServer } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { BROWSER_TEST_MS, picture, startBrowser, violations } from '../support/browser.ts';
 import { serveConsole } from '../support/console.ts';

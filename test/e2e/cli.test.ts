@@ -1,7 +1,4 @@
-/**
- * The `waybill` command as an operator runs it: a process of its own on a real database.
- * @module
- */
+/** The `waybill` command as an operator runs it: a process of its own on a real database. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +9,7 @@ import { findEshopByApiKey } from '../../src/db/eshops.ts';
 import { findUser } from '../../src/db/users.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
-import { verifyPassword } from '../../src/passwords.ts';
+import { verifyPassword } from '../../src/secrets/passwords.ts';
 import { builtCli } from '../support/built.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

@@ -1,7 +1,4 @@
-/**
- * The embedded Postgres as others on the same machine see it: they learn no password and read no file.
- * @module
- */
+/** The embedded Postgres as others on the same machine see it: they learn no password and read no file. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,4 @@
-/**
- * `GET /metrics` of processes in each role.
- * @module
- */
+/** `GET /metrics` of processes in each role. */
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';

@@ -1,7 +1,4 @@
-/**
- * The log of running processes: it tells the story, and nothing that is confidential or somebody's own.
- * @module
- */
+/** The log of running processes: it tells the story, and nothing that is confidential or somebody's own. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';

@@ -1,6 +1,5 @@
 /**
  * Waybill's own ports are no destinations, whatever is exempt: not as addresses in a URL, and not behind a name.
- * @module
  */
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

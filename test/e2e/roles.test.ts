@@ -1,7 +1,4 @@
-/**
- * The roles as processes of their own, on a database and a Temporal server that somebody else runs.
- * @module
- */
+/** The roles as processes of their own, on a database and a Temporal server that somebody else runs. */
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -1,6 +1,5 @@
 /**
  * `npm start` with nothing configured, as a person has it: with a terminal's Ctrl-C, with a power cut, twice at once.
- * @module
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { createEshopWithUsers } from '../../src/accounts.ts';
+import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { authorityFile, behindTls, certificate } from '../support/behind-tls.ts';

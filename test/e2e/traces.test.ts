@@ -1,6 +1,5 @@
 /**
  * Traces of running processes, as a collector gets them by OTLP: one from the request to the receiver, across both roles.
- * @module
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';

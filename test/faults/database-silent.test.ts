@@ -1,7 +1,4 @@
-/**
- * The link to the database falls silent: nobody is told, and no packet comes back.
- * @module
- */
+/** The link to the database falls silent: nobody is told, and no packet comes back. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';

@@ -4,7 +4,6 @@
  * ends with exit code 1 when an answer is a 5xx, has an undocumented status or breaks its schema.
  *
  *     npm run fuzz -- --seconds 120 --seed 7
- * @module
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -12,11 +11,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { positiveInteger } from '../../bench/options.ts';
-import { createEshopWithUsers } from '../../src/accounts.ts';
+import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
-import { stopOnInterruption } from '../../src/shutdown.ts';
+import { stopOnInterruption } from '../../src/lib/shutdown.ts';
 import { login } from '../support/client.ts';
 import { freePort } from '../support/ports.ts';
 import { fromSources, startProgram } from '../support/program.ts';

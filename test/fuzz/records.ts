@@ -1,7 +1,4 @@
-/**
- * Records that the requests may name, so that not every path ends at 404.
- * @module
- */
+/** Records that the requests may name, so that not every path ends at 404. */
 import type { ApiClient } from '../support/client.ts';
 
 /** Path parameters by the beginning of the path they stand in. */

@@ -1,7 +1,4 @@
-/**
- * Schemathesis: installed once into a virtual environment of its own, and run.
- * @module
- */
+/** Schemathesis: installed once into a virtual environment of its own, and run. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdir, rm } from 'node:fs/promises';

@@ -1,6 +1,5 @@
 /**
  * `npm run receiver:generate`: writes what of the receiver's kit is made from the server's schemas and signing code.
- * @module
  */
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

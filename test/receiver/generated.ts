@@ -1,6 +1,5 @@
 /**
  * What of the receiver's kit is made from the server's schemas and signing code: types, kinds, samples, test vectors.
- * @module
  */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
@@ -60,7 +59,6 @@ function payloads(): string {
   });
   return `/**
  * What the 18 kinds of event deliver, in both payload versions. ${NOTE}
- * @module
  */
 import type { Kind } from './kinds.ts';
 
@@ -87,7 +85,6 @@ function kinds(): string {
   });
   return `/**
  * The 18 kinds of event. ${NOTE}
- * @module
  */
 
 /** Of each kind: where the API has its records (below the version), and which of their fields identifies them. */
@@ -128,7 +125,6 @@ function samples(): string {
   const imported = [...types, 'Payload', 'Payloads', 'PayloadVersion'].sort((a, b) => a.localeCompare(b));
   return `/**
  * One record of each kind in both payload versions, as the documentation shows them. ${NOTE}
- * @module
  */
 import type { Kind } from './kinds.ts';
 import type { ${imported.join(', ')} } from './payloads.ts';

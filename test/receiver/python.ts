@@ -1,7 +1,4 @@
-/**
- * Python with the `standardwebhooks` of PyPI: installed once into a virtual environment of its own.
- * @module
- */
+/** Python with the `standardwebhooks` of PyPI: installed once into a virtual environment of its own. */
 import { execFile } from 'node:child_process';
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

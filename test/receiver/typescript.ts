@@ -1,7 +1,4 @@
-/**
- * JSON Schema → TypeScript, as far as the records of the catalogue need it.
- * @module
- */
+/** JSON Schema → TypeScript, as far as the records of the catalogue need it. */
 import * as v from 'valibot';
 
 /** The part of JSON Schema that records are described with. */

@@ -1,6 +1,5 @@
 /**
  * Test vectors for receivers in any language: requests as the sender makes them, and what is to be made of them.
- * @module
  */
 import { createHash } from 'node:crypto';
 import { buildRequest } from '../../src/delivery/request.ts';

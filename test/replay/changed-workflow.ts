@@ -1,7 +1,4 @@
-/**
- * `deliverEvent` with an activity too many: what the replay test must find.
- * @module
- */
+/** `deliverEvent` with an activity too many: what the replay test must find. */
 import { proxyActivities } from '@temporalio/workflow';
 import { deliverEvent as unchanged } from '../../workflows/deliver-event.ts';
 import type { DeliverEventInput, DeliveryActivities } from '../../workflows/delivery-types.ts';

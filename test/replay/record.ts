@@ -1,7 +1,6 @@
 /**
  * `npm run record-histories`: lives through every scenario and writes its history. Run it after a scenario was
  * added; recording an old one again would throw away the proof that its deliveries still replay.
- * @module
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,7 +1,4 @@
-/**
- * Every way a workflow can end, as a scenario that is lived through on a real server and recorded.
- * @module
- */
+/** Every way a workflow can end, as a scenario that is lived through on a real server and recorded. */
 
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { beginRecovery } from '../../src/db/recoveries/recoveries.ts';

@@ -1,7 +1,4 @@
-/**
- * Receivings and returns through HTTP: what their tests do over and over.
- * @module
- */
+/** Receivings and returns through HTTP: what their tests do over and over. */
 import { expect } from 'vitest';
 import type { TestApi } from './api.ts';
 import { firedTypes } from './events.ts';

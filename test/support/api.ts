@@ -1,7 +1,4 @@
-/**
- * The API on a database of its own, with e-shops, users and a `request` that carries key and token.
- * @module
- */
+/** The API on a database of its own, with e-shops, users and a `request` that carries key and token. */
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import pino from 'pino';
@@ -20,8 +17,8 @@ import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
 import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Role } from '../../src/domain/role.ts';
-import { createKeys, type Keys } from '../../src/keys.ts';
-import { hashPassword } from '../../src/passwords.ts';
+import { createKeys, type Keys } from '../../src/secrets/keys.ts';
+import { hashPassword } from '../../src/secrets/passwords.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
 const Body = v.looseObject({

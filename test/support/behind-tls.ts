@@ -1,7 +1,4 @@
-/**
- * A server behind TLS, as one outside is.
- * @module
- */
+/** A server behind TLS, as one outside is. */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';

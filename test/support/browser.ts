@@ -1,7 +1,6 @@
 /**
  * A real browser: an installed Chromium or Chrome, else the one that comes as a package, so that nothing has to be installed
  * by hand.
- * @module
  */
 import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

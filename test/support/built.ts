@@ -1,7 +1,4 @@
-/**
- * The program as it is shipped: the run's set-up builds it (`global-setup.ts`).
- * @module
- */
+/** The program as it is shipped: the run's set-up builds it (`global-setup.ts`). */
 import { fileURLToPath } from 'node:url';
 
 const built = (path: string) => fileURLToPath(new URL(`../../dist/${path}`, import.meta.url));

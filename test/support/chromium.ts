@@ -1,7 +1,6 @@
 /**
  * The Chromium of the package `@sparticuz/chromium`, unpacked once per machine. The package's own function unpacks to a fixed
  * place, where a second process finds what the first has only half written.
- * @module
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

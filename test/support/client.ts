@@ -1,8 +1,5 @@
-/**
- * An e-shop developer's view: a logged-in client of a running Waybill.
- * @module
- */
-import type { EshopCredentials } from '../../src/accounts.ts';
+/** An e-shop developer's view: a logged-in client of a running Waybill. */
+import type { EshopCredentials } from '../../src/app/accounts.ts';
 
 /** The envelope, as far as tests read it. */
 export interface Answer {

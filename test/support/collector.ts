@@ -1,7 +1,4 @@
-/**
- * An OpenTelemetry collector for tests: takes spans by OTLP over HTTP, as JSON or protobuf.
- * @module
- */
+/** An OpenTelemetry collector for tests: takes spans by OTLP over HTTP, as JSON or protobuf. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parse } from 'protobufjs';

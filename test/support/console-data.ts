@@ -1,6 +1,5 @@
 /**
  * What an e-shop's console has to show: webhooks that are well, that fail and that were given up, their deliveries, and records.
- * @module
  */
 import type { TestApi } from './api.ts';
 import { fullOrder, minimalOrder, stockedProducts } from './orders.ts';

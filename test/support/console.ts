@@ -1,7 +1,4 @@
-/**
- * The console as it is served: the API and the pages on one port, and somebody who can sign in.
- * @module
- */
+/** The console as it is served: the API and the pages on one port, and somebody who can sign in. */
 import { randomBytes } from 'node:crypto';
 import type { Hono } from 'hono';
 import { createApp } from '../../src/api/app.ts';
@@ -12,8 +9,8 @@ import type { Steer, TemporalLinks } from '../../src/console/deps.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createUser } from '../../src/db/users.ts';
 import type { Role } from '../../src/domain/role.ts';
-import { listen } from '../../src/http-server.ts';
-import { hashPassword } from '../../src/passwords.ts';
+import { listen } from '../../src/http/http-server.ts';
+import { hashPassword } from '../../src/secrets/passwords.ts';
 
 /** Somebody who can sign in. */
 export interface Person {

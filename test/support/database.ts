@@ -1,7 +1,4 @@
-/**
- * A migrated database of its own for a test file.
- * @module
- */
+/** A migrated database of its own for a test file. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { inject } from 'vitest';
 import { createPool, type Pool } from '../../src/db/pool.ts';

@@ -1,7 +1,4 @@
-/**
- * Deliveries as the product itself makes and records them.
- * @module
- */
+/** Deliveries as the product itself makes and records them. */
 
 import type { Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';

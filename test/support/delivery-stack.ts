@@ -1,7 +1,6 @@
 /**
  * The delivery side as it runs: a database, a worker on the real Temporal server, a receiver, and mails as files.
  * Events are fired straight into the outbox, as the API does in its transactions.
- * @module
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import pino from 'pino';
 import { inject } from 'vitest';
+import { type RunningWorker, startWorker } from '../../src/app/worker-role.ts';
 import type { BatchRooms, Rooms } from '../../src/attempt/rooms.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -22,11 +22,10 @@ import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { createFigures } from '../../src/figures/figures.ts';
-import { createKeys, newWebhookSecret } from '../../src/keys.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import type { FirstAttempts } from '../../src/relay/lane.ts';
-import { type RunningWorker, startWorker } from '../../src/worker-role.ts';
+import { createKeys, newWebhookSecret } from '../../src/secrets/keys.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { builtWorkflows } from './built.ts';
 import { createTestDatabase } from './database.ts';

@@ -5,7 +5,6 @@
  * const dns = await startDnsServer({ 'shop.example': ['127.0.0.1'], 'mute.example': 'silent' });
  * createSender({ dnsServers: [dns.address], … });
  * dns.set('shop.example', ['10.0.0.5']);
- * @module
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,6 +1,5 @@
 /**
  * Events and deliveries of a chosen time, as rows: what the product writes has the present time in its ids.
- * @module
  */
 import { randomBytes } from 'node:crypto';
 import type { Pool } from '../../src/db/pool.ts';

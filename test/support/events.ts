@@ -1,7 +1,4 @@
-/**
- * What writes have fired, read from the outbox.
- * @module
- */
+/** What writes have fired, read from the outbox. */
 import type { Pool } from '../../src/db/pool.ts';
 import { createWebhook, deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';

@@ -1,7 +1,4 @@
-/**
- * PromQL, as far as it has to be understood to know which series an expression is about.
- * @module
- */
+/** PromQL, as far as it has to be understood to know which series an expression is about. */
 
 /** One series that is asked for, and the labels it is asked for by. */
 export interface Selected {

@@ -1,7 +1,4 @@
-/**
- * The table of the series, as docs/operating.md has it.
- * @module
- */
+/** The table of the series, as docs/operating.md has it. */
 import { createFigures } from '../../src/figures/figures.ts';
 
 /** One row per series, in the order of their definition. */

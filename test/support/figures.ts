@@ -1,7 +1,4 @@
-/**
- * Figures in Prometheus's text format, read back.
- * @module
- */
+/** Figures in Prometheus's text format, read back. */
 
 /** One sample of a series. */
 export interface Sample {

@@ -2,7 +2,6 @@
  * One Postgres and one Temporal dev server for the whole run: every test file makes a database of its own
  * (`createTestDatabase`) and names a task queue of its own. And one build, so that neither every worker bundles the
  * workflows nor every process compiles the sources.
- * @module
  */
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';

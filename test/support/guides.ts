@@ -1,7 +1,4 @@
-/**
- * The guides: `docs/guides/*.md`, and the code in them.
- * @module
- */
+/** The guides: `docs/guides/*.md`, and the code in them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../../docs/guides/', import.meta.url);

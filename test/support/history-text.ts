@@ -1,6 +1,5 @@
 /**
  * Everything a history says, with its payloads spelled out: for tests that look for what must not be in it.
- * @module
  */
 export function historyText(history: object): string {
   const texts: string[] = [];

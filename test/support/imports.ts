@@ -1,6 +1,5 @@
 /**
  * Who imports whom, read from the syntax trees: also types, re-exports and what is imported while the program runs.
- * @module
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';

@@ -1,13 +1,12 @@
 /**
  * An installation for processes that are killed: a database, an e-shop, and the variables to start Waybill with.
- * @module
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { createEshopWithUsers } from '../../src/accounts.ts';
+import { createEshopWithUsers } from '../../src/app/accounts.ts';
 import { products } from '../../src/db/records/products.ts';
 import { createRecord } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';

@@ -1,7 +1,4 @@
-/**
- * Workflows that Temporal loses: what a reconciler must put right.
- * @module
- */
+/** Workflows that Temporal loses: what a reconciler must put right. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { DeliveryStack } from './delivery-stack.ts';
 import { until } from './until.ts';

@@ -1,7 +1,4 @@
-/**
- * A real mail server, and a link to it that can be slow or die.
- * @module
- */
+/** A real mail server, and a link to it that can be slow or die. */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 

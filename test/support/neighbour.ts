@@ -1,7 +1,7 @@
 /** Another e-shop, who must not feel what the first one does. */
 import { createEshop } from '../../src/db/eshops.ts';
 import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
-import { newWebhookSecret } from '../../src/keys.ts';
+import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 
 /** Another e-shop with one webhook. */

@@ -1,7 +1,4 @@
-/**
- * `npm start` as a person has it: in a terminal, with nothing configured but a folder and a free port.
- * @module
- */
+/** `npm start` as a person has it: in a terminal, with nothing configured but a folder and a free port. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';

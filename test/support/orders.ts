@@ -1,7 +1,4 @@
-/**
- * Bodies of orders, and the products they need.
- * @module
- */
+/** Bodies of orders, and the products they need. */
 import type { TestEshop } from './api.ts';
 
 /** Makes the products that the orders below contain, with units enough for every test. */

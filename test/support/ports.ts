@@ -1,7 +1,4 @@
-/**
- * Ports for what is to be where somebody looks for it, later or again.
- * @module
- */
+/** Ports for what is to be where somebody looks for it, later or again. */
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 

@@ -1,7 +1,4 @@
-/**
- * Servers of Postgres that are backed up while they work, and restored elsewhere.
- * @module
- */
+/** Servers of Postgres that are backed up while they work, and restored elsewhere. */
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, chmod, chown, copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';

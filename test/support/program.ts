@@ -1,7 +1,4 @@
-/**
- * Waybill as a process of its own: for tests that kill it.
- * @module
- */
+/** Waybill as a process of its own: for tests that kill it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

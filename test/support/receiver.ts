@@ -6,7 +6,6 @@
  * // … register `${receiver.url}/hook` …
  * await receiver.waitFor(3);
  * await receiver.close();
- * @module
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';

@@ -1,7 +1,4 @@
-/**
- * Writes an event by itself, without the write that it speaks of.
- * @module
- */
+/** Writes an event by itself, without the write that it speaks of. */
 import { type NewEvent, recordEvents } from '../../src/db/outbox/events.ts';
 import type { Transaction } from '../../src/db/transaction.ts';
 

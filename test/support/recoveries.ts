@@ -1,7 +1,4 @@
-/**
- * What a webhook did not get.
- * @module
- */
+/** What a webhook did not get. */
 import { v7 as uuidv7 } from 'uuid';
 import type { Pool } from '../../src/db/pool.ts';
 import { transaction } from '../../src/db/transaction.ts';

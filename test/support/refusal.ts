@@ -1,7 +1,4 @@
-/**
- * What a pure function refuses.
- * @module
- */
+/** What a pure function refuses. */
 import { Problem } from '../../src/domain/problem.ts';
 
 /** "400 message" of the problem that is thrown, or "nothing" where none is. */

@@ -1,7 +1,4 @@
-/**
- * A relay of its own, with a Temporal that notes what it is told and fails where the test says so.
- * @module
- */
+/** A relay of its own, with a Temporal that notes what it is told and fails where the test says so. */
 import pino from 'pino';
 import { createSlots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';

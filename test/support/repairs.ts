@@ -1,7 +1,4 @@
-/**
- * What the reconciler says that it repaired.
- * @module
- */
+/** What the reconciler says that it repaired. */
 
 /**
  * @param output the program's log

@@ -1,7 +1,4 @@
-/**
- * Rooms in which every attempt finds its place.
- * @module
- */
+/** Rooms in which every attempt finds its place. */
 import type { BatchRooms, Place, Rooms } from '../../src/attempt/rooms.ts';
 import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
 

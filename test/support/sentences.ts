@@ -1,6 +1,5 @@
 /**
  * Every sentence that somebody may read: found in the syntax trees of the program, wherever a text has two words.
- * @module
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,6 @@
 /**
  * The transitions between statuses (docs/interface.md, O3, R3 and T2), written out a second time: a test that read the
  * program's own table would only compare it with itself.
- * @module
  */
 
 /** From each status of an order to those that may follow. */

@@ -7,7 +7,6 @@
  * proxy.silence();  // packets vanish: nobody is told
  * proxy.pass();     // as before; links that were silenced stay dead
  * await proxy.close();
- * @module
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';

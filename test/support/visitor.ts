@@ -1,7 +1,4 @@
-/**
- * A browser as far as cookies go.
- * @module
- */
+/** A browser as far as cookies go. */
 
 /** Whatever answers requests. */
 interface Site {

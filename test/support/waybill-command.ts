@@ -1,9 +1,8 @@
 /**
  * The `waybill` command inside the test's own process: a tenth of the time that a process of its own takes.
- * @module
  */
 import { waybill } from '../../src/cli/commands.ts';
-import { exitCodeOf } from '../../src/user-error.ts';
+import { exitCodeOf } from '../../src/lib/user-error.ts';
 
 /**
  * Runs a command.

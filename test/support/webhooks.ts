@@ -1,10 +1,7 @@
-/**
- * Webhooks made through HTTP, and what the database knows of them.
- * @module
- */
+/** Webhooks made through HTTP, and what the database knows of them. */
 import { expect } from 'vitest';
 import type { Pool } from '../../src/db/pool.ts';
-import type { Keys } from '../../src/keys.ts';
+import type { Keys } from '../../src/secrets/keys.ts';
 import type { Request } from './api.ts';
 
 /** The least a webhook needs. */

@@ -1,6 +1,5 @@
 /**
  * Deliveries of a week of one's choice, in a database whose partitions end where they end after its migrations.
- * @module
  */
 import { randomBytes } from 'node:crypto';
 import type { Pool, Sql } from '../../src/db/pool.ts';

@@ -1,7 +1,4 @@
-/**
- * The window of a delivery, which a test does not wait for.
- * @module
- */
+/** The window of a delivery, which a test does not wait for. */
 import type { DeliveryStack } from './delivery-stack.ts';
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The ids of the workflows of deliveries, as the database has them.
- * @module
- */
+/** The ids of the workflows of deliveries, as the database has them. */
 import type { Sql } from '../../src/db/pool.ts';
 import { placeOfDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';

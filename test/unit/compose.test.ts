@@ -1,7 +1,4 @@
-/**
- * The compose file and the Dockerfile, as far as they can be checked without running them.
- * @module
- */
+/** The compose file and the Dockerfile, as far as they can be checked without running them. */
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';

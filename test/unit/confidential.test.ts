@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { type History, historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { expect, test } from 'vitest';
-import { newApiKey, newWebhookSecret } from '../../src/keys.ts';
 import { confidentialIn } from '../../src/replay/confidential.ts';
+import { newApiKey, newWebhookSecret } from '../../src/secrets/keys.ts';
 
 const known = new Map([['DATABASE_URL', 'a password of many words']]);
 const base64 = (text: string) => Buffer.from(text).toString('base64');

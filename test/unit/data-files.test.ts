@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadDataFiles } from '../../src/data-files.ts';
+import { loadDataFiles } from '../../src/config/data-files.ts';
 
 let folder: string;
 

@@ -1,7 +1,7 @@
 /** One signal for several. */
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { eitherSignal } from '../../src/either-signal.ts';
+import { eitherSignal } from '../../src/lib/either-signal.ts';
 
 test.each([0, 1])('is aborted with the first of them, for its reason: %i', (which) => {
   const controllers = [new AbortController(), new AbortController()];

@@ -1,7 +1,4 @@
-/**
- * The series that a process shows.
- * @module
- */
+/** The series that a process shows. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { countDeliveries } from '../../src/figures/delivery-figures.ts';

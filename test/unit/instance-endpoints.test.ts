@@ -5,11 +5,11 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { instanceEndpoints } from '../../src/app/instance-endpoints.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import { dataDirAt, openDataDir } from '../../src/embedded/data-dir.ts';
 import { noteConsole, OPERATOR_CONSOLES } from '../../src/embedded/operator-consoles.ts';
-import { instanceEndpoints } from '../../src/instance-endpoints.ts';
 
 let directory: string;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createKeys, hashApiKey, newApiKey, newWebhookSecret } from '../../src/keys.ts';
-import { hashPassword, verifyPassword } from '../../src/passwords.ts';
+import { createKeys, hashApiKey, newApiKey, newWebhookSecret } from '../../src/secrets/keys.ts';
+import { hashPassword, verifyPassword } from '../../src/secrets/passwords.ts';
 
 const owner = { eshopId: 3, webhookId: 7 };
 

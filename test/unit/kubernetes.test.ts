@@ -1,6 +1,5 @@
 /**
  * The manifests of deploy/kubernetes, against the schemas of Kubernetes and against what the program needs.
- * @module
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * Lines of the log: for machines, for people, and not too many.
- * @module
- */
+/** Lines of the log: for machines, for people, and not too many. */
 import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WatchedAttempt } from '../../src/attempt/watch.ts';

@@ -1,7 +1,4 @@
-/**
- * What is delivered for Prometheus and Grafana names only series that `/metrics` gives.
- * @module
- */
+/** What is delivered for Prometheus and Grafana names only series that `/metrics` gives. */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';

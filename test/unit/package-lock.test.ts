@@ -1,6 +1,5 @@
 /**
  * What `npm ci` installs is what was looked at: every package has a hash that npm holds its archive against.
- * @module
  */
 import { readFileSync } from 'node:fs';
 import * as v from 'valibot';

@@ -1,7 +1,4 @@
-/**
- * SECURITY.md names tests that there are.
- * @module
- */
+/** SECURITY.md names tests that there are. */
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 

@@ -1,7 +1,4 @@
-/**
- * What the documents show is what the program says.
- * @module
- */
+/** What the documents show is what the program says. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationTable } from '../../src/cli/configuration-table.ts';

@@ -1,6 +1,6 @@
 /** Stopping in order, whatever hangs. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createShutdown, onInterruption } from '../../src/shutdown.ts';
+import { createShutdown, onInterruption } from '../../src/lib/shutdown.ts';
 
 const never = () => new Promise<void>(() => {});
 

@@ -1,7 +1,4 @@
-/**
- * Where the Temporal dev server comes from, with programs that only pretend to be one.
- * @module
- */
+/** Where the Temporal dev server comes from, with programs that only pretend to be one. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

@@ -1,9 +1,9 @@
 /** What a person is shown of an error that ends a program. */
 import { describe, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config/config.ts';
-import { databaseProblem } from '../../src/database-away.ts';
 import { DataDirError } from '../../src/embedded/data-dir.ts';
-import { exitCodeOf, shownError, UserError } from '../../src/user-error.ts';
+import { databaseProblem } from '../../src/lib/database-away.ts';
+import { exitCodeOf, shownError, UserError } from '../../src/lib/user-error.ts';
 
 test.each([new UserError('Say --url.'), new ConfigError('Say --url.'), new DataDirError('Say --url.')])(
   'a $name is its one sentence, without a stack',

@@ -1,7 +1,4 @@
-/**
- * The figures of a worker: each is seen to move by what it measures.
- * @module
- */
+/** The figures of a worker: each is seen to move by what it measures. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OwnFault } from '../../src/attempt/own-fault.ts';
 import { MailError } from '../../src/mail/mail-error.ts';

@@ -1,7 +1,7 @@
 /** What operators asked of a delivery is kept: whatever becomes of its workflow, of workers, and of Temporal. */
 import { afterEach, expect, test, vi } from 'vitest';
+import { UserError } from '../../src/lib/user-error.ts';
 import { createSteering } from '../../src/temporal/steering.ts';
-import { UserError } from '../../src/user-error.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';

@@ -1,8 +1,8 @@
 /** What operators ask of a delivery with the updates and signals of its workflow. */
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { UserError } from '../../src/lib/user-error.ts';
 import { createSteering } from '../../src/temporal/steering.ts';
-import { UserError } from '../../src/user-error.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 

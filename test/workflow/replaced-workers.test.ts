@@ -1,6 +1,7 @@
 /** Workers that others have replaced: what they have under way finishes, and they begin nothing more. */
 import pino from 'pino';
 import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { runSession } from '../../src/app/worker-session.ts';
 import { BATCH_SLOTS, createSlots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createSender } from '../../src/delivery/sender.ts';
@@ -8,7 +9,6 @@ import { createMailer } from '../../src/mail/mailer.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { untraced } from '../../src/traces/traces.ts';
-import { runSession } from '../../src/worker-session.ts';
 import { builtWorkflows } from '../support/built.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';

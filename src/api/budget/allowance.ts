@@ -1,7 +1,4 @@
-/**
- * What one e-shop may take of a process.
- * @module
- */
+/** What one e-shop may take of a process. */
 import type { Leaving } from './unread.ts';
 
 /** The limits, per process. */

@@ -1,7 +1,6 @@
 /**
  * What one e-shop may use of a process: requests in flight, database connections, bytes per second, and memory for
  * responses that it has not read. An ordinary client reaches none of these limits; one that runs wild slows down only itself.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';

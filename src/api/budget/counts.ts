@@ -1,7 +1,4 @@
-/**
- * Counts by key that forget the keys of which there is nothing left.
- * @module
- */
+/** Counts by key that forget the keys of which there is nothing left. */
 
 /** How many there are of each key, and of all together. */
 export interface Counts<Key> {

@@ -1,7 +1,4 @@
-/**
- * Places for work that waits for others: taken by turns, and not waited for without end.
- * @module
- */
+/** Places for work that waits for others: taken by turns, and not waited for without end. */
 import { tooManyRequests } from '../../domain/problem.ts';
 import { createCounts } from './counts.ts';
 import { createTurns, type TurnKey, type TurnLimits } from './turns.ts';

@@ -1,7 +1,4 @@
-/**
- * Work that takes turns by e-shop: one with a lot to do makes only itself wait.
- * @module
- */
+/** Work that takes turns by e-shop: one with a lot to do makes only itself wait. */
 import { createCounts } from './counts.ts';
 
 /** Whose work it is: an e-shop's number, or an address. */

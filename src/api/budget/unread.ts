@@ -1,6 +1,5 @@
 /**
  * Bytes of responses that clients have not taken yet, by e-shop: they are in the memory of the process until they have left.
- * @module
  */
 
 /** What knows how much of a response has not left yet. Node's `ServerResponse` does, pipelined ones included. */

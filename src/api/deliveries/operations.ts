@@ -1,7 +1,6 @@
 /**
  * What can be asked of one delivery beside its record: what it carries, and to be sent once more (docs/interface.md, L5
  * and L6).
- * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';

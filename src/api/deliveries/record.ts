@@ -1,7 +1,4 @@
-/**
- * A delivery as the API names it and shows it.
- * @module
- */
+/** A delivery as the API names it and shows it. */
 import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';

@@ -1,7 +1,4 @@
-/**
- * The delivery log, as the e-shop sees it (docs/interface.md, L1 and L2).
- * @module
- */
+/** The delivery log, as the e-shop sees it (docs/interface.md, L1 and L2). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countAllDeliveries, listAllDeliveries } from '../../db/webhooks/all-deliveries.ts';

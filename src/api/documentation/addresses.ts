@@ -1,7 +1,4 @@
-/**
- * Where things are described.
- * @module
- */
+/** Where things are described. */
 import { DOCS } from './assets.ts';
 import { anchor } from './markdown.ts';
 

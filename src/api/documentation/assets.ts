@@ -1,7 +1,4 @@
-/**
- * What the pages of the documentation load.
- * @module
- */
+/** What the pages of the documentation load. */
 import { readFileSync } from 'node:fs';
 import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../../look/assets.ts';
 

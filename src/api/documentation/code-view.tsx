@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Code on a page: coloured, with a button that copies it, and the same in several languages behind one choice.
- * @module
  */
 import { highlighted } from './highlight.ts';
 

@@ -1,7 +1,4 @@
-/**
- * The OpenAPI document, as our own pages read it.
- * @module
- */
+/** The OpenAPI document, as our own pages read it. */
 
 /** The parts of the document that our own code reads. */
 export interface OpenApiDocument {

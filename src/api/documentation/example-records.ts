@@ -1,7 +1,6 @@
 /**
  * The records of the examples, by the names of their schemas. Those of the warehouse are the samples of the catalogue,
  * which receivers get in tests and in the receiver's kit, too; here is what speaks of their deliveries.
- * @module
  */
 import { catalogue, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';

@@ -1,7 +1,6 @@
 /**
  * Examples of what is sent: bodies and the values of parameters, by operation. They are made of the samples of the
  * catalogue, so that they name the same records as the responses and the events do.
- * @module
  */
 import {
   type CatalogueEntry,

@@ -1,7 +1,4 @@
-/**
- * The operations in their groups.
- * @module
- */
+/** The operations in their groups. */
 import type { OpenApiDocument } from './document.ts';
 import type { LocatedOperation } from './operation-view.tsx';
 

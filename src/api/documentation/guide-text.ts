@@ -1,7 +1,6 @@
 /**
  * The Markdown of a guide → HTML, with what a page has more than a text in a repository: links to the pages of other
  * guides, anchors to copy, coloured code, and the same code in several languages behind one choice.
- * @module
  */
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';

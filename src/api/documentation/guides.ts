@@ -1,7 +1,4 @@
-/**
- * The guides: `docs/guides/*.md`, which also come with the built program.
- * @module
- */
+/** The guides: `docs/guides/*.md`, which also come with the built program. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type GuideText, readGuide } from './guide-text.ts';
 

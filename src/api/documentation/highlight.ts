@@ -1,6 +1,5 @@
 /**
  * Code with its parts marked, so that a style sheet can colour them. Done on the server: pages load no highlighter.
- * @module
  */
 import { createRequire } from 'node:module';
 import { raw } from 'hono/html';

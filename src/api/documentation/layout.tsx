@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * What every page of the documentation has: head, search, contents, what comes before and after.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import { asset, DOCS } from './assets.ts';

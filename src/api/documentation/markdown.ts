@@ -1,7 +1,4 @@
-/**
- * The Markdown of our own texts → HTML. HTML tags in a text are escaped, and so are links to scripts.
- * @module
- */
+/** The Markdown of our own texts → HTML. HTML tags in a text are escaped, and so are links to scripts. */
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import MarkdownIt from 'markdown-it';

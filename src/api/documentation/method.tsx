@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The method of an operation, in its colour.
- * @module
  */
 
 /** @param method in any case */

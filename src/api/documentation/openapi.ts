@@ -1,7 +1,4 @@
-/**
- * The OpenAPI 3.1 document: the operations as their routes describe them, and what all of them share.
- * @module
- */
+/** The OpenAPI 3.1 document: the operations as their routes describe them, and what all of them share. */
 import type { Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
 import type { ApiEnv } from '../deps.ts';

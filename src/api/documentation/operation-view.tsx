@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * An operation as the documentation shows it: what it does, what it takes, what it answers, and both as an example.
- * @module
  */
 import { CodeBlock, Snippets } from './code-view.tsx';
 import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from './document.ts';

@@ -1,7 +1,4 @@
-/**
- * `/openapi.json` and `/docs`.
- * @module
- */
+/** `/openapi.json` and `/docs`. */
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { notFound } from '../../domain/problem.ts';

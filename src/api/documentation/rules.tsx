@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The rules that every operation shares: the sections of the OpenAPI document's description, each a page.
- * @module
  */
 import { CodeBlock } from './code-view.tsx';
 import { blocks } from './markdown.ts';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Schemas as the documentation shows them: types in a few words, and tables of fields.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import { schemaPath } from './addresses.ts';

@@ -1,7 +1,6 @@
 /**
  * What can be searched: every page, guides by their sections. The browser searches in the same list with the same
  * library; who has no script gets a page of results.
- * @module
  */
 import MiniSearch from 'minisearch';
 

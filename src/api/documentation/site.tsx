@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The pages of the documentation: which there are, in which order, and what is on each.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';

@@ -2,7 +2,6 @@
 /**
  * The first page of the documentation: where to begin, and an index of everything. What used to be described on this
  * page has kept its anchor here, and leads to its own page.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import { eventPath, operationAnchor, operationPath, rulesPath, schemaPath } from './addresses.ts';

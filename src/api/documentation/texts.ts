@@ -1,7 +1,6 @@
 /**
  * The rules of the interface that no single schema or operation can say, in Markdown: the introduction of the
  * OpenAPI document and of the documentation page.
- * @module
  */
 import { MAX_PROBLEMS } from '../../domain/problem.ts';
 import { HISTORY_BYTES, MAX_RECORD_BYTES } from '../../domain/record-size.ts';

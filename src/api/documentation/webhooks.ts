@@ -1,7 +1,6 @@
 /**
  * The `webhooks` section of the OpenAPI document: each event kind as the receiver meets it, derived from the
  * catalogue.
- * @module
  */
 import { type CatalogueEntry, entryOf, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';

@@ -1,7 +1,4 @@
-/**
- * Adds to every operation an example of what is sent and of what comes back.
- * @module
- */
+/** Adds to every operation an example of what is sent and of what comes back. */
 import { STATUS_CODES } from 'node:http';
 import { errorBody } from '../errors.ts';
 import type { DocumentedOperation, DocumentedSchema } from './document.ts';

@@ -1,7 +1,4 @@
-/**
- * A line of an import → its result.
- * @module
- */
+/** A line of an import → its result. */
 import * as v from 'valibot';
 import { fingerprintOf } from '../../db/import-keys.ts';
 import { described, identifier, oneOf, text } from '../../domain/fields.ts';

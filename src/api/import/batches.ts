@@ -1,6 +1,5 @@
 /**
  * Lines of one import, written several to a transaction: what a transaction costs, and a statement, they share.
- * @module
  */
 import postgres from 'postgres';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';

@@ -1,7 +1,4 @@
-/**
- * Bytes → the lines of an NDJSON body.
- * @module
- */
+/** Bytes → the lines of an NDJSON body. */
 
 /** The longest line, in bytes: as long as the body of a request of its own may be. */
 export const MAX_LINE_BYTES = 1024 * 1024;

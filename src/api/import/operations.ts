@@ -1,7 +1,6 @@
 /**
  * What a line of an import can do: each operation of the warehouse under a name, its body the one of its own
  * endpoint, its effect the same function.
- * @module
  */
 import type * as v from 'valibot';
 import type { Family } from '../../db/records/family.ts';

@@ -1,7 +1,6 @@
 /**
  * The import: `/warehouse/events/import`. A warehouse system feeds thousands of changes in one request, as NDJSON in
  * both directions; memory stays the same however long the body is.
- * @module
  */
 import { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';

@@ -1,7 +1,6 @@
 /**
  * Work in slices, so that an import never blocks the process: after a few milliseconds everything else gets its
  * turn, and then the waiting imports of each e-shop in turn.
- * @module
  */
 import { createTurns } from '../budget/turns.ts';
 

@@ -1,6 +1,5 @@
 /**
  * Whether an import may go on: asked again while it writes, because it may last much longer than its authentication.
- * @module
  */
 import { unauthorized } from '../../domain/problem.ts';
 import { REFUSED } from '../authenticate.ts';

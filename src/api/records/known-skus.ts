@@ -1,7 +1,4 @@
-/**
- * The SKUs of a body, which the database nearly always knows: asked about only when a write was refused.
- * @module
- */
+/** The SKUs of a body, which the database nearly always knows: asked about only when a write was refused. */
 import postgres from 'postgres';
 import type { Pool } from '../../db/pool.ts';
 import { knownSkus } from '../../db/records/products.ts';

@@ -1,7 +1,6 @@
 /**
  * What can be done to a record beside replacing its fields: by the e-shop without a body, or by the warehouse with one.
  * The import does the warehouse's operations line by line (`import/operations.ts`).
- * @module
  */
 import type * as v from 'valibot';
 import type { Change } from '../../db/records/write.ts';

@@ -1,7 +1,4 @@
-/**
- * Orders: `/orders`, key `eshopOrderId`, and what the warehouse does to them.
- * @module
- */
+/** Orders: `/orders`, key `eshopOrderId`, and what the warehouse does to them. */
 import * as v from 'valibot';
 import { orders } from '../../db/records/orders.ts';
 import { oneOf, optional, text } from '../../domain/fields.ts';

@@ -1,7 +1,4 @@
-/**
- * Products: `/products`, key `sku`.
- * @module
- */
+/** Products: `/products`, key `sku`. */
 import * as v from 'valibot';
 import { products } from '../../db/records/products.ts';
 import { productEdits } from '../../domain/product/changes.ts';

@@ -1,7 +1,4 @@
-/**
- * The list and the detail of a kind of record, in the form of a version.
- * @module
- */
+/** The list and the detail of a kind of record, in the form of a version. */
 import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
 import * as v from 'valibot';

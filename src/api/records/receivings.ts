@@ -1,7 +1,4 @@
-/**
- * Receivings: `/receivings`, key `eshopReceivingId`, and what the warehouse does to them.
- * @module
- */
+/** Receivings: `/receivings`, key `eshopReceivingId`, and what the warehouse does to them. */
 import * as v from 'valibot';
 import { receivings } from '../../db/records/receivings.ts';
 import { oneOf } from '../../domain/fields.ts';

@@ -1,7 +1,6 @@
 /**
  * The routes of a kind of record, made from one description each (`orders.ts`, `products.ts`, `receivings.ts`,
  * `returns.ts`): list, read, create, replace, patch, and what else can be done to it.
- * @module
  */
 import { Hono } from 'hono';
 import type * as v from 'valibot';

@@ -1,7 +1,4 @@
-/**
- * Stock movements: `/stock-movements`, key `id`; the warehouse records them.
- * @module
- */
+/** Stock movements: `/stock-movements`, key `id`; the warehouse records them. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { createMovement, stockMovements } from '../../db/records/stock-movements.ts';

@@ -1,7 +1,4 @@
-/**
- * Sentences that the documentation of several kinds of record has.
- * @module
- */
+/** Sentences that the documentation of several kinds of record has. */
 
 /** What can be changed of something announced that has arrived, as a sentence for the documentation. */
 export function lateOnArrival(changeable: readonly string[]): string {

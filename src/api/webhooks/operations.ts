@@ -1,13 +1,12 @@
 /**
  * What is done to a webhook beside writing its record: it is switched on and off, and gets a new secret
  * (docs/interface.md, W5 and W8).
- * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { replaceSecret, setActive } from '../../db/webhooks/webhooks.ts';
 import { webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
-import { newWebhookSecret } from '../../keys.ts';
+import { newWebhookSecret } from '../../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';

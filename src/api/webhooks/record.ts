@@ -1,7 +1,4 @@
-/**
- * A webhook as the API names it and shows it.
- * @module
- */
+/** A webhook as the API names it and shows it. */
 import * as v from 'valibot';
 import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { incidentOf } from '../../domain/incident.ts';

@@ -1,7 +1,4 @@
-/**
- * Recoveries of a webhook: asked for, read, paused, resumed and canceled (docs/interface.md, L10–L12).
- * @module
- */
+/** Recoveries of a webhook: asked for, read, paused, resumed and canceled (docs/interface.md, L10–L12). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { Found } from '../../db/recoveries/lost-events.ts';

@@ -1,7 +1,4 @@
-/**
- * A recovery as the API is asked for it and shows it (docs/interface.md, L10–L12).
- * @module
- */
+/** A recovery as the API is asked for it and shows it (docs/interface.md, L10–L12). */
 import * as v from 'valibot';
 import type { RecoveryRow } from '../../db/recoveries/recoveries.ts';
 import { list } from '../../domain/list.ts';

@@ -1,7 +1,4 @@
-/**
- * Webhooks as records: listed, created, read, replaced and deleted (docs/interface.md, W1).
- * @module
- */
+/** Webhooks as records: listed, created, read, replaced and deleted (docs/interface.md, W1). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { readContract } from '../../db/eshops.ts';
@@ -24,7 +21,7 @@ import {
   webhookWithSecretSchema,
 } from '../../domain/webhook.ts';
 import { counted } from '../../domain/words.ts';
-import { newWebhookSecret } from '../../keys.ts';
+import { newWebhookSecret } from '../../secrets/keys.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';

@@ -1,6 +1,5 @@
 /**
  * A webhook is tried out: one request with a sample, answered with what came back (docs/interface.md, W13).
- * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';

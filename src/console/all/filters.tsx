@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The filter by e-shop, which every list of several e-shops has.
- * @module
  */
 import type { Viewer } from '../deps.ts';
 import { Input, Select } from '../parts.tsx';

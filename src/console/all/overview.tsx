@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * All e-shops at a glance: which of their webhooks need somebody, and what waits.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The pages about all e-shops of somebody: of a user of the warehouse, or of an operator.
- * @module
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';

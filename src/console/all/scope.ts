@@ -1,7 +1,4 @@
-/**
- * What somebody who sees several e-shops may look at.
- * @module
- */
+/** What somebody who sees several e-shops may look at. */
 import type { Viewer } from '../deps.ts';
 
 /** The numbers of these e-shops; undefined: all there are. */

@@ -1,7 +1,4 @@
-/**
- * A request as a command that makes it once more.
- * @module
- */
+/** A request as a command that makes it once more. */
 import type { SignedRequest } from '../deps.ts';
 
 /** As one word of a POSIX shell, whatever is in it. */

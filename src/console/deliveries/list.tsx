@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The deliveries of the e-shop: filtered as in the API, and live.
- * @module
  */
 import type * as v from 'valibot';
 import { type Query, queryText } from '../api-client.ts';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The pages of deliveries, and what can be asked of one.
- * @module
  */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';

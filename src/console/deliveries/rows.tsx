@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Deliveries as lists show them.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';

@@ -1,7 +1,4 @@
-/**
- * What the warehouse can ask of a delivery under way, as buttons name it.
- * @module
- */
+/** What the warehouse can ask of a delivery under way, as buttons name it. */
 import * as v from 'valibot';
 import { type DeliveryState, isOpen } from '../../domain/delivery-state.ts';
 import type { Role } from '../../domain/role.ts';

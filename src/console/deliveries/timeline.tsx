@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * A delivery as a story: made, attempted, held, ended, and what comes next.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';

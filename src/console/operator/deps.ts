@@ -1,7 +1,4 @@
-/**
- * What the operators' pages are given.
- * @module
- */
+/** What the operators' pages are given. */
 import type { RecoveryAction } from '../../domain/recovery.ts';
 import type { RecoveryStatus } from '../../domain/recovery-progress.ts';
 

@@ -2,7 +2,6 @@
 /**
  * The operators' door: a link that opens once, on this machine. Whoever can start the command has the keys of the
  * installation; the link proves that the browser is theirs.
- * @module
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The installation itself, as `waybill status` shows it.
- * @module
  */
 import type { Child } from 'hono/jsx';
 import { Facts } from '../parts.tsx';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The pages that only operators have.
- * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * Deliveries over time as bars: an image for who sees it, a table for who does not, or wants the numbers.
- * @module
  */
 import type { FigureStep } from '../../db/console/figures.ts';
 import { More } from '../parts.tsx';

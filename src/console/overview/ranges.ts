@@ -1,7 +1,4 @@
-/**
- * The times that the overview can show.
- * @module
- */
+/** The times that the overview can show. */
 
 /** A time that ends now, in steps. */
 export interface Range {

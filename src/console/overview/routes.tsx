@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The overview: what arrives, how fast, and what needs somebody.
- * @module
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * What is asked before a webhook is deactivated or deleted, or gets a new secret.
- * @module
  */
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { ConfirmPage } from '../confirm.tsx';

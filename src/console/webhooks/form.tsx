@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The form that creates or changes a webhook. What it says is checked by the API.
- * @module
  */
 import { eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';

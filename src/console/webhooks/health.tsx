@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * How a webhook is doing.
- * @module
  */
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { Badge } from '../parts.tsx';

@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * The webhooks of the e-shop, with how each is doing.
- * @module
  */
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';

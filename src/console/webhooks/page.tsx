@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * One webhook: how it is doing, what it did last, and what can be done.
- * @module
  */
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';

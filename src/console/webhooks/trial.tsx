@@ -1,7 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
  * A test of a webhook: what was sent and what came back, side by side.
- * @module
  */
 import type * as v from 'valibot';
 import type { TestResult } from '../../api/webhooks/trial.ts';

@@ -1,7 +1,4 @@
-/**
- * Whose something is that a page of the console is about.
- * @module
- */
+/** Whose something is that a page of the console is about. */
 import type { Sql } from '../pool.ts';
 import type { EshopName } from './sessions.ts';
 

@@ -1,7 +1,6 @@
 /**
  * What an e-shop sees at a glance: its latest deliveries over time, and how fast its receivers answer. Read from the newest
  * on and no further than a bound, so that it takes the same whatever is stored.
- * @module
  */
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool, Sql } from '../pool.ts';

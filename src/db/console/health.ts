@@ -1,7 +1,4 @@
-/**
- * When each webhook of an e-shop was last served.
- * @module
- */
+/** When each webhook of an e-shop was last served. */
 import type { Sql } from '../pool.ts';
 
 /** So many of a webhook's latest deliveries are looked at: what was accepted before is long ago. */

@@ -1,7 +1,6 @@
 /**
  * Records as lists of the console show them: the newest first, from one on to those before it, so that a page costs the same
  * whatever is stored. The API's lists begin with the oldest, and count.
- * @module
  */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';

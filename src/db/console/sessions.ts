@@ -1,7 +1,6 @@
 /**
  * The sessions of the console. Kept here and not in a signed token, so that signing out ends one, and so does whatever an
  * operator revokes.
- * @module
  */
 import { createHash } from 'node:crypto';
 import type { Role } from '../../domain/role.ts';

@@ -1,6 +1,5 @@
 /**
  * Whose e-shop is to be warned, and the ledger put together. One process at a time, so that no incident is warned of twice.
- * @module
  */
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';

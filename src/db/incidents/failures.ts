@@ -1,7 +1,6 @@
 /**
  * The ledger of failures: what is recorded of attempts says here how long a webhook has been failing (docs/decisions/0080). Rows
  * are only added: nobody waits for a row that hundreds of attempts per second would share.
- * @module
  */
 import type { Sql } from '../pool.ts';
 

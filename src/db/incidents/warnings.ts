@@ -1,7 +1,4 @@
-/**
- * Warnings that a webhook will be deactivated: what is owed, what their mail says, and what became of it.
- * @module
- */
+/** Warnings that a webhook will be deactivated: what is owed, what their mail says, and what became of it. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { Sql } from '../pool.ts';

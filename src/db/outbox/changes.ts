@@ -1,6 +1,5 @@
 /**
  * Changes that workflows under way must look at: written in the transaction of the change, made known by the relay.
- * @module
  */
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';

@@ -1,7 +1,6 @@
 /**
  * Changes on their way to the workflows that must look at them. A change of a webhook is passed on page by page, and its
  * row says how far it is: a relay that dies leaves the rest to the next, and webhooks take turns.
- * @module
  */
 import { MAX, NIL } from 'uuid';
 import type { Sql } from '../pool.ts';

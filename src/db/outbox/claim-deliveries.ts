@@ -1,7 +1,6 @@
 /**
  * Which deliveries are handed over next. The queue is the table: a claim takes turns, and takes no more than is attempted
  * at once.
- * @module
  */
 import type { Sql } from '../pool.ts';
 import {

@@ -1,7 +1,6 @@
 /**
  * A claim in a calm: while few wait and few are in flight, all that wait may be taken, and the turns need not be worked out. It takes
  * a third of the time, which matters most when nothing else is waiting.
- * @module
  */
 import type { Sql } from '../pool.ts';
 import {

@@ -1,7 +1,4 @@
-/**
- * A claim of deliveries: what it may take, and what it found and took.
- * @module
- */
+/** A claim of deliveries: what it may take, and what it found and took. */
 import type { Sql } from '../pool.ts';
 import { type QueuedDelivery, readableId, receiverHost } from './outbox.ts';
 

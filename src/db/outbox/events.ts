@@ -1,7 +1,6 @@
 /**
  * The transactional outbox: an event and its deliveries are written in the transaction of the write they speak of, all
  * of them in one statement.
- * @module
  */
 import type { EventType } from '../../domain/event-types.ts';
 import { currentTrace } from '../../traces/context.ts';

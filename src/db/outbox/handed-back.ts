@@ -1,7 +1,4 @@
-/**
- * Deliveries that a batch handed back: each waits in the outbox for a workflow of its own.
- * @module
- */
+/** Deliveries that a batch handed back: each waits in the outbox for a workflow of its own. */
 import type { Sql } from '../pool.ts';
 import { unclaimed } from './claim.ts';
 import { type ClaimedDelivery, leaseEnd, readableId, receiverHost } from './outbox.ts';

@@ -1,6 +1,5 @@
 /**
  * What somebody has claimed stays theirs while they work on it, and is anybody's soon after they were killed.
- * @module
  */
 import { LEASE_SECONDS } from './outbox.ts';
 

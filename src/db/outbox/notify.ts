@@ -1,7 +1,6 @@
 /**
  * Wakes relays after a COMMIT. Sent outside the transaction, since NOTIFY inside one makes commits wait for each
  * other, and at most one per 20 ms and process. A lost one costs at most a poll interval.
- * @module
  */
 import type { Pool } from '../pool.ts';
 

@@ -1,6 +1,5 @@
 /**
  * Deliveries on their way to Temporal. Rows are claimed under a lease: a relay that dies leaves them to the next.
- * @module
  */
 import type postgres from 'postgres';
 import type { EventType } from '../../domain/event-types.ts';

@@ -1,6 +1,5 @@
 /**
  * How much the deliveries of what was written will send: a few bytes that change a large record are many where it has many webhooks.
- * @module
  */
 import type { Pool } from '../pool.ts';
 

@@ -1,7 +1,6 @@
 /**
  * Deliveries that a recovery creates: new ones, of events that were there before. They wait in a queue of their own, which
  * is served when nothing fresh waits.
- * @module
  */
 import { currentTrace } from '../../traces/context.ts';
 import { anyOf, newId, ticks } from '../ids.ts';

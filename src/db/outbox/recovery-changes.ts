@@ -1,7 +1,4 @@
-/**
- * Recoveries whose workflow has to be started, or told that something changed: their own rows say so.
- * @module
- */
+/** Recoveries whose workflow has to be started, or told that something changed: their own rows say so. */
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';

@@ -1,7 +1,4 @@
-/**
- * An event once more, to the same webhook: a delivery of its own, which goes the way of all others.
- * @module
- */
+/** An event once more, to the same webhook: a delivery of its own, which goes the way of all others. */
 import { isOpen, type StoredState } from '../../domain/delivery-state.ts';
 import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';

@@ -1,7 +1,4 @@
-/**
- * A test event: it goes the way of every other, and carries the mark that it is one.
- * @module
- */
+/** A test event: it goes the way of every other, and carries the mark that it is one. */
 import type { Pool } from '../pool.ts';
 import { transaction, wakeRelayAfter } from '../transaction.ts';
 import { fired, firedEvents, happeningHere, insertDeliveries, type NewEvent } from './events.ts';

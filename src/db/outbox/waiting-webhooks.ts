@@ -1,7 +1,4 @@
-/**
- * The webhooks for which deliveries wait, for claims by turns.
- * @module
- */
+/** The webhooks for which deliveries wait, for claims by turns. */
 import type { PendingQuery, Row } from 'postgres';
 import type { Sql } from '../pool.ts';
 

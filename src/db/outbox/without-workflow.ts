@@ -1,7 +1,6 @@
 /**
  * Open deliveries of a webhook that wait in the outbox, without a workflow: what a change of their webhook means for them
  * is done here, many at once, and none needs a workflow to hear of it.
- * @module
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';

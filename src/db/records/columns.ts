@@ -1,7 +1,6 @@
 /**
  * Between the fields of a record and their columns. Which fields there are, in which order and of which kind, is read
  * from the schema of the record's v2 form: a new field is a field of the schema and a column.
- * @module
  */
 import postgres from 'postgres';
 import { idOf } from '../../domain/catalogue.ts';

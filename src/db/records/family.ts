@@ -1,7 +1,6 @@
 /**
  * What is to be known of a kind of record to keep it in the database: its tables, and what follows from a write. How a
  * record is created, changed, read and listed is the same for all of them (`write.ts`, `read.ts`).
- * @module
  */
 import type { Kind } from './kind.ts';
 import { Records } from './records.ts';

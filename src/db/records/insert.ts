@@ -1,6 +1,5 @@
 /**
  * New records: several of a kind, with their lines, their events and the deliveries of these, in one statement.
- * @module
  */
 import { idOf } from '../../domain/catalogue.ts';
 import { askTogether } from '../ask-together.ts';

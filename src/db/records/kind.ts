@@ -1,7 +1,4 @@
-/**
- * The tables of a kind of record.
- * @module
- */
+/** The tables of a kind of record. */
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 
 /** The lines of a record, which stand in a table of their own. */

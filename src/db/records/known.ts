@@ -1,7 +1,4 @@
-/**
- * Which records there are under an identifier, whatever their kind.
- * @module
- */
+/** Which records there are under an identifier, whatever their kind. */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 

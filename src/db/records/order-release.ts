@@ -1,7 +1,4 @@
-/**
- * What the release timer of a pre-order asks of the database.
- * @module
- */
+/** What the release timer of a pre-order asks of the database. */
 import { releaseOrder } from '../../domain/order/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';

@@ -7,7 +7,6 @@
  * `suspended` and `productsNotAvailable`, because an order that does not go on must not keep units from those that do;
  * it reserves again when it becomes `received` again. The one is `onTheWay`, which consumes: one movement per line.
  * What comes back afterwards comes back through a return or a correction.
- * @module
  */
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';

@@ -1,7 +1,4 @@
-/**
- * Orders in the database.
- * @module
- */
+/** Orders in the database. */
 import { orderEntry } from '../../domain/catalogue.ts';
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import { enqueueReleaseChange } from '../outbox/changes.ts';

@@ -1,7 +1,4 @@
-/**
- * Products in the database. Their stock is written by `stock.ts` alone.
- * @module
- */
+/** Products in the database. Their stock is written by `stock.ts` alone. */
 import { productEntry } from '../../domain/catalogue.ts';
 import type { ProductRecord } from '../../domain/product/schema.ts';
 import type { Sql } from '../pool.ts';

@@ -1,7 +1,4 @@
-/**
- * Reading records of any kind.
- * @module
- */
+/** Reading records of any kind. */
 import { assertListSize, ITEMS_THAT_FIT } from '../../domain/record-size.ts';
 import type { Sql } from '../pool.ts';
 import { selected } from './columns.ts';

@@ -3,7 +3,6 @@
  *
  * Until a receiving is stocked or canceled, what its enabled lines announce counts as `awaiting`. When it is stocked,
  * each enabled line becomes one `receiving` movement: of the units counted, or of those announced where none were.
- * @module
  */
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { receivingEntry } from '../../domain/catalogue.ts';

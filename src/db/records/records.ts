@@ -1,7 +1,4 @@
-/**
- * The records of a kind in a unit of work: locked and read together, written together.
- * @module
- */
+/** The records of a kind in a unit of work: locked and read together, written together. */
 import { idOf } from '../../domain/catalogue.ts';
 import { unchanged } from '../../domain/unchanged.ts';
 import { columnsOf, lineRows, rowOf, selected } from './columns.ts';

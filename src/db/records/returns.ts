@@ -1,7 +1,6 @@
 /**
  * Returns in the database. When one is completed, each enabled line that goes back into the inventory (or of which
  * nothing was decided) becomes one `return` movement: of the units counted, or of those announced where none were.
- * @module
  */
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { returnEntry } from '../../domain/catalogue.ts';

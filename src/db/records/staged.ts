@@ -1,6 +1,5 @@
 /**
  * Values as the database has them, and as a unit of work wants them: what is staged can be kept or dropped.
- * @module
  */
 
 /** Values by key. */

@@ -1,7 +1,4 @@
-/**
- * Stock movements in the database: written by `stock.ts`, and never changed.
- * @module
- */
+/** Stock movements in the database: written by `stock.ts`, and never changed. */
 import { stockMovementEntry } from '../../domain/catalogue.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
 import type { Transaction } from '../transaction.ts';

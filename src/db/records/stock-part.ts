@@ -4,7 +4,6 @@
  * Whoever changes stock locks the products' rows first, all of them at once and in the order of their SKUs: so two
  * writers never sell the same unit, and never deadlock. The lock is `for no key update`: it
  * keeps other writers of stock out, but not the foreign keys of new order lines, which come in any order.
- * @module
  */
 import { idOf, stockMovementEntry } from '../../domain/catalogue.ts';
 import { eventOfMovement } from '../../domain/event-types.ts';

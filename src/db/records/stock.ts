@@ -1,7 +1,4 @@
-/**
- * Stock: movements and reservations, as parts of a unit of work.
- * @module
- */
+/** Stock: movements and reservations, as parts of a unit of work. */
 import { compareDecimals, sumDecimals } from '../../domain/decimal.ts';
 import { conflict, invalid } from '../../domain/problem.ts';
 import type { Stock } from '../../domain/product/schema.ts';

@@ -1,7 +1,6 @@
 /**
  * Writes that changed nothing, and so fired nothing: remembered for each record, so that it can be said why there is no
  * event.
- * @module
  */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';

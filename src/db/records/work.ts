@@ -2,7 +2,6 @@
  * What one transaction does to the records of an e-shop, its unit of work: it reads under locks what it needs, changes it in
  * memory, and writes all changes at its end in a few statements. So several changes cost little more than one, and
  * each of them still finds what the one before it has left.
- * @module
  */
 import { type EventText, recordEvents } from '../outbox/events.ts';
 import type { Transaction } from '../transaction.ts';

@@ -1,7 +1,6 @@
 /**
  * The life of a record, the same for every kind: created in one transaction, changed under a lock of its row, with what
  * follows from it.
- * @module
  */
 import { idOf } from '../../domain/catalogue.ts';
 import { eventTypes } from '../../domain/event-types.ts';

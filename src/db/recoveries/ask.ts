@@ -1,7 +1,4 @@
-/**
- * A recovery of whatever webhook, asked for by an operator.
- * @module
- */
+/** A recovery of whatever webhook, asked for by an operator. */
 import { estimatedDurationMs, type Recoverable } from '../../domain/recovery.ts';
 import type { Pool } from '../pool.ts';
 import { eshopOfWebhook } from '../webhooks/all-webhooks.ts';

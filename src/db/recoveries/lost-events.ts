@@ -1,7 +1,6 @@
 /**
  * Which events a webhook did not get. They are found by one keyset, the ids of events, and each is judged by all that became
  * of it at the webhook: what was delivered in the end, or is still under way, is not lost.
- * @module
  */
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt } from '../../domain/id-time.ts';

@@ -1,7 +1,4 @@
-/**
- * What the reconciler asks of recoveries: which of them should have a running workflow.
- * @module
- */
+/** What the reconciler asks of recoveries: which of them should have a running workflow. */
 import type { Sql } from '../pool.ts';
 
 /** A recovery that should have a running workflow. */

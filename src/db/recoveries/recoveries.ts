@@ -1,7 +1,6 @@
 /**
  * Recoveries as they are asked for, read, paused, resumed and canceled. Whatever matters to a recovery's workflow raises the
  * version of its row, and the relay passes that on.
- * @module
  */
 import { v7 as uuidv7 } from 'uuid';
 import {

@@ -1,7 +1,6 @@
 /**
  * One step of a recovery: it creates as many deliveries as its pace allows, in one transaction with the place that it has
  * come to. A step that is repeated goes on behind it.
- * @module
  */
 import { endedOf, type Look, nextPace, type RecoveryPace, roomFor } from '../../domain/recovery-pace.ts';
 import { createRecoveredDeliveries } from '../outbox/recovered-deliveries.ts';

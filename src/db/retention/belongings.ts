@@ -1,7 +1,4 @@
-/**
- * What belongs to deliveries, recoveries and imports that are gone.
- * @module
- */
+/** What belongs to deliveries, recoveries and imports that are gone. */
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool } from '../pool.ts';
 import { deleteInPages } from './pages.ts';

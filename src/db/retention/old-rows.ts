@@ -1,7 +1,6 @@
 /**
  * Old rows of a partition that cannot be dropped as a whole: what nobody needs any more goes in small batches, so that no
  * lock is held and no transaction is open for long.
- * @module
  */
 import { NIL } from 'uuid';
 import type { Pool } from '../pool.ts';

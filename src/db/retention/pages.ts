@@ -1,6 +1,5 @@
 /**
  * Rows that nobody needs any more, deleted a page at a time: no statement takes long, and none holds many locks.
- * @module
  */
 import type postgres from 'postgres';
 import type { Pool } from '../pool.ts';

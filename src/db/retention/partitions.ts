@@ -1,7 +1,6 @@
 /**
  * The partitions of events, deliveries and attempts: one per week and table, by the time in the id of the event or the
  * delivery, so that whoever knows an id reads one partition. A default partition takes ids of a clock that is far off.
- * @module
  */
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';

@@ -1,7 +1,6 @@
 /**
  * Changes of tables beside traffic: a transaction that stands in line for a lock only briefly, since nobody passes who
  * comes later, and tries again.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';

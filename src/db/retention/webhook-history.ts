@@ -2,7 +2,6 @@
  * What webhooks once were, and what happened to them: whatever no page, mail or record needs any more. Why an event has no
  * delivery (docs/interface.md, L9) is found by what each webhook was when it happened: for every event that is still kept, the
  * explanation stays as it is, word for word.
- * @module
  */
 import type postgres from 'postgres';
 import { MEANWHILE_MS } from '../../domain/absence.ts';

@@ -2,7 +2,6 @@
  * The deliveries of an e-shop across its webhooks. Each webhook's newest are found by an index and merged, so that a page costs
  * the same whatever is stored, no index but those of each webhook is needed, and what is inactive or deleted is known
  * before a delivery is looked at.
- * @module
  */
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';

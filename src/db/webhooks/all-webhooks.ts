@@ -1,7 +1,4 @@
-/**
- * Webhooks of all e-shops, as the operator sees them. Deleted ones do not exist here.
- * @module
- */
+/** Webhooks of all e-shops, as the operator sees them. Deleted ones do not exist here. */
 import type { Sql } from '../pool.ts';
 import { callsHost } from './receivers.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';

@@ -1,7 +1,6 @@
 /**
  * Attempts in the database: what they read, how they begin and what is recorded of them, for one delivery or for many at
  * once. Each function that records is one durable step and may be repeated.
- * @module
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';

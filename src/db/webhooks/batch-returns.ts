@@ -1,7 +1,6 @@
 /**
  * What a batch gives back: to the outbox, for a workflow of its own, or to the queue, for another batch. Each is counted in the
  * batch's own row.
- * @module
  */
 import { anyOf } from '../ids.ts';
 import type { Sql } from '../pool.ts';

@@ -1,7 +1,4 @@
-/**
- * Batches in the database: which execution holds one, what is left of it, what came of it.
- * @module
- */
+/** Batches in the database: which execution holds one, what is left of it, what came of it. */
 import { v7 as uuidv7 } from 'uuid';
 import { leaseEnd } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';

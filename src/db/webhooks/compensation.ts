@@ -1,7 +1,4 @@
-/**
- * What follows when the retries of a delivery are spent.
- * @module
- */
+/** What follows when the retries of a delivery are spent. */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';

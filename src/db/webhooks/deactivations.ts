@@ -1,7 +1,4 @@
-/**
- * Deactivations and the mails about them.
- * @module
- */
+/** Deactivations and the mails about them. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 

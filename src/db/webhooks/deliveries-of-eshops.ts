@@ -1,8 +1,5 @@
-/**
- * Deliveries of several e-shops, found with the queries that each e-shop reads its own with.
- * @module
- */
-import { eachLimited } from '../../each-limited.ts';
+/** Deliveries of several e-shops, found with the queries that each e-shop reads its own with. */
+import { eachLimited } from '../../lib/each-limited.ts';
 import type { Pool } from '../pool.ts';
 import { type AllDeliveriesFilter, listAllDeliveries } from './all-deliveries.ts';
 import { listAllWebhooks } from './all-webhooks.ts';

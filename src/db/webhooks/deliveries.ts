@@ -1,7 +1,6 @@
 /**
  * A delivery's life in the database beside its attempts. Each function that records is one durable step and may be
  * repeated.
- * @module
  */
 
 import type { StoredState } from '../../domain/delivery-state.ts';

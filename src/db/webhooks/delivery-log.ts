@@ -1,7 +1,4 @@
-/**
- * What an e-shop may see of its deliveries. Those of a deleted webhook do not exist here.
- * @module
- */
+/** What an e-shop may see of its deliveries. Those of a deleted webhook do not exist here. */
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';

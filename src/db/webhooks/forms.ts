@@ -1,7 +1,4 @@
-/**
- * How webhooks are called, and were before they were replaced: what a delivery has been sent stays known.
- * @module
- */
+/** How webhooks are called, and were before they were replaced: what a delivery has been sent stays known. */
 import type { EventForWebhook, WebhookForm } from '../../domain/payload.ts';
 import type { Sql } from '../pool.ts';
 

@@ -1,7 +1,6 @@
 /**
  * What operators ask of deliveries, recorded with what follows from it. The database decides: what a workflow remembers may be
  * older.
- * @module
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';

@@ -1,7 +1,4 @@
-/**
- * Receivers: whom webhooks call, whichever e-shop they belong to.
- * @module
- */
+/** Receivers: whom webhooks call, whichever e-shop they belong to. */
 import type { Sql } from '../pool.ts';
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The sealed secrets of all webhooks, for a new master key.
- * @module
- */
+/** The sealed secrets of all webhooks, for a new master key. */
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 

@@ -1,7 +1,4 @@
-/**
- * A webhook of whatever e-shop, switched by an operator.
- * @module
- */
+/** A webhook of whatever e-shop, switched by an operator. */
 import type { Pool } from '../pool.ts';
 import { eshopOfWebhook } from './all-webhooks.ts';
 import { switchActive } from './webhooks.ts';

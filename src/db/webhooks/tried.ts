@@ -1,7 +1,4 @@
-/**
- * A webhook as it is tried out.
- * @module
- */
+/** A webhook as it is tried out. */
 import type { TriedWebhook } from '../../domain/trial.ts';
 import type { Sql } from '../pool.ts';
 

@@ -1,7 +1,6 @@
 /**
  * Webhooks. A change that matters to open deliveries (activation, deactivation, another URL, deletion; nothing
  * else) writes one outbox row in its transaction. Every change locks its row first.
- * @module
  */
 import type { PayloadVersion } from '../../domain/decimal.ts';
 import type { EventType } from '../../domain/event-types.ts';

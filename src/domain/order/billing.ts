@@ -1,7 +1,4 @@
-/**
- * Billing may be left out: then it is the recipient.
- * @module
- */
+/** Billing may be left out: then it is the recipient. */
 import type { OrderInput } from './schema.ts';
 
 /** Each billing field and the recipient's field it stands for. */

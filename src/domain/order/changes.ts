@@ -1,7 +1,6 @@
 /**
  * What can be done to an order: pure functions from the record before to the record after. They refuse with `Problem`;
  * what an order's change entails beside its own row (stock, timers, events) is the database's side.
- * @module
  */
 import * as v from 'valibot';
 import { editsOf } from '../editing.ts';

@@ -1,7 +1,4 @@
-/**
- * The marketplaces an order may come from. The operator's data file extends the list.
- * @module
- */
+/** The marketplaces an order may come from. The operator's data file extends the list. */
 import * as v from 'valibot';
 import shipped from '../data/marketplaces.json' with { type: 'json' };
 import { text } from '../fields.ts';

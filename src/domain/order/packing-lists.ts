@@ -1,7 +1,4 @@
-/**
- * Packing lists: which units of an order went into which package (docs/interface.md, O1).
- * @module
- */
+/** Packing lists: which units of an order went into which package (docs/interface.md, O1). */
 import * as v from 'valibot';
 import { identifier, optional, text } from '../fields.ts';
 import { list, MAX_LINES } from '../list.ts';

@@ -1,7 +1,4 @@
-/**
- * The rules over several fields of an order, each with its own message (docs/interface.md, O4, O6–O9).
- * @module
- */
+/** The rules over several fields of an order, each with its own message (docs/interface.md, O4, O6–O9). */
 import { compareDecimals } from '../decimal.ts';
 import { problemIf, type Rule, rulesOf } from '../validation.ts';
 import { CASH_ON_DELIVERY, type OrderInput } from './schema.ts';

@@ -1,7 +1,6 @@
 /**
  * The fields of an order (docs/interface.md, O6–O9). One schema of the request; the record's forms are derived
  * from it (`record-schema.ts`).
- * @module
  */
 import * as v from 'valibot';
 import { count, money } from '../decimal.ts';

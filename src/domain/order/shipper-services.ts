@@ -1,7 +1,6 @@
 /**
  * The carriers and their services (docs/interface.md, O10). The catalogue in `data/`
  * is a realistic European one; the operator can replace it by a file of the same form.
- * @module
  */
 import * as v from 'valibot';
 import shipped from '../data/shipper-services.json' with { type: 'json' };

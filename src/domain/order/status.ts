@@ -1,7 +1,4 @@
-/**
- * The states of an order and the transitions between them: a table, nothing else.
- * @module
- */
+/** The states of an order and the transitions between them: a table, nothing else. */
 
 /** From each state to the states that may follow it. */
 export const orderTransitions = {

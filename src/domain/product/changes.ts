@@ -1,7 +1,4 @@
-/**
- * What an e-shop can do to a product. Stock is moved by stock movements and orders alone.
- * @module
- */
+/** What an e-shop can do to a product. Stock is moved by stock movements and orders alone. */
 import { editsOf } from '../editing.ts';
 import { problemIf, rulesOf } from '../validation.ts';
 import { type ProductInput, type ProductRecord, productInputSchema, productResponseOnly } from './schema.ts';

@@ -1,7 +1,4 @@
-/**
- * The fields of a product and its record.
- * @module
- */
+/** The fields of a product and its record. */
 import * as v from 'valibot';
 import { money, type PayloadVersion, writtenDecimal } from '../decimal.ts';
 import { country, currency, flag, identifier, integer, oneOf, optional, text } from '../fields.ts';

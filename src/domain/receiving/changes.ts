@@ -1,7 +1,6 @@
 /**
  * What can be done to a receiving: pure functions from the record before to the record after. What they cost beside
  * its own row (stock, events) is the database's side.
- * @module
  */
 import {
   announce,

@@ -1,6 +1,5 @@
 /**
  * The fields of a receiving: exactly those that the interface shows, in its order (docs/interface.md, R1).
- * @module
  */
 import * as v from 'valibot';
 import { type AnnouncedLine, countEntries, lineEntries } from '../announced-lines.ts';

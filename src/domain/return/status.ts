@@ -1,7 +1,4 @@
-/**
- * The states of a return and the transitions between them: a table, nothing else.
- * @module
- */
+/** The states of a return and the transitions between them: a table, nothing else. */
 
 /** From each state to the states that may follow it. */
 export const returnTransitions = {

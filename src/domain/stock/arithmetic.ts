@@ -7,7 +7,6 @@
  * - every other movement brings or takes units: `available + reserved + onHold` is the sum of their counts.
  *
  * `awaiting` is beside that: units announced, not yet here.
- * @module
  */
 import { compareDecimals, sumDecimals } from '../decimal.ts';
 import type { StockMovementType } from '../event-types.ts';

@@ -1,7 +1,4 @@
-/**
- * The fields of a stock movement and its record.
- * @module
- */
+/** The fields of a stock movement and its record. */
 import * as v from 'valibot';
 import { compareDecimals, count, type PayloadVersion, writtenDecimal } from '../decimal.ts';
 import { type StockMovementType, stockMovementTypes } from '../event-types.ts';

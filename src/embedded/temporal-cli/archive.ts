@@ -1,7 +1,4 @@
-/**
- * The Temporal CLI from Temporal's own download, as the Temporal SDK's testing package gets it.
- * @module
- */
+/** The Temporal CLI from Temporal's own download, as the Temporal SDK's testing package gets it. */
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';

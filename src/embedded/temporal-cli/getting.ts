@@ -1,7 +1,4 @@
-/**
- * What every way to get the Temporal CLI is given.
- * @module
- */
+/** What every way to get the Temporal CLI is given. */
 
 /** The start that the program is got for. */
 export interface Getting {

@@ -1,7 +1,6 @@
 /**
  * The Temporal CLI built from its sources with a Go toolchain, which checks what it downloads against Go's own
  * database of checksums.
- * @module
  */
 import { delimiter, join } from 'node:path';
 import { ChildError, runChild } from '../child.ts';

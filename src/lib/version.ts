@@ -3,8 +3,8 @@ import * as v from 'valibot';
 
 // One folder up from the sources, two from the build.
 const manifest = [
-  new URL('../package.json', import.meta.url),
   new URL('../../package.json', import.meta.url),
+  new URL('../../../package.json', import.meta.url),
 ];
 const file = manifest.find((candidate) => existsSync(candidate));
 

@@ -1,7 +1,4 @@
-/**
- * Commands of `waybill`: what they are given, and their options, checked.
- * @module
- */
+/** Commands of `waybill`: what they are given, and their options, checked. */
 import { Option } from 'commander';
 import * as v from 'valibot';
 import { UserError } from './user-error.ts';

@@ -1,7 +1,4 @@
-/**
- * A database that cannot be used, as a sentence for whoever configured it.
- * @module
- */
+/** A database that cannot be used, as a sentence for whoever configured it. */
 import postgres from 'postgres';
 import { UserError } from './user-error.ts';
 

@@ -1,16 +1,13 @@
-/**
- * The operator's own data files: they replace or extend what comes with the program.
- * @module
- */
+/** The operator's own data files: they replace or extend what comes with the program. */
 import { readFile } from 'node:fs/promises';
-import type { Settings } from './config/variables.ts';
-import { extendMarketplaces, shippedMarketplaces } from './domain/order/marketplaces.ts';
+import { extendMarketplaces, shippedMarketplaces } from '../domain/order/marketplaces.ts';
 import {
   parseShipperCatalogue,
   type ShipperCatalogue,
   shippedCatalogue,
-} from './domain/order/shipper-services.ts';
-import { UserError } from './user-error.ts';
+} from '../domain/order/shipper-services.ts';
+import { UserError } from '../lib/user-error.ts';
+import type { Settings } from './variables.ts';
 
 /** Where the files are: each under the variable that names it. */
 type FileSettings = Pick<Settings, 'SHIPPER_SERVICES_FILE' | 'MARKETPLACES_FILE'>;

@@ -1,7 +1,4 @@
-/**
- * Everything derived from the master key, and the secrets that the service makes.
- * @module
- */
+/** Everything derived from the master key, and the secrets that the service makes. */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 /** Whose secret it is. Sealed with it: a secret that is copied to another row does not open there. */

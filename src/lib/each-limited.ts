@@ -1,7 +1,4 @@
-/**
- * Work on many items side by side.
- * @module
- */
+/** Work on many items side by side. */
 
 /**
  * Calls `each` for every item, at most `limit` at once. Waits for all calls in progress before it throws the first

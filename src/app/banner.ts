@@ -1,10 +1,7 @@
-/**
- * What is printed once Waybill is ready.
- * @module
- */
+/** What is printed once Waybill is ready. */
 
+import { variables } from '../config/variables.ts';
 import type { EshopCredentials } from './accounts.ts';
-import { variables } from './config/variables.ts';
 
 /** Addresses and, where there is a demonstration e-shop, how to log in. */
 export interface Ready {

@@ -1,22 +1,21 @@
 /**
  * The worker role: one session after the other. It starts while Temporal is away, and goes on by itself when Temporal is
  * back.
- * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import { type BatchRooms, createDestinations, createRooms, type Rooms } from './attempt/rooms.ts';
-import { BATCH_SLOTS, createSlots } from './attempt/slots.ts';
-import { watchBoth } from './attempt/watch.ts';
-import { eitherSignal } from './either-signal.ts';
-import { countDeliveries } from './figures/delivery-figures.ts';
-import { createFigures, type Figures } from './figures/figures.ts';
-import { countMails, countMends, countRounds } from './figures/worker-figures.ts';
-import { logDeliveries } from './log/delivery-log.ts';
-import { type Counts, createCounts } from './reconciler/counts.ts';
-import { routeTemporalLogs } from './temporal/logs.ts';
-import { loadWorkflowBundle } from './temporal/workflow-bundle.ts';
-import { type Traces, untraced } from './traces/traces.ts';
+import { type BatchRooms, createDestinations, createRooms, type Rooms } from '../attempt/rooms.ts';
+import { BATCH_SLOTS, createSlots } from '../attempt/slots.ts';
+import { watchBoth } from '../attempt/watch.ts';
+import { countDeliveries } from '../figures/delivery-figures.ts';
+import { createFigures, type Figures } from '../figures/figures.ts';
+import { countMails, countMends, countRounds } from '../figures/worker-figures.ts';
+import { eitherSignal } from '../lib/either-signal.ts';
+import { logDeliveries } from '../log/delivery-log.ts';
+import { type Counts, createCounts } from '../reconciler/counts.ts';
+import { routeTemporalLogs } from '../temporal/logs.ts';
+import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
+import { type Traces, untraced } from '../traces/traces.ts';
 import {
   aborted,
   MAX_ATTEMPTS_AT_ONCE,

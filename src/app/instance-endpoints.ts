@@ -1,18 +1,15 @@
-/**
- * Where this instance listens and what it connects to: never a destination of webhooks.
- * @module
- */
-import type { Config } from './config/config.ts';
+/** Where this instance listens and what it connects to: never a destination of webhooks. */
+import type { Config } from '../config/config.ts';
 import {
   createOwnEndpoints,
   type Endpoint,
   endpointOf,
   type OwnEndpoints,
-} from './delivery/own-endpoints.ts';
-import { watchedFile } from './delivery/watched-file.ts';
-import { type DataDir, parseInstance } from './embedded/data-dir.ts';
-import type { EmbeddedStack } from './embedded/index.ts';
-import { OPERATOR_CONSOLES, parseConsoles, portsOf } from './embedded/operator-consoles.ts';
+} from '../delivery/own-endpoints.ts';
+import { watchedFile } from '../delivery/watched-file.ts';
+import { type DataDir, parseInstance } from '../embedded/data-dir.ts';
+import type { EmbeddedStack } from '../embedded/index.ts';
+import { OPERATOR_CONSOLES, parseConsoles, portsOf } from '../embedded/operator-consoles.ts';
 
 const POSTGRES_PORT = 5432;
 const HTTP_PORT = 80;

@@ -1,7 +1,4 @@
-/**
- * Passwords: argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane).
- * @module
- */
+/** Passwords: argon2id with the parameters that OWASP recommends (19 MiB, two passes, one lane). */
 import { randomBytes } from 'node:crypto';
 import { hash, verify } from '@node-rs/argon2';
 

@@ -1,7 +1,4 @@
-/**
- * Errors meant for people.
- * @module
- */
+/** Errors meant for people. */
 
 /** An error that a person can do something about: shown as its one sentence, without a stack. Any other keeps its stack. */
 export class UserError extends Error {

@@ -1,21 +1,18 @@
-/**
- * The API role: the application on its own connections, behind a port.
- * @module
- */
+/** The API role: the application on its own connections, behind a port. */
 import type { Logger } from 'pino';
+import type { Config } from '../config/config.ts';
+import { createConsole, withConsole } from '../console/console.tsx';
+import type { Steer, TemporalLinks } from '../console/deps.ts';
+import { createPool, type Pool } from '../db/pool.ts';
+import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
+import type { Sender } from '../delivery/sender.ts';
+import { type Figures, statusClass } from '../figures/figures.ts';
+import { listen } from '../http/http-server.ts';
+import type { Shutdown } from '../lib/shutdown.ts';
+import { started } from '../log/log.ts';
+import type { Keys } from '../secrets/keys.ts';
+import type { Traces } from '../traces/traces.ts';
 import { createApplication } from './application.ts';
-import type { Config } from './config/config.ts';
-import { createConsole, withConsole } from './console/console.tsx';
-import type { Steer, TemporalLinks } from './console/deps.ts';
-import { createPool, type Pool } from './db/pool.ts';
-import type { OwnEndpoints } from './delivery/own-endpoints.ts';
-import type { Sender } from './delivery/sender.ts';
-import { type Figures, statusClass } from './figures/figures.ts';
-import { listen } from './http-server.ts';
-import type { Keys } from './keys.ts';
-import { started } from './log/log.ts';
-import type { Shutdown } from './shutdown.ts';
-import type { Traces } from './traces/traces.ts';
 
 /** What the API role receives. */
 export interface ApiOptions {

@@ -1,7 +1,6 @@
 /**
  * What a program has started, and how it is stopped: in the opposite order of its start, and in bounded time; and what
  * Ctrl-C does.
- * @module
  */
 
 /** How a part is stopped. */

@@ -1,17 +1,16 @@
 /**
  * The API's HTTP server: what is wrong with a request before the application sees it, how long one may take to
  * arrive, and how many connections there may be.
- * @module
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
-import { errorBody, everyAnswer, reasonPhrase } from './api/errors.ts';
-import { IMPORT_PATH } from './api/import/path.ts';
+import { errorBody, everyAnswer, reasonPhrase } from '../api/errors.ts';
+import { IMPORT_PATH } from '../api/import/path.ts';
+import { UserError } from '../lib/user-error.ts';
 import { createPipelines } from './pipelines.ts';
-import { UserError } from './user-error.ts';
 
 /** A listening server. */
 export interface HttpServer {

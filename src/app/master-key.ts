@@ -1,14 +1,13 @@
 /**
  * The master key: from `SECRET_KEY`, or made once in `DATA_DIR`, and checked against the database's own record of it.
- * @module
  */
 import { randomBytes } from 'node:crypto';
-import { ConfigError } from './config/config.ts';
-import type { Settings } from './config/variables.ts';
-import type { Pool } from './db/pool.ts';
-import { checkSetting, readSetting, writeSetting } from './db/settings.ts';
-import type { DataDir } from './embedded/data-dir.ts';
-import { createKeys, type Keys } from './keys.ts';
+import { ConfigError } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
+import type { Pool } from '../db/pool.ts';
+import { checkSetting, readSetting, writeSetting } from '../db/settings.ts';
+import type { DataDir } from '../embedded/data-dir.ts';
+import { createKeys, type Keys } from '../secrets/keys.ts';
 
 /** The files in `DATA_DIR` with the generated key, and with the one before it while secrets are sealed anew. */
 export const KEY_FILE = 'secret-key';

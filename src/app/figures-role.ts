@@ -1,21 +1,18 @@
-/**
- * The port on which every process, whatever its role, shows its figures and its health.
- * @module
- */
+/** The port on which every process, whatever its role, shows its figures and its health. */
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import type { ApiEnv } from './api/deps.ts';
-import { systemRoutes } from './api/system.ts';
-import type { Config } from './config/config.ts';
-import { createPool, type Pool, poolUse } from './db/pool.ts';
-import type { OwnEndpoints } from './delivery/own-endpoints.ts';
-import { readDatabaseFigures } from './figures/database-figures.ts';
-import { type Figures, watchProcess } from './figures/figures.ts';
-import { metricsPage } from './figures/page.ts';
-import { type HttpServer, listen, PortInUse } from './http-server.ts';
-import { started } from './log/log.ts';
-import type { Shutdown } from './shutdown.ts';
-import { version } from './version.ts';
+import type { ApiEnv } from '../api/deps.ts';
+import { systemRoutes } from '../api/system.ts';
+import type { Config } from '../config/config.ts';
+import { createPool, type Pool, poolUse } from '../db/pool.ts';
+import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
+import { readDatabaseFigures } from '../figures/database-figures.ts';
+import { type Figures, watchProcess } from '../figures/figures.ts';
+import { metricsPage } from '../figures/page.ts';
+import { type HttpServer, listen, PortInUse } from '../http/http-server.ts';
+import type { Shutdown } from '../lib/shutdown.ts';
+import { version } from '../lib/version.ts';
+import { started } from '../log/log.ts';
 
 /** What is shown. */
 export interface FiguresOptions {

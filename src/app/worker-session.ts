@@ -1,41 +1,40 @@
 /**
  * One session of the worker role: the relay, the reconciler and the Temporal workers on one connection, until that fails or the
  * session is ended.
- * @module
  */
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { createActivities } from '../activities/index.ts';
-import { batchWorkflowId } from '../workflows/batch-types.ts';
-import { stepsQueue } from '../workflows/delivery-types.ts';
-import type { BatchRooms, Rooms } from './attempt/rooms.ts';
-import type { Slots } from './attempt/slots.ts';
-import { createTrial } from './attempt/trial.ts';
-import type { DeliveryWatch } from './attempt/watch.ts';
-import type { Pool } from './db/pool.ts';
-import type { Sender } from './delivery/sender.ts';
-import { warningTimes } from './domain/incident.ts';
-import type { RetryPolicy } from './domain/retry-policy.ts';
-import type { Keys } from './keys.ts';
-import { started } from './log/log.ts';
-import type { Mailer } from './mail/mail.ts';
-import type { Counts } from './reconciler/counts.ts';
-import { createExecutions } from './reconciler/executions.ts';
-import { type Reconciler, startReconciler } from './reconciler/reconciler.ts';
-import type { FirstAttempts } from './relay/lane.ts';
-import { type Relay, type RelayOptions, startRelay } from './relay/relay.ts';
-import { createDispatcher } from './temporal/dispatcher.ts';
-import { registerSearchAttributes } from './temporal/register-search-attributes.ts';
-import { runTogether } from './temporal/run-together.ts';
-import { scheduleRetention } from './temporal/schedule-retention.ts';
-import { createBatchStarter } from './temporal/start-batch.ts';
-import { createRecoveryStarter } from './temporal/start-recovery.ts';
-import { createWarningStarter } from './temporal/start-warning.ts';
-import { connectionOptions, type TemporalTarget } from './temporal/target.ts';
-import { tracedBatches, tracedDispatcher } from './temporal/traced-starts.ts';
-import type { Traces } from './traces/traces.ts';
-import { version } from './version.ts';
+import { createActivities } from '../../activities/index.ts';
+import { batchWorkflowId } from '../../workflows/batch-types.ts';
+import { stepsQueue } from '../../workflows/delivery-types.ts';
+import type { BatchRooms, Rooms } from '../attempt/rooms.ts';
+import type { Slots } from '../attempt/slots.ts';
+import { createTrial } from '../attempt/trial.ts';
+import type { DeliveryWatch } from '../attempt/watch.ts';
+import type { Pool } from '../db/pool.ts';
+import type { Sender } from '../delivery/sender.ts';
+import { warningTimes } from '../domain/incident.ts';
+import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { version } from '../lib/version.ts';
+import { started } from '../log/log.ts';
+import type { Mailer } from '../mail/mail.ts';
+import type { Counts } from '../reconciler/counts.ts';
+import { createExecutions } from '../reconciler/executions.ts';
+import { type Reconciler, startReconciler } from '../reconciler/reconciler.ts';
+import type { FirstAttempts } from '../relay/lane.ts';
+import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
+import type { Keys } from '../secrets/keys.ts';
+import { createDispatcher } from '../temporal/dispatcher.ts';
+import { registerSearchAttributes } from '../temporal/register-search-attributes.ts';
+import { runTogether } from '../temporal/run-together.ts';
+import { scheduleRetention } from '../temporal/schedule-retention.ts';
+import { createBatchStarter } from '../temporal/start-batch.ts';
+import { createRecoveryStarter } from '../temporal/start-recovery.ts';
+import { createWarningStarter } from '../temporal/start-warning.ts';
+import { connectionOptions, type TemporalTarget } from '../temporal/target.ts';
+import { tracedBatches, tracedDispatcher } from '../temporal/traced-starts.ts';
+import type { Traces } from '../traces/traces.ts';
 
 /** What sessions are configured with. */
 export interface SessionOptions {

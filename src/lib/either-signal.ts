@@ -1,7 +1,6 @@
 /**
  * One signal for several, without `AbortSignal.any`: on Node.js 20 a signal that lives as long as the process keeps a mark of each
  * signal that was ever made of it.
- * @module
  */
 
 /** A signal made of others, until it is released. */

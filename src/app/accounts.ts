@@ -1,16 +1,13 @@
-/**
- * E-shops and users as an operator makes them: passwords are made here, stored as hashes, and shown once.
- * @module
- */
+/** E-shops and users as an operator makes them: passwords are made here, stored as hashes, and shown once. */
 import postgres from 'postgres';
 import * as v from 'valibot';
-import { createEshop } from './db/eshops.ts';
-import type { Pool } from './db/pool.ts';
-import { transaction } from './db/transaction.ts';
-import * as users from './db/users.ts';
-import type { Role } from './domain/role.ts';
-import { hashPassword, newPassword } from './passwords.ts';
-import { UserError } from './user-error.ts';
+import { createEshop } from '../db/eshops.ts';
+import type { Pool } from '../db/pool.ts';
+import { transaction } from '../db/transaction.ts';
+import * as users from '../db/users.ts';
+import type { Role } from '../domain/role.ts';
+import { UserError } from '../lib/user-error.ts';
+import { hashPassword, newPassword } from '../secrets/passwords.ts';
 
 const credentialsSchema = v.object({ username: v.string(), password: v.string() });
 const demonstrationSchema = v.object({

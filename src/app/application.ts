@@ -1,21 +1,20 @@
 /**
  * The API as an application, from the configuration: what serves it to the network, and what asks it within the process.
- * @module
  */
 import type { Hono } from 'hono';
-import { createApp } from './api/app.ts';
-import type { ApiDeps, ApiEnv } from './api/deps.ts';
-import { createSignAgain } from './attempt/sign-again.ts';
-import { createTrial } from './attempt/trial.ts';
-import type { Config } from './config/config.ts';
-import { MOST_CONNECTIONS } from './config/variables.ts';
-import type { SignAgain } from './console/deps.ts';
-import { loadDataFiles } from './data-files.ts';
-import { createAddressGuard } from './delivery/address-guard.ts';
-import { destinationProblem } from './delivery/destination.ts';
-import type { OwnEndpoints } from './delivery/own-endpoints.ts';
-import type { Sender } from './delivery/sender.ts';
-import { version } from './version.ts';
+import { createApp } from '../api/app.ts';
+import type { ApiDeps, ApiEnv } from '../api/deps.ts';
+import { createSignAgain } from '../attempt/sign-again.ts';
+import { createTrial } from '../attempt/trial.ts';
+import type { Config } from '../config/config.ts';
+import { loadDataFiles } from '../config/data-files.ts';
+import { MOST_CONNECTIONS } from '../config/variables.ts';
+import type { SignAgain } from '../console/deps.ts';
+import { createAddressGuard } from '../delivery/address-guard.ts';
+import { destinationProblem } from '../delivery/destination.ts';
+import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
+import type { Sender } from '../delivery/sender.ts';
+import { version } from '../lib/version.ts';
 
 /** What the application is made of. */
 export interface ApplicationParts

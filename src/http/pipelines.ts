@@ -1,7 +1,6 @@
 /**
  * Requests that a client sends one behind the other on one connection, without waiting for the responses. Node would begin all of
  * them at once, and their responses would be made before the first of them is read.
- * @module
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
