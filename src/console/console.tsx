@@ -82,7 +82,7 @@ function signedIn(deps: ConsoleDeps, door: Door): MiddlewareHandler<ConsoleEnv> 
   };
 }
 
-/** A line of the log for every page that somebody asked for, and a figure for all. The line names the pattern, not the path. */
+/** A line of the log for every page that somebody asked for, and a metric for all. The line names the pattern, not the path. */
 function answered({ log, onAnswer }: ConsoleDeps, c: Context<ConsoleEnv>, ms: number): void {
   const viewer: Viewer | undefined = c.var.viewer;
   const method = c.req.method === 'POST' ? 'POST' : 'GET';
