@@ -66,7 +66,7 @@ export const consoleDefects: readonly Defect[] = [
   },
   {
     name: 'console-policy-weakened',
-    file: 'src/look/secured.ts',
+    file: 'src/theme/secured.ts',
     text: 'scriptSrc: ["\'self\'"]',
     replacement: 'scriptSrc: ["\'self\'", "\'unsafe-inline\'"]',
     noticed: 'What slips into a page is run.',

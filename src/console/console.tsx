@@ -9,7 +9,7 @@ import { createPlaces } from '../api/budget/places.ts';
 import { everyAnswer } from '../api/errors.ts';
 import { findRefused } from '../api/refused-values.ts';
 import { Problem } from '../domain/problem.ts';
-import { securedPages } from '../look/secured.ts';
+import { securedPages } from '../theme/secured.ts';
 import { allRoutes } from './all/routes.tsx';
 import { ApiRefusal, apiClient } from './api-client.ts';
 import { assetRoutes } from './assets.ts';

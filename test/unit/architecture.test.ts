@@ -83,7 +83,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'workflows',
   ],
   planted: ['bench', 'faults', 'src/lib'],
-  'src/api': ['src/db', 'src/domain', 'src/look', 'src/secrets', 'src/traces'],
+  'src/api': ['src/db', 'src/domain', 'src/theme', 'src/secrets', 'src/traces'],
   'src/app': [
     'activities',
     'src/api',
@@ -128,7 +128,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/temporal',
   ],
   'src/config': ['src/domain', 'src/lib'],
-  'src/console': ['src/api', 'src/db', 'src/domain', 'src/lib', 'src/look'],
+  'src/console': ['src/api', 'src/db', 'src/domain', 'src/lib', 'src/theme'],
   'src/db': ['src/domain', 'src/lib', 'src/secrets', 'src/traces'],
   'src/delivery': ['src/domain', 'src/traces'],
   'src/embedded': ['src/config', 'src/db', 'src/lib', 'src/temporal'],
