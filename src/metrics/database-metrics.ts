@@ -1,0 +1,122 @@
+/**
+ * The metrics that only the database knows: read when somebody asks for them, and seldom enough to cost nothing. A database
+ * that is away or slow keeps nobody waiting.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import postgres from 'postgres';
+import {
+  countIncidents,
+  type MailOverview,
+  type OpenOverview,
+  type OutboxOverview,
+  readMails,
+  readOpen,
+  readOutbox,
+} from '../db/overview.ts';
+import type { Pool } from '../db/pool.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What was read is good for so long, in milliseconds. */
+const CACHED_MS = 5_000;
+/** Whoever asks waits no longer than this for what is being read, and gets what was read before, in milliseconds. */
+const PATIENCE_MS = 250;
+/** Older than this it says nothing any more, in milliseconds. */
+const STALE_MS = 60_000;
+
+/**
+ * Reads them into the metrics.
+ * @param sql a connection of its own, whose statements have a short deadline
+ * @returns brings them up to date
+ */
+export function readDatabaseMetrics(
+  metrics: Metrics,
+  sql: Pool,
+  { cachedMs = CACHED_MS, patienceMs = PATIENCE_MS, staleMs = STALE_MS } = {},
+): () => Promise<void> {
+  let reading: Promise<void> | undefined;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  async function read(): Promise<void> {
+    try {
+      const outbox = await readOutbox(sql);
+      const open = await readOpen(sql);
+      const mails = await readMails(sql);
+      const incidents = await countIncidents(sql);
+      showOutbox(metrics, outbox);
+      showOpen(metrics, open);
+      showMails(metrics, mails);
+      metrics.incidents.set(incidents);
+      metrics.databaseUp.set(1);
+      readAt = performance.now();
+    } catch (error) {
+      // One that ends a statement since it took too long is there.
+      const answers = error instanceof postgres.PostgresError && error.code === '57014';
+      metrics.databaseUp.set(answers ? 1 : 0);
+      if (!answers) readAt = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  return async () => {
+    if (reading === undefined && performance.now() - startedAt >= cachedMs) {
+      startedAt = performance.now();
+      reading = read().finally(() => {
+        reading = undefined;
+      });
+    }
+    if (reading !== undefined) await atMost(patienceMs, reading);
+    const age = performance.now() - readAt;
+    if (age > staleMs) forget(metrics);
+    else metrics.databaseReadAge.set(age / 1_000);
+  };
+}
+
+async function atMost(ms: number, work: Promise<void>): Promise<void> {
+  const timer = new AbortController();
+  const late = sleep(ms, undefined, { signal: timer.signal, ref: false }).catch(() => {});
+  await Promise.race([work, late]);
+  timer.abort();
+}
+
+function showOutbox(metrics: Metrics, outbox: OutboxOverview): void {
+  const { fresh, handedBack, recovered } = outbox;
+  for (const [waiting, count] of Object.entries({ fresh, handedBack, recovered })) {
+    metrics.outbox.set({ waiting }, count);
+  }
+  metrics.outboxOldest.set(outbox.oldestSeconds ?? 0);
+  metrics.outboxMoving.set(outbox.moving ? 1 : 0);
+  metrics.changes.set(outbox.changes);
+  metrics.changesOldest.set(outbox.oldestChangeSeconds ?? 0);
+}
+
+function showOpen(metrics: Metrics, { pending, retrying, held, holdingWebhooks }: OpenOverview): void {
+  for (const [state, count] of Object.entries({ pending, retrying, held }))
+    metrics.open.set({ state }, count);
+  metrics.holding.set(holdingWebhooks);
+}
+
+function showMails(metrics: Metrics, { owed, oldestSeconds, refusedLately }: MailOverview): void {
+  metrics.mailsOwed.set(owed);
+  metrics.mailsOldest.set(Math.max(0, oldestSeconds ?? 0));
+  metrics.mailsRefused.set(refusedLately);
+}
+
+/** Unknown is not zero. */
+function forget(metrics: Metrics): void {
+  metrics.outbox.reset();
+  metrics.open.reset();
+  for (const gauge of [
+    metrics.databaseReadAge,
+    metrics.outboxOldest,
+    metrics.outboxMoving,
+    metrics.changes,
+    metrics.changesOldest,
+    metrics.holding,
+    metrics.incidents,
+    metrics.mailsOwed,
+    metrics.mailsOldest,
+    metrics.mailsRefused,
+  ]) {
+    gauge.remove();
+  }
+}

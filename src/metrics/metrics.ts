@@ -1,0 +1,190 @@
+/**
+ * Every series that a process shows at `GET /metrics`, but for those of Node and of Temporal's SDK. All of them are there in
+ * every role, at zero where nothing happens: what does not exist cannot be watched. No label says whose something is: neither
+ * e-shop nor receiver nor record, of which there may be any number.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type EventType, eventTypes } from '../domain/event-types.ts';
+
+/** Where receivers answer, and beyond the longest time for an attempt that anybody sets, in seconds. */
+const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60];
+/** From a calm, where it takes some milliseconds, to a day of outage, in seconds. */
+const FIRST_BYTE_BUCKETS = [
+  0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 21_600, 86_400,
+];
+const REQUEST_BUCKETS = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
+/** Node measures the delay of its event loop so often, in milliseconds. */
+const EVENT_LOOP_PRECISION_MS = 20;
+
+/** The class of an HTTP status as a label; `none` where no answer arrived. */
+const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+/** A value of the label `status`. */
+export type StatusClass = (typeof statusClasses)[number];
+
+const endings = ['delivered', 'failed', 'expired', 'canceled'] as const;
+const reasons = ['retriesExhausted', 'gone'] as const;
+const mailOutcomes = ['sent', 'failed', 'refused'] as const;
+
+/** The metrics of one process. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Defines all of them. */
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]) => {
+    const made = new Gauge({ name, help, labelNames, registers });
+    // Unknown is not zero.
+    if (labelNames.length === 0) made.remove();
+    return made;
+  };
+  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers });
+
+  const metrics = {
+    registry,
+    info: gauge(
+      'waybill_info',
+      'Always 1; the labels say which release runs here, and in which role.',
+      'version',
+      'role',
+    ),
+
+    deliveries: counter(
+      'waybill_deliveries_total',
+      'Deliveries that ended, by outcome and kind of event.',
+      'outcome',
+      'kind',
+    ),
+    attempts: counter(
+      'waybill_attempts_total',
+      "Attempts that have a result, by the class of the response's status; `none`: there was no response.",
+      'status',
+    ),
+    interrupted: counter(
+      'waybill_attempts_interrupted_total',
+      'Attempts interrupted by a failure of Waybill itself. They do not count, and are repeated.',
+    ),
+    attemptDuration: histogram(
+      'waybill_attempt_duration_seconds',
+      'From the beginning of an attempt to the head of the response, or to its failure.',
+      ATTEMPT_BUCKETS,
+    ),
+    firstByte: histogram(
+      'waybill_commit_to_first_byte_seconds',
+      'From the commit of the event to the first byte of the first request, not counting recoveries and the time for which a webhook was inactive.',
+      FIRST_BYTE_BUCKETS,
+    ),
+    deactivations: counter(
+      'waybill_deactivations_total',
+      'Webhooks deactivated because all retries failed, or because the receiver responded with 410 Gone.',
+      'reason',
+    ),
+    mails: counter(
+      'waybill_mails_total',
+      'Attempts to send a mail, by outcome: sent, failed (and to be retried), or refused by the mail server.',
+      'outcome',
+    ),
+    mends: counter(
+      'waybill_mends_total',
+      'Repairs made by the reconciler, by kind of record and action.',
+      'kind',
+      'action',
+    ),
+    rounds: counter(
+      'waybill_relay_rounds_total',
+      'Steps of the loops of the relay; `later`: something is left that cannot be passed on yet.',
+      'loop',
+      'result',
+    ),
+
+    databaseUp: gauge('waybill_database_up', '1 if the database answered when it was last asked, else 0.'),
+    databaseReadAge: gauge(
+      'waybill_database_read_age_seconds',
+      'How long ago the figures of the outbox, of open deliveries and of unsent mails were read.',
+    ),
+    outbox: gauge(
+      'waybill_outbox_deliveries',
+      'Deliveries in the outbox, waiting to be handed over to Temporal.',
+      'waiting',
+    ),
+    outboxOldest: gauge(
+      'waybill_outbox_oldest_seconds',
+      'How long the oldest delivery in the outbox has waited, or has been due after a failed attempt; without those of recoveries; 0 if none waits.',
+    ),
+    outboxMoving: gauge(
+      'waybill_outbox_moving',
+      '1 if first attempts of deliveries handed over within the last minute are in progress, else 0.',
+    ),
+    changes: gauge('waybill_outbox_changes', 'Changes of webhooks and pre-orders that are being passed on.'),
+    changesOldest: gauge(
+      'waybill_outbox_oldest_change_seconds',
+      'How long the oldest of these changes has been due; 0 if there is none.',
+    ),
+    open: gauge(
+      'waybill_deliveries_open',
+      'Open deliveries, by state; `held`: by an operator, or because their webhook is inactive.',
+      'state',
+    ),
+    holding: gauge(
+      'waybill_webhooks_holding',
+      'Webhooks for which deliveries are held: they are inactive, or an operator holds deliveries to them.',
+    ),
+    incidents: gauge(
+      'waybill_incidents',
+      'Active webhooks that are failing: no attempt has been accepted since one failed.',
+    ),
+    mailsOwed: gauge('waybill_mails_owed', 'Mails about deactivations that have not been sent.'),
+    mailsOldest: gauge(
+      'waybill_mails_oldest_seconds',
+      'How long the oldest of them has been waiting; 0 if there is none.',
+    ),
+    mailsRefused: gauge(
+      'waybill_mails_refused',
+      'Mails given up within the last day because the mail server refused them.',
+    ),
+
+    connections: gauge(
+      'waybill_database_connections',
+      'Connections of this process to the database; `busy`: waiting for a result.',
+      'state',
+    ),
+    connectionsMost: gauge(
+      'waybill_database_connections_max',
+      'The maximum number of connections that this process opens.',
+    ),
+    temporalUp: gauge(
+      'waybill_temporal_up',
+      '1 if the last request to Temporal succeeded, else 0. Absent in the role `api`.',
+    ),
+
+    requests: histogram(
+      'waybill_request_duration_seconds',
+      'Requests to the API, from their head to the head of the response.',
+      REQUEST_BUCKETS,
+      'method',
+      'status',
+    ),
+  } as const;
+
+  for (const kind of Object.keys(eventTypes) as EventType[]) {
+    for (const outcome of endings) metrics.deliveries.inc({ outcome, kind }, 0);
+  }
+  for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
+  for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);
+  for (const outcome of mailOutcomes) metrics.mails.inc({ outcome }, 0);
+  return metrics;
+}
+
+/** Adds those of the process itself: processor time, memory, the delay of the event loop. They cost a little all the time. */
+export function watchProcess({ registry }: Metrics): void {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
+}
+
+/** The class of a status. */
+export function statusClass(status: number | null): StatusClass {
+  const first = status === null ? 0 : Math.floor(status / 100);
+  return statusClasses[first - 2] ?? 'none';
+}

@@ -1,0 +1,161 @@
+/** The metrics that only the database knows. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createEshop } from '../../src/db/eshops.ts';
+import { createPool, type Pool } from '../../src/db/pool.ts';
+import { readDatabaseMetrics } from '../../src/metrics/database-metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { fireDelivery } from '../support/deliveries.ts';
+import { insertWebhook } from '../support/events.ts';
+import { sampleOf, samplesOf } from '../support/metrics.ts';
+
+let database: TestDatabase;
+let readSql: Pool;
+/** Its statements have a second, but whoever is told so late hears of it. */
+let hasty: Pool;
+let eshopId: number;
+let webhookId: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  readSql = createPool(database.url, 1);
+  hasty = createPool(database.url, 1, { statementMs: 1_000, silenceMs: 30_000 });
+  eshopId = (await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' })).eshopId;
+  webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
+});
+afterAll(async () => {
+  await Promise.all([readSql.end({ timeout: 5 }), hasty.end({ timeout: 5 })]);
+  await database.drop();
+});
+beforeEach(async () => {
+  await database.sql`delete from deliveries`;
+});
+
+const eager = { cachedMs: 0, patienceMs: 30_000 };
+
+/** Reads the metrics again and again, each time anew unless told otherwise. */
+function reader(timing: Parameters<typeof readDatabaseMetrics>[2] = eager, sql = readSql) {
+  const metrics = createMetrics();
+  const refresh = readDatabaseMetrics(metrics, sql, timing);
+  return async () => {
+    await refresh();
+    const samples = samplesOf(await metrics.registry.metrics());
+    return (name: string, labels?: Record<string, string>) => sampleOf(samples, `waybill_${name}`, labels);
+  };
+}
+
+test('the outbox, what is open, and how long it has waited', async () => {
+  const read = reader();
+  const empty = await read();
+  expect(empty('database_up')).toBe(1);
+  expect(empty('outbox_deliveries', { waiting: 'fresh' })).toBe(0);
+  expect(empty('outbox_oldest_seconds')).toBe(0);
+  expect(empty('outbox_moving')).toBe(0);
+  expect(empty('deliveries_open', { state: 'pending' })).toBe(0);
+
+  const [first, second, third] = [
+    await fireDelivery(database.sql, { eshopId, webhookId }),
+    await fireDelivery(database.sql, { eshopId, webhookId }),
+    await fireDelivery(database.sql, { eshopId, webhookId }),
+  ];
+  await database.sql`update deliveries set created_at = now() - interval '90 seconds' where id = ${first}`;
+  await database.sql`update deliveries set handed_back_at = now(), state = 'retrying' where id = ${second}`;
+  await database.sql`update deliveries set dispatched_at = now() where id = ${third}`;
+  const waiting = await read();
+  expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
+  expect(waiting('outbox_deliveries', { waiting: 'handedBack' })).toBe(1);
+  expect(waiting('outbox_deliveries', { waiting: 'recovered' })).toBe(0);
+  expect(waiting('outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
+  expect(waiting('outbox_moving')).toBe(1);
+  expect(waiting('deliveries_open', { state: 'pending' })).toBe(2);
+  expect(waiting('deliveries_open', { state: 'retrying' })).toBe(1);
+  expect(waiting('deliveries_open', { state: 'held' })).toBe(0);
+  expect(waiting('webhooks_holding')).toBe(0);
+
+  await database.sql`update webhooks set active = false where id = ${webhookId}`;
+  const held = await read();
+  await database.sql`update webhooks set active = true where id = ${webhookId}`;
+  expect(held('deliveries_open', { state: 'held' })).toBe(3);
+  expect(held('webhooks_holding')).toBe(1);
+});
+
+test('changes to be passed on, and mails that are owed or were refused', async () => {
+  const read = reader();
+  await database.sql`
+    insert into outbox (eshop_id, kind, webhook_id, due_at)
+    values (${eshopId}, 'webhookChanged', ${webhookId}, now() - interval '70 seconds')`;
+  const deliveryId = await fireDelivery(database.sql, { eshopId, webhookId });
+  await database.sql`
+    insert into deactivations (webhook_id, generation, reason, at, delivery_id)
+    values (${webhookId}, 1, 'gone', now() - interval '2 hours', ${deliveryId})`;
+  const owed = await read();
+  expect(owed('outbox_changes')).toBe(1);
+  expect(owed('outbox_oldest_change_seconds')).toBeGreaterThanOrEqual(70);
+  expect(owed('mails_owed')).toBe(1);
+  expect(owed('mails_oldest_seconds')).toBeGreaterThanOrEqual(7_200);
+  expect(owed('mails_refused')).toBe(0);
+  await database.sql`update deactivations set mail_failed_at = now()`;
+  expect((await read())('mails_refused')).toBe(1);
+});
+
+test('webhooks that fail: until an attempt is accepted, and while they are active', async () => {
+  const read = reader();
+  const ledger = (failures: number, at: string) => database.sql`
+    insert into failures (webhook_id, generation, failures, since, until)
+    values (${webhookId}, 1, ${failures}, ${at}, ${at})`;
+  await ledger(3, '2026-11-20T12:00:00Z');
+  await ledger(2, '2026-11-20T12:05:00Z');
+  expect((await read())('incidents')).toBe(1);
+  await database.sql`update webhooks set active = false where id = ${webhookId}`;
+  expect((await read())('incidents')).toBe(0);
+  await database.sql`update webhooks set active = true where id = ${webhookId}`;
+  await ledger(0, '2026-11-20T12:06:00Z');
+  expect((await read())('incidents')).toBe(0);
+});
+
+test('an unreachable database is down, and nothing that was read before is shown as if it were now', async () => {
+  const read = reader();
+  expect((await read())('outbox_oldest_seconds')).toBe(0);
+  await database.cut();
+  const away = await read();
+  expect(away('database_up')).toBe(0);
+  for (const name of ['outbox_oldest_seconds', 'outbox_deliveries', 'deliveries_open', 'mails_owed']) {
+    expect([name, away(name)]).toEqual([name, undefined]);
+  }
+  await database.restore();
+  for (let up = 0; up !== 1; ) up = (await read())('database_up') ?? 0;
+  expect((await read())('outbox_oldest_seconds')).toBe(0);
+});
+
+test('one that is slow keeps nobody waiting: what was read before is shown, with its age', async () => {
+  const read = reader({ cachedMs: 0, patienceMs: 20 }, hasty);
+  for (let shown: number | undefined; shown === undefined; ) {
+    shown = (await read())('outbox_oldest_seconds');
+  }
+  await database.sql.begin(async (tx) => {
+    await tx`lock table deliveries in access exclusive mode`;
+    // Past the statement's own deadline: it answers, with a refusal.
+    for (let age = 0; age < 1.5; ) {
+      const locked = await read();
+      expect(locked('database_up')).toBe(1);
+      expect(locked('outbox_oldest_seconds')).toBe(0);
+      age = locked('database_read_age_seconds') ?? 0;
+    }
+  });
+});
+
+test('what is too old is not shown any more', async () => {
+  const timing = { cachedMs: 3_600_000, patienceMs: 30_000, staleMs: 1 };
+  const read = reader(timing);
+  await read();
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect((await read())('outbox_oldest_seconds')).toBeUndefined();
+});
+
+test('it is asked no more often than every few seconds, however many ask', async () => {
+  const read = reader({ cachedMs: 3_600_000, patienceMs: 30_000 });
+  await Promise.all([read(), read(), read()]);
+  await fireDelivery(database.sql, { eshopId, webhookId });
+  expect((await read())('outbox_deliveries', { waiting: 'fresh' })).toBe(0);
+  expect((await reader()())('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
+});

@@ -1,0 +1,159 @@
+/** `GET /metrics` of processes in each role. */
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { login } from '../support/client.ts';
+import { createInstallation, type Installation } from '../support/installation.ts';
+import { type Sample, sampleOf, samplesOf } from '../support/metrics.ts';
+import { freePort } from '../support/ports.ts';
+import { type Program, startProgram } from '../support/program.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { until } from '../support/until.ts';
+
+let installation: Installation;
+const programs: Program[] = [];
+
+async function start(env: Record<string, string>): Promise<Program & { readonly metrics: string }> {
+  const program = await startProgram({ METRICS_PORT: '0', ...installation.env, ...env });
+  programs.push(program);
+  return { ...program, metrics: /Metrics\s+(http:\S+)\/metrics/.exec(program.output())?.[1] ?? '' };
+}
+
+async function scrape(base: string): Promise<Sample[]> {
+  const response = await fetch(`${base}/metrics`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  return samplesOf(await response.text());
+}
+
+/** Once the database has been read: nobody waits for that for long. */
+async function scrapeAll(base: string): Promise<Sample[]> {
+  return await until('the metrics of the database', async () => {
+    const samples = await scrape(base);
+    return sampleOf(samples, 'waybill_database_up') === 1 && samples;
+  });
+}
+
+beforeAll(async () => {
+  installation = await createInstallation();
+});
+afterAll(async () => {
+  for (const program of programs) await program.kill().catch(() => {});
+  await installation.remove();
+});
+
+it('an API and a worker show what they do, and no label says whose it is', { timeout: 120_000 }, async () => {
+  const [api, worker] = await Promise.all([start({ ROLE: 'api' }), start({ ROLE: 'worker' })]);
+  const receiver = await createReceiver({ status: 204 });
+  const name = 'planted-order-4711';
+  try {
+    const client = await login(api.url, installation.credentials);
+    const url = `${receiver.url.replace(/\/$/, '')}/planted-path?planted-query=1`;
+    for (const webhookType of ['CREATE_ORDER', 'UPDATE_ORDER']) {
+      await client.request('POST', '/webhooks', { url, webhookType, active: true, method: 'POST' });
+    }
+    expect((await client.createOrder(name)).statusCode).toBe(200);
+    await client.request('PATCH', `/orders/${name}`, { note: 'planted-note' });
+    await client.request('GET', '/orders/planted-missing');
+    await client.request('PURGE', '/orders');
+    const delivered = async (kind: string) =>
+      sampleOf(await scrape(worker.metrics), 'waybill_deliveries_total', { outcome: 'delivered', kind });
+    for (const kind of ['CREATE_ORDER', 'UPDATE_ORDER'])
+      await until(`the delivery of ${kind}`, async () => (await delivered(kind)) === 1);
+  } finally {
+    await receiver.close();
+  }
+  const [ofApi, ofWorker] = [await scrapeAll(api.metrics), await scrapeAll(worker.metrics)];
+
+  expect(sampleOf(ofApi, 'waybill_info', { role: 'api' })).toBe(1);
+  const requests = (method: string, status: string) =>
+    sampleOf(ofApi, 'waybill_request_duration_seconds_count', { method, status });
+  expect(requests('POST', '2xx')).toBeGreaterThanOrEqual(4);
+  expect(requests('GET', '4xx')).toBe(1);
+  expect(requests('other', '4xx')).toBe(1);
+  // There, at zero: an alert must not depend on which process is asked.
+  expect(sampleOf(ofApi, 'waybill_attempts_total', { status: '2xx' })).toBe(0);
+  expect(sampleOf(ofApi, 'waybill_temporal_up')).toBeUndefined();
+  expect(sampleOf(ofWorker, 'waybill_temporal_up')).toBe(1);
+  expect(sampleOf(ofWorker, 'waybill_attempts_total', { status: '2xx' })).toBe(2);
+  // Of Temporal's SDK.
+  expect(
+    sampleOf(ofWorker, 'temporal_worker_task_slots_available', { worker_type: 'ActivityWorker' }),
+  ).toBeGreaterThan(0);
+  expect(
+    sampleOf(ofWorker, 'temporal_request_total', { operation: 'StartWorkflowExecution' }),
+  ).toBeGreaterThan(0);
+  expect(
+    sampleOf(ofWorker, 'temporal_activity_execution_latency_seconds_count', {
+      activity_type: 'attemptDelivery',
+    }),
+  ).toBeGreaterThanOrEqual(1);
+  expect(ofApi.filter((sample) => sample.name.startsWith('temporal_'))).toEqual([]);
+  for (const samples of [ofApi, ofWorker]) {
+    expect(sampleOf(samples, 'waybill_database_up')).toBe(1);
+    expect(sampleOf(samples, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+    expect(sampleOf(samples, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+    expect(sampleOf(samples, 'waybill_database_connections_max')).toBe(20);
+    expect(sampleOf(samples, 'waybill_database_connections', { state: 'idle' })).toBeGreaterThan(0);
+    expect(sampleOf(samples, 'waybill_database_connections', { state: 'busy' })).toBeGreaterThanOrEqual(0);
+    const values = new Set(samples.flatMap(({ labels }) => Object.values(labels)));
+    const { eshopId, apiKey, username, password } = installation.credentials;
+    for (const planted of [
+      'planted',
+      'PURGE',
+      '127.0.0.1',
+      'localhost',
+      'shop.example',
+      apiKey,
+      password,
+      'MUG',
+    ]) {
+      expect([...values].filter((value) => value.includes(planted))).toEqual([]);
+    }
+    expect([...values].filter((value) => value === String(eshopId) || value === username)).toEqual([]);
+  }
+
+  // A worker has its health there too.
+  expect(await (await fetch(`${worker.metrics}/healthz`)).json()).toMatchObject({ status: 'ok' });
+  expect(await (await fetch(`${worker.metrics}/readyz`)).json()).toMatchObject({
+    status: 'ready',
+    temporal: 'up',
+  });
+  expect((await fetch(`${worker.metrics}/`)).status).toBe(404);
+  expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
+});
+
+it('the metrics are shown while the database is away, and say so', async () => {
+  const api = await start({ ROLE: 'api' });
+  await scrapeAll(api.metrics);
+  await installation.database.cut();
+  try {
+    await until('the outage to be seen', async () => {
+      const samples = await scrape(api.metrics);
+      return (
+        sampleOf(samples, 'waybill_database_up') === 0 &&
+        sampleOf(samples, 'waybill_outbox_oldest_seconds') === undefined
+      );
+    });
+    expect((await fetch(`${api.metrics}/readyz`)).status).toBe(503);
+    expect((await fetch(`${api.metrics}/healthz`)).status).toBe(200);
+  } finally {
+    await installation.database.restore();
+  }
+  await api.stop();
+});
+
+it('a configured port that is taken stops the start; the usual one is taken only while it is free', async () => {
+  const port = await freePort();
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
+  await expect(start({ ROLE: 'api', METRICS_PORT: String(port) })).rejects.toThrow(
+    `METRICS_PORT ${port} on 127.0.0.1 is in use`,
+  );
+  await new Promise((resolve) => taken.close(resolve));
+  const [one, other] = [
+    await start({ ROLE: 'api', METRICS_PORT: '' }),
+    await start({ ROLE: 'api', METRICS_PORT: '' }),
+  ];
+  expect(one.metrics).not.toBe(other.metrics);
+  await Promise.all([one.stop(), other.stop()]);
+});

@@ -1,0 +1,71 @@
+/** The series that a process shows. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { countDeliveries } from '../../src/metrics/delivery-metrics.ts';
+import { createMetrics, statusClass } from '../../src/metrics/metrics.ts';
+import { countRounds } from '../../src/metrics/worker-metrics.ts';
+import { repairsMade } from '../../src/reconciler/verdict.ts';
+import { sampleOf, samplesOf } from '../support/metrics.ts';
+import { metricsTable } from '../support/metrics-table.ts';
+
+test('the table of the series is what is defined', () => {
+  const document = readFileSync(new URL('../../docs/handbook/observe.md', import.meta.url), 'utf8');
+  expect(document).toContain(`\n${metricsTable()}\n`);
+});
+
+test('what is counted starts at zero, and what is not known is not shown', async () => {
+  const samples = samplesOf(await createMetrics().registry.metrics());
+  expect(sampleOf(samples, 'waybill_attempts_total', { status: '5xx' })).toBe(0);
+  const labels = { outcome: 'expired', kind: 'CREATE_STOCK_MOVEMENT_QUALITY_RELEASE' };
+  expect(sampleOf(samples, 'waybill_deliveries_total', labels)).toBe(0);
+  for (const name of ['waybill_database_up', 'waybill_outbox_oldest_seconds', 'waybill_deliveries_open']) {
+    expect(sampleOf(samples, name)).toBeUndefined();
+  }
+});
+
+test('many that ended alike are counted at once', async () => {
+  const metrics = createMetrics();
+  countDeliveries(metrics).ended('CREATE_ORDER', 'canceled', 3);
+  const samples = samplesOf(await metrics.registry.metrics());
+  expect(sampleOf(samples, 'waybill_deliveries_total', { outcome: 'canceled', kind: 'CREATE_ORDER' })).toBe(
+    3,
+  );
+});
+
+test('the loops of the relay start at zero too', async () => {
+  const metrics = createMetrics();
+  countRounds(metrics);
+  const samples = samplesOf(await metrics.registry.metrics());
+  expect(sampleOf(samples, 'waybill_relay_rounds_total', { loop: 'recoveries', result: 'failed' })).toBe(0);
+});
+
+test.each([
+  [200, '2xx'],
+  [204, '2xx'],
+  [302, '3xx'],
+  [410, '4xx'],
+  [599, '5xx'],
+  [600, 'none'],
+  [101, 'none'],
+  [null, 'none'],
+] as const)('the class of %s is %s', (status, name) => {
+  expect(statusClass(status)).toBe(name);
+});
+
+test('what the reconciler may do starts at zero: each once', () => {
+  const named = repairsMade.map(({ kind, action }) => `${kind} ${action}`);
+  expect(named.sort()).toEqual([
+    'batch handedBack',
+    'batch startedAgain',
+    'delivery closed',
+    'delivery startedAgain',
+    'delivery woken',
+    'mail startedAgain',
+    'mail woken',
+    'recovery closed',
+    'recovery startedAgain',
+    'recovery woken',
+    'release startedAgain',
+    'release woken',
+  ]);
+});

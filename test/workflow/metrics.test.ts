@@ -1,0 +1,220 @@
+/** The metrics of a worker: each is seen to move by what it measures. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { OwnFault } from '../../src/attempt/own-fault.ts';
+import { MailError } from '../../src/mail/mail-error.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { sampleOf, samplesOf } from '../support/metrics.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+/** What the mail server says next; then it takes mails. */
+const mailErrors: MailError[] = [];
+let interruptions = 0;
+
+beforeAll(async () => {
+  receiver = await createReceiver();
+  stack = await startDeliveryStack('metrics', {
+    policy: { maxRetries: 2 },
+    reconciling: { intervalMs: 200, graceMs: 1_000 },
+    mailer: {
+      async send() {
+        const error = mailErrors.shift();
+        if (error !== undefined) throw error;
+      },
+    },
+    wrapSender: (sender) => ({
+      ...sender,
+      async send(request, signal) {
+        if (interruptions > 0) {
+          interruptions -= 1;
+          throw new OwnFault('interrupted');
+        }
+        return await sender.send(request, signal);
+      },
+    }),
+  });
+});
+afterAll(async () => {
+  await stack.stop();
+  await receiver.close();
+});
+
+type Labels = Readonly<Record<string, string>>;
+
+async function value(name: string, labels: Labels = {}): Promise<number> {
+  return sampleOf(samplesOf(await stack.metrics.registry.metrics()), name, labels) ?? Number.NaN;
+}
+
+/** By how much each of these has risen while something was done. */
+async function risen(series: readonly (readonly [string, Labels?])[], work: () => Promise<unknown>) {
+  const read = () => Promise.all(series.map(([name, labels]) => value(name, labels)));
+  const before = await read();
+  await work();
+  const after = await read();
+  return after.map((each, index) => each - (before[index] ?? Number.NaN));
+}
+
+const kind = 'CREATE_ORDER';
+const ended = (outcome: string) => ['waybill_deliveries_total', { outcome, kind }] as const;
+const attempts = (status: string) => ['waybill_attempts_total', { status }] as const;
+
+test('a delivery: its outcome and kind, its attempt, and how long both took', async () => {
+  receiver.respond({ status: 204, delayMs: 120 });
+  await stack.createWebhook(receiver.url);
+  const series = [
+    ended('delivered'),
+    ['waybill_deliveries_total', { outcome: 'delivered', kind: 'UPDATE_ORDER' }],
+    attempts('2xx'),
+    ['waybill_attempt_duration_seconds_count'],
+    ['waybill_attempt_duration_seconds_bucket', { le: '0.1' }],
+    ['waybill_attempt_duration_seconds_bucket', { le: '60' }],
+    ['waybill_commit_to_first_byte_seconds_count'],
+    ['waybill_commit_to_first_byte_seconds_bucket', { le: '86400' }],
+  ] as const;
+  const rise = await risen(series, async () => {
+    await stack.untilState(await stack.fireOne('counted'), 'delivered');
+  });
+  expect(rise).toEqual([1, 0, 1, 1, 0, 1, 1, 1]);
+  expect(await value('waybill_commit_to_first_byte_seconds_sum')).toBeGreaterThan(0);
+});
+
+test('what a delivery waited for us is in the time to its first byte, and only once', async () => {
+  let answered = 0;
+  receiver.respond(() => ({ status: ++answered <= 2 ? 503 : 204 }));
+  await stack.stopWorker();
+  const id = await stack.fireOne('late');
+  await stack.sql`update deliveries set created_at = now() - interval '100 seconds' where id = ${id}`;
+  const series = [
+    ['waybill_commit_to_first_byte_seconds_bucket', { le: '60' }],
+    ['waybill_commit_to_first_byte_seconds_bucket', { le: '300' }],
+    attempts('5xx'),
+  ] as const;
+  const rise = await risen(series, async () => {
+    await stack.startWorker();
+    await stack.untilState(id, 'delivered');
+  });
+  expect(rise.slice(0, 2)).toEqual([0, 1]);
+  expect(rise[2]).toBeGreaterThanOrEqual(2);
+});
+
+test('a failure of our own is no attempt', async () => {
+  receiver.respond({ status: 204 });
+  interruptions = 1;
+  const series = [['waybill_attempts_interrupted_total'], attempts('none'), attempts('2xx')] as const;
+  const rise = await risen(series, async () => {
+    await stack.untilState(await stack.fireOne('interrupted'), 'delivered');
+  });
+  expect(rise).toEqual([1, 0, 1]);
+});
+
+test('attempts by the class of their status, a deactivation, and its mail', async () => {
+  await stack.retireWebhooks();
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  const answers = [404, 302, 500];
+  receiver.respond(() => ({ status: answers.shift() ?? 204 }));
+  mailErrors.push(new MailError('try later', 451));
+  const series = [
+    attempts('4xx'),
+    attempts('3xx'),
+    attempts('5xx'),
+    ended('failed'),
+    ['waybill_deactivations_total', { reason: 'retriesExhausted' }],
+    ['waybill_mails_total', { outcome: 'failed' }],
+    ['waybill_mails_total', { outcome: 'sent' }],
+    ['waybill_mails_total', { outcome: 'refused' }],
+  ] as const;
+  const rise = await risen(series, async () => {
+    await stack.untilState(await stack.fireOne('failing'), 'failed');
+    await stack.until('the mail', async () => {
+      const [row] =
+        await stack.sql`select from deactivations where webhook_id = ${webhookId} and mailed_at is not null`;
+      return row !== undefined;
+    });
+  });
+  expect(rise).toEqual([1, 1, 1, 1, 1, 1, 1, 0]);
+});
+
+test('410, and a mail that the mail server refuses', async () => {
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  receiver.respond({ status: 410 });
+  mailErrors.push(new MailError('no such user', 550, true));
+  const series = [
+    ['waybill_deactivations_total', { reason: 'gone' }],
+    ['waybill_mails_total', { outcome: 'refused' }],
+  ] as const;
+  const rise = await risen(series, async () => {
+    await stack.fireOne('gone');
+    await stack.until('the refusal', async () => {
+      const [row] = await stack.sql`
+        select from deactivations where webhook_id = ${webhookId} and mail_refused_at is not null`;
+      return row !== undefined;
+    });
+  });
+  expect(rise).toEqual([1, 1]);
+});
+
+test('nobody answers', async () => {
+  await stack.retireWebhooks();
+  const { id: webhookId } = await stack.createWebhook('http://127.0.0.1:1/');
+  const [none] = await risen([attempts('none')], async () => {
+    await stack.untilState(await stack.fireOne('nobody'), 'failed');
+  });
+  expect(none).toBe(3);
+  await stack.changeWebhook(webhookId, { deleted: true });
+});
+
+/** A delivery whose webhook becomes inactive during its first attempt. */
+async function heldDelivery(webhookId: number, name: string): Promise<string> {
+  receiver.respond({ status: 503, delayMs: 300, headers: { 'retry-after': '600' } });
+  const before = receiver.requests.length;
+  const id = await stack.fireOne(name);
+  await stack.until('the request', async () => receiver.requests.length > before);
+  await stack.changeWebhook(webhookId, { active: false });
+  await stack.untilHeld(id);
+  return id;
+}
+
+test('what an operator ends is mended, and canceled as well as what a deletion ends', async () => {
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  const mended = ['waybill_mends_total', { kind: 'delivery', action: 'closed' }] as const;
+  const first = await heldDelivery(webhookId, 'ended by an operator');
+  const byOperator = await risen([ended('canceled'), mended], async () => {
+    await stack.workflow(first).terminate('enough');
+    await stack.untilState(first, 'canceled');
+    await stack.until('the count', async () => (await value(...mended)) > 0);
+  });
+  expect(byOperator).toEqual([1, 1]);
+
+  await stack.changeWebhook(webhookId, { active: true });
+  const second = await heldDelivery(webhookId, 'ended by the deletion');
+  const byDeletion = await risen([ended('canceled'), mended], async () => {
+    await stack.changeWebhook(webhookId, { deleted: true });
+    await stack.untilEnded(stack.workflowId(second));
+  });
+  expect(byDeletion).toEqual([1, 0]);
+});
+
+test('a window that an outage of ours used up: expired', async () => {
+  const { id: webhookId } = await stack.createWebhook(receiver.url);
+  const id = await heldDelivery(webhookId, 'expired');
+  const [expired] = await risen([ended('expired')], async () => {
+    await stack.stopWorker();
+    await stack.sql`update deliveries set window_started_at = now() - interval '1 day' where id = ${id}`;
+    await stack.startWorker();
+    await stack.workflow(id).signal('webhookChanged');
+    await stack.untilState(id, 'expired');
+    await stack.untilEnded(stack.workflowId(id));
+  });
+  expect(expired).toBe(1);
+});
+
+test('the rounds of the relay: with something to do, without, and while the database is away', async () => {
+  const rounds = (result: string) => ['waybill_relay_rounds_total', { loop: 'deliveries', result }] as const;
+  const before = await value(...rounds('idle'));
+  await stack.until('an idle round', async () => (await value(...rounds('idle'))) > before);
+  expect(await value(...rounds('failed'))).toBe(0);
+  await stack.database.cut();
+  await stack.until('a failed round', async () => (await value(...rounds('failed'))) > 0);
+  await stack.database.restore();
+});
