@@ -1,6 +1,6 @@
 /** The table at the end of a run. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { table } from '../bench/figures.ts';
+import { table } from '../bench/statistics.ts';
 import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
 

@@ -16,7 +16,7 @@ import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { version } from '../../src/lib/version.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
-import { percentile, shown, table } from '../figures.ts';
+import { percentile, shown, table } from '../statistics.ts';
 import type { Seeded } from './seed.ts';
 
 /** How long a screen took, from the request to its last byte. */
