@@ -14,7 +14,7 @@ import {
 
 const root = resolve(import.meta.dirname, '../..');
 const PROGRAM = ['src', 'workflows', 'activities'];
-const BESIDE = ['demo', 'receiver/src', 'bench', 'faults', 'planted', 'test'];
+const BESIDE = ['demo', 'receiver/src', 'bench', 'faults', 'mutants', 'test'];
 
 const importsOfFolders = (folders: readonly string[]) =>
   folders.flatMap((folder) => filesOf(root, folder)).flatMap((file) => importsOf(root, file));
@@ -28,7 +28,7 @@ function breaches(room: string, forbidden: (found: Import) => boolean): string[]
 }
 const isTemporal = ({ to }: Import) => to.startsWith('@temporalio/');
 const isOurs = ({ to }: Import) =>
-  /^(src|workflows|activities|demo|receiver|test|bench|faults|planted)\//.test(to);
+  /^(src|workflows|activities|demo|receiver|test|bench|faults|mutants)\//.test(to);
 
 /** A folder of `src/`, a file beside these, or a folder of the repository. */
 function roomOf(file: string): string {
@@ -82,7 +82,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'test',
     'workflows',
   ],
-  planted: ['bench', 'faults', 'src/lib'],
+  mutants: ['bench', 'faults', 'src/lib'],
   'src/api': ['src/db', 'src/domain', 'src/theme', 'src/secrets', 'src/traces'],
   'src/app': [
     'activities',
