@@ -36,7 +36,7 @@ export const listDefects: readonly Defect[] = [
   },
   {
     name: 'cursor-waits-for-nobody',
-    file: 'src/db/settled.ts',
+    file: 'src/db/low-water-mark.ts',
     text: 'least(clock_timestamp(), min(xact_start))',
     replacement: 'coalesce(clock_timestamp(), min(xact_start))',
     noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',
@@ -48,7 +48,7 @@ export const listDefects: readonly Defect[] = [
   },
   {
     name: 'cursor-trusts-those-who-have-not-written',
-    file: 'src/db/settled.ts',
+    file: 'src/db/low-water-mark.ts',
     text: " or application_name = current_setting('application_name')",
     replacement: '',
     noticed: 'Under load a delivery is missed whose transaction had begun and not yet written.',

@@ -2,7 +2,7 @@
  * New records: several of a kind, with their lines, their events and the deliveries of these, in one statement.
  */
 import { idOf } from '../../domain/catalogue.ts';
-import { askTogether } from '../ask-together.ts';
+import { createBatcher } from '../batcher.ts';
 import {
   type EventText,
   fired,
@@ -139,7 +139,7 @@ function createInserter(sql: Pool) {
     tellOutgoing(sql, records[0]?.eshopId ?? 0, outgoingBytes(events, deliveries));
     return made;
   }
-  return askTogether<NewRecord, boolean>(MOST_RECORDS, (records) => {
+  return createBatcher<NewRecord, boolean>(MOST_RECORDS, (records) => {
     const inserted = new Map<NewRecord, Promise<ReadonlySet<string>>>();
     for (const group of statements(records)) {
       const whole = insert(group);
