@@ -3,8 +3,8 @@ import { createApplication } from '../app/application.ts';
 import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { createConsole } from '../console/console.tsx';
+import { operatorAuthenticator } from '../console/operator/authenticator.tsx';
 import type { InstallationLook, OperatorDeps } from '../console/operator/deps.ts';
-import { operatorDoor } from '../console/operator/door.tsx';
 import { countIncidents, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
@@ -138,7 +138,7 @@ export async function serveOperatorConsole(
         log,
         temporalState: () => 'unknown',
       });
-      const { door, path } = operatorDoor({ sql }, by);
+      const { authenticator, path } = operatorAuthenticator({ sql }, by);
       const pages = createConsole(
         {
           ...application,
@@ -148,7 +148,7 @@ export async function serveOperatorConsole(
           stopping: signal,
           operator: operatorDeps(sql, settings),
         },
-        door,
+        authenticator,
       );
       const server = await listen(pages, '127.0.0.1', port, { variable: '--port' });
       own.addUrl(server.url, 80);

@@ -9,7 +9,7 @@ import { credentialCheck, MOST_CHECKED } from '../api/credentials.ts';
 import { beginSession, endSession, findSession } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import { asset } from './assets.ts';
-import type { ConsoleDeps, ConsoleEnv, Door } from './deps.ts';
+import type { Authenticator, ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { ownForms } from './forms.ts';
 import { Csrf, Document, html } from './layout.tsx';
 import { CONSOLE, csrfToken, type SessionCookies, sessionCookies } from './session.ts';
@@ -36,7 +36,7 @@ function SignIn(props: {
   const { token, next, refused, eshop = '', username = '' } = props;
   return (
     <Document title="Sign in">
-      <div class="door">
+      <div class="sign-in">
         <main>
           <p class="brand">
             <img src={asset('icon.svg')} alt="" width="28" height="28" />
@@ -101,19 +101,19 @@ function SignIn(props: {
   );
 }
 
-/** The door of the API's users. */
-export function usersDoor(deps: ConsoleDeps): Door {
+/** Authentication of the API's users, by the cookie of a session. */
+export function userAuthenticator(deps: ConsoleDeps): Authenticator {
   const cookies = sessionCookies(deps);
   return {
     routes: signInRoutes(deps, cookies),
     sessionOf: cookies.read,
-    async admitted(id, seen) {
+    async authenticate(id, seen) {
       const found = await findSession(deps.sql, id, seen);
       if (found === null) return null;
       const { eshops, now, ...user } = found;
       return { user, eshops, operator: false, now };
     },
-    turnedAway(c) {
+    unauthenticated(c) {
       const { pathname, search } = new URL(c.req.url);
       const next = c.req.method === 'GET' ? `?${new URLSearchParams({ next: `${pathname}${search}` })}` : '';
       return c.redirect(`${CONSOLE}/sign-in${next}`, 303);

@@ -20,7 +20,7 @@ const Asked = v.pipe(
 );
 const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(LONGEST_REASON)) });
 
-/** The routes. Only who has come in by the operators' door reaches them: no other console has them. */
+/** The routes. Only authenticated operators reach them: no other console has them. */
 export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
