@@ -21,7 +21,7 @@ function started() {
   const pending = createPendingReplies();
   pending.sent(STARTUP);
   pending.received(Buffer.concat([message('R', '\0\0\0\0'), message('S', 'a\0b\0'), READY]));
-  return owed;
+  return pending;
 }
 
 test('the start of a session is owed an answer until it is ready', () => {
