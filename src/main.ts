@@ -37,11 +37,11 @@ function say(text: string): void {
 }
 
 /** Until the configuration is known, in milliseconds. */
-const EARLY_GRACE_MS = 10_000;
+const STARTUP_STOP_TIMEOUT_MS = 10_000;
 
 const shutdown = createShutdown(say);
 let config: Config | undefined;
-const stop = () => shutdown.stop(config?.shutdownGraceMs ?? EARLY_GRACE_MS);
+const stop = () => shutdown.stop(config?.shutdownGraceMs ?? STARTUP_STOP_TIMEOUT_MS);
 
 async function main(): Promise<void> {
   config = loadConfig(process.env);

@@ -88,8 +88,8 @@ export const incidentDefects: readonly Defect[] = [
   {
     name: 'ledger-forgets-successes',
     file: DECIDE,
-    text: 'const REMEMBERED_S = 60;',
-    replacement: 'const REMEMBERED_S = 0;',
+    text: 'const SUCCESS_KEPT_S = 60;',
+    replacement: 'const SUCCESS_KEPT_S = 0;',
     noticed: 'A failure that is recorded late makes an incident of a webhook that works.',
     caughtBy: warnings('a success of this minute is kept: what failed before may be recorded after it'),
   },

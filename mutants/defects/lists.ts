@@ -29,8 +29,8 @@ export const listDefects: readonly Defect[] = [
   {
     name: 'rare-states-of-a-record-looked-for-at-each-event',
     file: 'src/db/webhooks/all-deliveries.ts',
-    text: 'const FEW_EVENTS = 1_000;',
-    replacement: 'const FEW_EVENTS = 1_000_000;',
+    text: 'const MAX_EVENTS_ONE_BY_ONE = 1_000;',
+    replacement: 'const MAX_EVENTS_ONE_BY_ONE = 1_000_000;',
     noticed: 'The failed deliveries of a product that sells well take seconds to be found.',
     caughtBy: RECORDS,
   },

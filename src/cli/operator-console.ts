@@ -32,7 +32,7 @@ import { uiUrlOf } from './temporal-ui.ts';
 /** Of one operator, who looks at a few pages. */
 const CONNECTIONS = 4;
 /** Temporal is asked again after so long, in milliseconds: each time connects anew, and several pages ask. */
-const TEMPORAL_FRESH_MS = 10_000;
+const TEMPORAL_CACHE_MS = 10_000;
 /** What is counted of the flow, in seconds, as in `waybill top`. */
 const FLOW_SECONDS = 10;
 /** Recoveries that have ended, beside those under way. */
@@ -74,7 +74,7 @@ async function look(sql: Pool, temporal: TemporalStatus): Promise<InstallationLo
 }
 
 function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
-  const temporal = remembered(TEMPORAL_FRESH_MS, () => askTemporal(settings).catch(problemOf));
+  const temporal = remembered(TEMPORAL_CACHE_MS, () => askTemporal(settings).catch(problemOf));
   return {
     look: async () => await look(sql, await temporal()),
     async recoveries() {

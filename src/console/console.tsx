@@ -39,14 +39,18 @@ function isLive(c: Context<ConsoleEnv>): boolean {
  * Pages that are made at the same time: of all e-shops, and of one. What they ask of the API is within its budget; this is for
  * what they read themselves, and for the time it takes to make them.
  */
-const MOST_PAGES = { total: 8, perKey: 3 } as const;
+const CONCURRENT_PAGES = { total: 8, perKey: 3 } as const;
 /** How long somebody waits for a page's turn, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const PAGE_QUEUE_TIMEOUT_MS = 10_000;
 
 /** Lets in who is signed in, and sends everybody else to the sign-in. */
 function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHandler<ConsoleEnv> {
   const { sql, api, temporal } = deps;
-  const places = createPlaces(MOST_PAGES, PATIENCE_MS, 'Too many pages are requested at the same time.');
+  const places = createPlaces(
+    CONCURRENT_PAGES,
+    PAGE_QUEUE_TIMEOUT_MS,
+    'Too many pages are requested at the same time.',
+  );
   return async (c, next) => {
     const id = authenticator.sessionOf(c);
     const live = isLive(c);

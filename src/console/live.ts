@@ -16,12 +16,12 @@ export const LIVE = '/live';
 /** How often a page is made again, in milliseconds. */
 const TICK_MS = 2_000;
 /** A proxy that sees nothing for longer takes the connection for dead, in milliseconds. */
-const SILENCE_MS = 20_000;
+const KEEPALIVE_INTERVAL_MS = 20_000;
 /** Then the browser asks again by itself, in milliseconds. */
 const LIFETIME_MS = 15 * 60_000;
 /** Streams at the same time: of one e-shop, and of all. Who gets none asks again every few seconds. */
-const MOST_OF_ONE = 20;
-const MOST = 400;
+const MAX_STREAMS_PER_ESHOP = 20;
+const MAX_STREAMS = 400;
 
 /** Stands for the address of this server, which a path does not need. */
 const HERE = 'http://console';
@@ -52,7 +52,7 @@ function places() {
   return {
     take(eshopId: number): boolean {
       const taken = ofOne.get(eshopId) ?? 0;
-      if (taken >= MOST_OF_ONE || all >= MOST) return false;
+      if (taken >= MAX_STREAMS_PER_ESHOP || all >= MAX_STREAMS) return false;
       ofOne.set(eshopId, taken + 1);
       all += 1;
       return true;
@@ -95,7 +95,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
         const socket = c.env?.incoming?.socket;
         if (socket?.destroyed === true) abort();
         socket?.once('close', abort);
-        const latest = setTimeout(abort, LIFETIME_MS + SILENCE_MS);
+        const latest = setTimeout(abort, LIFETIME_MS + KEEPALIVE_INTERVAL_MS);
         const ends = performance.now() + LIFETIME_MS;
         const { signal, release } = eitherSignal(
           stopping === undefined ? [left.signal] : [stopping, left.signal],
@@ -110,7 +110,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
             if (main !== shown) {
               await stream.writeSSE({ event: 'page', data: JSON.stringify(main) });
               [shown, spoken] = [main, performance.now()];
-            } else if (performance.now() - spoken > SILENCE_MS) {
+            } else if (performance.now() - spoken > KEEPALIVE_INTERVAL_MS) {
               await stream.write(': still here\n\n');
               spoken = performance.now();
             }

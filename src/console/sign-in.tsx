@@ -122,7 +122,7 @@ export function userAuthenticator(deps: ConsoleDeps): Authenticator {
 }
 
 /** For how long somebody waits for it, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const SIGN_IN_QUEUE_TIMEOUT_MS = 10_000;
 
 /** The routes that nobody has to be signed in for. */
 function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleEnv> {
@@ -130,7 +130,11 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
   const app = new Hono<ConsoleEnv>();
   const check = credentialCheck(deps);
   const addressOf = clientAddresses(trustProxy, log);
-  const places = createPlaces(MOST_CHECKED, PATIENCE_MS, 'Too many sign-ins at once. Try again.');
+  const places = createPlaces(
+    MOST_CHECKED,
+    SIGN_IN_QUEUE_TIMEOUT_MS,
+    'Too many sign-ins at once. Try again.',
+  );
 
   app.get('/sign-in', (c) =>
     c.html(html(<SignIn token={csrfToken(cookies.before(c))} next={pathOf(c.req.query('next'))} />)),

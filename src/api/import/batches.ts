@@ -22,7 +22,7 @@ const FIRST_LINES = 10;
 /** The most bytes of lines in a transaction, unless one has more, and the most that their events may have. */
 const BATCH_BYTES = 256 * 1024;
 /** After this time, in milliseconds, a transaction takes no more of its lines: somebody may wait for its locks. */
-const BATCH_MS = 50;
+const TRANSACTION_TARGET_MS = 50;
 
 /** A line to be written. */
 export interface BatchLine {
@@ -120,7 +120,7 @@ export function createBatches(
           if (error instanceof postgres.PostgresError || isTransient(error)) throw error;
           results.push({ error });
         }
-        if (work.eventBytes > BATCH_BYTES || performance.now() - began > BATCH_MS) break;
+        if (work.eventBytes > BATCH_BYTES || performance.now() - began > TRANSACTION_TARGET_MS) break;
       }
       await work.write();
       return results;

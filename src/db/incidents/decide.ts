@@ -16,7 +16,7 @@ export interface WarningTerms {
 /** The advisory lock of whoever decides: any fixed number of its own. */
 const DECIDING = 715_022;
 /** A success is remembered for this long, in seconds: what failed before it may be recorded after it. */
-const REMEMBERED_S = 60;
+const SUCCESS_KEPT_S = 60;
 
 const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
@@ -115,7 +115,7 @@ const LAST_CALL_S = 30;
  * Nothing else of them is ever read.
  */
 async function fold(tx: Sql): Promise<void> {
-  const long = tx`now() - make_interval(secs => ${REMEMBERED_S})`;
+  const long = tx`now() - make_interval(secs => ${SUCCESS_KEPT_S})`;
   const recent = tx`t.last_call is not null and t.until > now() - make_interval(secs => ${LAST_CALL_S})`;
   await tx`
     with scattered as (

@@ -9,9 +9,9 @@ export interface OwedRecovery {
 }
 
 /** Between two steps while only what is being retried is left, in seconds: the most that a workflow waits. */
-const LONGEST_LOOK_S = 60;
+const MAX_STEP_INTERVAL_S = 60;
 /** Before one is looked at again, in seconds. */
-const LOOK_AGAIN_S = 60;
+const CHECK_INTERVAL_S = 60;
 
 /** Of which Temporal has been told. */
 const told = (sql: Sql) => sql`r.state in ('running', 'paused') and r.told_version > 0`;
@@ -20,12 +20,12 @@ const told = (sql: Sql) => sql`r.state in ('running', 'paused') and r.told_versi
 export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: number): Promise<OwedRecovery[]> {
   const last = sql`greatest(r.stepped_at, r.created_at, r.check_at, w.generation_at)`;
   return await sql<OwedRecovery[]>`
-    update recoveries r set check_at = now() + make_interval(secs => ${LOOK_AGAIN_S})
+    update recoveries r set check_at = now() + make_interval(secs => ${CHECK_INTERVAL_S})
     where r.id in (
       select r.id from recoveries r join webhooks w on w.id = r.webhook_id
       where ${told(sql)} and (r.state = 'running' and w.active or w.deleted_at is not null)
         and ${last} < now() - make_interval(
-          secs => ${graceMs / 1_000}::float8 + case when r.exhausted then ${LONGEST_LOOK_S} else 0 end)
+          secs => ${graceMs / 1_000}::float8 + case when r.exhausted then ${MAX_STEP_INTERVAL_S} else 0 end)
       order by r.id limit ${limit} for update of r skip locked)
     returning r.id, true as late`;
 }

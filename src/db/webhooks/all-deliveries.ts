@@ -84,14 +84,14 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Sl
 }
 
 /** More than a transaction takes to make its deliveries, in milliseconds: each of its statements is ended after ten seconds. */
-const LONGEST_MAKING_MS = 5 * 60_000;
+const MAX_CREATION_MS = 5 * 60_000;
 
 /**
  * The condition that a delivery `d` was made within these times, as SQL. Its id was made in the transaction whose beginning is the time
  * that is shown, so that the index by id leaves out most others.
  */
 function madeWithin(sql: Sql, { since, until }: Times = {}) {
-  const latest = until === undefined ? undefined : new Date(until.getTime() + LONGEST_MAKING_MS);
+  const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
   return sql`
     ${within(sql, sql`d.id`, { since, until: latest })}
     ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
@@ -164,9 +164,9 @@ function foundAmong(
 }
 
 /** A record with no more events than this is asked for its deliveries event by event, whatever else is asked for. */
-const FEW_EVENTS = 1_000;
+const MAX_EVENTS_ONE_BY_ONE = 1_000;
 /** Its events are counted up to this. */
-const MOST_WEIGHED = 50_000;
+const MAX_WEIGHED = 50_000;
 /** Looking up the deliveries of an event costs so many times what reading one delivery costs. */
 const EVENT_WEIGHT = 2;
 
@@ -185,7 +185,7 @@ function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   if (entityId === undefined || !isNarrow(filter)) return sql``;
   return sql`
     , weighed as materialized (
-      select n > ${FEW_EVENTS} and (
+      select n > ${MAX_EVENTS_ONE_BY_ONE} and (
         select count(*) from (
           select from wanted w cross join lateral (
             select from deliveries d where d.webhook_id = w.id ${isRare(state) ? inPartOf(sql, state) : sql``}
@@ -194,7 +194,7 @@ function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
       from (
         select count(*) as n from (
           select from events e where ${ofRecord(sql, eshopId, entityId, { since, until })}
-          limit ${MOST_WEIGHED}) counted) events)`;
+          limit ${MAX_WEIGHED}) counted) events)`;
 }
 
 /** Whether an index has a delivery `d` among those of a rare state. */
