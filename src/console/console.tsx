@@ -117,7 +117,7 @@ export function createConsole(
 
   const problem = (status: number, message: string, viewer: Viewer | undefined) => {
     const title = titleOf(status);
-    const said = (
+    const content = (
       <>
         <h1>{title}</h1>
         <p>{message}</p>
@@ -130,12 +130,12 @@ export function createConsole(
       viewer === undefined ? (
         <Document title={title}>
           <div class="sign-in">
-            <main>{said}</main>
+            <main>{content}</main>
           </div>
         </Document>
       ) : (
         <Page title={title} viewer={viewer} here="none">
-          {said}
+          {content}
         </Page>
       ),
     );

@@ -35,7 +35,7 @@ export interface Shutdown {
 const MIN_STOP_TIME_MS = 250;
 
 /** @param say hears what did not stop; default: ignored */
-export function createShutdown(say: (text: string) => void = () => {}): Shutdown {
+export function createShutdown(onProblem: (text: string) => void = () => {}): Shutdown {
   const parts: { stop: Stop; patient: boolean }[] = [];
   const asked = new AbortController();
   const timeIsUp = new AbortController();
@@ -47,7 +47,7 @@ export function createShutdown(say: (text: string) => void = () => {}): Shutdown
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       const stopped = part.stop().catch((error: unknown) => {
         clean = false;
-        say(`While stopping: ${error}`);
+        onProblem(`While stopping: ${error}`);
       });
       if (part.patient) await stopped;
       else clean = (await inTime(stopped, timeIsUp.signal)) && clean;
@@ -55,7 +55,7 @@ export function createShutdown(say: (text: string) => void = () => {}): Shutdown
     clearTimeout(timer);
     if (!clean) {
       const within = graceMs === undefined ? '' : ` within ${graceMs / 1000} s`;
-      say(`Not everything stopped${within}; what was still in progress was abandoned.`);
+      onProblem(`Not everything stopped${within}; what was still in progress was abandoned.`);
     }
     return clean;
   }

@@ -29,7 +29,7 @@ export async function repair(
   dryRun: boolean,
 ): Promise<Repair | null> {
   const found = await executions.find(record.workflowId);
-  const verdict = await heard(executions, record, verdictOn(record.kind, found, record.next));
+  const verdict = await escalated(executions, record, verdictOn(record.kind, found, record.next));
   if (verdict === null || !(await record.stillOwed())) return null;
   const { kind, name } = record;
   const done: Repair = { kind, ...verdict, name, ...operatorOf(found) };
@@ -47,8 +47,8 @@ export async function repair(
   }
 }
 
-/** Who has been woken before and did nothing is not woken again. */
-async function heard(
+/** A workflow that was woken before and did nothing is started again instead. */
+async function escalated(
   executions: Executions,
   { workflowId }: OwedRecord,
   verdict: Verdict | null,
