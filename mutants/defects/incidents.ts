@@ -94,7 +94,7 @@ export const incidentDefects: readonly Defect[] = [
     caughtBy: warnings('a success of this minute is kept: what failed before may be recorded after it'),
   },
   {
-    name: 'warning-owed-by-nobody',
+    name: 'warning-sent-by-nobody',
     file: WARNINGS,
     text: "set check_at = now() + least(greatest(now() - x.at, interval '1 minute'), interval '1 hour')",
     replacement: "set check_at = 'infinity'",

@@ -96,7 +96,7 @@ function showOpen(metrics: Metrics, { pending, retrying, held, holdingWebhooks }
 }
 
 function showMails(metrics: Metrics, { owed, oldestSeconds, refusedLately }: MailOverview): void {
-  metrics.mailsOwed.set(owed);
+  metrics.mailsUnsent.set(owed);
   metrics.mailsOldest.set(Math.max(0, oldestSeconds ?? 0));
   metrics.mailsRefused.set(refusedLately);
 }
@@ -113,7 +113,7 @@ function forget(metrics: Metrics): void {
     metrics.changesOldest,
     metrics.holding,
     metrics.incidents,
-    metrics.mailsOwed,
+    metrics.mailsUnsent,
     metrics.mailsOldest,
     metrics.mailsRefused,
   ]) {

@@ -29,7 +29,7 @@ export async function hasFailures(sql: Sql): Promise<boolean> {
 /**
  * Decides whom to warn by what has been recorded, and puts the ledger together. Does nothing while another process does it.
  * @param terms null: nobody is warned
- * @returns how many warnings are owed on account of this
+ * @returns how many warnings are due on account of this
  */
 export async function decideWarnings(sql: Pool, terms: WarningTerms | null): Promise<number> {
   return await transaction(sql, async (tx) => {
