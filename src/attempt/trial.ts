@@ -45,7 +45,7 @@ export function createTrial({ sender, keys, version }: TrialDeps): Trial {
       request: { method, url: whole, headers: buildRequest(sent, sent.at, version).headers, body },
       response: status === null ? null : { status, headers: responseHeaders ?? {}, excerpt: responseExcerpt },
       durationMs,
-      outcome: outcome === 'ours' ? 'inconclusive' : outcome,
+      outcome: outcome === 'internal' ? 'inconclusive' : outcome,
       error,
     };
   };

@@ -170,7 +170,7 @@ test('a failure of the service itself says nothing about the receiver', async ()
   const { id } = await create();
   const sender = {
     send: async () => ({
-      outcome: 'ours' as const,
+      outcome: 'internal' as const,
       status: null,
       error: 'our resolver is not responding (DNS: ETIMEOUT), so shop.example could not be looked up',
       startedAt: new Date(),

@@ -1,6 +1,6 @@
 /** The metrics of a worker: each is seen to move by what it measures. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OwnFault } from '../../src/attempt/own-fault.ts';
+import { InternalFailure } from '../../src/attempt/internal-failure.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
       async send(request, signal) {
         if (interruptions > 0) {
           interruptions -= 1;
-          throw new OwnFault('interrupted');
+          throw new InternalFailure('interrupted');
         }
         return await sender.send(request, signal);
       },
@@ -195,7 +195,7 @@ test('what an operator ends is mended, and canceled as well as what a deletion e
   expect(byDeletion).toEqual([1, 0]);
 });
 
-test('a window that an outage of ours used up: expired', async () => {
+test('a window that an outage used up: expired', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const id = await heldDelivery(webhookId, 'expired');
   const [expired] = await risen([ended('expired')], async () => {
