@@ -4,7 +4,7 @@ import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import type { EventForWebhook } from '../domain/payload.ts';
 import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
-import type { TriedWebhook } from '../domain/trial.ts';
+import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
 import type { OperatorDeps } from './operator/deps.ts';
 
@@ -22,7 +22,7 @@ export type SignAgain = (asked: {
   readonly deliveryId: string;
   readonly number: number;
   /** Whose secrets sign. */
-  readonly webhook: TriedWebhook;
+  readonly webhook: WebhookWithSecrets;
   readonly event: EventForWebhook;
 }) => SignedRequest;
 

@@ -42,7 +42,7 @@ export interface AttemptResult {
   readonly responseExcerpt: string | null;
   /** What a 429 or 503 asked for with `Retry-After`, in milliseconds from the answer on; else null. */
   readonly retryAfterMs: number | null;
-  /** Of the answer to a trial: its useful headers. */
+  /** Of the response to a test delivery: its useful headers. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** What the receiver was told of the trace; absent where traces are off. */
   readonly traceparent?: string;

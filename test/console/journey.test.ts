@@ -1,7 +1,7 @@
 /** What people come for, in a real browser, with real deliveries: an e-shop's developer, and an operator. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
-import { createTrial } from '../../src/attempt/trial.ts';
+import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
 import type { HttpServer } from '../../src/http/http-server.ts';
@@ -32,10 +32,10 @@ beforeAll(async () => {
   api = await createTestApi();
   const { sql, keys, policy } = stack;
   sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
-  const trial = createTrial({ sender, keys, version: 'test' });
+  const sendTest = createTestSender({ sender, keys, version: 'test' });
   steering = createSteer({ settings: readSettings({}), retryPolicy: policy }, sql, inject('temporalAddress'));
   server = await serveConsole(
-    { ...api.deps, sql, healthSql: sql, keys, policy, trial },
+    { ...api.deps, sql, healthSql: sql, keys, policy, sendTest },
     { steer: steering.steer },
   );
   worker = await newPerson(sql, stack.eshopId, 'warehouse');

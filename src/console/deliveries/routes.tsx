@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { findSentForm } from '../../db/webhooks/forms.ts';
-import { findTriedWebhook } from '../../db/webhooks/tried.ts';
+import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { LONGEST_NAME } from '../../domain/steering.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
@@ -40,7 +40,7 @@ export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): 
   ): Promise<SignedRequest | null> {
     const [event, webhook] = await Promise.all([
       findSentForm(sql, eshopId, delivery.id),
-      findTriedWebhook(sql, eshopId, delivery.webhookId),
+      findWebhookWithSecrets(sql, eshopId, delivery.webhookId),
     ]);
     if (event === null || webhook === null) return null;
     return signAgain({ deliveryId: delivery.id, number: Math.max(1, delivery.attemptsMade), webhook, event });
