@@ -175,20 +175,20 @@ async function heldDelivery(webhookId: number, name: string): Promise<string> {
   return id;
 }
 
-test('what an operator ends is mended, and canceled as well as what a deletion ends', async () => {
+test('what an operator ends is repaired, and canceled as well as what a deletion ends', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
-  const mended = ['waybill_mends_total', { kind: 'delivery', action: 'closed' }] as const;
+  const repaired = ['waybill_repairs_total', { kind: 'delivery', action: 'closed' }] as const;
   const first = await heldDelivery(webhookId, 'ended by an operator');
-  const byOperator = await risen([ended('canceled'), mended], async () => {
+  const byOperator = await risen([ended('canceled'), repaired], async () => {
     await stack.workflow(first).terminate('enough');
     await stack.untilState(first, 'canceled');
-    await stack.until('the count', async () => (await value(...mended)) > 0);
+    await stack.until('the count', async () => (await value(...repaired)) > 0);
   });
   expect(byOperator).toEqual([1, 1]);
 
   await stack.changeWebhook(webhookId, { active: true });
   const second = await heldDelivery(webhookId, 'ended by the deletion');
-  const byDeletion = await risen([ended('canceled'), mended], async () => {
+  const byDeletion = await risen([ended('canceled'), repaired], async () => {
     await stack.changeWebhook(webhookId, { deleted: true });
     await stack.untilEnded(stack.workflowId(second));
   });
