@@ -27,7 +27,7 @@ export type SignAgain = (asked: {
 }) => SignedRequest;
 
 /** Asks something of a delivery under way, on behalf of the warehouse. */
-export type Steer = (
+export type RequestAction = (
   action: SteeringAction,
   deliveryId: string,
   order: { readonly by: string; readonly reason: string },
@@ -79,7 +79,7 @@ export interface ConsoleDeps
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
   /** Null where this process knows no Temporal server. */
-  readonly steer: Steer | null;
+  readonly requestAction: RequestAction | null;
   /** Where people reach the console; null where nobody said. */
   readonly publicUrl: string | null;
   /** Aborted once the process is to stop: what is being followed ends. */

@@ -5,7 +5,7 @@ import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
 import type { HttpServer } from '../../src/http/http-server.ts';
-import { createSteer } from '../../src/temporal/steer.ts';
+import { createActionRequester } from '../../src/temporal/action-requester.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { BROWSER_TEST_MS, picture, signIn, startBrowser, violations } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';
@@ -22,7 +22,7 @@ let person: Person;
 let page: Page;
 let receiver: Receiver;
 let sender: Sender;
-let steering: ReturnType<typeof createSteer>;
+let requester: ReturnType<typeof createActionRequester>;
 let worker: Person;
 
 beforeAll(async () => {
@@ -33,10 +33,14 @@ beforeAll(async () => {
   const { sql, keys, policy } = stack;
   sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
   const sendTest = createTestSender({ sender, keys, version: 'test' });
-  steering = createSteer({ settings: readSettings({}), retryPolicy: policy }, sql, inject('temporalAddress'));
+  requester = createActionRequester(
+    { settings: readSettings({}), retryPolicy: policy },
+    sql,
+    inject('temporalAddress'),
+  );
   server = await serveConsole(
     { ...api.deps, sql, healthSql: sql, keys, policy, sendTest },
-    { steer: steering.steer },
+    { requestAction: requester.requestAction },
   );
   worker = await newPerson(sql, stack.eshopId, 'warehouse');
   person = await newPerson(sql, stack.eshopId, 'shop');
@@ -48,7 +52,7 @@ afterAll(async () => {
   await server?.close();
   await receiver?.close();
   await sender?.close();
-  await steering?.close();
+  await requester?.close();
   await stack?.stop();
   await api?.drop();
 });
