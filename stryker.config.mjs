@@ -1,5 +1,5 @@
 /**
- * Mutation tests: one defect at a time is planted in the pure code, and its unit tests must find it.
+ * Mutation tests: one defect at a time is put into the pure code, and its unit tests must find it.
  * @type {import('@stryker-mutator/api/core').PartialStrykerOptions}
  */
 export default {

@@ -1,4 +1,4 @@
-/** The whole of a demonstration: webhooks, the day, the deliveries, the figures; and nothing left behind. */
+/** The whole of a demonstration: webhooks, the day, the deliveries, the counts; and nothing left behind. */
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { shipperSchema } from '../src/domain/order/shipper-services.ts';
@@ -11,7 +11,7 @@ import { type DemoReceiver, startReceiver } from './receiver.ts';
 import { playDay } from './runner.ts';
 import { firedBy, type Step, stepsOf } from './steps.ts';
 import { deliveredByLog, openByLog, type Subscription, subscribe, unsubscribe } from './subscriptions.ts';
-import { figures, missing, type Summary } from './summary.ts';
+import { countsOf, missing, type Summary } from './summary.ts';
 import { type Patience, untilDelivered, whyMissing } from './waiting.ts';
 
 /** How long nothing may come before the rest is given up. */
@@ -133,7 +133,7 @@ async function played(client: Client, options: DemoOptions, stage: Stage): Promi
         },
       })
     : { delivered: null, open: null };
-  const kinds = figures(fired, delivered);
+  const kinds = countsOf(fired, delivered);
   const came = delivered === null ? 0 : sumOf(delivered);
   return {
     summary: { prefix, seed, requests, seconds, kinds, badSignatures: receiver?.refused() ?? null },

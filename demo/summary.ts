@@ -1,8 +1,8 @@
 /** What the day came to: a table for a person, an object for a program. */
 import { type EventType, eventTypeNames } from '../src/domain/event-types.ts';
 
-/** The figures of one kind of event. */
-export interface KindFigures {
+/** The counts of one kind of event. */
+export interface KindCounts {
   readonly kind: EventType;
   readonly fired: number;
   /** Null where nobody counted. */
@@ -17,16 +17,16 @@ export interface Summary {
   readonly seed: string;
   readonly requests: number;
   readonly seconds: number;
-  readonly kinds: readonly KindFigures[];
+  readonly kinds: readonly KindCounts[];
   /** Deliveries whose signature did not fit; null where nobody looked. */
   readonly badSignatures: number | null;
 }
 
 /** One row per kind, in the order of the interface. */
-export function figures(
+export function countsOf(
   fired: ReadonlyMap<EventType, number>,
   delivered: ReadonlyMap<EventType, number> | null,
-): KindFigures[] {
+): KindCounts[] {
   return eventTypeNames.map((kind) => ({
     kind,
     fired: fired.get(kind) ?? 0,
@@ -35,7 +35,7 @@ export function figures(
 }
 
 /** Events that were fired and have not been delivered; 0 where nobody counted. */
-export function missing(kinds: readonly KindFigures[]): number {
+export function missing(kinds: readonly KindCounts[]): number {
   return kinds.reduce((sum, { fired, delivered }) => sum + Math.max(0, fired - (delivered ?? fired)), 0);
 }
 

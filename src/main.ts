@@ -2,9 +2,9 @@
 import { startApi } from './app/api-role.ts';
 import { banner } from './app/banner.ts';
 import { demonstrationEshop } from './app/demonstration.ts';
-import { startFigures } from './app/figures-role.ts';
 import { instanceEndpoints } from './app/instance-endpoints.ts';
 import { masterKeys } from './app/master-key.ts';
+import { startMetricsServer } from './app/metrics-server.ts';
 import { type RunningWorker, startWorker } from './app/worker-role.ts';
 import { type Config, loadConfig } from './config/config.ts';
 import { loadDataFiles } from './config/data-files.ts';
@@ -17,7 +17,6 @@ import { tracedSender } from './delivery/traced-sender.ts';
 import { counted } from './domain/words.ts';
 import { startEmbedded } from './embedded/index.ts';
 import { freePort } from './embedded/ports.ts';
-import { createFigures } from './figures/figures.ts';
 import { requireHost } from './http/http-server.ts';
 import { databaseProblem } from './lib/database-away.ts';
 import { createShutdown, INTERRUPTED, onInterruption, onNpmGone } from './lib/shutdown.ts';
@@ -25,6 +24,7 @@ import { shownError } from './lib/user-error.ts';
 import { version } from './lib/version.ts';
 import { createLog } from './log/log.ts';
 import { createMailer } from './mail/mailer.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { makeAhead } from './retention/retain.ts';
 import { createSteer } from './temporal/steer.ts';
 import { temporalTarget } from './temporal/target.ts';
@@ -87,12 +87,12 @@ async function main(): Promise<void> {
   await shutdown.add(() => sender.close());
   let worker: RunningWorker | undefined;
   const temporalState = () => worker?.temporalState() ?? 'unknown';
-  const figures = createFigures();
-  const sdkFigures = settings.ROLE === 'api' ? null : `127.0.0.1:${await freePort()}`;
-  const sdkUrl = sdkFigures === null ? null : `http://${sdkFigures}/metrics`;
+  const metrics = createMetrics();
+  const sdkMetricsAddress = settings.ROLE === 'api' ? null : `127.0.0.1:${await freePort()}`;
+  const sdkUrl = sdkMetricsAddress === null ? null : `http://${sdkMetricsAddress}/metrics`;
   if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
-  const metricsUrl = await startFigures(
-    { config, databaseUrl: embedded.databaseUrl, sql, figures, own, temporalState, sdkUrl, log },
+  const metricsUrl = await startMetricsServer(
+    { config, databaseUrl: embedded.databaseUrl, sql, metrics, own, temporalState, sdkUrl, log },
     shutdown,
   );
   if (settings.ROLE !== 'api') {
@@ -113,9 +113,9 @@ async function main(): Promise<void> {
       mailer,
       publicUrl: settings.PUBLIC_URL ?? null,
       log,
-      figures,
+      metrics,
       ...(traces === null ? {} : { traces }),
-      ...(sdkFigures === null ? {} : { sdkFigures }),
+      ...(sdkMetricsAddress === null ? {} : { sdkMetricsAddress }),
     });
     worker = await shutdown.starting(starting, (running) => running.stop());
   }
@@ -130,7 +130,7 @@ async function main(): Promise<void> {
     const uiUrl = settings.TEMPORAL_UI_URL ?? embedded.temporalUiUrl;
     const temporal = uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql);
     apiUrl = await startApi(
-      { config, databaseUrl, sql, keys, own, sender, temporalState, figures, traces, steer, temporal, log },
+      { config, databaseUrl, sql, keys, own, sender, temporalState, metrics, traces, steer, temporal, log },
       shutdown,
     );
   }

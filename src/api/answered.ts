@@ -1,5 +1,5 @@
 /**
- * What is kept of every answer: one line of the log, and a figure. The line names the route's pattern, for a path may hold
+ * What is kept of every answer: one line of the log, and a metric. The line names the route's pattern, for a path may hold
  * anything.
  */
 import type { Context } from 'hono';

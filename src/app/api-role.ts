@@ -6,10 +6,10 @@ import type { Steer, TemporalLinks } from '../console/deps.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
-import { type Figures, statusClass } from '../figures/figures.ts';
 import { listen } from '../http/http-server.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { started } from '../log/log.ts';
+import { type Metrics, statusClass } from '../metrics/metrics.ts';
 import type { Keys } from '../secrets/keys.ts';
 import type { Traces } from '../traces/traces.ts';
 import { createApplication } from './application.ts';
@@ -25,7 +25,7 @@ export interface ApiOptions {
   /** For tests of webhooks. */
   readonly sender: Sender;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
-  readonly figures: Figures;
+  readonly metrics: Metrics;
   /** null: they are off. */
   readonly traces: Traces | null;
   /** See the console. */
@@ -41,7 +41,7 @@ export interface ApiOptions {
  * @returns the address: `http://host:port`
  */
 export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise<string> {
-  const { config, sql, keys, own, sender, log, temporalState, figures, traces, steer, temporal } = options;
+  const { config, sql, keys, own, sender, log, temporalState, metrics, traces, steer, temporal } = options;
   const { settings } = config;
   const healthSql = createPool(options.databaseUrl, 1);
   await shutdown.add(() => healthSql.end({ timeout: 5 }));
@@ -55,7 +55,7 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
     keys,
     temporalState,
     onAnswer: ({ method, status, ms }) =>
-      figures.requests.observe({ method, status: statusClass(status) }, ms / 1_000),
+      metrics.requests.observe({ method, status: statusClass(status) }, ms / 1_000),
     ...(traces === null ? {} : { traces }),
   });
   const pages = createConsole({

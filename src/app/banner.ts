@@ -6,7 +6,7 @@ import type { EshopCredentials } from './accounts.ts';
 /** Addresses and, where there is a demonstration e-shop, how to log in. */
 export interface Ready {
   readonly apiUrl: string | null;
-  /** Where the figures are shown. */
+  /** Where the metrics are shown. */
   readonly metricsUrl: string;
   readonly temporalUiUrl: string | null;
   /** `host:port`, for gRPC. */

@@ -7,11 +7,11 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { type BatchRooms, createDestinations, createRooms, type Rooms } from '../attempt/rooms.ts';
 import { BATCH_SLOTS, createSlots } from '../attempt/slots.ts';
 import { watchBoth } from '../attempt/watch.ts';
-import { countDeliveries } from '../figures/delivery-figures.ts';
-import { createFigures, type Figures } from '../figures/figures.ts';
-import { countMails, countMends, countRounds } from '../figures/worker-figures.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
+import { countDeliveries } from '../metrics/delivery-metrics.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { countMails, countMends, countRounds } from '../metrics/worker-metrics.ts';
 import { type Counts, createCounts } from '../reconciler/counts.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
@@ -27,9 +27,9 @@ import {
 /** What the worker role receives. */
 export interface WorkerOptions extends SessionOptions {
   /** Where everything is counted; left out: nowhere that anybody sees. */
-  readonly figures?: Figures;
+  readonly metrics?: Metrics;
   /** Where Temporal's SDK shows its own, as `host:port`; left out: nowhere. */
-  readonly sdkFigures?: string;
+  readonly sdkMetricsAddress?: string;
   /** Left out: traces are off. */
   readonly traces?: Traces;
   /** Attempts under way at once, and the bounds within; tests choose theirs. */
@@ -59,26 +59,26 @@ const RENEWAL_SPACING_MS = 30_000;
  * Starts the role; resolves once it runs or keeps trying in the background.
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const { log, figures = createFigures(), traces = untraced } = options;
-  routeTemporalLogs(log, options.sdkFigures);
+  const { log, metrics = createMetrics(), traces = untraced } = options;
+  routeTemporalLogs(log, options.sdkMetricsAddress);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
-  const repaired = countMends(figures, createCounts());
+  const repaired = countMends(metrics, createCounts());
   const destinations = createDestinations();
   const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE } = options;
   let state: 'up' | 'down' | 'unknown' = 'unknown';
   const sessionDeps: SessionDeps = {
     ...options,
-    mailer: countMails(figures, options.mailer),
+    mailer: countMails(metrics, options.mailer),
     traces,
     workflowBundle,
     attemptsAtOnce,
     rooms: options.rooms ?? createRooms(attemptsAtOnce, undefined, destinations),
     batchRooms: options.batchRooms ?? createRooms(BATCH_SLOTS, undefined, destinations),
     slots: createSlots(BATCH_SLOTS),
-    watch: watchBoth(countDeliveries(figures), logDeliveries(log)),
+    watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     repaired,
-    onRound: countRounds(figures),
+    onRound: countRounds(metrics),
     onTemporal(now) {
       state = now;
     },

@@ -1,5 +1,5 @@
 /**
- * Who hears what becomes of attempts and deliveries: figures and log lines are made of it. Nothing depends on it, and whoever
+ * Who hears what becomes of attempts and deliveries: metrics and log lines are made of it. Nothing depends on it, and whoever
  * tells does not wait.
  */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';

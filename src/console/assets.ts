@@ -1,6 +1,6 @@
 /** What the pages of the console load. */
 import { readFileSync } from 'node:fs';
-import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../look/assets.ts';
+import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../theme/assets.ts';
 import { CONSOLE } from './session.ts';
 
 const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');

@@ -9,7 +9,7 @@ import { createPlaces } from '../api/budget/places.ts';
 import { everyAnswer } from '../api/errors.ts';
 import { findRefused } from '../api/refused-values.ts';
 import { Problem } from '../domain/problem.ts';
-import { securedPages } from '../look/secured.ts';
+import { securedPages } from '../theme/secured.ts';
 import { allRoutes } from './all/routes.tsx';
 import { ApiRefusal, apiClient } from './api-client.ts';
 import { assetRoutes } from './assets.ts';
@@ -82,7 +82,7 @@ function signedIn(deps: ConsoleDeps, door: Door): MiddlewareHandler<ConsoleEnv> 
   };
 }
 
-/** A line of the log for every page that somebody asked for, and a figure for all. The line names the pattern, not the path. */
+/** A line of the log for every page that somebody asked for, and a metric for all. The line names the pattern, not the path. */
 function answered({ log, onAnswer }: ConsoleDeps, c: Context<ConsoleEnv>, ms: number): void {
   const viewer: Viewer | undefined = c.var.viewer;
   const method = c.req.method === 'POST' ? 'POST' : 'GET';

@@ -12,7 +12,7 @@ const instanceSchema = v.object({
   temporalAddress: v.optional(v.string()),
   temporalUiUrl: v.optional(v.string()),
   apiUrl: v.optional(v.string()),
-  /** By role: where its processes show their figures, and where Temporal's SDK shows its own. */
+  /** By role: where its processes show their metrics, and where Temporal's SDK shows its own. */
   metricsUrls: v.optional(v.record(v.string(), v.array(v.string()))),
 });
 /** Where the parts of an instance are reached. */

@@ -1,5 +1,5 @@
 /**
- * The Temporal SDK's own log lines go where ours go, and its figures where they are asked for. Once per process: the SDK has
+ * The Temporal SDK's own log lines go where ours go, and its metrics where they are asked for. Once per process: the SDK has
  * one runtime.
  */
 import {
@@ -32,7 +32,7 @@ const EXPECTED = /^(No workflows registered|Workflow failed)/;
 
 /**
  * From now on the SDK logs to `log`.
- * @param metricsAddress where the SDK shows its figures under `/metrics`, as `host:port`; they are started with the process's
+ * @param metricsAddress where the SDK shows its metrics under `/metrics`, as `host:port`; they are started with the process's
  * first call, or never
  */
 export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
@@ -54,10 +54,10 @@ export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {
     return;
   }
   try {
-    Runtime.install({ ...options, telemetryOptions: { metrics: figuresAt(metricsAddress) } });
+    Runtime.install({ ...options, telemetryOptions: { metrics: metricsAt(metricsAddress) } });
   } catch (error) {
     // Somebody else took the port in the meantime: deliveries do not depend on it.
-    log.warn({ err: error, metricsAddress }, "Temporal's SDK cannot show its figures");
+    log.warn({ err: error, metricsAddress }, "Temporal's SDK cannot show its metrics");
     Runtime.install(options);
   }
 }
@@ -68,7 +68,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** As Prometheus wants names and units. */
-function figuresAt(bindAddress: string): MetricsExporterConfig {
+function metricsAt(bindAddress: string): MetricsExporterConfig {
   const units = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
   return { prometheus: { bindAddress, ...units }, attachServiceName: false };
 }

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Planner } from '../../bench/lists/plan.ts';
 import { seedLists } from '../../bench/lists/seed.ts';
-import { IN_ORDER, MOST_LOOKED_AT, selectSpeed, selectSteps } from '../../src/db/console/figures.ts';
+import { IN_ORDER, MOST_LOOKED_AT, selectSpeed, selectSteps } from '../../src/db/console/delivery-counts.ts';
 import { selectLastAccepted } from '../../src/db/console/health.ts';
 import { selectNewest } from '../../src/db/console/records.ts';
 import type { Pool } from '../../src/db/pool.ts';
@@ -39,7 +39,7 @@ async function seedMore(sql: Pool, eshopId: number): Promise<void> {
 const KINDS = ['order', 'product', 'receiving', 'return', 'stockMovement'] as const;
 
 test(
-  'neither figures, nor the health of webhooks, nor a list of records reads a whole table',
+  'neither counts, nor the health of webhooks, nor a list of records reads a whole table',
   async () => {
     const { sql, planner: plannerOf, drop } = await unhurried();
     try {

@@ -21,9 +21,9 @@ import type { PayloadVersion } from '../../src/domain/decimal.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
-import { createFigures } from '../../src/figures/figures.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import type { FirstAttempts } from '../../src/relay/lane.ts';
 import { createKeys, newWebhookSecret } from '../../src/secrets/keys.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
@@ -134,7 +134,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const connection = await Connection.connect({ address });
   const client = new Client({ connection });
   const senders: Sender[] = [];
-  const figures = createFigures();
+  const metrics = createMetrics();
   let worker: RunningWorker | undefined;
   const fired = new Map<string, Omit<NamedDelivery, 'readableId'>>();
   let second: RunningWorker | undefined;
@@ -153,7 +153,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     /** What the worker has logged so far. */
     logged,
     /** What the workers have counted so far. */
-    figures,
+    metrics,
     notify: () => notifier.notify(relayWork),
 
     /** @param other than the stack's policy, or than the workflows of this build */
@@ -184,7 +184,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         mailer,
         publicUrl: null,
         log,
-        figures,
+        metrics,
         retention: {
           periodMs: options.retentionMs ?? 30 * 24 * 3_600_000,
           scheduled: options.retentionMs !== undefined,

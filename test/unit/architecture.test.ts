@@ -14,7 +14,7 @@ import {
 
 const root = resolve(import.meta.dirname, '../..');
 const PROGRAM = ['src', 'workflows', 'activities'];
-const BESIDE = ['demo', 'receiver/src', 'bench', 'faults', 'planted', 'test'];
+const BESIDE = ['demo', 'receiver/src', 'bench', 'faults', 'mutants', 'test'];
 
 const importsOfFolders = (folders: readonly string[]) =>
   folders.flatMap((folder) => filesOf(root, folder)).flatMap((file) => importsOf(root, file));
@@ -28,7 +28,7 @@ function breaches(room: string, forbidden: (found: Import) => boolean): string[]
 }
 const isTemporal = ({ to }: Import) => to.startsWith('@temporalio/');
 const isOurs = ({ to }: Import) =>
-  /^(src|workflows|activities|demo|receiver|test|bench|faults|planted)\//.test(to);
+  /^(src|workflows|activities|demo|receiver|test|bench|faults|mutants)\//.test(to);
 
 /** A folder of `src/`, a file beside these, or a folder of the repository. */
 function roomOf(file: string): string {
@@ -82,8 +82,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'test',
     'workflows',
   ],
-  planted: ['bench', 'faults', 'src/lib'],
-  'src/api': ['src/db', 'src/domain', 'src/look', 'src/secrets', 'src/traces'],
+  mutants: ['bench', 'faults', 'src/lib'],
+  'src/api': ['src/db', 'src/domain', 'src/secrets', 'src/theme', 'src/traces'],
   'src/app': [
     'activities',
     'src/api',
@@ -94,11 +94,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/delivery',
     'src/domain',
     'src/embedded',
-    'src/figures',
     'src/http',
     'src/lib',
     'src/log',
     'src/mail',
+    'src/metrics',
     'src/reconciler',
     'src/relay',
     'src/secrets',
@@ -128,11 +128,10 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/temporal',
   ],
   'src/config': ['src/domain', 'src/lib'],
-  'src/console': ['src/api', 'src/db', 'src/domain', 'src/lib', 'src/look'],
+  'src/console': ['src/api', 'src/db', 'src/domain', 'src/lib', 'src/theme'],
   'src/db': ['src/domain', 'src/lib', 'src/secrets', 'src/traces'],
   'src/delivery': ['src/domain', 'src/traces'],
   'src/embedded': ['src/config', 'src/db', 'src/lib', 'src/temporal'],
-  'src/figures': ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/reconciler', 'src/relay'],
   'src/http': ['src/api', 'src/lib'],
   'src/log': ['src/attempt', 'src/traces', 'workflows'],
   'src/mail': ['src/domain'],
@@ -143,15 +142,16 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'src/delivery',
     'src/domain',
     'src/embedded',
-    'src/figures',
     'src/http',
     'src/lib',
     'src/log',
     'src/mail',
+    'src/metrics',
     'src/retention',
     'src/temporal',
     'src/traces',
   ],
+  'src/metrics': ['src/attempt', 'src/db', 'src/domain', 'src/mail', 'src/reconciler', 'src/relay'],
   'src/reconciler': ['src/attempt', 'src/db', 'src/lib', 'src/temporal', 'workflows'],
   'src/relay': ['src/attempt', 'src/db', 'src/lib', 'src/temporal'],
   'src/replay': ['src/domain', 'src/lib', 'src/temporal', 'workflows'],

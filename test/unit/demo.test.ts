@@ -1,4 +1,4 @@
-/** The demonstration's day as data, its chance, its receiver's signatures, its figures. */
+/** The demonstration's day as data, its chance, its receiver's signatures, its counts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { planDay } from '../../demo/day.ts';
 import { bar } from '../../demo/progress.ts';
@@ -6,7 +6,7 @@ import { randomFrom } from '../../demo/random.ts';
 import { type DemoReceiver, startReceiver } from '../../demo/receiver.ts';
 import { type Call, firedBy, type Story, stepsOf } from '../../demo/steps.ts';
 import { sscc } from '../../demo/stories/packing.ts';
-import { closingSentence, figures, missing, summaryTable } from '../../demo/summary.ts';
+import { closingSentence, countsOf, missing, summaryTable } from '../../demo/summary.ts';
 import { type Open, untilDelivered, whyMissing } from '../../demo/waiting.ts';
 import { type Attempt, fakeDelivery, testSecret } from '../../receiver/src/testing.ts';
 import { eventTypeNames } from '../../src/domain/event-types.ts';
@@ -201,7 +201,7 @@ describe('waiting for deliveries', () => {
   });
 });
 
-describe('the figures', () => {
+describe('the counts', () => {
   const fired = new Map([
     ['CREATE_ORDER', 3],
     ['UPDATE_PRODUCT', 2],
@@ -209,7 +209,7 @@ describe('the figures', () => {
   const summary = { prefix: 'D1', seed: 's', requests: 5, seconds: 1.5, badSignatures: 0 };
 
   it('name every kind, and what is missing', () => {
-    const kinds = figures(fired, new Map([['CREATE_ORDER', 2]]));
+    const kinds = countsOf(fired, new Map([['CREATE_ORDER', 2]]));
     expect(kinds.map(({ kind }) => kind)).toEqual(eventTypeNames);
     expect(missing(kinds)).toBe(3);
     const lines = summaryTable({ kinds }).split('\n');
@@ -220,14 +220,14 @@ describe('the figures', () => {
   });
 
   it('leave out what nobody counted', () => {
-    const kinds = figures(fired, null);
+    const kinds = countsOf(fired, null);
     expect(missing(kinds)).toBe(0);
     expect(summaryTable({ kinds })).not.toContain('delivered');
     expect(closingSentence({ ...summary, kinds, badSignatures: null })).toContain('fired 5 events.');
   });
 
   it('say that every delivery was good only when it was', () => {
-    const kinds = figures(fired, fired);
+    const kinds = countsOf(fired, fired);
     expect(closingSentence({ ...summary, kinds })).toContain('all of them delivered with a valid signature');
     expect(closingSentence({ ...summary, kinds, badSignatures: 1 })).not.toContain('good signature');
   });

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
-const rooms = ['src', 'workflows', 'activities', 'test', 'faults', 'bench', 'planted', 'demo', 'docs'];
+const rooms = ['src', 'workflows', 'activities', 'test', 'faults', 'bench', 'mutants', 'demo', 'docs'];
 
 const stated = [
   ...readFileSync(join(root, 'docs/interface.md'), 'utf8').matchAll(/^- \*\*([A-Z]\d+)\*\* /gm),

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
 import { variables } from '../../src/config/variables.ts';
-import { createFigures, watchProcess } from '../../src/figures/figures.ts';
+import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
 import { selectedIn } from '../support/expressions.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -220,11 +220,11 @@ it('the example is of the version of package.json', () => {
   expect(images).toMatchObject([{ name: 'waybill', newTag: version }]);
 });
 
-it('the autoscaler asks for figures that there are', () => {
-  const figures = createFigures();
-  watchProcess(figures);
+it('the autoscaler asks for metrics that there are', () => {
+  const metrics = createMetrics();
+  watchProcess(metrics);
   const known = new Map(
-    figures.registry.getMetricsAsArray().map((metric) => {
+    metrics.registry.getMetricsAsArray().map((metric) => {
       const labels: unknown = Reflect.get(metric, 'labelNames');
       return [metric.name, Array.isArray(labels) ? labels.map(String) : []] as const;
     }),

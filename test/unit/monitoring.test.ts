@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createFigures, watchProcess } from '../../src/figures/figures.ts';
+import { createMetrics, watchProcess } from '../../src/metrics/metrics.ts';
 import { groupedBy, selectedIn } from '../support/expressions.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -45,7 +45,7 @@ const dashboard = v.parse(
 );
 const shown = dashboard.panels.flatMap(({ targets = [] }) => targets);
 
-/** Of Temporal's SDK; test/e2e/figures.test.ts sees that it gives them. */
+/** Of Temporal's SDK; test/e2e/metrics.test.ts sees that it gives them. */
 const OF_THE_SDK: Readonly<Record<string, readonly string[]>> = {
   temporal_worker_task_slots_available: ['worker_type', 'task_queue'],
   temporal_request_total: ['operation'],
@@ -56,9 +56,9 @@ const OF_PROMETHEUS = ['job', 'instance'];
 
 /** Every series there is, with its labels. */
 const series = new Map<string, readonly string[]>(Object.entries(OF_THE_SDK));
-const figures = createFigures();
-watchProcess(figures);
-for (const metric of figures.registry.getMetricsAsArray()) {
+const metrics = createMetrics();
+watchProcess(metrics);
+for (const metric of metrics.registry.getMetricsAsArray()) {
   const labels: unknown = Reflect.get(metric, 'labelNames');
   const names = Array.isArray(labels) ? labels.map(String) : [];
   series.set(metric.name, names);
@@ -166,7 +166,7 @@ it('the compose file mounts what is there, pins its images, and opens ports on t
   expect(text).toContain('${GRAFANA_PASSWORD:?');
 });
 
-it('Prometheus asks where the compose file has the processes show their figures', () => {
+it('Prometheus asks where the compose file has the processes show their metrics', () => {
   const { METRICS_PORT } = parse(read('docker-compose.temporal.yml'), { merge: true }).services.worker
     .environment;
   const { scrape_configs: scraped } = parse(read('monitoring/prometheus/prometheus.yml'));

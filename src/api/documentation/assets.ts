@@ -1,6 +1,6 @@
 /** What the pages of the documentation load. */
 import { readFileSync } from 'node:fs';
-import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../../look/assets.ts';
+import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../../theme/assets.ts';
 
 /** Where the documentation is. */
 export const DOCS = '/docs';

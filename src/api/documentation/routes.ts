@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { notFound } from '../../domain/problem.ts';
-import { securedPages } from '../../look/secured.ts';
+import { securedPages } from '../../theme/secured.ts';
 import type { ApiEnv } from '../deps.ts';
 import { assetRoutes, DOCS } from './assets.ts';
 import type { OpenApiDocument } from './document.ts';

@@ -7,7 +7,7 @@ import { Facts } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
 import type { InstallationLook } from './deps.ts';
 
-function Figure({ name, value, path }: { name: string; value: string; path: string | null }) {
+function Count({ name, value, path }: { name: string; value: string; path: string | null }) {
   const content = (
     <>
       <strong>{value}</strong>
@@ -15,9 +15,9 @@ function Figure({ name, value, path }: { name: string; value: string; path: stri
     </>
   );
   return path === null ? (
-    <div class="card figure">{content}</div>
+    <div class="card count">{content}</div>
   ) : (
-    <a class="card figure" href={`${CONSOLE}${ALL}${path}`}>
+    <a class="card count" href={`${CONSOLE}${ALL}${path}`}>
       {content}
     </a>
   );
@@ -25,7 +25,7 @@ function Figure({ name, value, path }: { name: string; value: string; path: stri
 
 const shown = (count: number) => count.toLocaleString('en-US');
 
-function figuresOf({
+function countsOf({
   work,
   workers,
 }: InstallationLook): readonly (readonly [string, string, string | null])[] {
@@ -65,8 +65,8 @@ export function installationParts(look: InstallationLook): { above: Child; below
           </section>
         )}
         <div class="cards">
-          {figuresOf(look).map(([name, value, path]) => (
-            <Figure name={name} value={value} path={path} />
+          {countsOf(look).map(([name, value, path]) => (
+            <Count name={name} value={value} path={path} />
           ))}
         </div>
       </>

@@ -2,7 +2,7 @@
 /**
  * Deliveries over time as bars: an image for who sees it, a table for who does not, or wants the numbers.
  */
-import type { FigureStep } from '../../db/console/figures.ts';
+import type { CountStep } from '../../db/console/delivery-counts.ts';
 import { More } from '../parts.tsx';
 import { Time } from '../times.tsx';
 import type { Range } from './ranges.ts';
@@ -27,11 +27,11 @@ export function roundAbove(count: number): number {
   return factor * magnitude;
 }
 
-function totalOf({ delivered, waiting, lost }: FigureStep): number {
+function totalOf({ delivered, waiting, lost }: CountStep): number {
   return delivered + waiting + lost;
 }
 
-function Bar({ step, x, width, perUnit }: { step: FigureStep; x: number; width: number; perUnit: number }) {
+function Bar({ step, x, width, perUnit }: { step: CountStep; x: number; width: number; perUnit: number }) {
   let y = HEIGHT - BOTTOM;
   return (
     <>
@@ -60,7 +60,7 @@ function tick(at: Date, { seconds }: Range): string {
 }
 
 /** Makes the chart. @param now its right end */
-export function Chart({ steps, range, now }: { steps: readonly FigureStep[]; range: Range; now: Date }) {
+export function Chart({ steps, range, now }: { steps: readonly CountStep[]; range: Range; now: Date }) {
   const most = roundAbove(Math.max(1, ...steps.map(totalOf)));
   const stepMs = range.stepSeconds * 1_000;
   const last = Math.floor(now.getTime() / stepMs) * stepMs;

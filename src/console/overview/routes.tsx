@@ -4,7 +4,7 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { type Figures, MOST_LOOKED_AT, readFigures } from '../../db/console/figures.ts';
+import { type DeliveryCounts, MOST_LOOKED_AT, readDeliveryCounts } from '../../db/console/delivery-counts.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { Paging } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
@@ -26,9 +26,9 @@ interface Waiting {
   readonly held: number;
 }
 
-function Figure({ name, value, path }: { name: string; value: string; path: string }) {
+function Count({ name, value, path }: { name: string; value: string; path: string }) {
   return (
-    <a class="card figure" href={`${CONSOLE}${path}`}>
+    <a class="card count" href={`${CONSOLE}${path}`}>
       <strong>{value}</strong>
       <span>{name}</span>
     </a>
@@ -70,12 +70,12 @@ function count(total: number): string {
 function OverviewPage(props: {
   viewer: Viewer;
   range: Range;
-  figures: Figures;
+  counts: DeliveryCounts;
   waiting: Waiting;
   webhooks: readonly WebhookRecord[];
 }) {
-  const { viewer, range, figures, waiting, webhooks } = props;
-  const { steps, whole, p95Ms, medianMs, measured } = figures;
+  const { viewer, range, counts, waiting, webhooks } = props;
+  const { steps, whole, p95Ms, medianMs, measured } = counts;
   const failing = webhooks.filter(({ incident }) => incident !== null).length;
   const speed = p95Ms === null ? '–' : duration(p95Ms);
   return (
@@ -105,22 +105,22 @@ function OverviewPage(props: {
           </Empty>
         </section>
       ) : null}
-      <Live id="figures" path={`${CONSOLE}?range=${range.name}`}>
+      <Live id="counts" path={`${CONSOLE}?range=${range.name}`}>
         <div class="stack">
           <div class="cards">
-            <Figure
+            <Count
               name="waiting for first attempt"
               value={count(waiting.pending)}
               path="/deliveries?state=pending"
             />
-            <Figure name="being retried" value={count(waiting.retrying)} path="/deliveries?state=retrying" />
-            <Figure name="held" value={count(waiting.held)} path="/deliveries?state=held" />
-            <Figure
+            <Count name="being retried" value={count(waiting.retrying)} path="/deliveries?state=retrying" />
+            <Count name="held" value={count(waiting.held)} path="/deliveries?state=held" />
+            <Count
               name={failing === 1 ? 'webhook failing' : 'webhooks failing'}
               value={String(failing)}
               path="/webhooks"
             />
-            <Figure name="95th percentile of response times" value={speed} path="/deliveries" />
+            <Count name="95th percentile of response times" value={speed} path="/deliveries" />
           </div>
           <section class="card" aria-labelledby="chart">
             <h2 id="chart">Deliveries {range.step}</h2>
@@ -150,41 +150,45 @@ const FRESH_MS = 3_000;
 /** The most that is remembered. */
 const MOST_REMEMBERED = 1_000;
 
-/** Reads figures, and remembers them for a moment. */
-function createFigures(sql: ConsoleDeps['sql']) {
-  const remembered = new Map<string, { readonly at: number; readonly figures: Promise<Figures> }>();
-  return async (eshopId: number, { name, seconds, stepSeconds }: Range, now: Date): Promise<Figures> => {
+/** Reads counts, and remembers them for a moment. */
+function createCountsReader(sql: ConsoleDeps['sql']) {
+  const remembered = new Map<string, { readonly at: number; readonly counts: Promise<DeliveryCounts> }>();
+  return async (
+    eshopId: number,
+    { name, seconds, stepSeconds }: Range,
+    now: Date,
+  ): Promise<DeliveryCounts> => {
     const key = `${eshopId} ${name}`;
     const known = remembered.get(key);
-    if (known !== undefined && performance.now() - known.at < FRESH_MS) return await known.figures;
+    if (known !== undefined && performance.now() - known.at < FRESH_MS) return await known.counts;
     const since = new Date(now.getTime() - seconds * 1_000);
-    const figures = readFigures(sql, eshopId, { since, stepSeconds });
+    const counts = readDeliveryCounts(sql, eshopId, { since, stepSeconds });
     if (remembered.size >= MOST_REMEMBERED) remembered.clear();
-    remembered.set(key, { at: performance.now(), figures });
+    remembered.set(key, { at: performance.now(), counts });
     // What failed is not remembered.
-    figures.catch(() => remembered.delete(key));
-    return await figures;
+    counts.catch(() => remembered.delete(key));
+    return await counts;
   };
 }
 
 /** The route of the overview. */
 export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
-  const figuresOf = createFigures(sql);
+  const countsOf = createCountsReader(sql);
   app.get('/', async (c) => {
     const { api, viewer } = c.var;
     const range = rangeOf(c.req.query('range'));
     const inState = async (state: keyof Waiting) =>
       (await api.get(Counted, '/v21/deliveries', { state, items: '1' })).pagination.totalCount;
-    const [{ data: webhooks }, figures, pending, retrying, held] = await Promise.all([
+    const [{ data: webhooks }, counts, pending, retrying, held] = await Promise.all([
       api.get(Webhooks, '/v21/webhooks'),
-      figuresOf(viewer.session.eshopId, range, viewer.now),
+      countsOf(viewer.session.eshopId, range, viewer.now),
       inState('pending'),
       inState('retrying'),
       inState('held'),
     ]);
     return c.html(
-      html(<OverviewPage {...{ viewer, range, figures, webhooks }} waiting={{ pending, retrying, held }} />),
+      html(<OverviewPage {...{ viewer, range, counts, webhooks }} waiting={{ pending, retrying, held }} />),
     );
   });
   return app;

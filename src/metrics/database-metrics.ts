@@ -1,5 +1,5 @@
 /**
- * The figures that only the database knows: read when somebody asks for them, and seldom enough to cost nothing. A database
+ * The metrics that only the database knows: read when somebody asks for them, and seldom enough to cost nothing. A database
  * that is away or slow keeps nobody waiting.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import {
   readOutbox,
 } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
-import type { Figures } from './figures.ts';
+import type { Metrics } from './metrics.ts';
 
 /** What was read is good for so long, in milliseconds. */
 const CACHED_MS = 5_000;
@@ -24,12 +24,12 @@ const PATIENCE_MS = 250;
 const STALE_MS = 60_000;
 
 /**
- * Reads them into the figures.
+ * Reads them into the metrics.
  * @param sql a connection of its own, whose statements have a short deadline
  * @returns brings them up to date
  */
-export function readDatabaseFigures(
-  figures: Figures,
+export function readDatabaseMetrics(
+  metrics: Metrics,
   sql: Pool,
   { cachedMs = CACHED_MS, patienceMs = PATIENCE_MS, staleMs = STALE_MS } = {},
 ): () => Promise<void> {
@@ -43,16 +43,16 @@ export function readDatabaseFigures(
       const open = await readOpen(sql);
       const mails = await readMails(sql);
       const incidents = await countIncidents(sql);
-      showOutbox(figures, outbox);
-      showOpen(figures, open);
-      showMails(figures, mails);
-      figures.incidents.set(incidents);
-      figures.databaseUp.set(1);
+      showOutbox(metrics, outbox);
+      showOpen(metrics, open);
+      showMails(metrics, mails);
+      metrics.incidents.set(incidents);
+      metrics.databaseUp.set(1);
       readAt = performance.now();
     } catch (error) {
       // One that ends a statement since it took too long is there.
       const answers = error instanceof postgres.PostgresError && error.code === '57014';
-      figures.databaseUp.set(answers ? 1 : 0);
+      metrics.databaseUp.set(answers ? 1 : 0);
       if (!answers) readAt = Number.NEGATIVE_INFINITY;
     }
   }
@@ -66,8 +66,8 @@ export function readDatabaseFigures(
     }
     if (reading !== undefined) await atMost(patienceMs, reading);
     const age = performance.now() - readAt;
-    if (age > staleMs) forget(figures);
-    else figures.databaseReadAge.set(age / 1_000);
+    if (age > staleMs) forget(metrics);
+    else metrics.databaseReadAge.set(age / 1_000);
   };
 }
 
@@ -78,44 +78,44 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
   timer.abort();
 }
 
-function showOutbox(figures: Figures, outbox: OutboxOverview): void {
+function showOutbox(metrics: Metrics, outbox: OutboxOverview): void {
   const { fresh, handedBack, recovered } = outbox;
   for (const [waiting, count] of Object.entries({ fresh, handedBack, recovered })) {
-    figures.outbox.set({ waiting }, count);
+    metrics.outbox.set({ waiting }, count);
   }
-  figures.outboxOldest.set(outbox.oldestSeconds ?? 0);
-  figures.outboxMoving.set(outbox.moving ? 1 : 0);
-  figures.changes.set(outbox.changes);
-  figures.changesOldest.set(outbox.oldestChangeSeconds ?? 0);
+  metrics.outboxOldest.set(outbox.oldestSeconds ?? 0);
+  metrics.outboxMoving.set(outbox.moving ? 1 : 0);
+  metrics.changes.set(outbox.changes);
+  metrics.changesOldest.set(outbox.oldestChangeSeconds ?? 0);
 }
 
-function showOpen(figures: Figures, { pending, retrying, held, holdingWebhooks }: OpenOverview): void {
+function showOpen(metrics: Metrics, { pending, retrying, held, holdingWebhooks }: OpenOverview): void {
   for (const [state, count] of Object.entries({ pending, retrying, held }))
-    figures.open.set({ state }, count);
-  figures.holding.set(holdingWebhooks);
+    metrics.open.set({ state }, count);
+  metrics.holding.set(holdingWebhooks);
 }
 
-function showMails(figures: Figures, { owed, oldestSeconds, refusedLately }: MailOverview): void {
-  figures.mailsOwed.set(owed);
-  figures.mailsOldest.set(Math.max(0, oldestSeconds ?? 0));
-  figures.mailsRefused.set(refusedLately);
+function showMails(metrics: Metrics, { owed, oldestSeconds, refusedLately }: MailOverview): void {
+  metrics.mailsOwed.set(owed);
+  metrics.mailsOldest.set(Math.max(0, oldestSeconds ?? 0));
+  metrics.mailsRefused.set(refusedLately);
 }
 
 /** Unknown is not zero. */
-function forget(figures: Figures): void {
-  figures.outbox.reset();
-  figures.open.reset();
+function forget(metrics: Metrics): void {
+  metrics.outbox.reset();
+  metrics.open.reset();
   for (const gauge of [
-    figures.databaseReadAge,
-    figures.outboxOldest,
-    figures.outboxMoving,
-    figures.changes,
-    figures.changesOldest,
-    figures.holding,
-    figures.incidents,
-    figures.mailsOwed,
-    figures.mailsOldest,
-    figures.mailsRefused,
+    metrics.databaseReadAge,
+    metrics.outboxOldest,
+    metrics.outboxMoving,
+    metrics.changes,
+    metrics.changesOldest,
+    metrics.holding,
+    metrics.incidents,
+    metrics.mailsOwed,
+    metrics.mailsOldest,
+    metrics.mailsRefused,
   ]) {
     gauge.remove();
   }

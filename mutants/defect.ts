@@ -1,4 +1,4 @@
-/** A defect that is planted by hand, to see that a test catches it. */
+/** A mutant written by hand: a defect that tests must catch. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ export interface Catchers {
   readonly tests: readonly string[];
 }
 
-/** A defect, and where it is planted. */
+/** A defect, and where it is put. */
 export interface Change {
   /** For `--only`, in kebab-case. */
   readonly name: string;

@@ -1,7 +1,7 @@
 /** What the overview of the console reads of an e-shop. */
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFigures } from '../../src/db/console/figures.ts';
+import { readDeliveryCounts } from '../../src/db/console/delivery-counts.ts';
 import { lastAccepted } from '../../src/db/console/health.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -51,20 +51,20 @@ afterAll(() => database?.drop());
 
 test('deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for', async () => {
   const since = new Date(now.getTime() - 60 * MINUTE);
-  const figures = await readFigures(database.sql, eshopId, { since, stepSeconds: 60 });
+  const counts = await readDeliveryCounts(database.sql, eshopId, { since, stepSeconds: 60 });
   const minute = (ago: number) => new Date(now.getTime() - 30_000 - ago * MINUTE);
-  expect(figures.steps).toEqual([
+  expect(counts.steps).toEqual([
     { at: minute(5), delivered: 0, waiting: 0, lost: 2 },
     { at: minute(1), delivered: 2, waiting: 1, lost: 0 },
   ]);
-  expect(figures).toMatchObject({ whole: true, medianMs: 200, measured: 3 });
-  expect(figures.p95Ms).toBeCloseTo(290);
+  expect(counts).toMatchObject({ whole: true, medianMs: 200, measured: 3 });
+  expect(counts.p95Ms).toBeCloseTo(290);
 });
 
-test('an e-shop without deliveries has no figures', async () => {
+test('an e-shop without deliveries has no counts', async () => {
   const { eshopId: empty } = await createEshop(database.sql, { name: 'Empty', email: 'empty@example.test' });
-  const figures = await readFigures(database.sql, empty, { since: new Date(0), stepSeconds: 60 });
-  expect(figures).toEqual({ steps: [], whole: true, medianMs: null, p95Ms: null, measured: 0 });
+  const counts = await readDeliveryCounts(database.sql, empty, { since: new Date(0), stepSeconds: 60 });
+  expect(counts).toEqual({ steps: [], whole: true, medianMs: null, p95Ms: null, measured: 0 });
 });
 
 test('the last success of a webhook is that of its latest delivery that was accepted', async () => {

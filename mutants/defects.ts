@@ -1,5 +1,5 @@
 /**
- * All defects that are planted. Each survived the tests once, or takes away a guard that nothing else replaces.
+ * All mutants. Each survived the tests once, or takes away a guard that nothing else replaces.
  */
 import type { Defect } from './defect.ts';
 import { batchDefects } from './defects/batches.ts';

@@ -2,8 +2,8 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
-import { type Sample, sampleOf, samplesOf } from '../support/figures.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
+import { type Sample, sampleOf, samplesOf } from '../support/metrics.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -27,7 +27,7 @@ async function scrape(base: string): Promise<Sample[]> {
 
 /** Once the database has been read: nobody waits for that for long. */
 async function scrapeAll(base: string): Promise<Sample[]> {
-  return await until('the figures of the database', async () => {
+  return await until('the metrics of the database', async () => {
     const samples = await scrape(base);
     return sampleOf(samples, 'waybill_database_up') === 1 && samples;
   });
@@ -122,7 +122,7 @@ it('an API and a worker show what they do, and no label says whose it is', { tim
   expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
 });
 
-it('the figures are shown while the database is away, and say so', async () => {
+it('the metrics are shown while the database is away, and say so', async () => {
   const api = await start({ ROLE: 'api' });
   await scrapeAll(api.metrics);
   await installation.database.cut();

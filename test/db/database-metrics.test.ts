@@ -1,13 +1,13 @@
-/** The figures that only the database knows. */
+/** The metrics that only the database knows. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
-import { readDatabaseFigures } from '../../src/figures/database-figures.ts';
-import { createFigures } from '../../src/figures/figures.ts';
+import { readDatabaseMetrics } from '../../src/metrics/database-metrics.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
-import { sampleOf, samplesOf } from '../support/figures.ts';
+import { sampleOf, samplesOf } from '../support/metrics.ts';
 
 let database: TestDatabase;
 let readSql: Pool;
@@ -33,13 +33,13 @@ beforeEach(async () => {
 
 const eager = { cachedMs: 0, patienceMs: 30_000 };
 
-/** Reads the figures again and again, each time anew unless told otherwise. */
-function reader(timing: Parameters<typeof readDatabaseFigures>[2] = eager, sql = readSql) {
-  const figures = createFigures();
-  const refresh = readDatabaseFigures(figures, sql, timing);
+/** Reads the metrics again and again, each time anew unless told otherwise. */
+function reader(timing: Parameters<typeof readDatabaseMetrics>[2] = eager, sql = readSql) {
+  const metrics = createMetrics();
+  const refresh = readDatabaseMetrics(metrics, sql, timing);
   return async () => {
     await refresh();
-    const samples = samplesOf(await figures.registry.metrics());
+    const samples = samplesOf(await metrics.registry.metrics());
     return (name: string, labels?: Record<string, string>) => sampleOf(samples, `waybill_${name}`, labels);
   };
 }

@@ -1,4 +1,4 @@
-/** Figures in Prometheus's text format, read back. */
+/** Metrics in Prometheus's text format, read back. */
 
 /** One sample of a series. */
 export interface Sample {

@@ -1,11 +1,11 @@
-/** The table of planted defects follows the code; what they prove is seen when they are planted (`npm run planted`). */
+/** The table of mutants follows the code; `npm run mutants` shows what they prove. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { groupNames } from '../../faults/fault.ts';
 import { faults } from '../../faults/groups/index.ts';
-import { problemsOf } from '../../planted/defect.ts';
-import { defects } from '../../planted/defects.ts';
-import { faultDefects } from '../../planted/fault-defects.ts';
+import { problemsOf } from '../../mutants/defect.ts';
+import { defects } from '../../mutants/defects.ts';
+import { faultDefects } from '../../mutants/fault-defects.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -35,7 +35,7 @@ const RUN_TIMEOUT_MS = 10 * 60_000;
  * @throws Error with the output when the run left no report
  */
 export async function runTests(folder: string, wanted: readonly Catchers[]): Promise<TestRun[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'waybill-planted-report-'));
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-mutants-report-'));
   try {
     const report = join(directory, 'report.json');
     const names = wanted.flatMap(({ tests }) => tests);

@@ -25,11 +25,11 @@ const endings = ['delivered', 'failed', 'expired', 'canceled'] as const;
 const reasons = ['retriesExhausted', 'gone'] as const;
 const mailOutcomes = ['sent', 'failed', 'refused'] as const;
 
-/** The figures of one process. */
-export type Figures = ReturnType<typeof createFigures>;
+/** The metrics of one process. */
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Defines all of them. */
-export function createFigures() {
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -43,7 +43,7 @@ export function createFigures() {
   const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
     new Histogram({ name, help, buckets, labelNames, registers });
 
-  const figures = {
+  const metrics = {
     registry,
     info: gauge(
       'waybill_info',
@@ -170,16 +170,16 @@ export function createFigures() {
   } as const;
 
   for (const kind of Object.keys(eventTypes) as EventType[]) {
-    for (const outcome of endings) figures.deliveries.inc({ outcome, kind }, 0);
+    for (const outcome of endings) metrics.deliveries.inc({ outcome, kind }, 0);
   }
-  for (const status of statusClasses) figures.attempts.inc({ status }, 0);
-  for (const reason of reasons) figures.deactivations.inc({ reason }, 0);
-  for (const outcome of mailOutcomes) figures.mails.inc({ outcome }, 0);
-  return figures;
+  for (const status of statusClasses) metrics.attempts.inc({ status }, 0);
+  for (const reason of reasons) metrics.deactivations.inc({ reason }, 0);
+  for (const outcome of mailOutcomes) metrics.mails.inc({ outcome }, 0);
+  return metrics;
 }
 
 /** Adds those of the process itself: processor time, memory, the delay of the event loop. They cost a little all the time. */
-export function watchProcess({ registry }: Figures): void {
+export function watchProcess({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
 }
 

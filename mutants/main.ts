@@ -1,9 +1,9 @@
 /**
- * `npm run planted`: plants one defect after the other in a copy of the repository, and runs the tests that have to
+ * `npm run mutants`: puts one defect after the other into a copy of the repository, and runs the tests that have to
  * turn red. One that survives is a gap in the tests.
  *
- *     npm run planted -- --only relay --only claims
- *     npm run planted -- --faults
+ *     npm run mutants -- --only relay --only claims
+ *     npm run mutants -- --faults
  */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
@@ -31,19 +31,19 @@ interface Verdict {
 const root = fileURLToPath(new URL('..', import.meta.url));
 const say = (text: string) => console.error(text);
 
-await new Command('planted')
-  .description('Plants one defect after the other and expects each of its named tests to fail.')
+await new Command('mutants')
+  .description('Tries one defect after the other and expects each of its named tests to fail.')
   .option('--only <name>', 'only defects whose name contains this; may be repeated', collect, [])
   .option('--faults', 'defects that the rounds of `npm run faults` have to catch, one for each group', false)
-  .option('--list', 'list the defects and plant nothing', false)
-  .action(planted)
+  .option('--list', 'list the defects and try none', false)
+  .action(mutants)
   .parseAsync();
 
 function collect(value: string, before: readonly string[]): string[] {
   return [...before, value];
 }
 
-async function planted({ only, list, faults }: Options): Promise<void> {
+async function mutants({ only, list, faults }: Options): Promise<void> {
   const matches = ({ name }: Change) => only.length === 0 || only.some((part) => name.includes(part));
   const wanted = faults ? [] : defects.filter(matches);
   const wantedOfFaults = faults || list ? faultDefects.filter(matches) : [];
@@ -63,13 +63,13 @@ async function planted({ only, list, faults }: Options): Promise<void> {
   const tree = await copyTree(root);
   await shutdown.add(tree.remove);
   try {
-    if (faults) return await plantForFaults(tree, wantedOfFaults);
+    if (faults) return await tryFaults(tree, wantedOfFaults);
     const red = await redWithout(tree, wanted);
     const verdicts: Verdict[] = [];
-    for (const defect of wanted) verdicts.push(await plant(tree, defect, red));
+    for (const defect of wanted) verdicts.push(await attempt(tree, defect, red));
     console.log(table(['defect', 'caught by', 'seconds'], verdicts.map(row)));
     const missed = verdicts.filter((verdict) => !caught(verdict)).length;
-    console.log(`\n${verdicts.length} planted, ${verdicts.length - missed} caught, ${missed} survived.`);
+    console.log(`\n${verdicts.length} tried, ${verdicts.length - missed} caught, ${missed} survived.`);
     process.exitCode = missed === 0 ? 0 : 1;
   } finally {
     await shutdown.stop();
@@ -77,7 +77,7 @@ async function planted({ only, list, faults }: Options): Promise<void> {
 }
 
 /** Plays the rounds that have to show each of them. */
-async function plantForFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<void> {
+async function tryFaults(tree: Tree, wanted: readonly FaultDefect[]): Promise<void> {
   const rows: string[][] = [];
   for (const defect of wanted) {
     const found = await tree.withDefect(defect, () => playFault(tree.folder, defect.fault));
@@ -106,13 +106,13 @@ async function redWithout(tree: Tree, wanted: readonly Defect[]): Promise<TestRu
   return (await runTests(tree.folder, all)).filter(({ outcome }) => outcome !== 'passed');
 }
 
-/** @param red tests that fail anyway: a defect that names one of them is not planted, and counts as missed */
-async function plant(tree: Tree, defect: Defect, red: readonly TestRun[]): Promise<Verdict> {
+/** @param red tests that fail anyway: a defect that names one of them is not tried, and counts as missed */
+async function attempt(tree: Tree, defect: Defect, red: readonly TestRun[]): Promise<Verdict> {
   const broken = red.filter(({ file, test }) =>
     defect.caughtBy.some((catchers) => catchers.file === file && catchers.tests.includes(test)),
   );
   if (broken.length > 0) {
-    say(`NOT PLANTED  ${defect.name}: red without it`);
+    say(`NOT TRIED  ${defect.name}: red without it`);
     for (const run of broken) say(`  ${line(run)}`);
     return { defect, runs: [], seconds: 0 };
   }

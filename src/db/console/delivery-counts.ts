@@ -17,13 +17,13 @@ const MOST_MEASURED = 2_000;
 export const IN_ORDER: Readonly<Record<string, string>> = { enable_sort: 'off', enable_bitmapscan: 'off' };
 
 /** Which time, and how finely. */
-export interface FigureRange {
+export interface CountRange {
   readonly since: Date;
   readonly stepSeconds: number;
 }
 
 /** Deliveries made within one step, by what has become of them. */
-export interface FigureStep {
+export interface CountStep {
   /** When it begins. */
   readonly at: Date;
   readonly delivered: number;
@@ -34,9 +34,9 @@ export interface FigureStep {
 }
 
 /** What was found. */
-export interface Figures {
+export interface DeliveryCounts {
   /** In order; steps without a delivery are left out. */
-  readonly steps: readonly FigureStep[];
+  readonly steps: readonly CountStep[];
   /** False if there are more deliveries than {@link MOST_LOOKED_AT}: the oldest are missing. */
   readonly whole: boolean;
   /** Of the latest attempts, in milliseconds; null where there were none. */
@@ -61,8 +61,8 @@ function newest(sql: Sql, webhooks: readonly number[], since: Date, most: number
 }
 
 /** The query of the bars, not sent yet. */
-export function selectSteps(sql: Sql, webhooks: readonly number[], { since, stepSeconds }: FigureRange) {
-  return sql<FigureStep[]>`
+export function selectSteps(sql: Sql, webhooks: readonly number[], { since, stepSeconds }: CountRange) {
+  return sql<CountStep[]>`
     select to_timestamp(floor(extract(epoch from created_at) / ${stepSeconds}::float8) * ${stepSeconds}::float8) as at,
            count(*) filter (where state = 'delivered')::int as delivered,
            count(*) filter (where state in ('pending', 'retrying'))::int as waiting,
@@ -91,8 +91,12 @@ async function inOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<Rows>): 
   });
 }
 
-/** Reads the figures of a time that ends now. */
-export async function readFigures(sql: Pool, eshopId: number, range: FigureRange): Promise<Figures> {
+/** Reads the counts of a time that ends now. */
+export async function readDeliveryCounts(
+  sql: Pool,
+  eshopId: number,
+  range: CountRange,
+): Promise<DeliveryCounts> {
   const rows = await sql<{ id: number }[]>`
     select id from webhooks where eshop_id = ${eshopId} and deleted_at is null order by id`;
   const webhooks = rows.map(({ id }) => id);

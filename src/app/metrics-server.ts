@@ -1,4 +1,4 @@
-/** The port on which every process, whatever its role, shows its figures and its health. */
+/** The port on which every process, whatever its role, shows its metrics and its health. */
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { ApiEnv } from '../api/deps.ts';
@@ -6,29 +6,29 @@ import { systemRoutes } from '../api/system.ts';
 import type { Config } from '../config/config.ts';
 import { createPool, type Pool, poolUse } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
-import { readDatabaseFigures } from '../figures/database-figures.ts';
-import { type Figures, watchProcess } from '../figures/figures.ts';
-import { metricsPage } from '../figures/page.ts';
 import { type HttpServer, listen, PortInUse } from '../http/http-server.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
 import { version } from '../lib/version.ts';
 import { started } from '../log/log.ts';
+import { readDatabaseMetrics } from '../metrics/database-metrics.ts';
+import { type Metrics, watchProcess } from '../metrics/metrics.ts';
+import { metricsPage } from '../metrics/page.ts';
 
 /** What is shown. */
-export interface FiguresOptions {
+export interface MetricsServerOptions {
   readonly config: Config;
   readonly databaseUrl: string;
   /** Its connections are counted. */
   readonly sql: Pool;
-  readonly figures: Figures;
+  readonly metrics: Metrics;
   readonly own: OwnEndpoints;
   readonly temporalState: () => 'up' | 'down' | 'unknown';
-  /** Where Temporal's SDK shows its own figures; null where it does not run. */
+  /** Where Temporal's SDK shows its own metrics; null where it does not run. */
   readonly sdkUrl: string | null;
   readonly log: Logger;
 }
 
-/** Where people look for the figures of a Node program; taken when it is free and no other is configured. */
+/** Where people look for the metrics of a Node program; taken when it is free and no other is configured. */
 const USUAL_PORT = 9464;
 /** For a statement, and for a connection, in milliseconds: whoever asks does not wait for either. */
 const STATEMENT_MS = 1_000;
@@ -40,8 +40,8 @@ const CONNECT_MS = 2_000;
  * @throws UserError when the port is taken
  * @returns the address: `http://host:port`
  */
-export async function startFigures(options: FiguresOptions, shutdown: Shutdown): Promise<string> {
-  const { config, databaseUrl, sql, figures, own, temporalState, sdkUrl, log } = options;
+export async function startMetricsServer(options: MetricsServerOptions, shutdown: Shutdown): Promise<string> {
+  const { config, databaseUrl, sql, metrics, own, temporalState, sdkUrl, log } = options;
   const { HOST, METRICS_PORT, ROLE } = config.settings;
   const healthSql = createPool(databaseUrl, 1);
   const readSql = createPool(databaseUrl, 1, {
@@ -50,21 +50,21 @@ export async function startFigures(options: FiguresOptions, shutdown: Shutdown):
     connectMs: CONNECT_MS,
   });
   for (const pool of [healthSql, readSql]) await shutdown.add(() => pool.end({ timeout: 5 }));
-  watchProcess(figures);
-  figures.info.set({ version, role: ROLE }, 1);
+  watchProcess(metrics);
+  metrics.info.set({ version, role: ROLE }, 1);
   const refresh = [
-    readDatabaseFigures(figures, readSql),
-    () => showConnections(figures, sql),
+    readDatabaseMetrics(metrics, readSql),
+    () => showConnections(metrics, sql),
     () => {
       const state = temporalState();
-      if (state !== 'unknown') figures.temporalUp.set(state === 'up' ? 1 : 0);
+      if (state !== 'unknown') metrics.temporalUp.set(state === 'up' ? 1 : 0);
     },
   ];
 
   const app = new Hono<ApiEnv>();
   app.get('/metrics', async (c) => {
-    c.header('content-type', figures.registry.contentType);
-    return c.body(await metricsPage({ figures, refresh, sdkUrl }));
+    c.header('content-type', metrics.registry.contentType);
+    return c.body(await metricsPage({ metrics, refresh, sdkUrl }));
   });
   app.route('/', systemRoutes({ healthSql, temporalState, version }));
   const { url, close } = await listenSomewhere(app, HOST, METRICS_PORT);
@@ -92,9 +92,9 @@ async function listenSomewhere(
   }
 }
 
-function showConnections(figures: Figures, sql: Pool): void {
+function showConnections(metrics: Metrics, sql: Pool): void {
   const { most, open, busy } = poolUse(sql);
-  figures.connections.set({ state: 'busy' }, busy);
-  figures.connections.set({ state: 'idle' }, open - busy);
-  figures.connectionsMost.set(most);
+  metrics.connections.set({ state: 'busy' }, busy);
+  metrics.connections.set({ state: 'idle' }, open - busy);
+  metrics.connectionsMost.set(most);
 }

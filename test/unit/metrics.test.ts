@@ -1,20 +1,20 @@
 /** The series that a process shows. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { countDeliveries } from '../../src/figures/delivery-figures.ts';
-import { createFigures, statusClass } from '../../src/figures/figures.ts';
-import { countRounds } from '../../src/figures/worker-figures.ts';
+import { countDeliveries } from '../../src/metrics/delivery-metrics.ts';
+import { createMetrics, statusClass } from '../../src/metrics/metrics.ts';
+import { countRounds } from '../../src/metrics/worker-metrics.ts';
 import { repairsMade } from '../../src/reconciler/verdict.ts';
-import { sampleOf, samplesOf } from '../support/figures.ts';
-import { figuresTable } from '../support/figures-table.ts';
+import { sampleOf, samplesOf } from '../support/metrics.ts';
+import { metricsTable } from '../support/metrics-table.ts';
 
 test('the table of the series is what is defined', () => {
   const document = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
-  expect(document).toContain(`\n${figuresTable()}\n`);
+  expect(document).toContain(`\n${metricsTable()}\n`);
 });
 
 test('what is counted starts at zero, and what is not known is not shown', async () => {
-  const samples = samplesOf(await createFigures().registry.metrics());
+  const samples = samplesOf(await createMetrics().registry.metrics());
   expect(sampleOf(samples, 'waybill_attempts_total', { status: '5xx' })).toBe(0);
   const labels = { outcome: 'expired', kind: 'CREATE_STOCK_MOVEMENT_QUALITY_RELEASE' };
   expect(sampleOf(samples, 'waybill_deliveries_total', labels)).toBe(0);
@@ -24,18 +24,18 @@ test('what is counted starts at zero, and what is not known is not shown', async
 });
 
 test('many that ended alike are counted at once', async () => {
-  const figures = createFigures();
-  countDeliveries(figures).ended('CREATE_ORDER', 'canceled', 3);
-  const samples = samplesOf(await figures.registry.metrics());
+  const metrics = createMetrics();
+  countDeliveries(metrics).ended('CREATE_ORDER', 'canceled', 3);
+  const samples = samplesOf(await metrics.registry.metrics());
   expect(sampleOf(samples, 'waybill_deliveries_total', { outcome: 'canceled', kind: 'CREATE_ORDER' })).toBe(
     3,
   );
 });
 
 test('the loops of the relay start at zero too', async () => {
-  const figures = createFigures();
-  countRounds(figures);
-  const samples = samplesOf(await figures.registry.metrics());
+  const metrics = createMetrics();
+  countRounds(metrics);
+  const samples = samplesOf(await metrics.registry.metrics());
   expect(sampleOf(samples, 'waybill_relay_rounds_total', { loop: 'recoveries', result: 'failed' })).toBe(0);
 });
 

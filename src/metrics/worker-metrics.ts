@@ -5,16 +5,16 @@ import type { Counts } from '../reconciler/counts.ts';
 import { repairsMade } from '../reconciler/verdict.ts';
 import { type Round, rounds } from '../relay/loop.ts';
 import { type RelayLoop, relayLoops } from '../relay/relay.ts';
-import type { Figures } from './figures.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Counts the steps of the relay's loops. */
-export function countRounds({ rounds: counted }: Figures): (loop: RelayLoop, result: Round) => void {
+export function countRounds({ rounds: counted }: Metrics): (loop: RelayLoop, result: Round) => void {
   for (const loop of relayLoops) for (const result of rounds) counted.inc({ loop, result }, 0);
   return (loop, result) => counted.inc({ loop, result });
 }
 
 /** Counts repairs as well as whoever counts them already. */
-export function countMends({ mends }: Figures, counts: Counts): Counts {
+export function countMends({ mends }: Metrics, counts: Counts): Counts {
   for (const { kind, action } of repairsMade) mends.inc({ kind, action }, 0);
   return {
     add(repair) {
@@ -26,7 +26,7 @@ export function countMends({ mends }: Figures, counts: Counts): Counts {
 }
 
 /** Counts what becomes of each try to send a mail. One that is given up since the process stops is not one. */
-export function countMails({ mails }: Figures, mailer: Mailer): Mailer {
+export function countMails({ mails }: Metrics, mailer: Mailer): Mailer {
   return {
     async send(mail, signal) {
       try {

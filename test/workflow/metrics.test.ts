@@ -1,9 +1,9 @@
-/** The figures of a worker: each is seen to move by what it measures. */
+/** The metrics of a worker: each is seen to move by what it measures. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OwnFault } from '../../src/attempt/own-fault.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
-import { sampleOf, samplesOf } from '../support/figures.ts';
+import { sampleOf, samplesOf } from '../support/metrics.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 
 let stack: DeliveryStack;
@@ -14,7 +14,7 @@ let interruptions = 0;
 
 beforeAll(async () => {
   receiver = await createReceiver();
-  stack = await startDeliveryStack('figures', {
+  stack = await startDeliveryStack('metrics', {
     policy: { maxRetries: 2 },
     reconciling: { intervalMs: 200, graceMs: 1_000 },
     mailer: {
@@ -43,7 +43,7 @@ afterAll(async () => {
 type Labels = Readonly<Record<string, string>>;
 
 async function value(name: string, labels: Labels = {}): Promise<number> {
-  return sampleOf(samplesOf(await stack.figures.registry.metrics()), name, labels) ?? Number.NaN;
+  return sampleOf(samplesOf(await stack.metrics.registry.metrics()), name, labels) ?? Number.NaN;
 }
 
 /** By how much each of these has risen while something was done. */

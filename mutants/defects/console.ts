@@ -66,7 +66,7 @@ export const consoleDefects: readonly Defect[] = [
   },
   {
     name: 'console-policy-weakened',
-    file: 'src/look/secured.ts',
+    file: 'src/theme/secured.ts',
     text: 'scriptSrc: ["\'self\'"]',
     replacement: 'scriptSrc: ["\'self\'", "\'unsafe-inline\'"]',
     noticed: 'What slips into a page is run.',
@@ -176,14 +176,14 @@ export const consoleDefects: readonly Defect[] = [
     caughtBy: [{ file: security, tests: ['what belongs to another e-shop does not exist'] }],
   },
   {
-    name: 'console-figures-of-others',
-    file: 'src/db/console/figures.ts',
+    name: 'console-counts-of-others',
+    file: 'src/db/console/delivery-counts.ts',
     text: `where eshop_id = \${eshopId} and deleted_at is null order by id`,
     replacement: `where \${eshopId}::int is not null and deleted_at is null order by id`,
     noticed: 'The chart of an e-shop counts the deliveries of all.',
     caughtBy: [
       {
-        file: 'test/db/console-figures.test.ts',
+        file: 'test/db/console-counts.test.ts',
         tests: [
           'deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for',
         ],

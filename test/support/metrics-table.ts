@@ -1,9 +1,9 @@
 /** The table of the series, as docs/operating.md has it. */
-import { createFigures } from '../../src/figures/figures.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 
 /** One row per series, in the order of their definition. */
-export function figuresTable(): string {
-  const { registry, ...series } = createFigures();
+export function metricsTable(): string {
+  const { registry, ...series } = createMetrics();
   const rows = Object.values(series).map((metric) => {
     const { name, help, labelNames } = described(metric);
     const labels = labelNames.map((label) => `\`${label}\``).join(', ');

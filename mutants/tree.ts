@@ -1,4 +1,4 @@
-/** A copy of the repository in which defects can be planted. */
+/** A copy of the repository that mutants are tried in. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ export interface Tree {
  * @param root the folder of the repository
  */
 export async function copyTree(root: string): Promise<Tree> {
-  const folder = await mkdtemp(join(tmpdir(), 'waybill-planted-'));
+  const folder = await mkdtemp(join(tmpdir(), 'waybill-mutants-'));
   const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
   const { stdout } = await promisify(execFile)('git', listed, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
   for (const file of stdout.split('\0').filter((name) => name !== '')) {
