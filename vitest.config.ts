@@ -15,43 +15,37 @@ const SYSTEM = [
   tests('receiver/{package,postgres-store,recipe-servers,recipes,shown}'),
   tests('workflow/embedded-temporal'),
 ];
+const UNIT = [tests('unit/**/*')];
 
-/** Each file of these has its process to itself, because it stops workers of its own. */
-const ALONE = [tests('{cli,console,e2e,receiver,replay,workflow}/**/*')];
-
-const common = {
+/** Of tests on the servers that the set-up starts: what they wait for comes at once, unless the machine is busy. */
+export const served = {
   pool: 'forks' as const,
+  globalSetup: ['test/support/global-setup.ts'],
   testTimeout: 90_000,
   hookTimeout: 120_000,
-  // What is polled comes at once, unless the machine is busy.
   expect: { poll: { timeout: 60_000 } },
 };
-
-/** Of every run. */
-export const run = {
-  pool: 'forks' as const,
-  // The tests wait more than they compute.
-  maxWorkers: Math.max(5, Math.ceil(availableParallelism() / 2)),
-  globalSetup: ['test/support/global-setup.ts'],
-};
+// Loading what the files import anew for each takes as long as many of them run.
+const sharing = { isolate: false };
 
 export default defineConfig({
   test: {
-    ...run,
+    pool: 'forks',
+    // The tests wait more than they compute.
+    maxWorkers: Math.max(5, Math.ceil(availableParallelism() / 2)),
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { ...common, name: 'alone', include: ALONE, exclude: SYSTEM } },
+      { test: { name: 'unit', pool: 'forks', ...sharing, testTimeout: 90_000, include: UNIT } },
       {
         test: {
-          ...common,
-          name: 'sharing',
-          // Loading what the files import anew for each takes as long as many of them run.
-          isolate: false,
+          name: 'served',
+          ...served,
+          ...sharing,
           include: [tests('**/*')],
-          exclude: [...ALONE, ...SYSTEM],
+          exclude: [...UNIT, ...SYSTEM],
         },
       },
-      { test: { ...common, name: 'system', include: SYSTEM } },
+      { test: { name: 'system', ...served, include: SYSTEM } },
     ],
   },
 });
