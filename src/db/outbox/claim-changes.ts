@@ -4,7 +4,11 @@
  */
 import { MAX, NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
-import { type ClaimedDelivery, leaseEnd, readableId } from './outbox.ts';
+import { leasesOf } from './lease.ts';
+import { type ClaimedDelivery, leaseEnd } from './outbox.ts';
+
+/** Renews the claims on changes, or gives them back. */
+export const { renew: renewChanges, release: releaseChanges } = leasesOf('outbox');
 
 /** A change of a webhook, on its way to the open deliveries. */
 export interface WebhookChange {
@@ -51,7 +55,7 @@ export type ToldDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
 export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<ToldDelivery[]> {
   const { webhookId, toldId, untilId } = change;
   return await sql<ToldDelivery[]>`
-    select d.id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)} from deliveries d
+    select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d
     where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying')
       and (d.dispatched_at is not null or d.claimed_until is not null) and d.batch_id is null
       and d.id > ${toldId ?? NIL}::uuid and d.id <= ${untilId ?? MAX}::uuid
@@ -159,17 +163,4 @@ export async function claimReleaseChanges(sql: Sql, limit: number): Promise<Rele
 /** Removes changes that have been made known. */
 export async function removeChanges(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`delete from outbox where id = any(${[...ids]}::bigint[])`;
-}
-
-/** Renews the claim on those of them that are still there. */
-export async function renewChanges(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql`
-    update outbox set claimed_until = ${leaseEnd(sql)}
-    where id = any(${[...ids]}::bigint[]) and claimed_until is not null`;
-}
-
-/** Gives claimed changes back at once. */
-export async function releaseChanges(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update outbox set claimed_until = null where id = any(${[...ids]}::bigint[])`;
 }

@@ -5,23 +5,22 @@
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
+import type { WebhookForm } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
-import { readableId } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import { countedIn, handingBack, heldBy } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
+import { formColumns } from './columns.ts';
 
 /** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
-export interface DeliveryForAttempt {
+export interface DeliveryForAttempt extends WebhookForm {
   readonly id: string;
   readonly eventId: string;
   readonly eshopId: number;
   readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
-  /** Whether the workflow that may attempt it has a readable id. */
-  readonly readableId: boolean;
   readonly state: StoredState;
   readonly attemptsMade: number;
   readonly windowStartedAt: Date | null;
@@ -47,16 +46,12 @@ export interface DeliveryForAttempt {
   readonly recoveryId: string | null;
   /** The place in a trace that it comes from. */
   readonly traceparent: string | null;
-  readonly url: string;
   /** The host that the URL names; null where it names none. */
   readonly receiverHost: string | null;
-  readonly method: 'POST' | 'GET';
   readonly active: boolean;
   readonly generation: number;
   /** Since when the generation is this one; null where it never rose. */
   readonly generationAt: Date | null;
-  readonly payloadVersion: 'v2' | 'v21';
-  readonly parameters: { readonly withPackingLists?: boolean } | null;
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
   readonly previousSecretUntil: Date | null;
@@ -71,13 +66,13 @@ export interface DeliveryForAttempt {
 
 /** Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. */
 const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
-    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.state, d.attempts_made,
+    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.state, d.attempts_made,
            d.window_started_at,
            d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
-           w.url, w.host as receiver_host, w.method, w.active, w.generation, w.generation_at, w.payload_version, w.parameters, w.secret, w.previous_secret,
+           ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.secret, w.previous_secret,
            w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, clock_timestamp() as now
     from deliveries d
     join webhooks w on w.id = d.webhook_id
@@ -111,9 +106,6 @@ export async function loadOfBatch(
   });
 }
 
-/** Who begins attempts: a batch, or the workflow of a delivery, which has a readable id or not. */
-export type Beginner = BatchRun | { readonly readableId: boolean };
-
 /** An attempt that is to begin. */
 export interface NewAttempt {
   readonly deliveryId: string;
@@ -131,20 +123,17 @@ export interface BegunAttempt {
 /**
  * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded
  * is begun again under the same number. With its first attempt a delivery has been dispatched.
- * @param by the batch that holds the deliveries, or the workflow of one: then no batch may hold it, and it must be the one
- * that the delivery was last claimed for
+ * @param batch the one that holds the deliveries; null: the workflow of one begins it, and no batch may hold it
  * @returns by delivery; missing where the number already has its result, the webhook is no longer the one that was read,
  * the delivery has ended, an operator has stopped it, or somebody else holds it
  */
 export async function beginAttempts(
   sql: Sql,
   attempts: readonly NewAttempt[],
-  by: Beginner,
+  batch: BatchRun | null,
 ): Promise<Map<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
-  const batch = 'run' in by ? by : null;
-  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid
-    ${'run' in by ? sql`` : sql`and coalesce(d.readable_id, false) = ${by.readableId}`}`;
+  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid`;
   const ids = attempts.map(({ deliveryId }) => deliveryId);
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (
