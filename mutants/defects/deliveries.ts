@@ -21,7 +21,7 @@ export const deliveryDefects: readonly Defect[] = [
     name: 'exempt-range-lets-every-address-of-a-name-through',
     file: 'src/delivery/connector.ts',
     text: '.filter(({ address }) => guard.refusal(address, port) === null)',
-    replacement: ".filter(({ address }) => address !== '')",
+    replacement: '.filter(({ address }) => address !== "")',
     noticed: 'A name with one exempt address opens connections to its private ones.',
     caughtBy: [
       {
@@ -47,7 +47,7 @@ export const deliveryDefects: readonly Defect[] = [
   },
   {
     name: 'cursor-waits-for-nobody',
-    file: 'src/db/settled.ts',
+    file: 'src/db/low-water-mark.ts',
     text: 'least(clock_timestamp(), min(xact_start))',
     replacement: 'coalesce(clock_timestamp(), min(xact_start))',
     noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',

@@ -16,16 +16,13 @@ export const tenantDefects: readonly Defect[] = [
     ],
   },
   {
-    name: 'console-steers-others',
+    name: 'console-acts-on-others',
     file: 'src/console/deliveries/routes.tsx',
     text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.\n    await c.var.api.get(One, \`/v21/deliveries/\${piece(id)}\`);\n`,
     replacement: '',
     noticed: 'An e-shop gives up the deliveries of another.',
     caughtBy: [
-      {
-        file: 'test/console/security.test.ts',
-        tests: ['what belongs to another e-shop does not exist'],
-      },
+      { file: 'test/console/security.test.ts', tests: ['what belongs to another e-shop does not exist'] },
     ],
   },
   {
@@ -35,10 +32,7 @@ export const tenantDefects: readonly Defect[] = [
     replacement: `from \${table} t where t.eshop_id is not null and \${eshopId}::int is not null \${behind}`,
     noticed: 'An e-shop sees the orders of every other.',
     caughtBy: [
-      {
-        file: 'test/console/security.test.ts',
-        tests: ['what belongs to another e-shop does not exist'],
-      },
+      { file: 'test/console/security.test.ts', tests: ['what belongs to another e-shop does not exist'] },
     ],
   },
   {

@@ -172,10 +172,12 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   ];
   return new Map(
     await Promise.all(
-      files.map(async ([path, source]): Promise<[string, string]> => [
-        path,
-        isKept(path) ? await formatted(path, source) : source,
-      ]),
+      files.map(
+        async ([path, source]): Promise<[string, string]> => [
+          path,
+          isKept(path) ? await formatted(path, source) : source,
+        ],
+      ),
     ),
   );
 }

@@ -5,7 +5,7 @@
 import type postgres from 'postgres';
 import { pageOf } from '../../../src/api/pagination.ts';
 import { type EventFilter, selectCountOfEvents, selectEvents } from '../../../src/db/event-log.ts';
-import type { Part } from '../../../src/db/id-range.ts';
+import type { Slice } from '../../../src/db/id-range.ts';
 import type { Pool } from '../../../src/db/pool.ts';
 import {
   type AllDeliveriesFilter,
@@ -39,8 +39,8 @@ const ASKED: Readonly<Record<Direction, { page?: number; items?: number; after?:
   cursor: { after: BEGINNING },
 };
 
-/** The same as a part of the list. */
-function partOf(direction: Direction): Part {
+/** The same as a slice of the list. */
+function sliceOf(direction: Direction): Slice {
   const { limit, offset } = pageOf(ASKED[direction]);
   return direction === 'cursor'
     ? { limit: limit + 1, after: BEGINNING, before: idAt(new Date()) }
@@ -106,7 +106,7 @@ function deliveriesQuery(
     list: 'deliveries',
     filters,
     queries: (direction) => [
-      selectAllDeliveries(sql, eshopId, filter, partOf(direction)),
+      selectAllDeliveries(sql, eshopId, filter, sliceOf(direction)),
       ...(direction !== 'cursor' ? [selectCountOfAll(sql, eshopId, filter)] : []),
     ],
   };
@@ -117,7 +117,7 @@ function eventsQuery(sql: Pool, eshopId: number, filters: readonly string[], fil
     list: 'events',
     filters,
     queries: (direction) => [
-      selectEvents(sql, eshopId, filter, partOf(direction)),
+      selectEvents(sql, eshopId, filter, sliceOf(direction)),
       ...(direction !== 'cursor' ? [selectCountOfEvents(sql, eshopId, filter)] : []),
     ],
   };
