@@ -6,8 +6,8 @@ import { LONGEST_NAME, LONGEST_REASON, type SteeringAction } from '../domain/ste
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { account } from './account.ts';
 import { bulkOptions, bulkSchema, isNamed } from './bulk-options.ts';
+import { account } from './options.ts';
 import { type Answer, steerDeliveries } from './steer-deliveries.ts';
 
 const verbs: readonly {
