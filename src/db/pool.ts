@@ -3,7 +3,7 @@
  * decimal string, `timestamptz` as `Date`, JSON untouched.
  */
 import postgres from 'postgres';
-import { tlsWishOf } from './tls-wish.ts';
+import { tlsModeOf } from './tls-mode.ts';
 import { openSocket, type SocketDeadlines, SocketGroup } from './watched-socket.ts';
 
 /** A pool or a transaction: what every query function takes first. */
@@ -37,12 +37,6 @@ const PROBES_OF_THE_SERVER = { tcp_keepalives_idle: 10, tcp_keepalives_interval:
  * which costs several times what such a statement costs; whoever executes a plan leaves out the same partitions.
  */
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
-
-/**
- * What this release knows of: the database lets it begin attempts of deliveries whose workflows have readable ids (migration
- * 0111).
- */
-const KNOWN = { 'waybill.readable_ids': 'on' };
 
 /** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
 const LONGEST_BACKOFF_S = 1;
@@ -81,7 +75,7 @@ export function poolUse(sql: Pool): PoolUse {
  */
 export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlines> = {}): Pool {
   const { statementMs, lockMs, ...socketDeadlines } = { ...DEADLINES, ...deadlines };
-  const tls = tlsWishOf(url);
+  const tls = tlsModeOf(url);
   const group = new SocketGroup();
   const options = {
     max,
@@ -91,7 +85,6 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
       application_name: 'waybill',
       ...PROBES_OF_THE_SERVER,
       ...PLANNING,
-      ...KNOWN,
       ...(statementMs === null ? {} : { statement_timeout: statementMs }),
       ...(lockMs === null ? {} : { lock_timeout: lockMs }),
     },

@@ -82,10 +82,9 @@ test('takes all of several webhooks and e-shops', async () => {
   expect(claim).toEqual(await byTurns());
 });
 
-test('what it takes is under a lease, and says which workflow id it has', async () => {
+test('what it takes is under a lease', async () => {
   await (await shop()).fire(3);
-  const claimed = await claimFew(database.sql, LIMITS);
-  expect(claimed?.deliveries.map(({ readableId }) => readableId)).toEqual([true, true, true]);
+  expect((await claimFew(database.sql, LIMITS))?.deliveries).toHaveLength(3);
   expect((await few())?.deliveries).toEqual([]);
   expect(await few()).toEqual(await byTurns());
 });

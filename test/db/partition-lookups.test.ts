@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { markDispatched, releaseDeliveries, renewDeliveries } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
-import { closedAmong, owedAmong } from '../../src/db/reconciliation.ts';
+import { closedAmong, dispatchedAmong } from '../../src/db/reconciliation.ts';
 import { listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import {
   type AttemptRecord,
@@ -103,15 +103,14 @@ const result = (): AttemptRecord => ({
 const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   loadForAttempt: (tx) => loadForAttempt(tx, id),
   loadOfBatch: (tx) => loadOfBatch(tx, BATCH, [id]),
-  beginAttempts: (tx) =>
-    beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], { readableId: false }),
+  beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], null),
   recordAttempts: (tx) => recordAttempts(tx, [result()], null),
   'handBack of some': (tx) => handBack(tx, { id: BATCH, run: BATCH }, [id]),
   putBack: (tx) => putBack(tx, { id: BATCH, run: BATCH }, [id]),
   markDispatched: (tx) => markDispatched(tx, [id]),
   renewDeliveries: (tx) => renewDeliveries(tx, [id]),
   releaseDeliveries: (tx) => releaseDeliveries(tx, [id]),
-  owedAmong: (tx) => owedAmong(tx, [id]),
+  dispatchedAmong: (tx) => dispatchedAmong(tx, [id]),
   closedAmong: (tx) => closedAmong(tx, [id]),
   spendRetries: (tx) => spendRetries(tx, id, 1),
   deferAttempt: (tx) => deferAttempt(tx, id, 1, 1_000),

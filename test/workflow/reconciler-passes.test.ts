@@ -6,9 +6,9 @@ import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import {
   claimLateDeliveries,
   claimLateMails,
-  owedDeliveries,
-  owedMails,
-  owedReleases,
+  dispatchedDeliveries,
+  pendingReleases,
+  unsentMails,
 } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
@@ -65,7 +65,7 @@ async function lostDeliveries(stack: DeliveryStack, count: number): Promise<stri
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await stack.fireOne(`order ${index}`));
   // All at the same microsecond: a page that goes on by the time alone would begin again and again.
-  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute', readable_id = true`;
+  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute'`;
   return ids;
 }
 const idsOf = (repairs: readonly { name: Readonly<Record<string, unknown>> }[]) =>
@@ -234,10 +234,10 @@ test('what is late, and everything, is found by the indexes made for it', async 
     const found = new Map<string, number>();
     for (const [index, ask] of [
       ['deliveries_by_next_step', () => claimLateDeliveries(reserved, 1_000, 10)],
-      ['deliveries_by_next_step', () => owedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
+      ['deliveries_by_next_step', () => dispatchedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
       ['deactivations_unmailed', () => claimLateMails(reserved, 1_000, 10)],
-      ['deactivations_unmailed', () => owedMails(reserved, options)],
-      ['orders_to_be_released', () => owedReleases(reserved, { ...options, lateOnly: true })],
+      ['deactivations_unmailed', () => unsentMails(reserved, options)],
+      ['orders_to_be_released', () => pendingReleases(reserved, { ...options, lateOnly: true })],
     ] as const) {
       const before = (await scans()).get(index) ?? 0;
       await ask();
@@ -256,7 +256,7 @@ test('a held delivery whose workflow an older release has left unable to go on i
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.sql`
-    update deliveries set dispatched_at = now() - interval '1 minute', readable_id = true, operator_stop = 'hold'
+    update deliveries set dispatched_at = now() - interval '1 minute', operator_stop = 'hold'
     where id = ${id}`;
   const workflow = stack.client.workflow.getHandle(stack.workflowId(id));
   // Each of its steps fails, like those of a history that the present code does not continue.

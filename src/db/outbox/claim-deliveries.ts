@@ -137,8 +137,7 @@ export async function claimByTurns(sql: Sql, limits: ClaimLimits): Promise<Claim
       order by c.place limit (
         select greatest(r.size, least(r.for_first, (select count(*) from candidates where turn = 1))) from room r)),
     claimed as (
-      update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = coalesce(d.batch_id, ${batchId}::uuid),
-        readable_id = d.readable_id or coalesce(d.batch_id, ${batchId}::uuid) is null
+      update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = coalesce(d.batch_id, ${batchId}::uuid)
       from chosen where d.id = chosen.id
       returning ${returned(sql)}, chosen.place)
     select h.count as handed_over, h.ms as hand_over_ms,

@@ -65,8 +65,7 @@ export async function claimFew(sql: Sql, limits: ClaimLimits): Promise<Claim | u
         limit 1 for update skip locked) locked
       where q.claimable and (select few from calm)),
     claimed as (
-      update deliveries d set claimed_until = ${leaseEnd(sql)},
-        readable_id = d.readable_id or d.batch_id is null
+      update deliveries d set claimed_until = ${leaseEnd(sql)}
       from chosen where d.id = chosen.id
       returning ${returned(sql)})
     select calm.few, h.count as handed_over, h.ms as hand_over_ms,

@@ -1,6 +1,6 @@
 /** A claim of deliveries: what it may take, and what it found and took. */
 import type { Sql } from '../pool.ts';
-import { type QueuedDelivery, readableId, receiverHost } from './outbox.ts';
+import { type QueuedDelivery, receiverHost } from './outbox.ts';
 
 /** How much a claim may take. */
 export interface ClaimLimits {
@@ -92,12 +92,11 @@ export const waits = (sql: Sql) => sql`d.dispatched_at is null and d.handed_back
 
 /** Of a delivery `d` that is claimed: what a statement returns of it, for {@link claimedColumns}. */
 export const returned = (sql: Sql) =>
-  sql`d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, ${readableId(sql)}, d.traceparent`;
+  sql`d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, d.traceparent`;
 
 /** The columns of {@link ClaimRow} that tell of a delivery, of what is `claimed`. */
 export const claimedColumns = (sql: Sql) => sql`
-           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id, claimed.readable_id,
-           claimed.traceparent,
+           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id, claimed.traceparent,
            ${receiverHost(sql, sql`claimed.webhook_id`)}`;
 
 /** What the rows of a claim say together. */
@@ -106,8 +105,7 @@ export function claimOf(rows: readonly ClaimRow[]): Claim {
   const deliveries = rows.flatMap((row) => {
     const { id, eshopId, webhookId, eventType, entityId, receiverHost: host, batchId: batch } = row;
     const delivery = { eshopId, webhookId, eventType, entityId, receiverHost: host, batchId: batch };
-    const { readableId: readable, traceparent } = row;
-    return id === null ? [] : [{ id, ...delivery, readableId: readable, traceparent }];
+    return id === null ? [] : [{ id, ...delivery, traceparent: row.traceparent }];
   });
   return {
     deliveries,

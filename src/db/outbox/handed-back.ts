@@ -1,7 +1,7 @@
 /** Deliveries that a batch handed back: each waits in the outbox for a workflow of its own. */
 import type { Sql } from '../pool.ts';
 import { unclaimed } from './claim.ts';
-import { type ClaimedDelivery, leaseEnd, readableId, receiverHost } from './outbox.ts';
+import { type ClaimedDelivery, leaseEnd, receiverHost } from './outbox.ts';
 import { waitingWebhooks } from './waiting-webhooks.ts';
 
 /** A delivery that a batch handed back. */
@@ -94,8 +94,8 @@ export async function claimHandedBack(sql: Sql, limit: number): Promise<HandedBa
       join deliveries d on d.id = t.id
       where ${waiting} and ${unclaimed(sql)}
       for update of d skip locked)
-    update deliveries d set claimed_until = ${leaseEnd(sql)}, readable_id = true
+    update deliveries d set claimed_until = ${leaseEnd(sql)}
     from chosen where d.id = chosen.id
-    returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.attempts_made, d.last_attempt_at, d.last_status,
+    returning d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.last_attempt_at, d.last_status,
       d.last_error, d.next_attempt_at, d.traceparent, ${receiverHost(sql, sql`d.webhook_id`)}`;
 }
