@@ -6,9 +6,9 @@ import { LONGEST_NAME, LONGEST_REASON, type SteeringAction } from '../domain/ste
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { account } from './account.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { bulkOptions, bulkSchema, isNamed } from './bulk-options.ts';
+import { account } from './options.ts';
 
 const verbs: readonly {
   readonly verb: string;

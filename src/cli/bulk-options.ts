@@ -3,9 +3,7 @@ import { Option } from 'commander';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { SEARCHABLE } from '../temporal/operator-questions.ts';
-import { eshopSchema } from './eshop-option.ts';
-import { time } from './time-option.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { eshopSchema, time, webhookNumber } from './options.ts';
 
 const STATES = ['retrying', 'held'] as const;
 

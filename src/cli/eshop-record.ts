@@ -18,11 +18,10 @@ import { type Contract, contractOf } from '../domain/contract.ts';
 import type { EshopRecord } from '../domain/eshop.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { contractRows } from './contract-table.ts';
-import { email, eshopOption, eshopSchema, name } from './eshop-option.ts';
+import { contractRows } from './contract-command.ts';
 import { minute, pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { yesOrNo } from './yes-or-no.ts';
+import { email, eshopOption, eshopSchema, name, yesOrNo } from './options.ts';
 
 const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 const changeSchema = v.pipe(

@@ -1,4 +1,5 @@
 /** `waybill links`: the lists of Temporal's UI that answer what operators ask. */
+
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -10,8 +11,8 @@ import {
   SEARCHABLE,
   type Subject,
 } from '../temporal/operator-questions.ts';
-import { uiUrlOf } from './temporal-ui.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { uiUrlOf } from './open-database.ts';
+import { webhookNumber } from './options.ts';
 
 const ORDER_MESSAGE =
   '--order must not contain quotation marks or backslashes: Temporal cannot search for them.';
@@ -65,4 +66,15 @@ export function linksCommand({ env, print }: CommandContext): Command {
       }
       for (const hint of hints(options, uiUrl)) print(hint);
     });
+}
+
+/** Where the UI of a first instance is. */
+const UI = 'http://127.0.0.1:8233';
+
+/** One line per question in Markdown, with the examples of the documents. */
+export function linksTable(): string {
+  const lines = questionsAbout(EXAMPLE).map(
+    ({ question, query }) => `| [${question}](${listUrl(UI, 'default', query)}) | \`${query}\` |`,
+  );
+  return ['| question | query |', '|---|---|', ...lines].join('\n');
 }

@@ -5,8 +5,8 @@ import { payloadVersions } from '../domain/decimal.ts';
 import { webhookMethods } from '../domain/webhook.ts';
 import { type CommandContext, checked, json } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { eshopOption } from './eshop-option.ts';
 import { listenSchema } from './listen-options.ts';
+import { eshopOption } from './options.ts';
 
 const HELP = `
 Registers one webhook per event type, and removes them when it ends, also on Ctrl-C. If it was killed, the next one on this

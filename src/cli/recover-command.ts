@@ -11,12 +11,11 @@ import { recoverable, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
+import { watchRecovery } from './control-recovery.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
+import { noSuchWebhook, time, webhookNumber } from './options.ts';
 import { formatTime } from './policy-table.ts';
-import { time } from './time-option.ts';
-import { watchRecovery } from './watch-recovery.ts';
-import { noSuchWebhook, webhookNumber } from './webhook-option.ts';
 
 const INCLUDE_MESSAGE = `--include must be some of ${recoverable.join(', ')}, separated by commas.`;
 const optionsSchema = v.pipe(

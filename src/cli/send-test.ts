@@ -7,8 +7,8 @@ import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
 import { version } from '../lib/version.ts';
 import { withDatabase } from './open-database.ts';
+import { noSuchWebhook } from './options.ts';
 import { ownParts } from './own-parts.ts';
-import { noSuchWebhook } from './webhook-option.ts';
 
 /**
  * Makes it.

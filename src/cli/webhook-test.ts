@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { webhookNumber } from './options.ts';
 
 /** Exit codes beside 0 and that of a mistake. */
 const FAILED = 2;
