@@ -1,4 +1,3 @@
-/** A webhook as it is tried out. */
 import type { TriedWebhook } from '../../domain/trial.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns } from './columns.ts';
