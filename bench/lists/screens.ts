@@ -91,7 +91,7 @@ export async function measureScreens(sql: Pool, seeded: Seeded, times: number): 
   const parts = { config, own, sender, sql, healthSql: sql, keys, log };
   const application = await createApplication({ ...parts, temporalState: () => 'unknown' });
   const pages = createConsole(
-    { ...application, steer: null, temporal: null, publicUrl: null },
+    { ...application, requestAction: null, temporal: null, publicUrl: null },
     openAuthenticator(sql),
   );
   const measured: ScreenTime[] = [];

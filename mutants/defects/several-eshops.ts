@@ -135,7 +135,7 @@ export const severalEshopsDefects: readonly Defect[] = [
     ],
   },
   {
-    name: 'warehouse-steers-others',
+    name: 'warehouse-acts-on-others',
     file: 'src/console/all/routes.tsx',
     text: 'owner !== null && (scope === undefined || scope.includes(owner));',
     replacement: 'owner !== null && scope !== null;',

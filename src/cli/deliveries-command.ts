@@ -10,10 +10,10 @@ import { heldBy, type OperatorAction, whoAndWhy } from '../domain/steering.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
+import { addActions } from './action-commands.ts';
 import { pairs, second, table } from './layout.ts';
 import { uiUrlOf, withDatabase } from './open-database.ts';
 import { listOptions, listSchema, time, webhookNumber } from './options.ts';
-import { addSteering } from './steering-commands.ts';
 
 const optionsSchema = v.object({
   ...jsonSchema.entries,
@@ -139,7 +139,7 @@ export function deliveriesCommand(context: CommandContext): Command {
       if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
       if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
     });
-  addSteering(command, context);
+  addActions(command, context);
   addJobs(command, context);
   return command;
 }
@@ -159,7 +159,7 @@ function addJobs(command: Command, { env, print }: CommandContext): void {
     .action(async (written: unknown, given: unknown) => {
       const id = checked(jobIdSchema, written);
       const options = checked(jsonSchema, given);
-      const { showJob } = await import('./bulk-steering.ts');
+      const { showJob } = await import('./bulk-actions.ts');
       await showJob(readSettings(env), id, { print, json: options.json ?? false });
     });
   jobs
@@ -171,7 +171,7 @@ function addJobs(command: Command, { env, print }: CommandContext): void {
     .action(async (written: unknown, given: unknown) => {
       const id = checked(jobIdSchema, written);
       const { reason, ...options } = checked(cancelSchema, given);
-      const { cancelJob } = await import('./bulk-steering.ts');
+      const { cancelJob } = await import('./bulk-actions.ts');
       await cancelJob(readSettings(env), id, { reason, print, json: options.json ?? false });
     });
 }

@@ -15,7 +15,7 @@ import { listen } from '../http/http-server.ts';
 import { UserError } from '../lib/user-error.ts';
 import { version } from '../lib/version.ts';
 import { createLog } from '../log/log.ts';
-import { createSteer } from '../temporal/steer.ts';
+import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
 import { control } from './control-recovery.ts';
 import { pause } from './interruption.ts';
@@ -125,7 +125,7 @@ export async function serveOperatorConsole(
         dnsServers: settings.DNS_SERVERS,
         version,
       });
-      const steering = address === undefined ? null : createSteer(config, sql, address);
+      const requester = address === undefined ? null : createActionRequester(config, sql, address);
       const application = await createApplication({
         config,
         own,
@@ -140,7 +140,7 @@ export async function serveOperatorConsole(
       const pages = createConsole(
         {
           ...application,
-          steer: steering?.steer ?? null,
+          requestAction: requester?.requestAction ?? null,
           temporal: uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql),
           publicUrl: null,
           stopping: signal,
@@ -159,7 +159,7 @@ export async function serveOperatorConsole(
         await server.close();
         await takeBack();
         await sender.close();
-        await steering?.close();
+        await requester?.close();
       }
     },
     CONNECTIONS,

@@ -4,7 +4,7 @@ import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import type { EventForWebhook } from '../domain/payload.ts';
 import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
-import type { TriedWebhook } from '../domain/trial.ts';
+import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
 import type { OperatorDeps } from './operator/deps.ts';
 
@@ -20,12 +20,12 @@ export type SignAgain = (asked: {
   readonly deliveryId: string;
   readonly number: number;
   /** Whose secrets sign. */
-  readonly webhook: TriedWebhook;
+  readonly webhook: WebhookWithSecrets;
   readonly event: EventForWebhook;
 }) => SignedRequest;
 
 /** Asks something of a delivery under way, on behalf of the warehouse. */
-export type Steer = (
+export type RequestAction = (
   action: SteeringAction,
   deliveryId: string,
   order: { readonly by: string; readonly reason: string },
@@ -77,7 +77,7 @@ export interface ConsoleDeps
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
   /** Null where this process knows no Temporal server. */
-  readonly steer: Steer | null;
+  readonly requestAction: RequestAction | null;
   /** Where people reach the console; null where nobody said. */
   readonly publicUrl: string | null;
   /** Aborted once the process is to stop: what is being followed ends. */

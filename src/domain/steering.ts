@@ -1,5 +1,5 @@
 /**
- * What an operator may ask of a delivery under way, and what follows (docs/decisions/0090-operators-steer.md). Pure.
+ * What an operator may ask of a delivery under way, and what follows (docs/decisions/0090-operator-actions.md). Pure.
  */
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
 

@@ -23,7 +23,7 @@ export const listRetried = (webhookId: number): ApiRequest => ({
 });
 
 /** Tries a webhook. */
-export const tryWebhook = (webhookId: number): ApiRequest => ({
+export const sendTest = (webhookId: number): ApiRequest => ({
   method: 'POST',
   operation: '/v21/webhooks/{id}/test',
   path: `/v21/webhooks/${webhookId}/test`,

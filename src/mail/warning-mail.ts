@@ -2,7 +2,7 @@
 import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 import { type MailBlock, mailOf } from './mail-template.ts';
-import { activation, listRetried, noWarnings, readDelivery, tryWebhook } from './requests.ts';
+import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
 /** What the mail tells. */
 export interface Warning {
@@ -69,7 +69,7 @@ function blocksOf(warning: Warning): MailBlock[] {
       ],
     },
     'To test the receiver with a sample, and see immediately what is wrong:',
-    { request: tryWebhook(webhookId) },
+    { request: sendTest(webhookId) },
     deliveryId === null
       ? 'To list the deliveries that are being retried, with the time of the next attempt:'
       : 'To see the delivery with all its attempts, and the time of the next one:',

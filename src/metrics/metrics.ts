@@ -87,8 +87,8 @@ export function createMetrics() {
       'Attempts to send a mail, by outcome: sent, failed (and to be retried), or refused by the mail server.',
       'outcome',
     ),
-    mends: counter(
-      'waybill_mends_total',
+    repairs: counter(
+      'waybill_repairs_total',
       'Repairs made by the reconciler, by kind of record and action.',
       'kind',
       'action',

@@ -84,7 +84,7 @@ export function createPasses(options: PassesOptions): Passes {
         counts.add(done);
         if (done.action === 'woken') woken.push(record.workflowId);
         const { kind, reason, action, name, by, words } = done;
-        log.info({ mended: kind, reason, action, ...name, by, words }, 'repaired');
+        log.info({ repaired: kind, reason, action, ...name, by, words }, 'repaired');
       } catch (error) {
         // This one is refused, and the next may well be taken: it must not stop the others.
         if (!isRefusal(error)) {
@@ -115,7 +115,7 @@ export function createPasses(options: PassesOptions): Passes {
       if (repairs.length > 0 && !dryRun) {
         const tally = createCounts();
         for (const done of repairs) tally.add(done);
-        log.warn({ why, mended: tally.read() }, `reconciled: ${sentence(tally.read())}`);
+        log.warn({ why, repairs: tally.read() }, `reconciled: ${sentence(tally.read())}`);
       }
     }
   }

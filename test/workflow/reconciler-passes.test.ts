@@ -15,9 +15,9 @@ import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes, type PassesOptions } from '../../src/reconciler/passes.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
-import { createSteering } from '../../src/temporal/steering.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
@@ -273,8 +273,8 @@ test('a held delivery whose workflow an older release has left unable to go on i
     },
     60_000,
   );
-  const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
   expect(receiver.requests).toHaveLength(0);
-  await steering.resume(id, { by: 'anna' });
+  await actions.resume(id, { by: 'anna' });
   await stack.untilState(id, 'delivered', 60_000);
 });

@@ -1,6 +1,6 @@
 /** Whose failure the errors of a call are. */
 import { expect, test } from 'vitest';
-import { isOurFailure } from '../../src/delivery/our-failure.ts';
+import { isInternalFailure } from '../../src/delivery/failure-attribution.ts';
 import { LookupError } from '../../src/delivery/resolver.ts';
 
 const evidence = { resolverAnswers: async () => true, hasRoute: async () => false };
@@ -52,12 +52,12 @@ test.each<[string, unknown, boolean]>([
   ['looked up: decided then', new LookupError('shop.example', 'ETIMEOUT', true), true],
   ['looked up, and the name is to blame', new LookupError('shop.example', 'EMFILE', false), false],
   ['one of several was looked up', new AggregateError([new LookupError('a', 'ETIMEOUT', true)]), true],
-])('%s', async (_, error, ours) => {
-  expect(await isOurFailure(error, evidence)).toBe(ours);
+])('%s', async (_, error, internal) => {
+  expect(await isInternalFailure(error, evidence)).toBe(internal);
 });
 
 test('an address that is IPv6 fails by the lack of IPv6 here', async () => {
   const error = socketError('EADDRNOTAVAIL', '2001:db8::1');
-  expect(await isOurFailure(error, evidence)).toBe(true);
-  expect(await isOurFailure(error, { ...evidence, hasRoute: async () => true })).toBe(false);
+  expect(await isInternalFailure(error, evidence)).toBe(true);
+  expect(await isInternalFailure(error, { ...evidence, hasRoute: async () => true })).toBe(false);
 });

@@ -1,8 +1,8 @@
-/** One test request with a sample, answered with what came back (docs/interface.md, W13). */
+/** A test delivery: one request with a sample, answered with what came back (docs/interface.md, W13). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { findTriedWebhook } from '../../db/webhooks/tried.ts';
-import { trialOutcomes } from '../../domain/trial.ts';
+import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import { testOutcomes } from '../../domain/test-delivery.ts';
 import { webhookMethods } from '../../domain/webhook.ts';
 import { createPlaces } from '../budget/places.ts';
 import type { Turns } from '../budget/turns.ts';
@@ -12,7 +12,7 @@ import { ok } from '../envelope.ts';
 import { params } from '../validate.ts';
 import { noSuchWebhook, tag, webhookId, webhookNotFound } from './record.ts';
 
-/** Where webhooks are tried out: such a request waits for a receiver, and takes no turn meanwhile. */
+/** Where test deliveries are asked for: such a request waits for a receiver, and takes no turn meanwhile. */
 export const TEST_PATH = '/v21/webhooks/:id/test';
 
 /** Tests under way at once: each may wait for its receiver for as long as an attempt may last. */
@@ -68,7 +68,7 @@ export const TestResult = v.pipe(
       v.description('Until the status line and the headers arrived, or until the failure.'),
     ),
     outcome: v.pipe(
-      v.picklist(trialOutcomes),
+      v.picklist(testOutcomes),
       v.description(
         '`success`: a 2xx. `gone`: the receiver responded with 410, for which a delivery would deactivate the webhook. `failure`: anything else that counts against the receiver. ' +
           '`inconclusive`: the service itself failed, which says nothing about the receiver; try again.',
@@ -85,7 +85,7 @@ export const TestResult = v.pipe(
 
 /** @param turn of the budget: for what uses the database */
 export function webhookTestRoutes(
-  { sql, trial }: Pick<ApiDeps, 'sql' | 'trial'>,
+  { sql, sendTest }: Pick<ApiDeps, 'sql' | 'sendTest'>,
   turn: Turns['run'],
 ): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
@@ -115,9 +115,9 @@ export function webhookTestRoutes(
       const { eshopId } = c.var.session;
       const { id } = c.req.valid('param');
       const result = await places.run(eshopId, async () => {
-        const webhook = await turn(eshopId, () => findTriedWebhook(sql, eshopId, id));
+        const webhook = await turn(eshopId, () => findWebhookWithSecrets(sql, eshopId, id));
         if (webhook === null) throw webhookNotFound(id);
-        return await trial(webhook);
+        return await sendTest(webhook);
       });
       return ok(c, 'Webhook tested.', result);
     },

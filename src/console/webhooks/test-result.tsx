@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** A test of a webhook: request and response, side by side. */
 import type * as v from 'valibot';
-import type { TestResult } from '../../api/webhooks/trial.ts';
+import type { TestResult } from '../../api/webhooks/test-delivery.ts';
 import { Badge, Code, pretty } from '../parts.tsx';
 import { duration } from '../times.tsx';
 
@@ -13,12 +13,12 @@ function lines(headers: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-export function Trial({ result }: { result: v.InferOutput<typeof TestResult> }) {
+export function TestResultCard({ result }: { result: v.InferOutput<typeof TestResult> }) {
   const { request, response, outcome, durationMs, error } = result;
   return (
-    <section class="card" aria-labelledby="trial" role="status">
+    <section class="card" aria-labelledby="test-result" role="status">
       <div class="top">
-        <h2 id="trial">Test</h2>
+        <h2 id="test-result">Test</h2>
         <p class="acts">
           <span class="quiet">{duration(durationMs)}</span>
           <Badge tone={TONES[outcome]}>{outcome}</Badge>

@@ -21,8 +21,8 @@ import { SOMEBODY, type SteeringAction } from '../domain/steering.ts';
 import { UserError } from '../lib/user-error.ts';
 import { signalWorkflow } from './signal.ts';
 
-/** What steering receives. */
-export interface SteeringDeps {
+/** What operator actions need. */
+export interface OperatorActionsDeps {
   readonly client: Client;
   readonly sql: Pool;
   /** As configured; a delivery with a workflow has its own. */
@@ -30,7 +30,7 @@ export interface SteeringDeps {
 }
 
 /** What an operator may ask of deliveries, named by their ids. */
-export interface DeliverySteering
+export interface OperatorActions
   extends Readonly<Record<SteeringAction, (deliveryId: string, order: SteeringOrder) => Promise<string>>> {}
 
 /** How long a worker may take to answer, in milliseconds. */
@@ -40,8 +40,8 @@ const ANSWER_MS = 10_000;
  * Each resolves to a sentence that says what follows.
  * @returns what throws a UserError with a sentence where it is refused, there is no such delivery, or nobody answers
  */
-export function createSteering({ client, sql, policy }: SteeringDeps): DeliverySteering {
-  async function steer(action: SteeringAction, deliveryId: string, order: SteeringOrder): Promise<string> {
+export function createOperatorActions({ client, sql, policy }: OperatorActionsDeps): OperatorActions {
+  async function request(action: SteeringAction, deliveryId: string, order: SteeringOrder): Promise<string> {
     const before = await workflowOf(deliveryId);
     const answered = await throughWorkflow(action, before, order);
     if (answered !== null) return answered;
@@ -92,9 +92,9 @@ export function createSteering({ client, sql, policy }: SteeringDeps): DeliveryS
   }
 
   return {
-    tryNow: (deliveryId, order) => steer('tryNow', deliveryId, order),
-    hold: (deliveryId, order) => steer('hold', deliveryId, order),
-    resume: (deliveryId, order) => steer('resume', deliveryId, order),
-    giveUp: (deliveryId, order) => steer('giveUp', deliveryId, order),
+    tryNow: (deliveryId, order) => request('tryNow', deliveryId, order),
+    hold: (deliveryId, order) => request('hold', deliveryId, order),
+    resume: (deliveryId, order) => request('resume', deliveryId, order),
+    giveUp: (deliveryId, order) => request('giveUp', deliveryId, order),
   };
 }

@@ -2,7 +2,7 @@
 import type { EventType } from './event-types.ts';
 import type { WebhookForm } from './webhook.ts';
 
-export interface TriedWebhook extends WebhookForm {
+export interface WebhookWithSecrets extends WebhookForm {
   readonly eshopId: number;
   readonly webhookId: number;
   readonly webhookType: EventType;
@@ -14,10 +14,10 @@ export interface TriedWebhook extends WebhookForm {
   readonly now: Date;
 }
 
-/** What has come of a trial. `inconclusive`: the service itself failed, which says nothing about the receiver. */
-export const trialOutcomes = ['success', 'failure', 'gone', 'inconclusive'] as const;
+/** The outcome of a test delivery. `inconclusive`: the service itself failed, which says nothing about the receiver. */
+export const testOutcomes = ['success', 'failure', 'gone', 'inconclusive'] as const;
 
-export interface TrialResult {
+export interface TestDeliveryResult {
   readonly request: {
     readonly method: 'POST' | 'GET';
     readonly url: string;
@@ -33,10 +33,10 @@ export interface TrialResult {
     readonly excerpt: string | null;
   } | null;
   readonly durationMs: number;
-  readonly outcome: (typeof trialOutcomes)[number];
+  readonly outcome: (typeof testOutcomes)[number];
   /** A sentence; null after a success. */
   readonly error: string | null;
 }
 
 /** Makes one request to a webhook. Records nothing. @throws Error where its secret cannot be opened */
-export type Trial = (webhook: TriedWebhook) => Promise<TrialResult>;
+export type SendTest = (webhook: WebhookWithSecrets) => Promise<TestDeliveryResult>;

@@ -3,10 +3,10 @@ import type { Defect } from '../defect.ts';
 
 const file = 'test/api/webhook-test.test.ts';
 
-export const trialDefects: readonly Defect[] = [
+export const testDeliveryDefects: readonly Defect[] = [
   {
     name: 'test-that-looks-real',
-    file: 'src/attempt/trial.ts',
+    file: 'src/attempt/test-sender.ts',
     text: '      test: true,\n',
     replacement: '',
     noticed: 'A receiver takes the sample of a test for an order.',
@@ -59,7 +59,7 @@ export const trialDefects: readonly Defect[] = [
   },
   {
     name: 'tests-of-one-e-shop-without-bound',
-    file: 'src/api/webhooks/trial.ts',
+    file: 'src/api/webhooks/test-delivery.ts',
     text: 'perKey: 8 }',
     replacement: 'perKey: 50 }',
     noticed: 'One e-shop with a receiver that hangs takes all places for tests.',

@@ -6,9 +6,9 @@ import { LONGEST_NAME, LONGEST_REASON, type SteeringAction } from '../domain/ste
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
+import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { bulkOptions, bulkSchema, isNamed } from './bulk-options.ts';
 import { account } from './options.ts';
-import { type Answer, steerDeliveries } from './steer-deliveries.ts';
 
 const verbs: readonly {
   readonly verb: string;
@@ -65,7 +65,7 @@ To redeliver one that has ended, use retry with its id; to redeliver many, use w
 
 Exit code: 0 done, 1 could not be done, 2 some were refused.`;
 
-export function addSteering(command: Command, { env, print }: CommandContext): void {
+export function addActions(command: Command, { env, print }: CommandContext): void {
   for (const { verb, action, description } of verbs) {
     const part = command.command(verb).description(description).argument('[ids...]', 'of deliveries');
     part
@@ -96,12 +96,12 @@ export function addSteering(command: Command, { env, print }: CommandContext): v
           );
         const settings = readSettings(env);
         if (bulk) {
-          const { steerAll } = await import('./bulk-steering.ts');
+          const { actOnAll } = await import('./bulk-actions.ts');
           const asked = { action, filter, order: { reason, by }, dryRun: dryRun ?? false };
-          return await steerAll(settings, asked, { print, json: asJson });
+          return await actOnAll(settings, asked, { print, json: asJson });
         }
         const answers: Answer[] = [];
-        await steerDeliveries(settings, { action, ids, by, reason }, (answer) => {
+        await actOnDeliveries(settings, { action, ids, by, reason }, (answer) => {
           answers.push(answer);
           if (!asJson) print(`${answer.deliveryId}  ${answer.sentence}`);
         });

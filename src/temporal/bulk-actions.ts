@@ -62,7 +62,7 @@ export interface BulkStatus {
 }
 
 /** Batch operations of a namespace. */
-export interface BulkSteering {
+export interface BulkActions {
   /** How many a query finds. */
   count(query: string): Promise<number>;
   start(job: {
@@ -81,7 +81,7 @@ const { BatchOperationState } = proto.temporal.api.enums.v1;
 const NOT_FOUND = 5;
 const FAILED_PRECONDITION = 9;
 
-export function createBulkSteering(client: Client, identity: string): BulkSteering {
+export function createBulkActions(client: Client, identity: string): BulkActions {
   const { workflowService: service } = client;
   const { namespace } = client.options;
   const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);

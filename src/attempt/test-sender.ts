@@ -7,19 +7,19 @@ import { buildRequest } from '../delivery/request.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import { entryOf, idOf, sampleOf } from '../domain/catalogue.ts';
 import { payloadOf } from '../domain/payload.ts';
-import type { Trial } from '../domain/trial.ts';
+import type { SendTest } from '../domain/test-delivery.ts';
 import { type SecretKeys, signingSecrets } from './prepare.ts';
 
-/** What trials are made with. */
-export interface TrialDeps {
+/** What test deliveries are sent with. */
+export interface TestSenderDeps {
   readonly sender: Sender;
   readonly keys: SecretKeys;
   /** Waybill's version, as the sender's. */
   readonly version: string;
 }
 
-/** Makes trials. */
-export function createTrial({ sender, keys, version }: TrialDeps): Trial {
+/** Makes the function that sends test deliveries. */
+export function createTestSender({ sender, keys, version }: TestSenderDeps): SendTest {
   return async (webhook) => {
     const { eshopId, url, method, webhookType: eventType } = webhook;
     const snapshot = sampleOf(eventType);
@@ -45,7 +45,7 @@ export function createTrial({ sender, keys, version }: TrialDeps): Trial {
       request: { method, url: whole, headers: buildRequest(sent, sent.at, version).headers, body },
       response: status === null ? null : { status, headers: responseHeaders ?? {}, excerpt: responseExcerpt },
       durationMs,
-      outcome: outcome === 'ours' ? 'inconclusive' : outcome,
+      outcome: outcome === 'internal' ? 'inconclusive' : outcome,
       error,
     };
   };

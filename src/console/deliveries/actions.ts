@@ -6,14 +6,14 @@ import { LONGEST_REASON, type SteeringAction, steeringActions } from '../../doma
 import { oneLine } from '../../domain/words.ts';
 
 /** In the order of the buttons. Before one is given up, it is asked about. */
-export const STEERING: readonly (readonly [Exclude<SteeringAction, 'giveUp'>, string])[] = [
+export const ACTIONS: readonly (readonly [Exclude<SteeringAction, 'giveUp'>, string])[] = [
   ['tryNow', 'Try now'],
   ['hold', 'Hold'],
   ['resume', 'Resume'],
 ];
 
 /** What who has this role may ask of a delivery: holding is for whoever runs the warehouse. */
-export function steeringOf(role: Role): readonly SteeringAction[] {
+export function actionsOf(role: Role): readonly SteeringAction[] {
   return role === 'warehouse' ? steeringActions : ['tryNow', 'giveUp'];
 }
 
@@ -23,7 +23,7 @@ export function isUnderWay(state: DeliveryState): boolean {
 }
 
 /** What its form sends. */
-export const SteeringForm = v.object({
+export const ActionForm = v.object({
   action: v.picklist(steeringActions),
   // It is logged, and printed for operators.
   reason: v.pipe(v.string(), v.maxLength(LONGEST_REASON), v.transform(oneLine)),

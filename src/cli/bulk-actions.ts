@@ -7,12 +7,7 @@ import type { SteeringAction } from '../domain/steering.ts';
 import { counted } from '../domain/words.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import {
-  type BulkStatus,
-  type BulkSteering,
-  bulkQuery,
-  createBulkSteering,
-} from '../temporal/bulk-steering.ts';
+import { type BulkActions, type BulkStatus, bulkQuery, createBulkActions } from '../temporal/bulk-actions.ts';
 import type { BulkOptions } from './bulk-options.ts';
 import { pause, untilInterrupted } from './interruption.ts';
 import { withDatabase } from './open-database.ts';
@@ -70,7 +65,7 @@ async function queryOf(settings: Settings, taskQueue: string, filter: BulkOption
   });
 }
 
-async function watch(bulk: BulkSteering, jobId: string, { print, json }: Output): Promise<void> {
+async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<void> {
   const progress = createProgress(json);
   const goesOn = `Job ${jobId} continues on its own. To follow it: waybill deliveries jobs show ${jobId}`;
   const status = await untilInterrupted(goesOn, async (signal) => {
@@ -91,14 +86,14 @@ async function watch(bulk: BulkSteering, jobId: string, { print, json }: Output)
   if (status.state === 'failed') throw new UserError(`It was stopped: ${status.reason}.`, INCOMPLETE);
 }
 
-export async function steerAll(
+export async function actOnAll(
   settings: Settings,
   { action, filter, order, dryRun }: BulkRequest,
   output: Output,
 ): Promise<void> {
   const { print, json } = output;
   await withTemporal(settings, async (client, { taskQueue }) => {
-    const bulk = createBulkSteering(client, IDENTITY);
+    const bulk = createBulkActions(client, IDENTITY);
     const query = await queryOf(settings, taskQueue, filter);
     const count = await bulk.count(query);
     if (dryRun || count === 0) {
@@ -118,7 +113,7 @@ export async function steerAll(
 
 export async function showJob(settings: Settings, jobId: string, output: Output): Promise<void> {
   await withTemporal(settings, async (client) => {
-    const bulk = createBulkSteering(client, IDENTITY);
+    const bulk = createBulkActions(client, IDENTITY);
     if ((await bulk.read(jobId)) === null) throw noSuchJob(jobId);
     await watch(bulk, jobId, output);
   });
@@ -131,7 +126,7 @@ export async function cancelJob(
   { reason, print, json }: Output & { readonly reason: string },
 ): Promise<void> {
   await withTemporal(settings, async (client) => {
-    const bulk = createBulkSteering(client, IDENTITY);
+    const bulk = createBulkActions(client, IDENTITY);
     const before = await bulk.read(jobId);
     if (before === null) throw noSuchJob(jobId);
     if (before.state !== 'running' || !(await bulk.stop(jobId, reason))) {

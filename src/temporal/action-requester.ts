@@ -6,7 +6,7 @@ import { UserError } from '../lib/user-error.ts';
 import { connectionOptions, temporalTarget } from './target.ts';
 
 /** Asks; what is refused is a sentence too. */
-type Steer = (
+type RequestAction = (
   action: SteeringAction,
   deliveryId: string,
   order: { readonly by: string; readonly reason: string },
@@ -16,27 +16,27 @@ type Steer = (
  * Makes the function; Temporal is connected to when it is first used, since most processes never are asked.
  * @param address `host:port` of the Temporal server
  */
-export function createSteer(
+export function createActionRequester(
   { settings, retryPolicy: policy }: Pick<Config, 'settings' | 'retryPolicy'>,
   sql: Pool,
   address: string,
-): { readonly steer: Steer; close(): Promise<void> } {
+): { readonly requestAction: RequestAction; close(): Promise<void> } {
   const connect = async () => {
-    const [{ Client, Connection }, { createSteering }] = await Promise.all([
+    const [{ Client, Connection }, { createOperatorActions }] = await Promise.all([
       import('@temporalio/client'),
-      import('./steering.ts'),
+      import('./operator-actions.ts'),
     ]);
     const target = await temporalTarget(settings, address);
     const connection = Connection.lazy(connectionOptions(target));
     const client = new Client({ connection, namespace: target.namespace });
-    return { connection, steering: createSteering({ client, sql, policy }) };
+    return { connection, actions: createOperatorActions({ client, sql, policy }) };
   };
   let connected: ReturnType<typeof connect> | undefined;
   return {
-    async steer(action, deliveryId, order) {
+    async requestAction(action, deliveryId, order) {
       connected ??= connect();
       try {
-        const sentence = await (await connected).steering[action](deliveryId, order);
+        const sentence = await (await connected).actions[action](deliveryId, order);
         return { accepted: true, sentence };
       } catch (error) {
         if (error instanceof UserError) return { accepted: false, sentence: error.message };

@@ -1,18 +1,18 @@
 /** Takes the errors of a failed call apart, and asks the table whose failure they are. */
-import { type Evidence, type FailedStep, isOurFault } from './fault.ts';
+import { type Evidence, type FailedStep, isInternalFault } from './fault.ts';
 import { LookupError } from './resolver.ts';
 import { hasRoute } from './route.ts';
 
 /** Whether what a connection failed with says nothing about the receiver. */
-export async function isOurFailure(
+export async function isInternalFailure(
   error: unknown,
   evidence: Pick<Evidence, 'resolverAnswers'> & Partial<Evidence>,
 ): Promise<boolean> {
   const causes = error instanceof AggregateError && error.errors.length > 0 ? error.errors : [error];
   const [first] = causes;
   // Evidence was gathered when the name was looked up.
-  if (first instanceof LookupError) return first.ours;
-  return await isOurFault(causes.flatMap(stepsOf), { hasRoute, ...evidence });
+  if (first instanceof LookupError) return first.internal;
+  return await isInternalFault(causes.flatMap(stepsOf), { hasRoute, ...evidence });
 }
 
 /** An error of a socket as a row of the table, be it the cause of another one; none for any other error. */

@@ -63,7 +63,7 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
 }
 
 /** Asks of each in turn; `answered` is told at once. */
-export async function steerDeliveries(
+export async function actOnDeliveries(
   settings: Settings,
   { action, ids, by, reason }: Request,
   answered: (answer: Answer) => void,
@@ -77,14 +77,14 @@ export async function steerDeliveries(
     }
     if (open.length === 0) return;
     // Loading the client takes longer than the rest.
-    const [{ withTemporal }, { createSteering }] = await Promise.all([
+    const [{ withTemporal }, { createOperatorActions }] = await Promise.all([
       import('./open-temporal.ts'),
-      import('../temporal/steering.ts'),
+      import('../temporal/operator-actions.ts'),
     ]);
     await withTemporal(settings, async (client) => {
-      const steering = createSteering({ client, sql, policy: retryPolicyOf(settings) });
+      const actions = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
       for (const deliveryId of open) {
-        const asked = steering[action](deliveryId, { reason, by });
+        const asked = actions[action](deliveryId, { reason, by });
         const answer = await asked.then(
           (sentence) => ({ done: true, sentence }),
           (error: unknown) => {

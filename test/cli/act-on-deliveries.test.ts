@@ -20,7 +20,7 @@ let receiver: Receiver;
 let env: Record<string, string>;
 
 beforeAll(async () => {
-  stack = await startDeliveryStack('cli-steer', { policy: { windowMs: 3_600_000 } });
+  stack = await startDeliveryStack('cli-actions', { policy: { windowMs: 3_600_000 } });
   receiver = await createReceiver();
   env = {
     DATABASE_URL: stack.database.url,
