@@ -17,8 +17,8 @@ import { recoveryDefects } from './defects/recoveries.ts';
 import { relayDefects } from './defects/relay.ts';
 import { retentionDefects } from './defects/retention.ts';
 import { severalEshopsDefects } from './defects/several-eshops.ts';
+import { testDeliveryDefects } from './defects/test-deliveries.ts';
 import { traceDefects } from './defects/traces.ts';
-import { trialDefects } from './defects/trials.ts';
 import { wireDefects } from './defects/wire.ts';
 
 export const defects: readonly Defect[] = [
@@ -34,7 +34,7 @@ export const defects: readonly Defect[] = [
   ...engineDefects,
   ...retentionDefects,
   ...deliveryLogDefects,
-  ...trialDefects,
+  ...testDeliveryDefects,
   ...traceDefects,
   ...recoveryDefects,
   ...incidentDefects,

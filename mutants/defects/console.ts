@@ -154,11 +154,11 @@ export const consoleDefects: readonly Defect[] = [
     file: 'src/console/sign-in.tsx',
     text: 'return next !== undefined && /^\\/console([/?][^\\\\\\p{Cc}]*)?$/u.test(next) ? next : CONSOLE;',
     replacement: 'return next ?? CONSOLE;',
-    noticed: 'A link to our door leads to a page of somebody else after signing in.',
+    noticed: 'A link to our sign-in leads to a page of somebody else after signing in.',
     caughtBy: [{ file: security, tests: ['signing in leads nowhere else: https://evil.example/'] }],
   },
   {
-    name: 'console-steers-others',
+    name: 'console-acts-on-others',
     file: 'src/console/deliveries/routes.tsx',
     text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
     await c.var.api.get(One, \`/v21/deliveries/\${piece(id)}\`);
@@ -202,7 +202,7 @@ export const consoleDefects: readonly Defect[] = [
   },
   {
     name: 'console-held-by-e-shops',
-    file: 'src/console/deliveries/steering.ts',
+    file: 'src/console/deliveries/actions.ts',
     text: "return role === 'warehouse' ? steeringActions : ['tryNow', 'giveUp'];",
     replacement: 'return steeringActions;',
     noticed: 'An e-shop resumes what the warehouse holds.',

@@ -1,4 +1,4 @@
-/** A delivery's way through outages of ours. */
+/** A delivery's way through outages. */
 import type { Defect } from '../defect.ts';
 
 const RECORDING = 'src/attempt/finish-attempts.ts';

@@ -32,7 +32,7 @@ import { tracedRequests } from './traced.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
 import { RECOVER_PATH, recoveryRoutes } from './webhooks/recoveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
-import { TEST_PATH, webhookTestRoutes } from './webhooks/trial.ts';
+import { TEST_PATH, webhookTestRoutes } from './webhooks/test-delivery.ts';
 import { needsLength, wholeBody } from './whole-body.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */

@@ -6,7 +6,7 @@ import type { Pool } from '../db/pool.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Role } from '../domain/role.ts';
-import type { Trial } from '../domain/trial.ts';
+import type { SendTest } from '../domain/test-delivery.ts';
 import type { Keys } from '../secrets/keys.ts';
 import type { Traces } from '../traces/traces.ts';
 import type { Allowance, BudgetLimits } from './budget/allowance.ts';
@@ -42,7 +42,7 @@ export interface ApiDeps {
   /** By which deliveries are retried. */
   readonly policy: RetryPolicy;
   /** Makes one request to a webhook, with a sample. */
-  readonly trial: Trial;
+  readonly sendTest: SendTest;
   /** What one e-shop may take of this process. */
   readonly budget: BudgetLimits;
   /** How often an import asks whether it may go on, in milliseconds (default 2000). */

@@ -42,8 +42,8 @@ export interface Failure {
   readonly status: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** True when it is ours and belongs in the log. */
-  readonly ours: boolean;
+  /** True for an internal failure, which belongs in the log. */
+  readonly internal: boolean;
 }
 
 /**
@@ -52,26 +52,26 @@ export interface Failure {
  */
 export function failureOf(error: unknown, requestId: string): Failure {
   if (error instanceof Problem) {
-    return { status: error.status, message: error.message, headers: error.headers, ours: false };
+    return { status: error.status, message: error.message, headers: error.headers, internal: false };
   }
   if (error instanceof HTTPException && error.status < 500) {
     const message = error.message || reasonPhrase(error.status);
-    return { status: error.status, message, headers: {}, ours: false };
+    return { status: error.status, message, headers: {}, internal: false };
   }
   if (isTransient(error)) {
     const message = `The service cannot reach its database. Try again shortly (request ${requestId}).`;
-    return { status: 503, message, headers: { 'retry-after': '2' }, ours: true };
+    return { status: 503, message, headers: { 'retry-after': '2' }, internal: true };
   }
   const message = `An unexpected error occurred; it has been logged as request ${requestId}.`;
-  return { status: 500, message, headers: {}, ours: true };
+  return { status: 500, message, headers: {}, internal: true };
 }
 
 /** Makes the error handler. */
 export function errorHandler(deps: ApiDeps): (error: Error, c: Context<ApiEnv>) => Response {
   return (error, c) => {
     const requestId = c.get('requestId');
-    const { status, message, headers, ours } = failureOf(error, requestId);
-    if (ours) {
+    const { status, message, headers, internal } = failureOf(error, requestId);
+    if (internal) {
       deps.log.error(
         { err: error, requestId, method: c.req.method, route: c.get('route') ?? null },
         'request failed',

@@ -5,7 +5,7 @@ import type { Hono } from 'hono';
 import { createApp } from '../api/app.ts';
 import type { ApiDeps, ApiEnv } from '../api/deps.ts';
 import { createSignAgain } from '../attempt/sign-again.ts';
-import { createTrial } from '../attempt/trial.ts';
+import { createTestSender } from '../attempt/test-sender.ts';
 import type { Config } from '../config/config.ts';
 import { loadDataFiles } from '../config/data-files.ts';
 import { MOST_CONNECTIONS } from '../config/variables.ts';
@@ -51,7 +51,7 @@ export async function createApplication({
     policy: config.retryPolicy,
     loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
     trustProxy: settings.TRUST_PROXY,
-    trial: createTrial({ sender, keys, version }),
+    sendTest: createTestSender({ sender, keys, version }),
     destinationProblem: (url) => destinationProblem(guard, url),
     budget: {
       requests: settings.ESHOP_REQUESTS,

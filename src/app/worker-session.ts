@@ -10,7 +10,7 @@ import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
 import type { BatchRooms, Rooms } from '../attempt/rooms.ts';
 import type { Slots } from '../attempt/slots.ts';
-import { createTrial } from '../attempt/trial.ts';
+import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Sender } from '../delivery/sender.ts';
@@ -152,7 +152,7 @@ export async function runSession(
       slots,
       batchRooms,
       stopping: until,
-      trial: createTrial({ sender: deps.sender, keys: deps.keys, version }),
+      sendTest: createTestSender({ sender: deps.sender, keys: deps.keys, version }),
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
     });
     const { namespace, taskQueue } = temporal;

@@ -9,11 +9,11 @@ import { heldBy, type OperatorAction, whoAndWhy } from '../domain/steering.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
+import { addActions } from './action-commands.ts';
 import { addJobs } from './jobs-command.ts';
 import { pairs, second, table } from './layout.ts';
 import { listOptions, listSchema } from './list-options.ts';
 import { withDatabase } from './open-database.ts';
-import { addSteering } from './steering-commands.ts';
 import { uiUrlOf } from './temporal-ui.ts';
 import { time } from './time-option.ts';
 import { webhookNumber } from './webhook-option.ts';
@@ -144,7 +144,7 @@ export function deliveriesCommand(context: CommandContext): Command {
       if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
       if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
     });
-  addSteering(command, context);
+  addActions(command, context);
   addJobs(command, context);
   return command;
 }

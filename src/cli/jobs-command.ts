@@ -20,7 +20,7 @@ export function addJobs(command: Command, { env, print }: CommandContext): void 
     .action(async (written: unknown, given: unknown) => {
       const id = checked(idSchema, written);
       const options = checked(jsonSchema, given);
-      const { showJob } = await import('./bulk-steering.ts');
+      const { showJob } = await import('./bulk-actions.ts');
       await showJob(readSettings(env), id, { print, json: options.json ?? false });
     });
   jobs
@@ -32,7 +32,7 @@ export function addJobs(command: Command, { env, print }: CommandContext): void 
     .action(async (written: unknown, given: unknown) => {
       const id = checked(idSchema, written);
       const { reason, ...options } = checked(cancelSchema, given);
-      const { cancelJob } = await import('./bulk-steering.ts');
+      const { cancelJob } = await import('./bulk-actions.ts');
       await cancelJob(readSettings(env), id, { reason, print, json: options.json ?? false });
     });
 }

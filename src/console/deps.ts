@@ -4,7 +4,7 @@ import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import type { EventForWebhook } from '../domain/payload.ts';
 import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
-import type { TriedWebhook } from '../domain/trial.ts';
+import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
 import type { OperatorDeps } from './operator/deps.ts';
 
@@ -22,12 +22,12 @@ export type SignAgain = (asked: {
   readonly deliveryId: string;
   readonly number: number;
   /** Whose secrets sign. */
-  readonly webhook: TriedWebhook;
+  readonly webhook: WebhookWithSecrets;
   readonly event: EventForWebhook;
 }) => SignedRequest;
 
 /** Asks something of a delivery under way, on behalf of the warehouse. */
-export type Steer = (
+export type RequestAction = (
   action: SteeringAction,
   deliveryId: string,
   order: { readonly by: string; readonly reason: string },
@@ -45,7 +45,7 @@ export interface TemporalLinks {
 }
 
 /** Who is let in. */
-export interface Admitted {
+export interface Authenticated {
   readonly user: Omit<Session, 'eshopId'>;
   /** All that it may look at. */
   readonly eshops: readonly EshopName[];
@@ -55,8 +55,8 @@ export interface Admitted {
   readonly now: Date;
 }
 
-/** Where people come in. */
-export interface Door {
+/** How a request for a page is authenticated. */
+export interface Authenticator {
   /** What every request passes first. */
   readonly guard?: MiddlewareHandler<ConsoleEnv>;
   /** What nobody has to be let in for. */
@@ -67,9 +67,9 @@ export interface Door {
    * Whose session it is; null where it is nobody's any more.
    * @param seen a person asked for something, not a page for itself
    */
-  admitted(id: string, seen: boolean): Promise<Admitted | null>;
+  authenticate(id: string, seen: boolean): Promise<Authenticated | null>;
   /** Answers who is not let in. */
-  turnedAway(c: Context<ConsoleEnv>): Response | Promise<Response>;
+  unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
 }
 
 /** What the console needs from outside. */
@@ -79,7 +79,7 @@ export interface ConsoleDeps
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
   /** Null where this process knows no Temporal server. */
-  readonly steer: Steer | null;
+  readonly requestAction: RequestAction | null;
   /** Where people reach the console; null where nobody said. */
   readonly publicUrl: string | null;
   /** Aborted once the process is to stop: what is being followed ends. */

@@ -17,12 +17,12 @@ export const LIVE = '/live';
 /** How often a page is made again, in milliseconds. */
 const TICK_MS = 2_000;
 /** A proxy that sees nothing for longer takes the connection for dead, in milliseconds. */
-const SILENCE_MS = 20_000;
+const KEEPALIVE_INTERVAL_MS = 20_000;
 /** Then the browser asks again by itself, in milliseconds. */
 const LIFETIME_MS = 15 * 60_000;
 /** Streams at the same time: of one e-shop, and of all. Who gets none asks again every few seconds. */
-const MOST_OF_ONE = 20;
-const MOST = 400;
+const MAX_STREAMS_PER_ESHOP = 20;
+const MAX_STREAMS = 400;
 
 /** Stands for the address of this server, which a path does not need. */
 const HERE = 'http://console';
@@ -58,7 +58,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
     const isFollowed = c.req.header('hx-request') === 'true';
     if (path === null || isFollowed) throw new Problem(400, 'Only pages of the console can be streamed.');
     const { eshopId } = c.var.viewer.session;
-    if (streams.of(eshopId) >= MOST_OF_ONE || streams.all() >= MOST)
+    if (streams.of(eshopId) >= MAX_STREAMS_PER_ESHOP || streams.all() >= MAX_STREAMS)
       throw new Problem(
         503,
         'Too many live pages are open at the same time. Close some, or reload this page later.',
@@ -76,7 +76,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
         const socket = c.env?.incoming?.socket;
         if (socket?.destroyed === true) abort();
         socket?.once('close', abort);
-        const latest = setTimeout(abort, LIFETIME_MS + SILENCE_MS);
+        const latest = setTimeout(abort, LIFETIME_MS + KEEPALIVE_INTERVAL_MS);
         const ends = performance.now() + LIFETIME_MS;
         const { signal, release } = eitherSignal(
           stopping === undefined ? [left.signal] : [stopping, left.signal],
@@ -91,7 +91,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
             if (main !== shown) {
               await stream.writeSSE({ event: 'page', data: JSON.stringify(main) });
               [shown, spoken] = [main, performance.now()];
-            } else if (performance.now() - spoken > SILENCE_MS) {
+            } else if (performance.now() - spoken > KEEPALIVE_INTERVAL_MS) {
               await stream.write(': still here\n\n');
               spoken = performance.now();
             }

@@ -55,9 +55,9 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
 }
 
 /** The sentence for a name that gave no address. */
-function lookupSentence({ code, ours }: LookupError, host: string): string {
+function lookupSentence({ code, internal }: LookupError, host: string): string {
   if (code === 'ELOOKUPS') return `too many DNS lookups were queued ahead of ${host}`;
-  if (ours) return `our resolver is not responding (DNS: ${code}), so ${host} could not be looked up`;
+  if (internal) return `our resolver is not responding (DNS: ${code}), so ${host} could not be looked up`;
   const fault = faultOf({ code, step: 'lookup' });
   if (fault === 'receiver') return `${host} has no address (DNS: ${code})`;
   return `the name server of ${host} does not respond properly (DNS: ${code})`;

@@ -23,7 +23,7 @@ export interface AttemptRequest {
   readonly body: string | Uint8Array | null;
   /** When it is made, by the clock that all times of deliveries are of: the time in its signatures. */
   readonly at: Date;
-  /** Marks a trial, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
+  /** Marks a test delivery, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
   readonly test?: boolean;
   /** The place in a trace at which it is made. Not signed: whatever stands between may go on with the trace. */
   readonly traceparent?: string;

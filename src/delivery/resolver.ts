@@ -8,7 +8,7 @@
 import { type LookupAddress, promises } from 'node:dns';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { faultOf, isOurFault, STALL_MS } from './fault.ts';
+import { faultOf, isInternalFault, STALL_MS } from './fault.ts';
 import { localNames } from './local-names.ts';
 import { hasRoute } from './route.ts';
 import { watchedFile } from './watched-file.ts';
@@ -29,12 +29,12 @@ export class LookupError extends Error {
   /** c-ares' code, or `ELOOKUPS`: too many lookups of the same owner are under way. */
   readonly code: string;
   /** Whether the failure is Waybill's own, and not the name's. */
-  readonly ours: boolean;
+  readonly internal: boolean;
 
-  constructor(hostname: string, code: string, ours: boolean) {
+  constructor(hostname: string, code: string, internal: boolean) {
     super(`${hostname} cannot be looked up (${code})`);
     this.code = code;
-    this.ours = ours;
+    this.internal = internal;
   }
 }
 
@@ -161,13 +161,13 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     const codes = codesOf(given);
     const stoodStill = performance.now() - startedAt > lookupMs + controlMs + secondLookupMs + STALL_MS;
     const evidence = { resolverAnswers: async () => works && !stoodStill, hasRoute };
-    const ours = await isOurFault(
+    const internal = await isInternalFault(
       codes.map((code) => ({ code, step: 'lookup' })),
       evidence,
     );
     // Of two codes the one that says more than "not of this family".
     const code = codes.find((each) => faultOf({ code: each, step: 'lookup' }) !== 'receiver') ?? codes[0];
-    throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), ours);
+    throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), internal);
   }
 
   function lookup(owner: string, queue: OwnerQueue, name: string): Promise<readonly LookupAddress[]> {

@@ -1,12 +1,12 @@
 /**
  * Sends one attempt of a delivery and says what came of it (docs/interface.md, D4 and D5).
- * A failure of ours (`fault.ts` says which) is told apart from the receiver's.
+ * An internal failure (`fault.ts` says which) is told apart from the receiver's.
  */
 import { createAddressGuard } from './address-guard.ts';
 import { createConnections } from './connections.ts';
 import { createConnector } from './connector.ts';
 import { type AttemptResult, exchange } from './exchange.ts';
-import { isOurFailure } from './our-failure.ts';
+import { isInternalFailure } from './failure-attribution.ts';
 import { createOwnEndpoints, followNames, type OwnEndpoints } from './own-endpoints.ts';
 import type { AttemptRequest } from './request.ts';
 import { createResolver } from './resolver.ts';
@@ -64,13 +64,14 @@ export function createSender(options: SenderOptions): Sender {
     }),
   );
   const stopFollowing = followNames(own, (name) => resolver.resolve(name, 'own endpoints'));
-  const isOurs = (error: unknown) => isOurFailure(error, { resolverAnswers: () => resolver.answers() });
+  const isInternal = (error: unknown) =>
+    isInternalFailure(error, { resolverAnswers: () => resolver.answers() });
   const underWay = new Set<Promise<unknown>>();
 
   return {
     async send(request, signal) {
       const attempt = connections.use(request.eshopId, (agent) =>
-        exchange({ agent, timeoutMs, connectTimeoutMs, version, isOurs }, request, signal),
+        exchange({ agent, timeoutMs, connectTimeoutMs, version, isInternal }, request, signal),
       );
       underWay.add(attempt);
       try {

@@ -23,7 +23,7 @@ export class ChildError extends Error {
 }
 
 /** Between the request to end and the end, in milliseconds. */
-const GRACE_MS = 2_000;
+const KILL_AFTER_MS = 2_000;
 /** A group of its own lets us reach what it starts in turn; Windows has no such groups. */
 const HAS_GROUPS = process.platform !== 'win32';
 
@@ -63,7 +63,7 @@ export async function runChild(
   let killer: NodeJS.Timeout | undefined;
   const end = () => {
     signalAll(child, 'SIGTERM');
-    killer ??= setTimeout(() => signalAll(child, 'SIGKILL'), GRACE_MS);
+    killer ??= setTimeout(() => signalAll(child, 'SIGKILL'), KILL_AFTER_MS);
   };
   const timer = setTimeout(() => {
     tooLong = true;

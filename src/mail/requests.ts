@@ -1,5 +1,5 @@
 /** The requests that mails name. */
-import type { ApiRequest } from './letter.ts';
+import type { ApiRequest } from './mail-template.ts';
 
 /** Switches a webhook on or off. */
 export const activation = (webhookId: number, name: 'activate' | 'deactivate'): ApiRequest => ({
@@ -23,7 +23,7 @@ export const listRetried = (webhookId: number): ApiRequest => ({
 });
 
 /** Tries a webhook. */
-export const tryWebhook = (webhookId: number): ApiRequest => ({
+export const sendTest = (webhookId: number): ApiRequest => ({
   method: 'POST',
   operation: '/v21/webhooks/{id}/test',
   path: `/v21/webhooks/${webhookId}/test`,

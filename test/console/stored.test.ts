@@ -43,8 +43,8 @@ beforeAll(async () => {
   await sql`
     update deliveries set last_error = ${EVIL}, operator_stop = case when id = ${retrying} then 'hold' end,
       operator_actions = ${sql.json([{ id: '1', action: 'hold', by: EVIL, reason: EVIL, at: new Date().toISOString() }])}`;
-  const steer = async () => ({ accepted: true, sentence: EVIL });
-  server = await serveConsole(api.deps, { steer });
+  const requestAction = async () => ({ accepted: true, sentence: EVIL });
+  server = await serveConsole(api.deps, { requestAction });
   person = await newPerson(sql, api.eshop.eshopId, 'warehouse');
   const id = encodeURIComponent(ID);
   screens = [

@@ -61,7 +61,7 @@ async function subscribe(shop: ApiClient, onEnd: Cleanup, webhookType: EventType
 const ways = [byCopy, byDump].filter((way): way is Way => way !== undefined);
 
 describe.each(ways)('from $name', (way) => {
-  test('an empty installation goes on with all that was open, and says what it mended', {
+  test('an empty installation goes on with all that was open, and says what it repaired', {
     timeout: 900_000,
   }, async ({ onTestFinished: onEnd }) => {
     const before = await way.start();
@@ -145,7 +145,7 @@ describe.each(ways)('from $name', (way) => {
     await become(repeatedId, 'retrying');
     const preOrder = { status: 'preOrder', releaseAt: later(86_400_000) };
     expect(await shop.createOrder('P-1', preOrder)).toMatchObject({ statusCode: 200 });
-    // What the backup finds in the outbox goes from there, and need not be mended.
+    // What the backup finds in the outbox goes from there, and need not be repaired.
     await until(
       'Temporal to know of the pre-order',
       async () => (await sql`select from outbox`).length === 0,
@@ -181,7 +181,7 @@ describe.each(ways)('from $name', (way) => {
     await expect(
       startProgram({ ...envAfter, SECRET_KEY: randomBytes(32).toString('base64') }, PATIENCE_MS),
     ).rejects.toThrow('SECRET_KEY is not the one that this database was created with.');
-    const mends = [
+    const expected = [
       'delivery startedAgain missing',
       'mail startedAgain missing',
       'recovery startedAgain missing',
@@ -196,18 +196,18 @@ describe.each(ways)('from $name', (way) => {
     expect(planned.error).toBeUndefined();
     const { mended } = JSON.parse(planned.printed);
     expect(tally(mended)).toEqual({
-      [mends[0] ?? '']: open.length,
-      [mends[1] ?? '']: 1,
-      [mends[2] ?? '']: 1,
-      [mends[3] ?? '']: 1,
+      [expected[0] ?? '']: open.length,
+      [expected[1] ?? '']: 1,
+      [expected[2] ?? '']: 1,
+      [expected[3] ?? '']: 1,
     });
 
     for (const { receiver } of [failing, inactive, held, recovered]) receiver.respond({ status: 200 });
     const restored = await startProgram(envAfter, PATIENCE_MS);
     onEnd(() => restored.kill());
     await until(
-      'all of it to be mended',
-      async () => mends.every((mend) => mend in repaired(restored.output())),
+      'all of it to be repaired',
+      async () => expected.every((repair) => repair in repaired(restored.output())),
       PATIENCE_MS,
     );
 

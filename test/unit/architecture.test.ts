@@ -297,7 +297,7 @@ test('a command of waybill costs the others no time: it is loaded when it is ask
     [...loadedWith(root, file)].some((name) => /^@temporalio\/(client|worker|proto)$/.test(name)),
   );
   expect(slow.sort()).toEqual([
-    'src/cli/bulk-steering.ts',
+    'src/cli/bulk-actions.ts',
     'src/cli/open-temporal.ts',
     'src/cli/reconcile.ts',
   ]);

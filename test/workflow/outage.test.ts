@@ -154,7 +154,7 @@ test('a delivery handed over with an attempt behind it first waits the wait that
   expect((third?.at ?? 0) - (second?.at ?? 0)).toBeGreaterThanOrEqual(1_200 - 5);
 });
 
-test('a lasting failure of ours uses up no attempt, and the attempts go on when it has passed', async () => {
+test('a lasting internal failure uses up no attempt, and the attempts go on when it has passed', async () => {
   let broken = true;
   const stack = await start('own-fault', {
     wrapSender: (sender) => ({
@@ -162,7 +162,7 @@ test('a lasting failure of ours uses up no attempt, and the attempts go on when 
       async send(request, signal) {
         if (!broken) return await sender.send(request, signal);
         return {
-          outcome: 'ours',
+          outcome: 'internal',
           status: null,
           error: 'No file descriptor was free',
           startedAt: new Date(),

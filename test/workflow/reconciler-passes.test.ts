@@ -6,18 +6,18 @@ import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import {
   claimLateDeliveries,
   claimLateMails,
-  owedDeliveries,
-  owedMails,
-  owedReleases,
+  dispatchedDeliveries,
+  pendingReleases,
+  unsentMails,
 } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes, type PassesOptions } from '../../src/reconciler/passes.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
-import { createSteering } from '../../src/temporal/steering.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
@@ -234,10 +234,10 @@ test('what is late, and everything, is found by the indexes made for it', async 
     const found = new Map<string, number>();
     for (const [index, ask] of [
       ['deliveries_by_next_step', () => claimLateDeliveries(reserved, 1_000, 10)],
-      ['deliveries_by_next_step', () => owedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
+      ['deliveries_by_next_step', () => dispatchedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
       ['deactivations_unmailed', () => claimLateMails(reserved, 1_000, 10)],
-      ['deactivations_unmailed', () => owedMails(reserved, options)],
-      ['orders_to_be_released', () => owedReleases(reserved, { ...options, lateOnly: true })],
+      ['deactivations_unmailed', () => unsentMails(reserved, options)],
+      ['orders_to_be_released', () => pendingReleases(reserved, { ...options, lateOnly: true })],
     ] as const) {
       const before = (await scans()).get(index) ?? 0;
       await ask();
@@ -273,8 +273,8 @@ test('a held delivery whose workflow an older release has left unable to go on i
     },
     60_000,
   );
-  const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
   expect(receiver.requests).toHaveLength(0);
-  await steering.resume(id, { by: 'anna' });
+  await actions.resume(id, { by: 'anna' });
   await stack.untilState(id, 'delivered', 60_000);
 });

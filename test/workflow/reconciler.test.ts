@@ -39,9 +39,9 @@ async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {
 const untilState = (id: string, state: StoredState) => stack.untilState(id, state, PATIENCE_MS);
 const numbers = ({ requests }: Receiver) => requests.map(({ headers }) => headers['x-service-attempt']);
 /** The log lines of a delivery's repairs, as far as a test asks for them. */
-const mendsOf = (id: string) =>
+const repairsOf = (id: string) =>
   stack.logged
-    .filter(({ mended, deliveryId }) => typeof mended === 'string' && deliveryId === id)
+    .filter(({ repaired, deliveryId }) => typeof repaired === 'string' && deliveryId === id)
     .map(({ reason, action }) => `${action}: ${reason}`);
 const sweeps = () => stack.logged.filter(({ msg }) => msg === 'checked everything').length;
 
@@ -50,10 +50,10 @@ test('terminated in Temporal during a ten-minute wait: canceled by an operator, 
   await stack.workflow(id).terminate('the receiver has asked us to stop');
   await untilState(id, 'canceled');
   expect(await stack.delivery(id)).toMatchObject({ canceledBy: 'operator', nextAttemptAt: null });
-  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
-  expect(mendsOf(id)).toEqual(['closed: terminated']);
+  await stack.until('the log', async () => repairsOf(id).length > 0, PATIENCE_MS);
+  expect(repairsOf(id)).toEqual(['closed: terminated']);
   expect(stack.logged).toContainEqual(
-    expect.objectContaining({ mended: 'delivery', words: 'the receiver has asked us to stop' }),
+    expect.objectContaining({ repaired: 'delivery', words: 'the receiver has asked us to stop' }),
   );
   expect(stack.repaired()).toEqual([{ kind: 'delivery', action: 'closed', reason: 'terminated', count: 1 }]);
   expect(numbers(receiver)).toEqual(['1']);
@@ -81,7 +81,7 @@ test('its history lost: started again with the count it had, and the wait still 
     (await stack.workflow(id).fetchHistory()).events?.some((event) => event.timerStartedEventAttributes);
   await stack.until('its wait', waits, PATIENCE_MS);
   expect(numbers(receiver)).toEqual(['1']);
-  expect(mendsOf(id)).toEqual(['startedAgain: missing']);
+  expect(repairsOf(id)).toEqual(['startedAgain: missing']);
   expect(stack.logged).toContainEqual(expect.objectContaining({ level: 40, why: 'the worker started', msg }));
   // Ten minutes, made shorter only now.
   const [row] = await stack.sql<{ nextAttemptAt: Date }[]>`
@@ -141,8 +141,8 @@ test('a workflow that has ended while its delivery is open (the database restore
   await stack.startWorker();
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2', '2']);
-  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
-  expect(mendsOf(id)).toEqual(['startedAgain: ended']);
+  await stack.until('the log', async () => repairsOf(id).length > 0, PATIENCE_MS);
+  expect(repairsOf(id)).toEqual(['startedAgain: ended']);
 });
 
 test('canceled in Temporal, and the database does not know (restored): canceled', async () => {
@@ -152,8 +152,8 @@ test('canceled in Temporal, and the database does not know (restored): canceled'
   await stack.untilClosed(id, PATIENCE_MS);
   await stack.sql`update deliveries set state = 'retrying', finished_at = null where id = ${id}`;
   await untilState(id, 'canceled');
-  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
-  expect(mendsOf(id)).toEqual(['closed: canceled']);
+  await stack.until('the log', async () => repairsOf(id).length > 0, PATIENCE_MS);
+  expect(repairsOf(id)).toEqual(['closed: canceled']);
 });
 
 test('it sleeps past its time, as one restored from an older copy does: woken', async () => {
@@ -172,8 +172,8 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
     update deliveries set dispatched_at = now() - interval '1 hour', last_attempt_at = now() - interval '1 hour',
       next_attempt_at = now() - interval '2 seconds', check_at = null where id = ${id}`;
   await untilState(id, 'delivered');
-  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
-  expect(mendsOf(id)).toEqual(['woken: asleep']);
+  await stack.until('the log', async () => repairsOf(id).length > 0, PATIENCE_MS);
+  expect(repairsOf(id)).toEqual(['woken: asleep']);
 });
 
 test('what is held, and what waits for its time, is left alone', async () => {
@@ -204,5 +204,5 @@ test('what is held, and what waits for its time, is left alone', async () => {
   await stack.startWorker();
   await stack.until('a sweep', async () => sweeps() > swept, PATIENCE_MS);
   expect(await lengths()).toEqual(before);
-  expect([id, waiting].map(mendsOf)).toEqual([[], []]);
+  expect([id, waiting].map(repairsOf)).toEqual([[], []]);
 });

@@ -86,7 +86,7 @@ function prepare({ operation: name, id, body }: ParsedLine): Prepared {
 export type ApplyLine = (line: Line) => Promise<LineResult>;
 
 /**
- * @param requestId names the request in the log and in the message of a failure of ours
+ * @param requestId names the request in the log and in the message of an internal failure
  * @param permit asked before lines are written
  * @param turns shared by all imports: how many of them write at the same time, of each e-shop in turn
  * @param breathe asked before each line
@@ -115,8 +115,8 @@ export function createApplyLine(
       });
       return { ...about, statusCode: 200, ...applied };
     } catch (error) {
-      const { status: statusCode, message, ours } = failureOf(error, requestId);
-      if (ours) deps.log.error({ err: error, requestId, line: line.number }, 'line of an import failed');
+      const { status: statusCode, message, internal } = failureOf(error, requestId);
+      if (internal) deps.log.error({ err: error, requestId, line: line.number }, 'line of an import failed');
       return { ...about, statusCode, error: reasonPhrase(statusCode), message };
     }
   };

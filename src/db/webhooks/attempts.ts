@@ -33,9 +33,9 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly lastOutcome: 'success' | 'failure' | 'gone' | null;
   readonly lastStartedAt: Date | null;
   readonly lastAttemptAt: Date | null;
-  /** How much later than due its attempts began because of outages of ours, in milliseconds. */
+  /** How much later than due its attempts began because of outages, in milliseconds. */
   readonly lateMs: number;
-  /** Outages of ours left no room for the attempts still due. */
+  /** Outages left no room for the attempts still due. */
   readonly windowLost: boolean;
   /** An operator has stopped it; with all that operators asked of it. */
   readonly operatorStop: OperatorStop | null;
@@ -178,9 +178,9 @@ export interface AttemptRecord {
   readonly responseExcerpt: string | null;
   /** null after a success, or when no attempt is left. */
   readonly nextAttemptAt: Date | null;
-  /** How much later than due it began because of an outage of ours, in milliseconds. */
+  /** How much later than due it began because of an outage, in milliseconds. */
   readonly lateMs: number;
-  /** No attempt is left, and the reason is an outage of ours. */
+  /** No attempt is left, and the reason is an outage. */
   readonly windowLost: boolean;
   /** So few attempts are left that the e-shop is to be warned. */
   readonly lastCall: boolean;

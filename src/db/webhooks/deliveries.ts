@@ -8,7 +8,7 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
 /**
- * Records that no attempt follows after all. Where outages of ours took time of the window, they are the reason.
+ * Records that no attempt follows after all. Where outages took time of the window, they are the reason.
  * @param attemptsMade as read: an attempt recorded in the meantime keeps its own plan
  */
 export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
