@@ -5,8 +5,6 @@ import { createTestDatabase } from './database.ts';
 
 /** Deliveries that are seeded. */
 export const ROWS = 20_000;
-/** A busy machine takes its time, in milliseconds. */
-export const PATIENCE_MS = 600_000;
 
 /** A database in which no statement takes too long, however busy the machine is. */
 export async function unhurried(): Promise<{
