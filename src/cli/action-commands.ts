@@ -65,7 +65,6 @@ To redeliver one that has ended, use retry with its id; to redeliver many, use w
 
 Exit code: 0 done, 1 could not be done, 2 some were refused.`;
 
-/** Adds the four. */
 export function addActions(command: Command, { env, print }: CommandContext): void {
   for (const { verb, action, description } of verbs) {
     const part = command.command(verb).description(description).argument('[ids...]', 'of deliveries');

@@ -7,7 +7,6 @@ import { eshopSchema, time, webhookNumber } from './options.ts';
 
 const STATES = ['retrying', 'held'] as const;
 
-/** The options. */
 export const bulkOptions = () => [
   new Option('--eshop <id>', 'all open ones of this e-shop'),
   new Option('--webhook <id>', 'to this webhook'),
@@ -19,7 +18,6 @@ export const bulkOptions = () => [
   new Option('--until <time>', 'created before this time'),
   new Option('--dry-run', 'only count the deliveries'),
 ];
-/** What they become. */
 export const bulkSchema = v.object({
   eshop: v.optional(eshopSchema.entries.eshop),
   webhook: v.optional(webhookNumber('--webhook')),
@@ -35,10 +33,8 @@ export const bulkSchema = v.object({
   until: v.optional(time('--until')),
   dryRun: v.optional(v.literal(true)),
 });
-/** Which deliveries. */
 export type BulkOptions = Omit<v.InferOutput<typeof bulkSchema>, 'dryRun'>;
 
-/** Whether anything is named at all. */
 export function isNamed({
   eshop,
   webhook,

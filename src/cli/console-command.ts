@@ -32,7 +32,6 @@ const optionsSchema = v.object({
   ),
 });
 
-/** The command. */
 export function consoleCommand({ env, print }: CommandContext): Command {
   return new Command('console')
     .option('--operator', 'all e-shops, recoveries, workers and the outbox, on this machine only')

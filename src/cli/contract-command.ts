@@ -86,7 +86,6 @@ async function read(sql: Pool, eshopId: number): Promise<Found> {
   return { contract, beyond: Math.max(forbidden, webhooks.length - contract.maxWebhooks) };
 }
 
-/** The command with its subcommands. */
 export function contractCommand({ env, print }: CommandContext): Command {
   const command = new Command('contract');
 
@@ -134,7 +133,6 @@ export function contractCommand({ env, print }: CommandContext): Command {
   return command;
 }
 
-/** A line for each thing that it speaks of. */
 export function contractRows(contract: Contract): (readonly [string, string])[] {
   const { webhookTypes, payloadVersions, withPackingLists, maxWebhooks, deleteWebhooks } = contract;
   const named = (names: readonly string[] | null) =>

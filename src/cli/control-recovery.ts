@@ -17,7 +17,6 @@ const RECOVERY_POLL_INTERVAL_MS = 1_000;
 /** When not everything was delivered. */
 const INCOMPLETE = 2;
 
-/** There is no recovery of that id. */
 export const noSuchRecovery = (id: string) => new UserError(`There is no recovery ${id}.`);
 
 /** Shows a look: a bar on a terminal, else a line for each change; for a program one as JSON. */
@@ -43,10 +42,7 @@ function createView(print: CommandContext['print'], json: boolean) {
   };
 }
 
-/**
- * Watches.
- * @throws UserError when it did not deliver everything, or on Ctrl-C
- */
+/** @throws UserError when it did not deliver everything, or on Ctrl-C */
 export async function watchRecovery(
   settings: Settings,
   id: string,
@@ -80,7 +76,6 @@ export async function watchRecovery(
 }
 
 /**
- * Does it.
  * @param words why, for its e-shop to read
  * @throws UserError where there is no such recovery, or it cannot be done
  */

@@ -86,7 +86,6 @@ function actionsTable(actions: readonly OperatorAction[]): string {
   return table(['action', 'at', 'by', 'reason'], rows);
 }
 
-/** As a program reads it. */
 const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDelivery) => ({
   deliveryId: id,
   ...rest,
@@ -94,7 +93,6 @@ const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDeliver
   operatorActions: operatorActions ?? [],
 });
 
-/** The command with its subcommands. */
 export function deliveriesCommand(context: CommandContext): Command {
   const { env, print } = context;
   const command = new Command('deliveries');
@@ -149,7 +147,6 @@ export function deliveriesCommand(context: CommandContext): Command {
 const jobIdSchema = v.pipe(v.string(), v.regex(/^waybill-[\w-]+$/, '<id> must be the id of a job.'));
 const cancelSchema = v.object({ ...jsonSchema.entries, reason: v.optional(v.string(), 'canceled') });
 
-/** Adds `jobs`. */
 function addJobs(command: Command, { env, print }: CommandContext): void {
   const jobs = command
     .command('jobs')

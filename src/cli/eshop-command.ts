@@ -17,7 +17,6 @@ const newEshopSchema = v.object({
 });
 const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 
-/** The command `eshop` with its subcommands. */
 export function eshopCommand(context: CommandContext): Command {
   const { env, print } = context;
   const command = new Command('eshop');

@@ -37,7 +37,6 @@ const changeSchema = v.pipe(
   ),
 );
 
-/** An e-shop with what it has. */
 interface ShownEshop extends EshopRow {
   readonly notifications: EshopRecord['notifications'];
   readonly users: readonly string[];
@@ -60,7 +59,6 @@ async function read(sql: Pool, eshopId: number): Promise<ShownEshop> {
   };
 }
 
-/** As a program reads it. */
 const record = ({ id, ...rest }: ShownEshop) => ({ eshopId: id, ...rest });
 
 function details(eshop: ShownEshop): string {
@@ -79,7 +77,6 @@ function details(eshop: ShownEshop): string {
   ]);
 }
 
-/** Adds the two. */
 export function addRecord(command: Command, { env, print }: CommandContext): void {
   command
     .command('show')

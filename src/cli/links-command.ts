@@ -35,7 +35,6 @@ function subjectOf({ webhook, order, receiver }: Options): Subject {
   };
 }
 
-/** What to do next, in lines for people. */
 function hints(options: Options, uiUrl: string | null): string[] {
   const names = ['webhook', 'order', 'receiver'] as const;
   const examples = names.filter((name) => options[name] === undefined).map((name) => `--${name}`);
@@ -45,7 +44,6 @@ function hints(options: Options, uiUrl: string | null): string[] {
   ];
 }
 
-/** The command. */
 export function linksCommand({ env, print }: CommandContext): Command {
   return new Command('links')
     .option('--webhook <id>', 'number of a webhook')
@@ -71,7 +69,7 @@ export function linksCommand({ env, print }: CommandContext): Command {
 /** Where the UI of a first instance is. */
 const UI = 'http://127.0.0.1:8233';
 
-/** One line per question in Markdown, with the examples of the documents. */
+/** One line per question in Markdown, as docs/handbook/temporal-ui.md shows them. */
 export function linksTable(): string {
   const lines = questionsAbout(EXAMPLE).map(
     ({ question, query }) => `| [${question}](${listUrl(UI, 'default', query)}) | \`${query}\` |`,

@@ -15,7 +15,6 @@ the reason. --forward-to forwards requests unchanged, path and query included, a
 
 The worker must run on this machine, and DELIVERY_ALLOW_CIDRS must exempt 127.0.0.0/8, as npm start does when nothing is configured.`;
 
-/** The command. */
 export function listenCommand({ env, print }: CommandContext): Command {
   return new Command('listen')
     .addOption(eshopOption())

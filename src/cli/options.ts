@@ -6,9 +6,7 @@ import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { UserError } from '../lib/user-error.ts';
 
-/** The option that names an e-shop. */
 export const eshopOption = () => new Option('--eshop <id>', 'number of the e-shop').makeOptionMandatory();
-/** What that option becomes. */
 export const eshopSchema = v.object({
   eshop: v.pipe(
     v.string(),
@@ -24,10 +22,8 @@ export const email = v.pipe(v.string(), v.email('--email must be an e-mail addre
 /** The most rows of a list: what is looked for among more is filtered first. */
 const MOST_LISTED = 1_000;
 
-/** The option that bounds a list. */
 export const limitOption = () =>
   new Option('--limit <n>', `how many to list, up to ${MOST_LISTED}`).default('50');
-/** What it becomes. */
 export const limitSchema = v.pipe(
   v.string(),
   v.check(
@@ -37,14 +33,12 @@ export const limitSchema = v.pipe(
   v.transform(Number),
 );
 
-/** The options that both lists have. */
 export const listOptions = () => [
   new Option('--eshop <id>', 'only of this e-shop'),
   new Option('--type <type>', 'only of this event type, such as CREATE_ORDER'),
   new Option('--receiver <host>', 'only to this host, with or without a port'),
   limitOption(),
 ];
-/** What they become. */
 export const listSchema = v.object({
   eshop: v.optional(eshopSchema.entries.eshop),
   type: v.optional(v.picklist(eventTypeNames, '--type must be an event type, such as CREATE_ORDER.')),
@@ -71,7 +65,6 @@ export const webhookNumber = (name: string) =>
     v.transform(Number),
   );
 
-/** A webhook of that number is not there. */
 export const noSuchWebhook = (id: number) => new UserError(`There is no webhook ${id}.`);
 
 /** @param option its name, for the message */

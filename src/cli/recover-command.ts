@@ -1,6 +1,4 @@
-/**
- * `waybill recover`: what a webhook did not get is delivered again, by a durable workflow that needs nobody to wait for it.
- */
+/** `waybill recover`: a webhook's lost events are delivered again, by a durable workflow. */
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -43,7 +41,6 @@ const optionsSchema = v.pipe(
 );
 type Options = v.InferOutput<typeof optionsSchema>;
 
-/** What came of asking. */
 interface Answer {
   /** Null for a dry run. */
   readonly recoveryId: string | null;
@@ -82,13 +79,11 @@ function extent({ found, estimatedDurationMs: ms }: Answer): string {
   return `${counted(count, 'event')}${when}${count === 0 ? '' : `, in about ${formatTime(ms)}`}`;
 }
 
-/** As a program reads it. */
 function record(webhookId: number, { since, include }: Options, { found, known, ...answer }: Answer) {
   const { count, firstAt: first, lastAt: last } = found;
   return { ...answer, known, webhookId, since, include, count, first, last };
 }
 
-/** The command. */
 export function recoverCommand({ env, print }: CommandContext): Command {
   return new Command('recover')
     .argument('<webhook id>', 'its number')

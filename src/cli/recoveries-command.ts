@@ -26,7 +26,6 @@ const controls: readonly { readonly action: RecoveryAction; readonly description
   { action: 'cancel', description: 'end it for good; deliveries that it has created are still made' },
 ];
 
-/** The command with its subcommands. */
 export function recoveriesCommand({ env, print }: CommandContext): Command {
   const command = new Command('recoveries');
   command

@@ -10,10 +10,7 @@ import { withDatabase } from './open-database.ts';
 import { noSuchWebhook } from './options.ts';
 import { ownParts } from './own-parts.ts';
 
-/**
- * Makes it.
- * @throws UserError where there is no such webhook, or its secret cannot be opened
- */
+/** @throws UserError where there is no such webhook, or its secret cannot be opened */
 export async function sendTestTo(
   env: Readonly<Record<string, string | undefined>>,
   id: number,

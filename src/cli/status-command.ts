@@ -10,7 +10,6 @@ import { minute, pairs } from './layout.ts';
 import { formatTime } from './policy-table.ts';
 import { type DatabaseStatus, needsOf, readStatus, type Status, type TemporalStatus } from './status.ts';
 
-/** The command. */
 export function statusCommand({ env, print }: CommandContext): Command {
   return new Command('status').addOption(json()).action(async (given: unknown) => {
     const options = checked(jsonSchema, given);
@@ -44,7 +43,6 @@ function recoveryRow(recovery: RecoveryStatus): Row {
   ];
 }
 
-/** A line for each thing that the database says. */
 export function databaseRows(database: DatabaseStatus): Row[] {
   if (database.problem !== null) return [['Database', database.problem]];
   const { version, bytes, outbox, open, mails, recoveries, partitions } = database;
@@ -79,7 +77,6 @@ export function databaseRows(database: DatabaseStatus): Row[] {
   ];
 }
 
-/** What happens now. */
 export function flowRows(flow: FlowOverview): Row[] {
   const { seconds, events, deliveries, delivered, failing, p50Ms, p95Ms } = flow;
   const each = (count: number) => `${(count / seconds).toFixed(1)}/s`;
@@ -93,7 +90,6 @@ export function flowRows(flow: FlowOverview): Row[] {
   ];
 }
 
-/** Likewise for Temporal. */
 export function temporalRows(temporal: TemporalStatus): Row[] {
   if (temporal.problem !== null) return [['Temporal', temporal.problem]];
   const { address, namespace, taskQueue, workers } = temporal;
@@ -108,7 +104,6 @@ export function temporalRows(temporal: TemporalStatus): Row[] {
   ];
 }
 
-/** One line for each thing. */
 export function statusTable({ database, temporal }: Status): string {
   return pairs([...databaseRows(database), ...temporalRows(temporal)]);
 }

@@ -28,7 +28,7 @@ export interface PartitionStatus {
   readonly since: Date | null;
   /** Up to here there are partitions. */
   readonly until: Date;
-  /** For which there are partitions from now on, in days. */
+  /** In days. */
   readonly daysAhead: number;
   /** Rows that belong to no week there is. */
   readonly astray: number;
@@ -58,15 +58,14 @@ export type TemporalStatus =
       readonly workers: readonly string[];
     };
 
-/** Everything. */
 export interface Status {
   readonly database: DatabaseStatus;
   readonly temporal: TemporalStatus;
 }
 
 /**
- * A delivery, or a change, that has waited for so long in the outbox while nothing is handed over waits for somebody; in
- * seconds. A relay looks every second, and a start that Temporal refused is tried again after half a minute.
+ * How long an entry of the outbox may wait while nothing is dispatched, in seconds: a refused start is tried again
+ * after half a minute.
  */
 export const OUTBOX_LATE_SECONDS = 60;
 /** A mail that is owed for so long was refused again and again, in seconds. Retries are a few minutes apart. */
@@ -186,7 +185,6 @@ export function problemOf(error: unknown): { problem: string } {
   throw error;
 }
 
-/** Asks both. */
 export async function readStatus(settings: Settings): Promise<Status> {
   const [database, temporal] = await Promise.all([
     withDatabase(settings, askDatabase).catch(problemOf),

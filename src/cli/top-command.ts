@@ -39,7 +39,6 @@ function frame(look: Look): string {
   return [pairs(rows), ...needsAt(look)].join('\n');
 }
 
-/** The command. */
 export function topCommand({ env, print }: CommandContext): Command {
   return new Command('top')
     .addOption(json())
@@ -64,7 +63,6 @@ export function topCommand({ env, print }: CommandContext): Command {
     });
 }
 
-/** A look. */
 export interface Look {
   readonly at: Date;
   readonly database: DatabaseStatus;
@@ -81,7 +79,6 @@ const FLOW_SECONDS = 10;
 /** Between two questions about what changes slowly, in milliseconds: storage, and who works. */
 const SLOW_REFRESH_INTERVAL_MS = 10_000;
 
-/** Asks Temporal again and again. */
 async function followTemporal(
   settings: Settings,
   answered: (status: TemporalStatus) => void,
@@ -133,7 +130,7 @@ async function followBoth(
 }
 
 /**
- * Looks until the signal is aborted.
+ * Refreshes until the signal is aborted.
  * @throws what is no fault of the database or Temporal
  */
 export async function top(

@@ -28,7 +28,6 @@ without consequences, use waybill webhooks test.
 Types:
 ${eventTypeNames.map((name) => `  ${name}: ${eventTypes[name].firesWhen}`).join('\n')}`;
 
-/** The command. */
 export function triggerCommand({ env, print }: CommandContext): Command {
   async function trigger(eshopId: number, type: EventType) {
     const { entityId, record } = testRecordOf(type, new Date());

@@ -147,7 +147,6 @@ function addEshops(command: Command, { env, print }: CommandContext): void {
     });
 }
 
-/** The command `user` with its subcommands. */
 export function userCommand(context: CommandContext): Command {
   const command = new Command('user');
   for (const add of [addCreate, addList, addPassword, addDelete, addEshops]) add(command, context);

@@ -28,7 +28,6 @@ function transcript({ request, response, durationMs }: TestDeliveryResult): stri
   return [...sent, '', ...came].join('\n');
 }
 
-/** Adds it. */
 export function addTest(command: Command, { env, print }: CommandContext): void {
   command
     .command('test')

@@ -90,14 +90,12 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
   ]);
 }
 
-/** As a program reads it. */
 function record(webhook: OperatorsWebhook, policy: RetryPolicy) {
   const { id, incidentSince, incidentFailures, incidentError, incidentRetries, ...rest } = webhook;
   const incident = incidentOf(policy, { incidentSince, incidentFailures, incidentError, incidentRetries });
   return { webhookId: id, ...rest, incident };
 }
 
-/** The command with its subcommands. */
 export function webhooksCommand(context: CommandContext): Command {
   const { env, print } = context;
   const command = new Command('webhooks');

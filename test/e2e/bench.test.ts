@@ -54,7 +54,7 @@ async function leftRunning(): Promise<string[]> {
   return stdout.split('\n').filter((line) => line.includes(folder));
 }
 
-describe.runIf(process.platform === 'linux')('the bench', { timeout: 300_000 }, () => {
+describe.runIf(process.platform === 'linux')('the bench', () => {
   test('prints what it has measured, and leaves nothing behind', async () => {
     const { ended, output, until } = startBench('--json');
     void until('');

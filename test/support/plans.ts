@@ -6,8 +6,6 @@ import { createPlanner, type Looking, type Planner } from './lists/plan.ts';
 
 /** Deliveries that are seeded. */
 export const ROWS = 20_000;
-/** A busy machine takes its time, in milliseconds. */
-export const PATIENCE_MS = 600_000;
 
 /** A database in which no statement takes too long, however busy the machine is. */
 export async function unhurried(): Promise<{
