@@ -48,6 +48,13 @@ const exists = (scene: Scene, workflow: string) =>
     () => false,
   );
 
+/** Resets a workflow to its beginning. */
+const restart = (scene: Scene, workflow: string) =>
+  temporal(
+    scene,
+    ...['workflow', 'reset', '--workflow-id', workflow, '--type', 'FirstWorkflowTask', '--reason', 'trial'],
+  );
+
 /** Ends the batch that is under way; one that has ended in between needs nothing. */
 function batchEnded(verb: 'terminate' | 'cancel'): Fault {
   return {
@@ -145,18 +152,7 @@ export const operatorFaults: readonly Fault[] = [
   }),
   ordered({
     name: 'workflow reset to its beginning',
-    inject: (scene, id) =>
-      temporal(
-        scene,
-        'workflow',
-        'reset',
-        '--workflow-id',
-        id,
-        '--type',
-        'FirstWorkflowTask',
-        '--reason',
-        'trial',
-      ),
+    inject: restart,
     orders: true,
   }),
   ordered({
@@ -167,17 +163,7 @@ export const operatorFaults: readonly Fault[] = [
         'the failure to be mailed',
         async () => scene.stack.mail.mailsTo(scene.shop.email).length > 1,
       );
-      await temporal(
-        scene,
-        'workflow',
-        'reset',
-        '--workflow-id',
-        id,
-        '--type',
-        'FirstWorkflowTask',
-        '--reason',
-        'trial',
-      );
+      await restart(scene, id);
     },
     // Time for an attempt or a mail too many.
     lasts: [3_000, 4_000],
