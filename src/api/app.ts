@@ -1,4 +1,9 @@
-/** The HTTP application: what every request passes through, and where each resource is mounted. */
+/**
+ * The HTTP application: what every request passes through, and where each resource is mounted.
+ *
+ * Module api, which imports db, domain, secrets, theme, traces. Begin: `createApp` mounts every resource;
+ * `records/resource.ts` makes the routes of a kind of record.
+ */
 import { Hono } from 'hono';
 import { except } from 'hono/combine';
 import { requestId } from 'hono/request-id';

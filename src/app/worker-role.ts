@@ -1,6 +1,10 @@
 /**
- * The worker role: one session after the other. It starts while Temporal is away, and goes on by itself when Temporal is
- * back.
+ * The worker role: one session after the other. It starts while Temporal is away, and goes on by itself when Temporal
+ * is back.
+ *
+ * Module app, which imports activities, api, attempt, config, console, db, delivery, domain, embedded, http, lib,
+ * log, mail, metrics, reconciler, relay, secrets, temporal, traces, workflows. Begin: `api-role.ts`, this file and
+ * `../main.ts`, which starts both.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowBundleOption } from '@temporalio/worker';

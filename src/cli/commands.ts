@@ -1,6 +1,9 @@
 /**
  * The operators' command `waybill`. Each command is loaded when it is asked for: what one needs (Temporal's client,
  * the demonstration) costs the others no time.
+ *
+ * Module cli, which imports demo, receiver, app, attempt, config, console, db, delivery, domain, embedded, http, lib,
+ * log, reconciler, replay, retention, secrets, temporal. Begin: a command is a file of its own.
  */
 import { Command } from 'commander';
 import type { CommandContext } from '../lib/command-line.ts';

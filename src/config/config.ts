@@ -1,4 +1,8 @@
-/** The configuration: read from the environment, checked, and completed. */
+/**
+ * The configuration: read from the environment, checked, and completed.
+ *
+ * Module config, which imports domain, lib. Begin: `variables.ts` has every variable.
+ */
 import * as v from 'valibot';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { UserError } from '../lib/user-error.ts';

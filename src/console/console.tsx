@@ -1,5 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/** The console's requests: what each passes through, and where each page is. */
+/**
+ * The console's requests: what each passes through, and where each page is.
+ *
+ * Module console, which imports api, db, domain, lib, theme. Begin: a page is a folder or file, and asks the API by
+ * `api-client.ts`.
+ */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';

@@ -1,6 +1,8 @@
 /**
  * Sends one attempt of a delivery (docs/interface.md, D4 and D5). An internal failure (`fault.ts`) is told apart from
  * the receiver's.
+ *
+ * Module delivery, which imports domain, traces. Begin: then `request.ts`, `exchange.ts` and `address-guard.ts`.
  */
 import { createAddressGuard } from './address-guard.ts';
 import { createConnections } from './connections.ts';

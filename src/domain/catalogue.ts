@@ -1,6 +1,9 @@
 /**
  * The catalogue of entities: one entry per kind of record. Read endpoints, documentation, sample deliveries and tests
  * are derived from it and from `event-types.ts`.
+ *
+ * Module domain, which imports nothing. Begin: `event-types.ts`, then the schema of a kind, such as
+ * `order/schema.ts`.
  */
 import type * as v from 'valibot';
 import type { PayloadVersion } from './decimal.ts';

@@ -1,4 +1,9 @@
-/** The parts that run here because nothing else is configured. */
+/**
+ * The parts that run here because nothing else is configured.
+ *
+ * Module embedded, which imports config, db, lib, temporal. Begin: `service.ts` runs a server, `postgres.ts` and
+ * `temporal.ts` are the two.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';

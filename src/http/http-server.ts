@@ -1,6 +1,8 @@
 /**
  * The API's HTTP server: refuses malformed requests, bounds how long one may take to arrive, and how many connections
  * there are.
+ *
+ * Module http, which imports api, lib. Begin: this file.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

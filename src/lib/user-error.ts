@@ -1,3 +1,9 @@
+/**
+ * Errors meant for people.
+ *
+ * Module lib, which imports nothing. Begin: each file stands alone.
+ */
+
 /** An error that a person can do something about: shown as its one sentence, without a stack. Any other keeps its stack. */
 export class UserError extends Error {
   override readonly name: string = 'UserError';

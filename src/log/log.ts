@@ -1,6 +1,8 @@
 /**
  * The log of a process: one JSON object per line, or lines for people on a terminal. It goes to stderr: stdout is for
  * results.
+ *
+ * Module log, which imports attempt, traces, workflows. Begin: `delivery-log.ts` says what is logged of deliveries.
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { currentTrace } from '../traces/context.ts';

@@ -1,4 +1,8 @@
-/** Sends mails: through a mail server, or, where none is configured, into `.eml` files. */
+/**
+ * Sends mails: through a mail server, or, where none is configured, into `.eml` files.
+ *
+ * Module mail, which imports domain. Begin: the mails are `deactivation-mail.ts` and `warning-mail.ts`.
+ */
 import { createFileMailer } from './file-mailer.ts';
 import type { Mailer } from './mail.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';

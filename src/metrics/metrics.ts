@@ -2,6 +2,8 @@
  * Every series of `GET /metrics`, but for those of Node and of Temporal's SDK. All are there in every role, at zero
  * where nothing happens: an absent one cannot be watched. No label names an e-shop, receiver or record, of which
  * there may be any number.
+ *
+ * Module metrics, which imports attempt, db, domain, mail, reconciler, relay. Begin: every series is defined here.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type EventType, eventTypes } from '../domain/event-types.ts';

@@ -2,6 +2,9 @@
  * The reconciler of a worker: Postgres says what is open, Temporal what runs, and mismatches are repaired. Everything
  * is checked at the start and whenever Temporal may have lost something; in between what is late and what operators
  * ended.
+ *
+ * Module reconciler, which imports attempt, db, lib, temporal, workflows. Begin: then `passes.ts`, and `verdict.ts`
+ * for the decisions.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPasses, type PassesOptions } from './passes.ts';

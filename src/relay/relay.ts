@@ -1,5 +1,9 @@
 /**
- * The relay: outbox → Temporal, in loops that do not wait for each other. LISTEN wakes them, polling is the guarantee.
+ * The relay: outbox → Temporal, in loops that do not wait for each other. LISTEN wakes them, polling is the
+ * guarantee.
+ *
+ * Module relay, which imports attempt, db, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
+ * first.
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';

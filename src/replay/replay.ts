@@ -1,4 +1,8 @@
-/** Replays the histories of a Temporal server against one build of the workflow code. */
+/**
+ * Replays the histories of a Temporal server against one build of the workflow code.
+ *
+ * Module replay, which imports domain, lib, temporal, workflows. Begin: this file.
+ */
 import type { Client } from '@temporalio/client';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { silenceTemporalLogs } from '../temporal/logs.ts';

@@ -1,6 +1,8 @@
 /**
  * Retention: partitions are made ahead, and old ones go, a week at a time; whatever is open stays. May be interrupted
  * and repeated, by any number of processes.
+ *
+ * Module retention, which imports db, domain. Begin: `plan.ts` decides what goes.
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';

@@ -1,4 +1,8 @@
-/** Everything derived from the master key, and the secrets that the service makes. */
+/**
+ * Everything derived from the master key, and the secrets that the service makes.
+ *
+ * Module secrets, which imports nothing. Begin: this file.
+ */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 /** Whose secret it is. Sealed with it: a secret that is copied to another row does not open there. */

@@ -1,6 +1,9 @@
 /**
  * What the relay asks of Temporal. All calls have a deadline: one to an unreachable server would otherwise be retried
  * for long.
+ *
+ * Module temporal, which imports config, db, domain, lib, log, traces, workflows. Begin: `target.ts` says how
+ * Temporal is reached.
  */
 import {
   type Client,

@@ -1,4 +1,8 @@
-/** What pages load: all of it from here, and each under an address that changes with it. */
+/**
+ * What pages load: all of it from here, and each under an address that changes with it.
+ *
+ * Module theme, which imports nothing. Begin: this file.
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
