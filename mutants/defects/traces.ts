@@ -61,8 +61,8 @@ export const traceDefects: readonly Defect[] = [
   {
     name: 'attempt-of-a-batch-without-its-link',
     file: 'src/attempt/attempt-span.ts',
-    text: 'links: batchPlace === undefined ? [] : [batchPlace.traceparent],',
-    replacement: 'links: batchPlace === undefined ? [] : [],',
+    text: 'links: batchContext === undefined ? [] : [batchContext.traceparent],',
+    replacement: 'links: batchContext === undefined ? [] : [],',
     noticed: 'Nobody sees which batch made an attempt.',
     caughtBy: caughtBy(END_TO_END, IN_A_BATCH),
   },

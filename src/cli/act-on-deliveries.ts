@@ -3,7 +3,7 @@ import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
 import type { Pool } from '../db/pool.ts';
-import { findDelivery, placeOfDelivery } from '../db/webhooks/delivery-log.ts';
+import { deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
 import type { SteeringAction } from '../domain/steering.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
@@ -44,9 +44,9 @@ function refusalOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): 
 
 /** A new delivery of the event of one that has ended; null while it is open. */
 async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null> {
-  const place = await placeOfDelivery(sql, deliveryId);
-  const found = place === null ? null : await findDelivery(sql, place.eshopId, deliveryId);
-  if (place === null || found === null) {
+  const target = await deliveryTarget(sql, deliveryId);
+  const found = target === null ? null : await findDelivery(sql, target.eshopId, deliveryId);
+  if (target === null || found === null) {
     return {
       deliveryId,
       done: false,
@@ -56,7 +56,7 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
   }
   const { state } = found.delivery;
   if (OPEN.includes(state)) return null;
-  const made = await redeliver(sql, place.eshopId, deliveryId);
+  const made = await redeliver(sql, target.eshopId, deliveryId);
   if (made.kind !== 'created') {
     return { deliveryId, done: false, sentence: refusalOf(made, deliveryId), redelivery: null };
   }

@@ -73,12 +73,12 @@ function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWeb
 }
 
 /** A contract, and how many webhooks there are that it would not allow any more. */
-interface Found {
+interface StoredContract {
   readonly contract: Contract;
   readonly beyond: number;
 }
 
-async function read(sql: Pool, eshopId: number): Promise<Found> {
+async function read(sql: Pool, eshopId: number): Promise<StoredContract> {
   const stored = await readContract(sql, eshopId);
   if (stored === null) throw noSuchEshop(eshopId);
   const contract = contractOf(stored);
@@ -91,7 +91,7 @@ async function read(sql: Pool, eshopId: number): Promise<Found> {
 export function contractCommand({ env, print }: CommandContext): Command {
   const command = new Command('contract');
 
-  function show(eshopId: number, { contract, beyond }: Found, asJson: boolean): void {
+  function show(eshopId: number, { contract, beyond }: StoredContract, asJson: boolean): void {
     print(
       asJson
         ? JSON.stringify({ eshopId, ...contract })

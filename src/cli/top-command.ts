@@ -6,26 +6,26 @@ import { untilInterrupted } from './interruption.ts';
 import { pairs } from './layout.ts';
 import { needsOf } from './status.ts';
 import { databaseRows, flowRows, temporalRows } from './status-table.ts';
-import { type Look, top } from './top.ts';
+import { type Overview, top } from './top.ts';
 
 /** Takes away what a terminal shows from its first line on. */
 const CLEAR = '\u001b[H\u001b[J';
 
 /** What needs somebody; of Temporal only once it has answered. */
-function needsAt({ database, temporal }: Look): string[] {
+function needsAt({ database, temporal }: Overview): string[] {
   const answered = temporal ?? { problem: null, address: '', namespace: '', taskQueue: '', workers: [''] };
   return needsOf({ database, temporal: answered });
 }
 
-function frame(look: Look): string {
-  const { at, database, flow, temporal } = look;
+function frame(overview: Overview): string {
+  const { at, database, flow, temporal } = overview;
   const rows = [
     ['Time', `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`] as const,
     ...(flow === null ? [] : flowRows(flow)),
     ...databaseRows(database),
     ...(temporal === null ? [['Temporal', 'waiting for a response'] as const] : temporalRows(temporal)),
   ];
-  return [pairs(rows), ...needsAt(look)].join('\n');
+  return [pairs(rows), ...needsAt(overview)].join('\n');
 }
 
 /** The command. */
@@ -43,9 +43,11 @@ export function topCommand({ env, print }: CommandContext): Command {
       await untilInterrupted('Stopped.', (signal) =>
         top(
           settings,
-          (look) =>
+          (overview) =>
             print(
-              options.json ? JSON.stringify({ ...look, needs: needsAt(look) }) : `${clear}${frame(look)}`,
+              options.json
+                ? JSON.stringify({ ...overview, needs: needsAt(overview) })
+                : `${clear}${frame(overview)}`,
             ),
           signal,
         ),

@@ -9,8 +9,8 @@ import { withDatabase } from './open-database.ts';
 import { askTemporal, problemOf, readStorage, readWork } from './read-status.ts';
 import type { DatabaseStatus, TemporalStatus } from './status.ts';
 
-/** A look. */
-export interface Look {
+/** What is shown at one time. */
+export interface Overview {
   readonly at: Date;
   readonly database: DatabaseStatus;
   /** Null while the database cannot be used. */
@@ -60,7 +60,7 @@ async function followDatabase(
 /** Looks at the database again and again; one that is away is said. */
 async function followBoth(
   settings: Settings,
-  show: (look: Look) => void,
+  show: (overview: Overview) => void,
   temporal: () => TemporalStatus | null,
   signal: AbortSignal,
 ): Promise<void> {
@@ -83,7 +83,7 @@ async function followBoth(
  */
 export async function top(
   settings: Settings,
-  show: (look: Look) => void,
+  show: (overview: Overview) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const failed = new AbortController();

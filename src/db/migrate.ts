@@ -65,7 +65,7 @@ export async function migrate(
   // One connection: the advisory lock belongs to the session that took it.
   const sql = createPool(url, 1, { statementMs: null, silenceMs: null, lockMs: LOCK_TIMEOUT_MS });
   try {
-    await takeTurn(sql, say);
+    await acquireLock(sql, say);
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
     const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
     const umzug = new Umzug({
@@ -104,7 +104,7 @@ export async function migrate(
  * Takes the advisory lock. It is tried for, not waited for: a session that waits inside a statement would keep
  * another's `create index concurrently` from finishing, which waits for all statements under way.
  */
-async function takeTurn(sql: Pool, say: (text: string) => void): Promise<void> {
+async function acquireLock(sql: Pool, say: (text: string) => void): Promise<void> {
   for (let said = false; ; said = true) {
     const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${SCHEMA_LOCK}) as mine`;
     if (turn?.mine === true) return;

@@ -1,10 +1,10 @@
 /** Repairs, counted and put into a sentence. */
 import type { Repair } from './repair.ts';
-import type { Action, Kind, Reason } from './verdict.ts';
+import type { Action, Reason, TrackedKind } from './verdict.ts';
 
 /** How many records of a kind were repaired in the same way for the same reason. */
 export interface Count {
-  readonly kind: Kind;
+  readonly kind: TrackedKind;
   readonly action: Action;
   readonly reason: Reason;
   readonly count: number;
@@ -29,7 +29,7 @@ export function createCounts(): Counts {
   };
 }
 
-const kinds: Record<Kind, readonly [one: string, many: string]> = {
+const kinds: Record<TrackedKind, readonly [one: string, many: string]> = {
   delivery: ['delivery', 'deliveries'],
   batch: ['batch', 'batches'],
   mail: ['deactivation mail', 'deactivation mails'],

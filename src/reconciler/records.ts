@@ -15,11 +15,11 @@ import { handBackAll } from '../db/webhooks/batch-returns.ts';
 import { countBatch } from '../db/webhooks/batches.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
-import type { Kind, NextStep } from './verdict.ts';
+import type { NextStep, TrackedKind } from './verdict.ts';
 
 /** A record that should have a running workflow. */
 export interface TrackedRecord {
-  readonly kind: Kind;
+  readonly kind: TrackedKind;
   readonly workflowId: string;
   /** What a log line calls it. */
   readonly name: Readonly<Record<string, string | number>>;

@@ -7,10 +7,10 @@
  * What should have a running workflow: an open delivery, a batch of first attempts, the mail of a deactivation, the release
  * of a pre-order, a recovery.
  */
-export type Kind = 'delivery' | 'batch' | 'mail' | 'release' | 'recovery';
+export type TrackedKind = 'delivery' | 'batch' | 'mail' | 'release' | 'recovery';
 
 /** A record's workflow as Temporal describes it. */
-export type Found =
+export type WorkflowFound =
   /** `asleep`: it waits for something in the future, or for a signal. `failing`: its steps fail, time and again. */
   | { readonly as: 'running'; readonly asleep: boolean; readonly failing: boolean }
   | { readonly as: 'missing' }
@@ -20,7 +20,7 @@ export type Found =
   | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly words: string };
 
 /** Why a record is repaired. */
-export type Reason = Exclude<Found['as'], 'running'> | 'asleep' | 'stuck';
+export type Reason = Exclude<WorkflowFound['as'], 'running'> | 'asleep' | 'stuck';
 /** How a record is repaired. */
 export type Action = 'startedAgain' | 'closed' | 'handedBack' | 'woken';
 
@@ -37,7 +37,7 @@ export interface Verdict {
 export type NextStep = 'ahead' | 'late' | 'held' | 'over';
 
 /** @returns null where all is well */
-export function verdictOn(kind: Kind, found: Found, next: NextStep): Verdict | null {
+export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextStep): Verdict | null {
   // Its workflow may have ended since it was listed.
   if (next === 'over' && found.as !== 'running') return null;
   switch (found.as) {
@@ -69,11 +69,11 @@ const AFTER_OPERATOR = {
   mail: 'startedAgain',
   release: 'startedAgain',
   recovery: 'closed',
-} as const satisfies Record<Kind, Action>;
+} as const satisfies Record<TrackedKind, Action>;
 
 /** What may be repaired, and how. */
-export const repairsMade: readonly { readonly kind: Kind; readonly action: Action }[] = (
-  Object.keys(AFTER_OPERATOR) as Kind[]
+export const repairsMade: readonly { readonly kind: TrackedKind; readonly action: Action }[] = (
+  Object.keys(AFTER_OPERATOR) as TrackedKind[]
 ).flatMap((kind) => {
   const woken: Action[] = kind === 'batch' ? [] : ['woken'];
   return [...new Set<Action>(['startedAgain', AFTER_OPERATOR[kind], ...woken])].map((action) => ({

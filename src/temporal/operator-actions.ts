@@ -14,7 +14,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 import { type SteeringOrder, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import type { Pool } from '../db/pool.ts';
-import { placeOfDelivery } from '../db/webhooks/delivery-log.ts';
+import { deliveryTarget } from '../db/webhooks/delivery-log.ts';
 import { steerDelivery } from '../db/webhooks/operator-actions.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { SOMEBODY, type SteeringAction } from '../domain/steering.ts';
@@ -57,9 +57,9 @@ export function createOperatorActions({ client, sql, policy }: OperatorActionsDe
 
   /** The id that its workflow has, if it has one. */
   async function workflowOf(deliveryId: string): Promise<string> {
-    const place = await placeOfDelivery(sql, deliveryId);
-    if (place === null) throw new UserError(`There is no delivery ${deliveryId}.`);
-    return deliveryWorkflowId(place);
+    const target = await deliveryTarget(sql, deliveryId);
+    if (target === null) throw new UserError(`There is no delivery ${deliveryId}.`);
+    return deliveryWorkflowId(target);
   }
 
   /** @returns null where the delivery has no running workflow */

@@ -111,14 +111,14 @@ export async function recordTraces(
 function openSpan(span: Span): OpenSpan {
   const { traceId, spanId, traceFlags } = span.spanContext();
   const flags = traceFlags.toString(16).padStart(2, '0');
-  const place: TraceContext = { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
+  const context: TraceContext = { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
   let ended = false;
   return {
-    place,
+    context,
     set: (attributes) => void span.setAttributes(attributes),
     rename: (name) => void span.updateName(name),
     link: (to) => void span.addLinks(linksTo(to)),
-    within: (work) => within(place, work),
+    within: (work) => within(context, work),
     end(failure) {
       if (ended) return;
       ended = true;

@@ -34,7 +34,7 @@ export interface SpanFailure {
 /** A span that has begun. */
 export interface OpenSpan {
   /** undefined where traces are off. */
-  readonly place: TraceContext | undefined;
+  readonly context: TraceContext | undefined;
   set(attributes: SpanAttributes): void;
   rename(name: string): void;
   /** Adds what it has to do with: of all together the first {@link MOST_LINKS}. @param to each its `traceparent` */
@@ -51,7 +51,7 @@ export interface Traces {
 }
 
 const unrecorded: OpenSpan = {
-  place: undefined,
+  context: undefined,
   set() {},
   rename() {},
   link() {},

@@ -74,7 +74,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const { viewer } = c.var;
     const [webhooks, look] = await Promise.all([
       listAllWebhooks(sql, { among: scopeOf(viewer) }, MOST_WEBHOOKS),
-      viewer.operator ? operator?.look() : undefined,
+      viewer.operator ? operator?.installation() : undefined,
     ]);
     const parts = look === undefined ? {} : installationParts(look);
     return c.html(html(<AllPage {...{ viewer, policy, webhooks }} {...parts} />));

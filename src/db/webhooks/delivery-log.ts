@@ -58,14 +58,14 @@ export function selectDeliveries(sql: Sql) {
 }
 
 /** Whose a delivery is, and which workflow it belongs to. */
-export interface DeliveryPlace extends Omit<ClaimedDelivery, 'receiverHost'> {
+export interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
   /** The batch whose workflow it is; null: its own. */
   readonly batchId: string | null;
 }
 
-/** The place of a delivery, or null. */
-export async function placeOfDelivery(sql: Sql, id: string): Promise<DeliveryPlace | null> {
-  const [row] = await sql<DeliveryPlace[]>`
+/** What a delivery is of and where it goes, or null. */
+export async function deliveryTarget(sql: Sql, id: string): Promise<DeliveryTarget | null> {
+  const [row] = await sql<DeliveryTarget[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id
     from deliveries d where d.id = ${id}`;
   return row ?? null;
