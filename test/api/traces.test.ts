@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => api.drop());
 
 const spansOf = (name: string) =>
-  begun.filter((span) => span.name === name).map(({ place }) => place.traceparent);
+  begun.filter((span) => span.name === name).map(({ context }) => context.traceparent);
 const written = async () =>
   (await api.sql<{ traceparent: string }[]>`select traceparent from deliveries order by id`).map(
     ({ traceparent }) => traceparent,
