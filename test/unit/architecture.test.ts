@@ -1,4 +1,4 @@
-/** The arrows between the rooms: who may import what. */
+/** The arrows between the modules: who may import what. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -21,9 +21,9 @@ const importsOfFolders = (folders: readonly string[]) =>
 const all = importsOfFolders(PROGRAM);
 const everything = [...all, ...importsOfFolders(BESIDE)];
 
-function breaches(room: string, forbidden: (found: Import) => boolean): string[] {
+function breaches(module: string, forbidden: (found: Import) => boolean): string[] {
   return all
-    .filter((found) => found.from.startsWith(room) && forbidden(found))
+    .filter((found) => found.from.startsWith(module) && forbidden(found))
     .map((found) => `${found.from} imports ${found.to}`);
 }
 const isTemporal = ({ to }: Import) => to.startsWith('@temporalio/');
@@ -31,13 +31,13 @@ const isOurs = ({ to }: Import) =>
   /^(src|workflows|activities|demo|receiver|test|bench|faults|mutants)\//.test(to);
 
 /** A folder of `src/`, a file beside these, or a folder of the repository. */
-function roomOf(file: string): string {
-  const [folder = '', room] = file.split('/');
-  return folder === 'src' ? `src/${room}` : folder;
+function moduleOf(file: string): string {
+  const [folder = '', module] = file.split('/');
+  return folder === 'src' ? `src/${module}` : folder;
 }
 
 /**
- * Who imports whom. A room that is not here, an arrow that is not here and one that is no longer there are all found:
+ * Who imports whom. A module that is not here, an arrow that is not here and one that is no longer there are all found:
  * what is drawn here is what is there.
  */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -165,14 +165,14 @@ test('there are imports to look at', () => {
   expect(all.length).toBeGreaterThan(100);
 });
 
-test('the arrows between the rooms are those of the table', () => {
-  const ours = everything.filter((found) => isOurs(found) && roomOf(found.from) !== 'test');
-  const arrows = [...graphOf(ours, roomOf)].map(([room, targets]) => [room, [...targets].sort()]);
+test('the arrows between the modules are those of the table', () => {
+  const ours = everything.filter((found) => isOurs(found) && moduleOf(found.from) !== 'test');
+  const arrows = [...graphOf(ours, moduleOf)].map(([module, targets]) => [module, [...targets].sort()]);
   expect(Object.fromEntries(arrows)).toEqual(ARROWS);
 });
 
-test('there is no import cycle between rooms', () => {
-  expect(cyclesIn(graphOf(all.filter(isOurs), roomOf))).toEqual([]);
+test('there is no import cycle between modules', () => {
+  expect(cyclesIn(graphOf(all.filter(isOurs), moduleOf))).toEqual([]);
 });
 
 test('there is no import cycle between files, not even through type imports', () => {
@@ -194,18 +194,18 @@ describe('the finder', () => {
       const j = await import('./while-running.ts');
       const k = "import { l } from './text.ts';";
     `;
-    const found = importsIn('src/room/file.ts', source);
+    const found = importsIn('src/module/file.ts', source);
     expect(found.map(({ to, typeOnly }) => [to, typeOnly])).toEqual([
-      ['src/room/both.ts', false],
-      ['src/room/type.ts', true],
-      ['src/room/inline-type.ts', true],
-      ['src/room/effect.ts', false],
+      ['src/module/both.ts', false],
+      ['src/module/type.ts', true],
+      ['src/module/inline-type.ts', true],
+      ['src/module/effect.ts', false],
       ['package', false],
       ['src/up.ts', false],
-      ['src/room/exported-type.ts', true],
-      ['src/room/all.ts', false],
-      ['src/room/in-a-type.ts', true],
-      ['src/room/while-running.ts', false],
+      ['src/module/exported-type.ts', true],
+      ['src/module/all.ts', false],
+      ['src/module/in-a-type.ts', true],
+      ['src/module/while-running.ts', false],
     ]);
     expect(found.filter(({ whileRunning }) => whileRunning)).toEqual([found.at(-1)]);
   });
@@ -262,8 +262,8 @@ test('workflows/ imports types and pure functions only', () => {
 });
 
 test('api/, console/, db/ and delivery/ never import Temporal; activities/ never import Hono', () => {
-  for (const room of ['src/api/', 'src/console/', 'src/db/', 'src/delivery/', 'src/domain/']) {
-    expect(breaches(room, isTemporal)).toEqual([]);
+  for (const module of ['src/api/', 'src/console/', 'src/db/', 'src/delivery/', 'src/domain/']) {
+    expect(breaches(module, isTemporal)).toEqual([]);
   }
   expect(
     breaches('activities/', ({ to }) => /^(@hono\/|hono)/.test(to) || to.startsWith('src/api/')),
@@ -277,8 +277,8 @@ test('attempt/ knows nothing of who asks for an attempt: neither Temporal nor wo
 });
 
 test('nothing calls back up: relay, workflows, activities, db and delivery do not import api/', () => {
-  for (const room of ['src/relay/', 'src/db/', 'src/delivery/', 'workflows/', 'activities/']) {
-    expect(breaches(room, ({ to }) => to.startsWith('src/api/'))).toEqual([]);
+  for (const module of ['src/relay/', 'src/db/', 'src/delivery/', 'workflows/', 'activities/']) {
+    expect(breaches(module, ({ to }) => to.startsWith('src/api/'))).toEqual([]);
   }
 });
 
@@ -327,10 +327,10 @@ test('SQL is written in db/ and nowhere else', () => {
   expect(outside).toEqual([]);
 });
 
-test('transactions are begun in one place, and what is owed to the relay is written in one room', () => {
-  const elsewhere = (room: string, pattern: RegExp) =>
+test('transactions are begun in one place, and rows for the relay are written in one module', () => {
+  const elsewhere = (module: string, pattern: RegExp) =>
     PROGRAM.flatMap((folder) => filesOf(root, folder))
-      .filter((file) => !file.startsWith(room))
+      .filter((file) => !file.startsWith(module))
       .filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
   // Migrations begin theirs before there is anything to owe.
   expect(elsewhere('src/db/transaction.ts', /\bsql\.begin\(/)).toEqual(['src/db/migrate.ts']);
