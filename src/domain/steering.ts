@@ -1,5 +1,5 @@
 /**
- * What an operator may ask of a delivery under way, and what follows from it (docs/decisions/0090-operators-steer.md). Pure, so
+ * What an operator may ask of a delivery under way, and what follows from it (docs/decisions/0090-operator-actions.md). Pure, so
  * that every case is a line of a table test.
  */
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
