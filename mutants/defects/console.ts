@@ -203,8 +203,8 @@ export const consoleDefects: readonly Defect[] = [
   {
     name: 'console-held-by-e-shops',
     file: 'src/console/deliveries/actions.ts',
-    text: "return role === 'warehouse' ? steeringActions : ['tryNow', 'giveUp'];",
-    replacement: 'return steeringActions;',
+    text: "return role === 'warehouse' ? actionNames : ['tryNow', 'giveUp'];",
+    replacement: 'return actionNames;',
     noticed: 'An e-shop resumes what the warehouse holds.',
     caughtBy: [
       {

@@ -9,7 +9,7 @@ export const operatorDefects: readonly Defect[] = [
   {
     name: 'operator-hold-only-in-memory',
     file: 'src/attempt/situation.ts',
-    text: 'operator: standingOf(delivery.operatorStop, delivery.operatorActions),',
+    text: 'operator: operatorHoldOf(delivery.operatorStop, delivery.operatorActions),',
     replacement: 'operator: null,',
     noticed: 'A delivery that an operator holds is tried again and again to no end, and never ends.',
     caughtBy: kept('its history lost while it was held: started again, and still held'),

@@ -4,13 +4,13 @@ import type { Settings } from '../config/variables.ts';
 import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
 import type { Pool } from '../db/pool.ts';
 import { deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
-import type { SteeringAction } from '../domain/steering.ts';
+import type { ActionName } from '../domain/operator-action.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
 
 /** What is asked, of whom, and why. */
 export interface Request {
-  readonly action: SteeringAction;
+  readonly action: ActionName;
   readonly ids: readonly string[];
   readonly by: string;
   readonly reason: string;

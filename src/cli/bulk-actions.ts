@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { createProgress } from '../../demo/progress.ts';
 import type { Settings } from '../config/variables.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
-import type { SteeringAction } from '../domain/steering.ts';
+import type { ActionName } from '../domain/operator-action.ts';
 import { counted } from '../domain/words.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -23,7 +23,7 @@ interface Output {
 
 /** What is asked of all that a filter finds. */
 export interface BulkRequest {
-  readonly action: SteeringAction;
+  readonly action: ActionName;
   readonly filter: BulkOptions;
   readonly order: { readonly reason: string; readonly by: string };
   readonly dryRun: boolean;

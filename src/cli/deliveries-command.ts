@@ -5,7 +5,7 @@ import { readSettings } from '../config/config.ts';
 import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
 import { type AttemptLogRow, deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
-import { heldBy, type OperatorAction, whoAndWhy } from '../domain/steering.ts';
+import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
@@ -76,7 +76,7 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
     ['E-shop', delivery.eshopId],
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],
-    ...(holder === null ? [] : [['Held by', whoAndWhy(holder)] as const]),
+    ...(holder === null ? [] : [['Held by', attribution(holder)] as const]),
     ['Created', second(delivery.createdAt)],
     ...(nextAttemptAt === null ? [] : [['Next attempt', second(nextAttemptAt)] as const]),
     ...(finishedAt === null ? [] : [['Ended', second(finishedAt)] as const]),

@@ -1,7 +1,7 @@
 /** What an e-shop may see of its deliveries. Those of a deleted webhook do not exist here. */
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
+import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { ClaimedDelivery } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';

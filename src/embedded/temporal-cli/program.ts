@@ -13,7 +13,7 @@ export const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'tempo
 
 /**
  * The oldest Temporal server that will do: since 1.28 activities can be paused, resumed and reset by an operator,
- * which is how operators steer deliveries.
+ * which is how operators act on deliveries.
  */
 export const OLDEST_SERVER = '1.28.0';
 
