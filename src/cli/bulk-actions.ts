@@ -103,8 +103,8 @@ export async function actOnAll(
     const query = await queryOf(settings, taskQueue, filter);
     const count = await bulk.count(query);
     if (dryRun || count === 0) {
-      const sentence = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.`;
-      return print(json ? JSON.stringify({ jobId: null, query, count }) : sentence);
+      const message = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.`;
+      return print(json ? JSON.stringify({ jobId: null, query, count }) : message);
     }
     const jobId = `${PREFIX}${action}-${randomUUID()}`;
     await bulk.start({ jobId, query, action, order }).catch((error: unknown) => {

@@ -5,16 +5,16 @@ import { UserError } from '../lib/user-error.ts';
 
 /**
  * Runs `work` with a signal that Ctrl-C, or the end of the terminal, aborts. A second Ctrl-C ends the process at once.
- * @param sentence what is said then
+ * @param message what is said then
  */
 export async function untilInterrupted<T>(
-  sentence: string,
+  message: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const done = onInterruption((times) => {
     if (times > 1) process.exit(INTERRUPTED);
-    controller.abort(new UserError(sentence, INTERRUPTED));
+    controller.abort(new UserError(message, INTERRUPTED));
   });
   try {
     return await work(controller.signal);

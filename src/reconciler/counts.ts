@@ -54,7 +54,7 @@ export const reasons: Record<Reason, string> = {
 };
 
 /** @example '50 deliveries started again (no longer in Temporal), 3 pre-orders started again (…)' */
-export function sentence(counts: readonly Count[]): string {
+export function summary(counts: readonly Count[]): string {
   return counts
     .map(({ kind, action, reason, count }) => {
       const [one, many] = kinds[kind];

@@ -1,6 +1,6 @@
 /** What the reconciler does about what it finds, case by case; and how it says so. */
 import { expect, test } from 'vitest';
-import { createCounts, sentence } from '../../src/reconciler/counts.ts';
+import { createCounts, summary } from '../../src/reconciler/counts.ts';
 import {
   type NextStep,
   type TrackedKind,
@@ -65,7 +65,7 @@ test('repairs are counted by kind, action and reason, and said in a sentence', (
   }
   counts.add({ kind: 'release', action: 'startedAgain', reason: 'missing' });
   counts.add({ kind: 'delivery', action: 'closed', reason: 'terminated' });
-  expect(sentence(counts.read())).toBe(
+  expect(summary(counts.read())).toBe(
     '2 deliveries started again (no longer in Temporal), 1 pre-order started again (no longer in Temporal), ' +
       '1 delivery closed as canceled by an operator (terminated in Temporal)',
   );
