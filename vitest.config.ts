@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { PATIENCE_MS } from './test/support/until.ts';
 
 const tests = (names: string) => `test/${names}.test.ts`;
 
@@ -17,14 +18,15 @@ const SYSTEM = [
 ];
 const UNIT = [tests('unit/**/*')];
 
-/** Of tests on the servers that the set-up starts: what they wait for comes at once, unless the machine is busy. */
-export const served = {
+/** No test is to fail because its machine is busy: these end what hangs. */
+const patient = {
   pool: 'forks' as const,
-  globalSetup: ['test/support/global-setup.ts'],
-  testTimeout: 90_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 60_000 } },
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: PATIENCE_MS } },
 };
+/** Of tests on the servers that the set-up starts. */
+export const served = { ...patient, globalSetup: ['test/support/global-setup.ts'] };
 // Loading what the files import anew for each takes as long as many of them run.
 const sharing = { isolate: false };
 
@@ -35,7 +37,7 @@ export default defineConfig({
     maxWorkers: Math.max(5, Math.ceil(availableParallelism() / 2)),
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'unit', pool: 'forks', ...sharing, testTimeout: 90_000, include: UNIT } },
+      { test: { name: 'unit', ...patient, ...sharing, include: UNIT } },
       {
         test: {
           name: 'served',
@@ -45,7 +47,7 @@ export default defineConfig({
           exclude: [...UNIT, ...SYSTEM],
         },
       },
-      { test: { name: 'system', ...served, include: SYSTEM } },
+      { test: { name: 'system', ...served, testTimeout: 900_000, include: SYSTEM } },
     ],
   },
 });

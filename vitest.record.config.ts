@@ -3,5 +3,5 @@ import { served } from './vitest.config.ts';
 
 /** `npm run record-histories`: the scenarios are lived through again, one after the other. */
 export default defineConfig({
-  test: { ...served, include: ['test/replay/record.ts'], testTimeout: 120_000 },
+  test: { ...served, include: ['test/replay/record.ts'] },
 });

@@ -1,12 +1,9 @@
 /**
- * What an operator may ask of a delivery under way, and what follows from it (docs/decisions/0090-operator-actions.md). Pure, so
- * that every case is a line of a table test.
+ * What an operator may ask of a delivery under way, and what follows (docs/decisions/0090-operator-actions.md). Pure.
  */
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
 
-/** What an operator may ask of a delivery. */
 export const actionNames = ['tryNow', 'hold', 'resume', 'giveUp'] as const;
-/** One of them. */
 export type ActionName = (typeof actionNames)[number];
 
 /** What stops the attempts of a delivery: until it is resumed, or for good. */
@@ -17,7 +14,6 @@ export interface OperatorAction {
   /** The same when it is recorded again: by a step that was interrupted, or a workflow that was reset. */
   readonly id: string;
   readonly action: ActionName;
-  /** Who asked for it. */
   readonly by: string;
   /** Empty where none was given. */
   readonly reason: string;
@@ -29,8 +25,8 @@ export interface OperatorAction {
 export const UNNAMED_OPERATOR = 'an operator';
 
 /**
- * The longest reason and the longest name, in characters. They are replayed: whether a signal of a history led to an activity
- * depends on them, so another value needs `patched()` (docs/changing-workflows.md).
+ * The longest reason and name, in characters. Histories depend on them: another value needs `patched()`
+ * (docs/changing-workflows.md).
  */
 export const MAX_REASON_CHARS = 500;
 export const MAX_NAME_CHARS = 100;
@@ -67,7 +63,6 @@ export function heldBy(delivery: {
   return hold === null ? null : { by: hold.by, reason: hold.reason, at: hold.at };
 }
 
-/** A delivery as it stands when something is asked of it. */
 export interface ActionTarget {
   readonly state: StoredState;
   readonly webhookId: number;
@@ -92,7 +87,6 @@ export interface ActionResult {
   readonly sentence: string;
 }
 
-/** What follows when this is asked of a delivery now. */
 export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {
   const refusal = refusalOf(action, delivery);
   if (refusal !== null) return { accepted: false, sentence: refusal };

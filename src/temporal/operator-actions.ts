@@ -1,6 +1,6 @@
 /**
- * What operators ask of deliveries from outside Temporal: through the update of the delivery's workflow, and where it has none
- * yet, through the database, which its workflow will ask.
+ * Operator actions from outside Temporal: through the update of the delivery's workflow or, where it has none yet,
+ * through the database.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -21,7 +21,6 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { UserError } from '../lib/user-error.ts';
 import { signalWorkflow } from './signal.ts';
 
-/** What operator actions need. */
 export interface OperatorActionsDeps {
   readonly client: Client;
   readonly sql: Pool;
@@ -29,7 +28,6 @@ export interface OperatorActionsDeps {
   readonly policy: RetryPolicy;
 }
 
-/** What an operator may ask of deliveries, named by their ids. */
 export interface OperatorActions
   extends Readonly<Record<ActionName, (deliveryId: string, order: ActionRequest) => Promise<string>>> {}
 

@@ -1,18 +1,16 @@
 /** What people come for, in a real browser, with real deliveries: an e-shop's developer, and an operator. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
 import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
 import type { HttpServer } from '../../src/http/http-server.ts';
 import { createActionRequester } from '../../src/temporal/action-requester.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { BROWSER_TEST_MS, picture, signIn, startBrowser, violations } from '../support/browser.ts';
+import { picture, signIn, startBrowser, violations } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
-
-vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
 
 let stack: DeliveryStack;
 let api: TestApi;

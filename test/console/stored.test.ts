@@ -1,14 +1,12 @@
 /** What others have written (names, notes, identifiers, answers of receivers) is text in the console, in a real browser. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { BROWSER_TEST_MS, signIn, startBrowser } from '../support/browser.ts';
+import { signIn, startBrowser } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
 import { minimalOrder } from '../support/orders.ts';
-
-vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
 
 /** Short enough for an identifier, and everything that runs something. */
 const ID = '"><img src=x onerror=window.stolen=1>';

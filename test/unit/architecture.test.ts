@@ -52,11 +52,8 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'workflows',
   ],
   bench: [
-    'src/api',
     'src/app',
     'src/attempt',
-    'src/config',
-    'src/console',
     'src/db',
     'src/delivery',
     'src/domain',

@@ -1,5 +1,5 @@
 /** What operators asked of a delivery is kept: whatever becomes of its workflow, of workers, and of Temporal. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { UserError } from '../../src/lib/user-error.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
@@ -8,8 +8,6 @@ import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { endWindowIn } from '../support/windows.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -32,7 +30,7 @@ async function start({ policy, ...options }: StackOptions = {}) {
 async function waitingDelivery(stack: DeliveryStack, receiver: Receiver) {
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying', PATIENCE_MS);
+  await stack.untilState(id, 'retrying');
   return { id, webhook };
 }
 
@@ -80,7 +78,7 @@ test('its history lost while it was held: started again, and still held', async 
   // Due long ago: whoever does not know that it is held makes an attempt.
   await stack.sql`update deliveries set next_attempt_at = now() - interval '1 minute' where id = ${id}`;
   await stack.startWorker();
-  await stack.until('its workflow', async () => (await stack.describe(id)) !== undefined, PATIENCE_MS);
+  await stack.until('its workflow', async () => (await stack.describe(id)) !== undefined);
   await stack.untilHeld(id);
   expect(attempts(receiver)).toEqual(['1']);
   receiver.respond({ status: 200 });
@@ -95,7 +93,7 @@ test('its workflow gone, not started again yet: the database takes the order', a
   await loseWorkflow(stack.client, stack.workflowId(id));
   expect(await actions.giveUp(id, byAnna)).toMatch(/^Given up/);
   await stack.startWorker();
-  await stack.untilState(id, 'canceled', PATIENCE_MS);
+  await stack.untilState(id, 'canceled');
   expect(await stack.delivery(id)).toMatchObject({ canceledBy: 'operator' });
   expect(attempts(receiver)).toEqual(['1']);
 });
@@ -138,16 +136,16 @@ test.each(['each', 'batch'] as const)(
     expect(await actions.hold(held, byAnna)).toMatch(/^Held: /);
     expect(await actions.giveUp(given, byAnna)).toMatch(/^Given up/);
     await stack.startWorker();
-    await stack.untilState(other, 'delivered', PATIENCE_MS);
-    await stack.untilState(given, 'canceled', PATIENCE_MS);
-    await stack.until('its workflow', async () => (await stack.describe(held)) !== undefined, PATIENCE_MS);
+    await stack.untilState(other, 'delivered');
+    await stack.untilState(given, 'canceled');
+    await stack.until('its workflow', async () => (await stack.describe(held)) !== undefined);
     await stack.untilHeld(held);
     expect(receiver.requests).toHaveLength(1);
     const { windowStartedAt, state } = await stack.delivery(held);
     expect(state).toBe('pending');
     expect(windowStartedAt).not.toBeNull();
     expect(await actions.resume(held, {})).toBe('Resumed: attempt 1 of 4 follows at once.');
-    await stack.untilState(held, 'delivered', PATIENCE_MS);
+    await stack.untilState(held, 'delivered');
     expect(attempts(receiver)).toEqual(['1', '1']);
   },
 );

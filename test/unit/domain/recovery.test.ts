@@ -39,7 +39,7 @@ describe('the pace', () => {
     }
   });
 
-  test('leaves room for what is not waiting', () => {
+  test('leaves allowance for what is not waiting', () => {
     expect(allowanceFor(40, counts({ created: 25, pending: 25 }), fresh)).toBe(15);
     expect(allowanceFor(20, counts({ created: 25, pending: 25 }), fresh)).toBe(0);
   });
