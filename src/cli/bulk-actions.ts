@@ -26,7 +26,7 @@ export interface BulkRequest {
 }
 
 /** To one receiver: more than a query may name. */
-const MOST_WEBHOOKS = 1_000;
+const MAX_WEBHOOKS_PER_QUERY = 1_000;
 /** Between two looks, in milliseconds. */
 const JOB_POLL_INTERVAL_MS = 500;
 /** A job that was begun is not described at once, in milliseconds. */
@@ -50,9 +50,9 @@ async function queryOf(settings: Settings, taskQueue: string, filter: BulkOption
   const calling =
     receiver === undefined
       ? undefined
-      : (await withDatabase(settings, (sql) => listAllWebhooks(sql, { receiver }, MOST_WEBHOOKS))).map(
-          ({ id }) => id,
-        );
+      : (
+          await withDatabase(settings, (sql) => listAllWebhooks(sql, { receiver }, MAX_WEBHOOKS_PER_QUERY))
+        ).map(({ id }) => id);
   if (calling?.length === 0) throw new UserError(`No webhook calls ${receiver}.`);
   const both = webhook === undefined ? calling : [webhook].filter((id) => calling?.includes(id) ?? true);
   if (both?.length === 0) throw new UserError(`Webhook ${webhook} does not call ${receiver}.`);

@@ -34,7 +34,7 @@ const TEMPORAL_CACHE_MS = 10_000;
 /** What is counted of the flow, in seconds, as in `waybill top`. */
 const FLOW_SECONDS = 10;
 /** Recoveries that have ended, beside those under way. */
-const MOST_ENDED = 50;
+const MAX_ENDED_RECOVERIES = 50;
 /** A day, in milliseconds: nobody waits so long for Ctrl-C without another look. */
 const DAY_MS = 24 * 3_600_000;
 
@@ -78,7 +78,7 @@ function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
     async recoveries() {
       const [underWay, latest] = [
         await listRecoveriesUnderWay(sql),
-        await listRecoveries(sql, null, MOST_ENDED),
+        await listRecoveries(sql, null, MAX_ENDED_RECOVERIES),
       ];
       const known = new Set(underWay.map(({ id }) => id));
       return [...underWay, ...latest.filter(({ id }) => !known.has(id))].map(recoveryRecord);

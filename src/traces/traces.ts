@@ -8,7 +8,7 @@ import type { TraceContext } from './context.ts';
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** Links of a span: as many as OpenTelemetry's SDK keeps unless told otherwise. */
-export const MOST_LINKS = 128;
+export const MAX_SPAN_LINKS = 128;
 
 export interface NewSpan {
   /** Of few different ones: no identifiers. */
@@ -35,7 +35,7 @@ export interface OpenSpan {
   readonly context: TraceContext | undefined;
   set(attributes: SpanAttributes): void;
   rename(name: string): void;
-  /** Adds what it has to do with: of all together the first {@link MOST_LINKS}. @param to each its `traceparent` */
+  /** Adds what it has to do with: of all together the first {@link MAX_SPAN_LINKS}. @param to each its `traceparent` */
   link(to: readonly string[]): void;
   /** Does some work within it. */
   within<T>(work: () => T): T;

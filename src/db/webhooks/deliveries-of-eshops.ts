@@ -23,7 +23,7 @@ interface Scope {
 }
 
 /** Webhooks to one receiver: more than anybody has. */
-const MOST_WEBHOOKS = 10_000;
+const MAX_WEBHOOKS_LISTED = 10_000;
 
 /** E-shops that are asked about at the same time: the connections are for others, too. */
 const CONCURRENCY = 3;
@@ -32,7 +32,11 @@ const CONCURRENCY = 3;
 async function scopesOf(sql: Pool, filter: OperatorsFilter): Promise<Scope[]> {
   const { eshopId, among, webhookId, receiver, state } = filter;
   if (webhookId !== undefined || receiver !== undefined) {
-    const found = await listAllWebhooks(sql, { id: webhookId, eshopId, among, receiver }, MOST_WEBHOOKS);
+    const found = await listAllWebhooks(
+      sql,
+      { id: webhookId, eshopId, among, receiver },
+      MAX_WEBHOOKS_LISTED,
+    );
     const byEshop = new Map<number, number[]>();
     for (const webhook of found) {
       const ids = byEshop.get(webhook.eshopId) ?? [];
