@@ -6,7 +6,7 @@ import type { Pool } from '../src/db/pool.ts';
 import { loadForAttempt } from '../src/db/webhooks/attempts.ts';
 import { compensate } from '../src/db/webhooks/compensation.ts';
 import * as deliveries from '../src/db/webhooks/deliveries.ts';
-import { steerDelivery } from '../src/db/webhooks/operator-actions.ts';
+import { recordOperatorAction } from '../src/db/webhooks/operator-actions.ts';
 import type {
   CompensationResult,
   DeliveryActivities,
@@ -62,17 +62,17 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
       return finalState(after);
     },
     async steerDelivery({ deliveryId, asked, policy }) {
-      const steered = await steerDelivery(deps.sql, deliveryId, asked, policy);
-      if (steered === null) {
+      const result = await recordOperatorAction(deps.sql, deliveryId, asked, policy);
+      if (result === null) {
         return {
           accepted: false,
           sentence: 'There is no such delivery any more.',
           at: new Date().toISOString(),
         };
       }
-      const { accepted, sentence } = steered;
-      deps.log.info({ deliveryId, ...asked, accepted, sentence }, 'an operator steers a delivery');
-      return steered;
+      const { accepted, sentence } = result;
+      deps.log.info({ deliveryId, ...asked, accepted, sentence }, 'operator action');
+      return result;
     },
   };
 }

@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { Logger } from 'pino';
 import type { Pool } from '../src/db/pool.ts';
 import { retain } from '../src/retention/retain.ts';
-import { sentence } from '../src/retention/sentence.ts';
+import { summary } from '../src/retention/summary.ts';
 import type { RetentionActivities } from '../workflows/retention-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
@@ -20,7 +20,7 @@ export function createRetentionActivities({ sql, retentionMs, log }: RetentionDe
     async retain({ dryRun }) {
       return await withHeartbeat(Context.current(), async (signal) => {
         const done = await retain(sql, { retentionMs, dryRun, signal });
-        const words = sentence(done);
+        const words = summary(done);
         if (words !== null && !dryRun) {
           const troubled = done.astray > 0 || done.postponed.length > 0;
           log[troubled ? 'warn' : 'info'](done, `retention: ${words}`);

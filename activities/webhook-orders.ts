@@ -6,8 +6,8 @@ import { askForRecovery, type RecoveryAnswer } from '../src/db/recoveries/ask.ts
 import { eshopOfWebhook } from '../src/db/webhooks/all-webhooks.ts';
 import { switchWebhook } from '../src/db/webhooks/switch.ts';
 import { findWebhookWithSecrets } from '../src/db/webhooks/with-secrets.ts';
+import { MAX_NAME_CHARS, MAX_REASON_CHARS, UNNAMED_OPERATOR } from '../src/domain/operator-action.ts';
 import { recoverable } from '../src/domain/recovery.ts';
-import { LONGEST_NAME, LONGEST_REASON, SOMEBODY } from '../src/domain/steering.ts';
 import type { SendTest, TestDeliveryResult } from '../src/domain/test-delivery.ts';
 import { counted } from '../src/domain/words.ts';
 import type { WebhookOrderActivities, WebhookOrderAnswer } from '../workflows/webhook-order-types.ts';
@@ -32,8 +32,8 @@ const orderEntries = {
     v.integer('must be a whole number'),
     v.minValue(1, 'must be at least 1'),
   ),
-  reason: text(LONGEST_REASON),
-  by: text(LONGEST_NAME),
+  reason: text(MAX_REASON_CHARS),
+  by: text(MAX_NAME_CHARS),
 };
 const recoverEntries = {
   since: v.pipe(
@@ -81,7 +81,7 @@ export function createWebhookOrders({ sql, log, sendTest }: WebhookOrdersDeps): 
       const unknown = read.issues[0].type === 'strict_object' && path !== undefined;
       return refused(`${takes}: ${where} ${unknown ? 'is missing, or not known' : message}.`);
     }
-    const { webhookId, reason = '', by = SOMEBODY } = read.output;
+    const { webhookId, reason = '', by = UNNAMED_OPERATOR } = read.output;
     const answer = await work(read.output);
     const { accepted, sentence } = answer;
     log.info({ webhookId, by, reason, accepted, sentence }, `an operator ${what} a webhook`);

@@ -30,7 +30,7 @@ import {
   webhookChangedSignal,
 } from './delivery-types.ts';
 import { nextStep, operatorOf } from './next-step.ts';
-import { takeOrders } from './operator-updates.ts';
+import { handleOperatorActions } from './operator-updates.ts';
 import { createOperatorView } from './operator-view.ts';
 import { type AttemptEnd, createOutage, wasOurs } from './own-failures.ts';
 import { ownSteps } from './own-steps.ts';
@@ -56,7 +56,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     changes += 1;
   });
   setHandler(attemptFailed, (attempt) => view.attemptFailed(attempt));
-  const orders = takeOrders({
+  const handlers = handleOperatorActions({
     input,
     own,
     view,
@@ -123,7 +123,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     }
     if (nextStep(situation, Date.now()).step === 'beginHolding') situation = await own.holdDelivery(query);
     if (situation.open) {
-      orders.stands(situation.operator ?? null);
+      handlers.holdIs(situation.operator ?? null);
       view.receiver(situation.receiverHost);
     }
     return situation;
@@ -137,7 +137,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     await CancellationScope.nonCancellable(endings.endedByOperator);
     throw error;
   } finally {
-    if (!allHandlersFinished()) await orders.settled();
+    if (!allHandlersFinished()) await handlers.settled();
   }
 
   async function run(): Promise<DeliverEventResult> {

@@ -6,7 +6,7 @@
  */
 import { ApplicationFailure, CancellationScope, patched } from '@temporalio/workflow';
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
-import { whoAndWhy } from '../src/domain/steering.ts';
+import { attribution } from '../src/domain/operator-action.ts';
 import { counted } from '../src/domain/words.ts';
 import type { CompensationResult, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';
 import { operatorOf } from './next-step.ts';
@@ -45,7 +45,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
   async function giveUp(situation: DeliverySituation): Promise<DeliverEventResult> {
     const state = await close('canceled', false);
     const operator = operatorOf(situation);
-    view.ended(state, `Given up by ${operator === null ? 'an operator' : whoAndWhy(operator)}.`);
+    view.ended(state, `Given up by ${operator === null ? 'an operator' : attribution(operator)}.`);
     return { state };
   }
 

@@ -5,8 +5,8 @@
 import type { AttemptVerdict } from '../src/attempt/outcome.ts';
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
 import type { EventType } from '../src/domain/event-types.ts';
+import type { OperatorAction } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
-import type { OperatorAction } from '../src/domain/steering.ts';
 
 /** Input of `deliverEvent`. */
 export interface DeliverEventInput {
@@ -51,18 +51,18 @@ export interface DeliveryActivities {
   }): Promise<FinalState>;
   mailDeactivation(input: { webhookId: number; generation: number }): Promise<void>;
   /** Does and records what an operator asks, or says why not. */
-  steerDelivery(input: SteerDeliveryInput): Promise<SteerDeliveryResult>;
+  steerDelivery(input: OperatorActionInput): Promise<OperatorActionResult>;
 }
 
 /** What an operator asks of a delivery. */
-export interface SteerDeliveryInput {
+export interface OperatorActionInput {
   readonly deliveryId: string;
   readonly policy: RetryPolicy;
   readonly asked: Omit<OperatorAction, 'at'>;
 }
 
 /** What follows from it, or why it is refused, as a sentence. */
-export interface SteerDeliveryResult {
+export interface OperatorActionResult {
   readonly accepted: boolean;
   readonly sentence: string;
   /** ISO 8601 in UTC. */
@@ -70,7 +70,7 @@ export interface SteerDeliveryResult {
 }
 
 /** What an operator says with `tryNow`, `hold`, `resume` and `giveUp`. */
-export interface SteeringOrder {
+export interface ActionRequest {
   readonly reason?: string;
   /** Who asks. */
   readonly by?: string;

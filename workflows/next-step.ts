@@ -3,7 +3,7 @@
  * table test.
  */
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
-import type { Standing } from '../src/domain/steering.ts';
+import type { OperatorHold } from '../src/domain/operator-action.ts';
 
 /** The next step of a delivery; times in milliseconds since 1970. */
 export type NextStep =
@@ -46,6 +46,6 @@ export function nextStep(situation: DeliverySituation, workflowTime: number): Ne
 }
 
 /** The operator who stopped it. */
-export function operatorOf(situation: DeliverySituation): Standing | null {
+export function operatorOf(situation: DeliverySituation): OperatorHold | null {
   return situation.open ? (situation.operator ?? null) : null;
 }

@@ -17,20 +17,20 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
-  LONGEST_NAME,
-  LONGEST_REASON,
-  SOMEBODY,
-  type Standing,
-  type SteeringAction,
-  steeringActions,
-  whoAndWhy,
-} from '../src/domain/steering.ts';
-import type { DeliverEventInput, DeliveryActivities, SteeringOrder } from './delivery-types.ts';
+  type ActionName,
+  actionNames,
+  attribution,
+  MAX_NAME_CHARS,
+  MAX_REASON_CHARS,
+  type OperatorHold,
+  UNNAMED_OPERATOR,
+} from '../src/domain/operator-action.ts';
+import type { ActionRequest, DeliverEventInput, DeliveryActivities } from './delivery-types.ts';
 import type { OperatorView } from './operator-view.ts';
 import { refuse } from './refusal.ts';
 
 const TAKES = `Takes {"reason": "…", "by": "who asks"}; both may be left out, and the e-shop sees both.`;
-const DESCRIPTIONS: Readonly<Record<SteeringAction, string>> = {
+const DESCRIPTIONS: Readonly<Record<ActionName, string>> = {
   tryNow: `Makes the next attempt at once. It counts as one of the attempts. ${TAKES}`,
   hold: `No attempt is made until it is resumed, whatever becomes of the webhook. The window goes on. ${TAKES}`,
   resume: `Ends the holding by an operator: the next attempt is made when it is due, or at once. ${TAKES}`,
@@ -38,7 +38,7 @@ const DESCRIPTIONS: Readonly<Record<SteeringAction, string>> = {
 };
 
 /** What the handlers work with. */
-export interface SteeringParts {
+export interface OperatorActionDeps {
   readonly input: DeliverEventInput;
   readonly own: Pick<DeliveryActivities, 'steerDelivery'>;
   readonly view: OperatorView;
@@ -47,42 +47,42 @@ export interface SteeringParts {
 }
 
 /** What the delivery tells its handlers. */
-export interface Steering {
+export interface ActionHandlers {
   /** Who has stopped it, as read. */
-  stands(standing: Standing | null): void;
+  holdIs(hold: OperatorHold | null): void;
   /** Waits until every request has its response. */
   settled(): Promise<void>;
 }
 
 /** Accepts operators' requests from now on. */
-export function takeOrders({ input, own, view, changed }: SteeringParts): Steering {
+export function handleOperatorActions({ input, own, view, changed }: OperatorActionDeps): ActionHandlers {
   const { deliveryId, policy } = input;
   /** undefined: not read yet. */
-  let known: Standing | null | undefined;
+  let known: OperatorHold | null | undefined;
   let last: Promise<unknown> | undefined;
 
   /** One after the other, in the order in which they came, even if the workflow is canceled meanwhile. */
-  async function inTurn(action: SteeringAction, id: string, order: Required<SteeringOrder>) {
+  async function inTurn(action: ActionName, id: string, order: Required<ActionRequest>) {
     const before = last;
     const done = CancellationScope.nonCancellable(async () => {
       await before;
-      const steered = await own.steerDelivery({ deliveryId, policy, asked: { id, action, ...order } });
-      if (!steered.accepted) return steered;
-      const { at } = steered;
+      const result = await own.steerDelivery({ deliveryId, policy, asked: { id, action, ...order } });
+      if (!result.accepted) return result;
+      const { at } = result;
       if (action === 'hold' || action === 'giveUp') known = { stop: action, at, ...order };
       else known = null;
-      view.steered({ action, at, ...order });
+      view.actionTaken({ action, at, ...order });
       changed();
-      return steered;
+      return result;
     });
     last = done.catch(() => {});
     return await done;
   }
 
-  for (const action of steeringActions) {
+  for (const action of actionNames) {
     const description = DESCRIPTIONS[action];
     setHandler(
-      defineUpdate<string, [SteeringOrder | undefined]>(action),
+      defineUpdate<string, [ActionRequest | undefined]>(action),
       async (order) => {
         // The same in a workflow that was reset, to which Temporal delivers its updates again.
         const id = `${workflowInfo().firstExecutionRunId}/${currentUpdateInfo()?.id ?? uuid4()}`;
@@ -92,7 +92,7 @@ export function takeOrders({ input, own, view, changed }: SteeringParts): Steeri
       { description, validator: (order) => validate(action, order, known) },
     );
     setHandler(
-      defineSignal<[SteeringOrder | undefined]>(action),
+      defineSignal<[ActionRequest | undefined]>(action),
       async (order) => {
         // A signal has no response: what cannot be done changes nothing, and is not reported.
         if (problemOf(order) === null) await inTurn(action, uuid4(), completed(order));
@@ -102,8 +102,8 @@ export function takeOrders({ input, own, view, changed }: SteeringParts): Steeri
   }
 
   return {
-    stands(standing) {
-      known = standing;
+    holdIs(hold) {
+      known = hold;
     },
     async settled() {
       await CancellationScope.nonCancellable(() => condition(allHandlersFinished));
@@ -112,13 +112,13 @@ export function takeOrders({ input, own, view, changed }: SteeringParts): Steeri
 }
 
 /** Rejects what is known to be wrong, without a trace in the history. */
-function validate(action: SteeringAction, order: unknown, known: Standing | null | undefined): void {
+function validate(action: ActionName, order: unknown, known: OperatorHold | null | undefined): void {
   const problem = problemOf(order);
   if (problem !== null) refuse(problem);
-  if (action === 'hold' && known?.stop === 'hold') refuse(`It is already held by ${whoAndWhy(known)}.`);
+  if (action === 'hold' && known?.stop === 'hold') refuse(`It is already held by ${attribution(known)}.`);
   if (action === 'tryNow' && known?.stop === 'hold')
-    refuse(`It is held by ${whoAndWhy(known)}. Resume it first.`);
-  if (known?.stop === 'giveUp') refuse(`It was given up by ${whoAndWhy(known)}.`);
+    refuse(`It is held by ${attribution(known)}. Resume it first.`);
+  if (known?.stop === 'giveUp') refuse(`It was given up by ${attribution(known)}.`);
 }
 
 /** What is wrong with what an operator has typed; null where it can be taken. */
@@ -127,14 +127,14 @@ function problemOf(order: unknown): string | null {
   if (typeof order !== 'object' || Array.isArray(order)) return TAKES;
   const { reason = '', by = '', ...others } = Object.fromEntries(Object.entries(order));
   if (typeof reason !== 'string' || typeof by !== 'string' || Object.keys(others).length > 0) return TAKES;
-  if (reason.length > LONGEST_REASON) return `The reason may have at most ${LONGEST_REASON} characters.`;
-  return by.length > LONGEST_NAME
-    ? `The name of who asks may have at most ${LONGEST_NAME} characters.`
+  if (reason.length > MAX_REASON_CHARS) return `The reason may have at most ${MAX_REASON_CHARS} characters.`;
+  return by.length > MAX_NAME_CHARS
+    ? `The name of who asks may have at most ${MAX_NAME_CHARS} characters.`
     : null;
 }
 
 /** @param order without a {@link problemOf} */
-function completed(order: SteeringOrder | null | undefined): Required<SteeringOrder> {
+function completed(order: ActionRequest | null | undefined): Required<ActionRequest> {
   const by = order?.by?.trim() ?? '';
-  return { reason: order?.reason?.trim() ?? '', by: by === '' ? SOMEBODY : by };
+  return { reason: order?.reason?.trim() ?? '', by: by === '' ? UNNAMED_OPERATOR : by };
 }

@@ -1,8 +1,8 @@
 /** The operator's view of a delivery in the Temporal UI: search attributes and a short Markdown table. */
 import { patched, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { FinalState } from '../src/attempt/situation.ts';
+import type { ActionName, OperatorAction, OperatorHold } from '../src/domain/operator-action.ts';
 import { maxAttempts } from '../src/domain/retry-policy.ts';
-import type { OperatorAction, Standing, SteeringAction } from '../src/domain/steering.ts';
 import type { DeliverEventInput, FailedAttempt } from './delivery-types.ts';
 import { literal, literalCell } from './markdown.ts';
 import { deliveryStateKey, lastStatusKey, receiverHostKey } from './search-attributes.ts';
@@ -20,9 +20,9 @@ export interface OperatorView {
   /** Where its webhook points now. */
   receiver(host: string | null | undefined): void;
   /** What an operator asked, and what was done. */
-  steered(asked: Omit<OperatorAction, 'id'>): void;
+  actionTaken(asked: Omit<OperatorAction, 'id'>): void;
   /** @param operator who holds it; null: its webhook is inactive */
-  held(until: number | null, operator?: Standing | null): void;
+  held(until: number | null, operator?: OperatorHold | null): void;
   resumed(): void;
   ended(state: FinalState, sentence: string): void;
 }
@@ -81,7 +81,7 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
       if (value !== shown && patched('receiver-host'))
         upsertSearchAttributes([{ key: receiverHostKey, value }]);
     },
-    steered(action) {
+    actionTaken(action) {
       asked.push(action);
       if (asked.length > SHOWN_ACTIONS) asked.shift();
       headline = `${ASKED[action.action]} by ${who(action)}`;
@@ -122,7 +122,7 @@ export function searchableHost(host: string): string {
   return host.slice(0, SEARCH_CHARACTERS);
 }
 
-const ASKED: Readonly<Record<SteeringAction, string>> = {
+const ASKED: Readonly<Record<ActionName, string>> = {
   tryNow: 'An attempt at once, asked for',
   hold: 'Held',
   resume: 'Resumed',

@@ -35,9 +35,9 @@ const progressQuery = defineQuery<RecoveryProgress | null>('progress');
 /** Between two steps, in milliseconds: what was created in one has reached the receiver by the next. */
 const STEP_MS = 1_000;
 /** While nothing is left to be created and nothing ends, it looks less and less often, up to this, in milliseconds. */
-const LONGEST_LOOK_MS = 60_000;
+const MAX_STEP_INTERVAL_MS = 60_000;
 /** The longest reason, in characters. */
-const LONGEST_REASON = 500;
+const MAX_REASON_CHARS = 500;
 
 const DESCRIPTIONS: Readonly<Record<RecoveryAction, string>> = {
   pause: 'Creates no further deliveries until it is resumed. Takes {"reason": "…"}, which the e-shop sees.',
@@ -109,7 +109,7 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
         look = STEP_MS;
         continue;
       }
-      look = exhausted && progress.open === open ? Math.min(LONGEST_LOOK_MS, look * 1.5) : STEP_MS;
+      look = exhausted && progress.open === open ? Math.min(MAX_STEP_INTERVAL_MS, look * 1.5) : STEP_MS;
       open = progress.open;
       await condition(() => changes > seen, look, { summary: 'until the receiver has taken more' });
     }
@@ -120,7 +120,7 @@ export async function recoverWebhook(input: RecoverWebhookInput): Promise<Recove
 function validate(action: RecoveryAction, order: unknown, latest: RecoveryProgress | null): void {
   const reason = reasonIn(order);
   if (reason === undefined) refuse('Takes nothing, or {"reason": "a text"}.');
-  if (reason.length > LONGEST_REASON) refuse(`The reason may have at most ${LONGEST_REASON} characters.`);
+  if (reason.length > MAX_REASON_CHARS) refuse(`The reason may have at most ${MAX_REASON_CHARS} characters.`);
   if (latest?.state === 'completed' || latest?.state === 'canceled') {
     refuse(`The recovery is ${latest.state}: there is nothing to ${action}.`);
   }

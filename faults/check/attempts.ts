@@ -13,7 +13,7 @@ import { type Violation, violation } from './violation.ts';
 /** From the answer to its record, as a part of the grace; within it a fault still makes us send again. */
 const RECORDING = 1 / 5;
 /** It takes no longer than this however patient the checker is, in milliseconds. */
-const LONGEST_RECORDING_MS = 4_000;
+const MAX_RECORDING_MS = 4_000;
 /** Two clocks, and a receiver's own time to notice a request, in milliseconds. */
 const EARLY_MS = 1_000;
 
@@ -78,6 +78,6 @@ function plan(
 
 /** Whether a fault met the attempt before its result was recorded. */
 function inFlight({ at, endedAt }: Arrival, { outages, graceMs }: Ledger): boolean {
-  const recordedBy = endedAt + Math.min(RECORDING * graceMs, LONGEST_RECORDING_MS);
+  const recordedBy = endedAt + Math.min(RECORDING * graceMs, MAX_RECORDING_MS);
   return outages.some(({ from, to, inOrder }) => inOrder !== true && at <= to && recordedBy >= from);
 }

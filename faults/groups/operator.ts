@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import type { SteeringAction } from '../../src/domain/steering.ts';
+import type { ActionName } from '../../src/domain/operator-action.ts';
 import { until } from '../../test/support/until.ts';
 import { workflowIdOf } from '../../test/support/workflow-ids.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
@@ -83,7 +83,7 @@ async function failingDelivery({ receivers }: Scene): Promise<string> {
 }
 
 /** Asks something of a delivery; answers whether it was done. */
-async function asked(scene: Scene, action: SteeringAction, workflow: string): Promise<boolean> {
+async function asked(scene: Scene, action: ActionName, workflow: string): Promise<boolean> {
   const order = ['--name', action, '--input', '{"reason": "trial"}'];
   return await temporal(scene, 'workflow', 'update', 'execute', '--workflow-id', workflow, ...order).then(
     () => true,

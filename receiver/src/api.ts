@@ -12,8 +12,8 @@ export const BEGINNING = '00000000-0000-0000-0000-000000000000';
 /** How long one answer may take, in milliseconds. */
 const PATIENCE_MS = 30_000;
 /** How often a request is sent that is answered with 429 or 503, and how long is waited at most, in seconds. */
-const MOST_TRIES = 5;
-const LONGEST_WAIT_S = 60;
+const MAX_TRIES = 5;
+const MAX_WAIT_S = 60;
 
 /** Where the API is, and as whom. */
 export interface ApiOptions {
@@ -120,10 +120,10 @@ export function waybill(options: ApiOptions): WaybillApi {
         headers: { 'x-api-key': apiKey, ...init.headers },
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
-      if ((response.status !== 429 && response.status !== 503) || tries === MOST_TRIES) return response;
+      if ((response.status !== 429 && response.status !== 503) || tries === MAX_TRIES) return response;
       await response.body?.cancel();
       const asked = Number(response.headers.get('retry-after') ?? 1);
-      await sleep(1_000 * Math.min(Number.isFinite(asked) ? asked : 1, LONGEST_WAIT_S));
+      await sleep(1_000 * Math.min(Number.isFinite(asked) ? asked : 1, MAX_WAIT_S));
     }
   }
 

@@ -3,7 +3,7 @@ import { type Bytes, join } from './bytes.ts';
 import { Refused } from './refused.ts';
 
 /** Above every delivery: a record has at most 256 KiB as JSON. */
-export const MOST_BYTES = 1_048_576;
+export const MAX_BODY_BYTES = 1_048_576;
 
 /** @throws Refused when something has read it before, when it is too large, or when it breaks off */
 export async function readBody(request: Request): Promise<Bytes> {
@@ -22,15 +22,15 @@ export async function readBody(request: Request): Promise<Bytes> {
       const { done, value } = await reader.read();
       if (done) break;
       size += value.length;
-      if (size > MOST_BYTES) break;
+      if (size > MAX_BODY_BYTES) break;
       parts.push(value);
     }
   } catch {
     throw new Refused('body', 400, 'The body broke off before its end.');
   }
-  if (size > MOST_BYTES) {
+  if (size > MAX_BODY_BYTES) {
     await reader?.cancel();
-    throw new Refused('body', 413, `The body has more than ${MOST_BYTES} bytes.`);
+    throw new Refused('body', 413, `The body has more than ${MAX_BODY_BYTES} bytes.`);
   }
   return join(...parts);
 }

@@ -11,7 +11,7 @@ import type { Delivery } from './delivery.ts';
 import type { Receiver } from './receiver.ts';
 
 /** How many missing deliveries are held before they are handled. */
-const MOST_HELD = 10_000;
+const MAX_HELD_DELIVERIES = 10_000;
 
 /** A receiver, whatever its payload version. */
 export type Reconcilable = Pick<Receiver, 'store' | 'take' | 'handles'>;
@@ -109,7 +109,7 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
         missing.set(key, { delivery, before: previous });
       }
     }
-    if (missing.size >= MOST_HELD) await handleMissing();
+    if (missing.size >= MAX_HELD_DELIVERIES) await handleMissing();
     cursor = page.cursor;
   }
   await handleMissing();

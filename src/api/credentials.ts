@@ -16,7 +16,7 @@ export type CheckCredentials = (attempt: LoginAttempt, password: string) => Prom
  * Passwords checked at the same time: each takes memory and a processor. One per address: eight of one made all other
  * requests ten times as slow on two cores.
  */
-export const MOST_CHECKED = { total: 4, perKey: 1 } as const;
+export const CONCURRENT_PASSWORD_CHECKS = { total: 4, perKey: 1 } as const;
 
 export function credentialCheck({
   sql,

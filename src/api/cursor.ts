@@ -3,7 +3,7 @@
  * goes on where it stopped misses nothing (docs/interface.md, L7).
  */
 import * as v from 'valibot';
-import { MOST_COUNTED, type Slice } from '../db/id-range.ts';
+import { MAX_COUNTED_ROWS, type Slice } from '../db/id-range.ts';
 import { lowWaterMark } from '../db/low-water-mark.ts';
 import type { Sql } from '../db/pool.ts';
 import { invalid } from '../domain/problem.ts';
@@ -48,7 +48,7 @@ export const Cursor = v.pipe(
 );
 
 /** Where the pages of a list end, in Markdown. */
-export const pagesEnd = `\`totalCount\` and the pages end at ${MOST_COUNTED.toLocaleString('en-US')}`;
+export const pagesEnd = `\`totalCount\` and the pages end at ${MAX_COUNTED_ROWS.toLocaleString('en-US')}`;
 
 /** How such a list is read, in Markdown. */
 export const readTwice = `The list can be read in two ways. By page, newest first: ${pagesEnd}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
@@ -97,8 +97,8 @@ export async function readPage<Row>(
   { list, count }: Source<Row>,
   instead: string,
 ): Promise<{ readonly rows: readonly Row[]; readonly pagination: Pagination }> {
-  if (page.offset + page.limit > MOST_COUNTED) {
-    const message = `must not reach beyond the first ${MOST_COUNTED.toLocaleString('en-US')}; use ${instead}`;
+  if (page.offset + page.limit > MAX_COUNTED_ROWS) {
+    const message = `must not reach beyond the first ${MAX_COUNTED_ROWS.toLocaleString('en-US')}; use ${instead}`;
     throw invalid([{ path: 'page', message }]);
   }
   const [rows, totalCount] = await Promise.all([list(page), count()]);

@@ -9,7 +9,7 @@ import { ANYBODY } from './budget/budget.ts';
 import { createPlaces } from './budget/places.ts';
 import type { Turns } from './budget/turns.ts';
 import { clientAddresses } from './client-address.ts';
-import { credentialCheck, MOST_CHECKED } from './credentials.ts';
+import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from './credentials.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
@@ -48,7 +48,11 @@ export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   const addressOf = clientAddresses(trustProxy, log);
   const check = credentialCheck(deps);
-  const places = createPlaces(MOST_CHECKED, LOGIN_QUEUE_TIMEOUT_MS, 'Too many logins at once. Try again.');
+  const places = createPlaces(
+    CONCURRENT_PASSWORD_CHECKS,
+    LOGIN_QUEUE_TIMEOUT_MS,
+    'Too many logins at once. Try again.',
+  );
 
   app.post(
     '/users/login',

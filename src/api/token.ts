@@ -63,7 +63,7 @@ async function claimsOf(key: Uint8Array, token: string): Promise<VerifiedClaims 
 }
 
 /** Of the tokens whose signatures were verified lately, so many are remembered. */
-const MOST_VERIFIED = 1_000;
+const MAX_CACHED_TOKENS = 1_000;
 
 /** Verified tokens with their claims, by the keys they were verified with; the oldest first. */
 const verified = new WeakMap<readonly Uint8Array[], Map<string, VerifiedClaims>>();
@@ -79,7 +79,7 @@ async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promi
     if (claims === null) continue;
     known.set(token, claims);
     const [oldest] = known.keys();
-    if (known.size > MOST_VERIFIED && oldest !== undefined) known.delete(oldest);
+    if (known.size > MAX_CACHED_TOKENS && oldest !== undefined) known.delete(oldest);
     return claims;
   }
   return null;

@@ -6,7 +6,7 @@ import { createSignAgain } from '../attempt/sign-again.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { Config } from '../config/config.ts';
 import { loadDataFiles } from '../config/data-files.ts';
-import { MOST_CONNECTIONS } from '../config/variables.ts';
+import { MAX_DATABASE_CONNECTIONS } from '../config/variables.ts';
 import type { SignAgain } from '../console/deps.ts';
 import { createAddressGuard } from '../delivery/address-guard.ts';
 import { destinationProblem } from '../delivery/destination.ts';
@@ -49,7 +49,7 @@ export async function createApplication({
     budget: {
       requests: settings.ESHOP_REQUESTS,
       connections: settings.ESHOP_CONNECTIONS,
-      allConnections: MOST_CONNECTIONS,
+      allConnections: MAX_DATABASE_CONNECTIONS,
       bytesPerSecond: settings.ESHOP_MIB_PER_SECOND * 1024 * 1024,
     },
     ...(await loadDataFiles(settings)),

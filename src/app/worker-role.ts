@@ -56,7 +56,7 @@ export interface RunningWorker {
 
 /** Waits between tries to reach Temporal, in milliseconds. */
 const FIRST_RECONNECT_MS = 250;
-const LONGEST_RECONNECT_MS = 5_000;
+const MAX_RECONNECT_DELAY_MS = 5_000;
 /** Between two renewals of the workers, in milliseconds: a connection that comes and goes must not cost more than itself. */
 const RENEWAL_SPACING_MS = 30_000;
 
@@ -93,7 +93,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   let renewedAt = Number.NEGATIVE_INFINITY;
 
   async function keepRunning(onReady: () => void): Promise<void> {
-    const backoff = createBackoff(FIRST_RECONNECT_MS, LONGEST_RECONNECT_MS);
+    const backoff = createBackoff(FIRST_RECONNECT_MS, MAX_RECONNECT_DELAY_MS);
     /** Sessions that another has taken over from, as long as their attempts last. */
     const draining = new Set<Promise<void>>();
     while (!stopping.signal.aborted) {

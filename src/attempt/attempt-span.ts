@@ -15,12 +15,12 @@ export function beginAttemptSpan(
   number: number,
   batch: OpenSpan | undefined,
 ): OpenSpan {
-  const batchPlace = batch?.place;
+  const batchContext = batch?.context;
   return traces.begin({
     name: `attempt ${eventType}`,
     kind: 'consumer',
     parent: traceparent,
-    links: batchPlace === undefined ? [] : [batchPlace.traceparent],
+    links: batchContext === undefined ? [] : [batchContext.traceparent],
     attributes: {
       'messaging.system': 'waybill',
       'messaging.operation.name': 'attempt',

@@ -129,7 +129,7 @@ export function recordOf(
     finishedAt,
     durationMs: result.durationMs,
     status: result.status,
-    error: outcome === 'success' ? null : sentenceOf(result),
+    error: outcome === 'success' ? null : failureMessage(result),
     responseExcerpt: result.responseExcerpt,
     nextAttemptAt: next.at === null ? null : new Date(next.at),
     lateMs,
@@ -157,7 +157,7 @@ export function answerTo(record: AttemptRecord): AttemptVerdict | AttemptFailure
 }
 
 /** What went wrong, as a sentence. */
-export function sentenceOf({ error, status }: Pick<AttemptResult, 'error' | 'status'>): string {
+export function failureMessage({ error, status }: Pick<AttemptResult, 'error' | 'status'>): string {
   return error ?? `HTTP ${status ?? '?'}`;
 }
 

@@ -8,7 +8,7 @@ import type { BatchRun } from '../db/webhooks/batches.ts';
 import type { AttemptResult, Sender } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
-import { recordOf, sentenceOf } from './decisions.ts';
+import { failureMessage, recordOf } from './decisions.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
 import { latenessMs } from './lateness.ts';
 import type { AttemptTerms } from './outcome.ts';
@@ -42,7 +42,7 @@ export async function send(
   try {
     const result = await span.within(() => sender.send(attempt.request, signal));
     if (result.outcome === 'internal') {
-      throw new (result.crowded === true ? Crowded : InternalFailure)(sentenceOf(result));
+      throw new (result.crowded === true ? Crowded : InternalFailure)(failureMessage(result));
     }
     return { ...attempt, finishedAt: attempt.clock.now(), result };
   } catch (error) {

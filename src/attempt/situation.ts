@@ -3,7 +3,7 @@
  */
 import type { DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import { isOpen, type StoredState } from '../domain/delivery-state.ts';
-import { type Standing, standingOf } from '../domain/steering.ts';
+import { type OperatorHold, operatorHoldOf } from '../domain/operator-action.ts';
 import { latenessMs } from './lateness.ts';
 
 /** How a delivery ended. */
@@ -38,7 +38,7 @@ export type DeliverySituation =
       /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
       readonly lastError: string | null;
       /** The operator who has stopped it; null where none did. Absent in older histories. */
-      readonly operator?: Standing | null;
+      readonly operator?: OperatorHold | null;
       /** The host that its webhook's URL names. Absent in older histories. */
       readonly receiverHost?: string | null;
       /** An operator has held it, now or before: what its window lost by that is no outage. */
@@ -74,7 +74,7 @@ export function situationOf(
     ...nextAttemptOf(delivery, firstWaitMs),
     lastError: delivery.lastError,
     receiverHost: delivery.receiverHost,
-    operator: standingOf(delivery.operatorStop, delivery.operatorActions),
+    operator: operatorHoldOf(delivery.operatorStop, delivery.operatorActions),
     operatorHeld: delivery.operatorActions?.some(({ action }) => action === 'hold') ?? false,
   };
 }

@@ -3,13 +3,13 @@ import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
 import type { Pool } from '../db/pool.ts';
-import { findDelivery, placeOfDelivery } from '../db/webhooks/delivery-log.ts';
-import type { SteeringAction } from '../domain/steering.ts';
+import { deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
+import type { ActionName } from '../domain/operator-action.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
 
 export interface Request {
-  readonly action: SteeringAction;
+  readonly action: ActionName;
   readonly ids: readonly string[];
   readonly by: string;
   readonly reason: string;
@@ -42,9 +42,9 @@ function refusalOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): 
 
 /** A new delivery of the event of one that has ended; null while it is open. */
 async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null> {
-  const place = await placeOfDelivery(sql, deliveryId);
-  const found = place === null ? null : await findDelivery(sql, place.eshopId, deliveryId);
-  if (place === null || found === null) {
+  const target = await deliveryTarget(sql, deliveryId);
+  const found = target === null ? null : await findDelivery(sql, target.eshopId, deliveryId);
+  if (target === null || found === null) {
     return {
       deliveryId,
       done: false,
@@ -54,7 +54,7 @@ async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null
   }
   const { state } = found.delivery;
   if (OPEN.includes(state)) return null;
-  const made = await redeliver(sql, place.eshopId, deliveryId);
+  const made = await redeliver(sql, target.eshopId, deliveryId);
   if (made.kind !== 'created') {
     return { deliveryId, done: false, sentence: refusalOf(made, deliveryId), redelivery: null };
   }

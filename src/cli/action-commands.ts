@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
-import { LONGEST_NAME, LONGEST_REASON, type SteeringAction } from '../domain/steering.ts';
+import { type ActionName, MAX_NAME_CHARS, MAX_REASON_CHARS } from '../domain/operator-action.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -12,7 +12,7 @@ import { account } from './options.ts';
 
 const verbs: readonly {
   readonly verb: string;
-  readonly action: SteeringAction;
+  readonly action: ActionName;
   readonly description: string;
 }[] = [
   {
@@ -41,7 +41,7 @@ const optionsSchema = v.object({
     v.pipe(
       v.string(),
       v.trim(),
-      v.maxLength(LONGEST_REASON, `--reason must have at most ${LONGEST_REASON} characters.`),
+      v.maxLength(MAX_REASON_CHARS, `--reason must have at most ${MAX_REASON_CHARS} characters.`),
     ),
     '',
   ),
@@ -49,7 +49,7 @@ const optionsSchema = v.object({
     v.pipe(
       v.string(),
       v.trim(),
-      v.maxLength(LONGEST_NAME, `--by must have at most ${LONGEST_NAME} characters.`),
+      v.maxLength(MAX_NAME_CHARS, `--by must have at most ${MAX_NAME_CHARS} characters.`),
     ),
   ),
 });

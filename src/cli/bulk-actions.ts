@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { createProgress } from '../../demo/progress.ts';
 import type { Settings } from '../config/variables.ts';
 import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
-import type { SteeringAction } from '../domain/steering.ts';
+import type { ActionName } from '../domain/operator-action.ts';
 import { counted } from '../domain/words.ts';
 import type { CommandContext } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -19,14 +19,14 @@ interface Output {
 }
 
 export interface BulkRequest {
-  readonly action: SteeringAction;
+  readonly action: ActionName;
   readonly filter: BulkOptions;
   readonly order: { readonly reason: string; readonly by: string };
   readonly dryRun: boolean;
 }
 
 /** To one receiver: more than a query may name. */
-const MOST_WEBHOOKS = 1_000;
+const MAX_WEBHOOKS_PER_QUERY = 1_000;
 /** Between two looks, in milliseconds. */
 const JOB_POLL_INTERVAL_MS = 500;
 /** A job that was begun is not described at once, in milliseconds. */
@@ -50,9 +50,9 @@ async function queryOf(settings: Settings, taskQueue: string, filter: BulkOption
   const calling =
     receiver === undefined
       ? undefined
-      : (await withDatabase(settings, (sql) => listAllWebhooks(sql, { receiver }, MOST_WEBHOOKS))).map(
-          ({ id }) => id,
-        );
+      : (
+          await withDatabase(settings, (sql) => listAllWebhooks(sql, { receiver }, MAX_WEBHOOKS_PER_QUERY))
+        ).map(({ id }) => id);
   if (calling?.length === 0) throw new UserError(`No webhook calls ${receiver}.`);
   const both = webhook === undefined ? calling : [webhook].filter((id) => calling?.includes(id) ?? true);
   if (both?.length === 0) throw new UserError(`Webhook ${webhook} does not call ${receiver}.`);
@@ -97,8 +97,8 @@ export async function actOnAll(
     const query = await queryOf(settings, taskQueue, filter);
     const count = await bulk.count(query);
     if (dryRun || count === 0) {
-      const sentence = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.`;
-      return print(json ? JSON.stringify({ jobId: null, query, count }) : sentence);
+      const message = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.`;
+      return print(json ? JSON.stringify({ jobId: null, query, count }) : message);
     }
     const jobId = `${PREFIX}${action}-${randomUUID()}`;
     await bulk.start({ jobId, query, action, order }).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 /** `waybill console --operator`: the operators' pages, for whoever has the keys of the installation. */
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
-import { LONGEST_NAME, SOMEBODY } from '../domain/steering.ts';
+import { MAX_NAME_CHARS, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
 import { type CommandContext, checked } from '../lib/command-line.ts';
 import { untilInterrupted } from './interruption.ts';
 import { account } from './options.ts';
@@ -27,7 +27,7 @@ const optionsSchema = v.object({
       v.string(),
       v.trim(),
       v.minLength(1, '--by must not be empty.'),
-      v.maxLength(LONGEST_NAME, `--by must have at most ${LONGEST_NAME} characters.`),
+      v.maxLength(MAX_NAME_CHARS, `--by must have at most ${MAX_NAME_CHARS} characters.`),
     ),
   ),
 });
@@ -48,7 +48,7 @@ export function consoleCommand({ env, print }: CommandContext): Command {
       // The API and the client of Temporal take longer to load than the rest.
       const { serveOperatorConsole } = await import('./operator-console.ts');
       await untilInterrupted('Stopped.', (signal) =>
-        serveOperatorConsole(env, { port, by: by === '' ? SOMEBODY : by }, print, signal),
+        serveOperatorConsole(env, { port, by: by === '' ? UNNAMED_OPERATOR : by }, print, signal),
       );
     });
 }

@@ -20,8 +20,8 @@ import { eshopOption, eshopSchema, yesOrNo } from './options.ts';
 const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 
 /** The most webhooks that an e-shop can be allowed. */
-const MOST_WEBHOOKS = 10_000;
-const mostSchema = integer(0, MOST_WEBHOOKS);
+const MAX_ESHOP_WEBHOOKS = 10_000;
+const mostSchema = integer(0, MAX_ESHOP_WEBHOOKS);
 /** `all`, `none`, or names separated by commas. */
 function names<const Names extends readonly string[]>(option: string, known: Names) {
   const message = `${option} must be all, none, or some of ${known.join(', ')}, separated by commas.`;
@@ -44,7 +44,7 @@ const changeSchema = v.pipe(
         v.string(),
         v.check(
           (text) => v.is(mostSchema, text),
-          `--max-webhooks must be an integer from 0 to ${MOST_WEBHOOKS}.`,
+          `--max-webhooks must be an integer from 0 to ${MAX_ESHOP_WEBHOOKS}.`,
         ),
         v.transform(Number),
       ),
@@ -72,12 +72,12 @@ function changeOf({ types, payloadVersions, packingLists, maxWebhooks, deleteWeb
 }
 
 /** A contract, and how many webhooks there are that it would not allow any more. */
-interface Found {
+interface StoredContract {
   readonly contract: Contract;
   readonly beyond: number;
 }
 
-async function read(sql: Pool, eshopId: number): Promise<Found> {
+async function read(sql: Pool, eshopId: number): Promise<StoredContract> {
   const stored = await readContract(sql, eshopId);
   if (stored === null) throw noSuchEshop(eshopId);
   const contract = contractOf(stored);
@@ -89,7 +89,7 @@ async function read(sql: Pool, eshopId: number): Promise<Found> {
 export function contractCommand({ env, print }: CommandContext): Command {
   const command = new Command('contract');
 
-  function show(eshopId: number, { contract, beyond }: Found, asJson: boolean): void {
+  function show(eshopId: number, { contract, beyond }: StoredContract, asJson: boolean): void {
     print(
       asJson
         ? JSON.stringify({ eshopId, ...contract })

@@ -4,9 +4,9 @@ import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { findDeliveries, type OperatorsDelivery } from '../db/webhooks/deliveries-of-eshops.ts';
-import { type AttemptLogRow, findDelivery, placeOfDelivery } from '../db/webhooks/delivery-log.ts';
+import { type AttemptLogRow, deliveryTarget, findDelivery } from '../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../domain/delivery-state.ts';
-import { heldBy, type OperatorAction, whoAndWhy } from '../domain/steering.ts';
+import { attribution, heldBy, type OperatorAction } from '../domain/operator-action.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
@@ -73,7 +73,7 @@ function details(delivery: OperatorsDelivery, url: string | null): string {
     ['E-shop', delivery.eshopId],
     ['Webhook', delivery.webhookId],
     ['State', canceledBy === null ? delivery.state : `${delivery.state}, by ${canceledBy}`],
-    ...(holder === null ? [] : [['Held by', whoAndWhy(holder)] as const]),
+    ...(holder === null ? [] : [['Held by', attribution(holder)] as const]),
     ['Created', second(delivery.createdAt)],
     ...(nextAttemptAt === null ? [] : [['Next attempt', second(nextAttemptAt)] as const]),
     ...(finishedAt === null ? [] : [['Ended', second(finishedAt)] as const]),
@@ -124,15 +124,15 @@ export function deliveriesCommand(context: CommandContext): Command {
       const options = checked(jsonSchema, given);
       const settings = readSettings(env);
       const found = await withDatabase(settings, async (sql) => {
-        const place = await placeOfDelivery(sql, id);
-        const read = place === null ? null : await findDelivery(sql, place.eshopId, id);
-        return place === null || read === null ? null : { place, ...read };
+        const target = await deliveryTarget(sql, id);
+        const read = target === null ? null : await findDelivery(sql, target.eshopId, id);
+        return target === null || read === null ? null : { target, ...read };
       });
       if (found === null) throw new UserError(`There is no delivery ${id}, or its webhook is deleted.`);
-      const { place, attempts } = found;
-      const delivery = { eshopId: place.eshopId, ...found.delivery };
+      const { target, attempts } = found;
+      const delivery = { eshopId: target.eshopId, ...found.delivery };
       const ui = await uiUrlOf(settings);
-      const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, place);
+      const url = ui === null ? null : deliveryUrl(ui, settings.TEMPORAL_NAMESPACE, target);
       if (options.json) return print(JSON.stringify({ ...record(delivery), url, attempts }));
       print(details(delivery, url));
       const { operatorActions } = delivery;

@@ -6,16 +6,16 @@ import { UserError } from '../lib/user-error.ts';
 /**
  * Runs `work` with a signal that Ctrl-C, or the end of the terminal, aborts; a second Ctrl-C ends the process at
  * once.
- * @param sentence printed then
+ * @param message printed then
  */
 export async function untilInterrupted<T>(
-  sentence: string,
+  message: string,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
   const done = onInterruption((times) => {
     if (times > 1) process.exit(INTERRUPTED);
-    controller.abort(new UserError(sentence, INTERRUPTED));
+    controller.abort(new UserError(message, INTERRUPTED));
   });
   try {
     return await work(controller.signal);

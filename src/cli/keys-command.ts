@@ -14,7 +14,7 @@ const webhooks = (count: number) => (count === 1 ? '1 webhook' : `${count} webho
 const tokensBefore = 'Restart Waybill now: until then, tokens signed with the key before are still accepted.';
 
 /** What to do next, or what has been done. */
-function sentence(rotation: Rotation, { SECRET_KEY }: Settings): string {
+function summary(rotation: Rotation, { SECRET_KEY }: Settings): string {
   switch (rotation.state) {
     case 'restartNeeded':
       return SECRET_KEY === undefined
@@ -46,8 +46,8 @@ export function keysCommand({ env, print }: CommandContext): Command {
       const rotation = await withDatabase(settings, async (sql) =>
         rotateMasterKey(sql, settings, await openDataDir(settings.DATA_DIR)),
       );
-      if (rotation.state === 'incomplete') throw new UserError(sentence(rotation, settings));
-      print(wanted.json ? JSON.stringify(rotation) : sentence(rotation, settings));
+      if (rotation.state === 'incomplete') throw new UserError(summary(rotation, settings));
+      print(wanted.json ? JSON.stringify(rotation) : summary(rotation, settings));
     });
   return command;
 }

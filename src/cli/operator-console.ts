@@ -4,7 +4,7 @@ import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { createConsole } from '../console/console.tsx';
 import { operatorAuthenticator } from '../console/operator/authenticator.tsx';
-import type { InstallationLook, OperatorDeps } from '../console/operator/deps.ts';
+import type { InstallationStatus, OperatorDeps } from '../console/operator/deps.ts';
 import { countIncidents, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
@@ -34,7 +34,7 @@ const TEMPORAL_CACHE_MS = 10_000;
 /** What is counted of the flow, in seconds, as in `waybill top`. */
 const FLOW_SECONDS = 10;
 /** Recoveries that have ended, beside those under way. */
-const MOST_ENDED = 50;
+const MAX_ENDED_RECOVERIES = 50;
 /** A day, in milliseconds: nobody waits so long for Ctrl-C without another look. */
 const DAY_MS = 24 * 3_600_000;
 
@@ -49,7 +49,7 @@ function remembered<T>(freshMs: number, read: () => Promise<T>): () => Promise<T
   };
 }
 
-async function look(sql: Pool, temporal: TemporalStatus): Promise<InstallationLook> {
+async function readInstallation(sql: Pool, temporal: TemporalStatus): Promise<InstallationStatus> {
   const database = { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) } as const;
   const [flow, incidents] = [await readFlow(sql, FLOW_SECONDS), await countIncidents(sql)];
   const { outbox, open, recoveries } = database;
@@ -74,11 +74,11 @@ async function look(sql: Pool, temporal: TemporalStatus): Promise<InstallationLo
 function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
   const temporal = remembered(TEMPORAL_CACHE_MS, () => askTemporal(settings).catch(problemOf));
   return {
-    look: async () => await look(sql, await temporal()),
+    installation: async () => await readInstallation(sql, await temporal()),
     async recoveries() {
       const [underWay, latest] = [
         await listRecoveriesUnderWay(sql),
-        await listRecoveries(sql, null, MOST_ENDED),
+        await listRecoveries(sql, null, MAX_ENDED_RECOVERIES),
       ];
       const known = new Set(underWay.map(({ id }) => id));
       return [...underWay, ...latest.filter(({ id }) => !known.has(id))].map(recoveryRecord);

@@ -20,15 +20,15 @@ export const name = v.pipe(v.string(), v.trim(), v.minLength(1, '--name must not
 export const email = v.pipe(v.string(), v.email('--email must be an e-mail address.'));
 
 /** The most rows of a list: what is looked for among more is filtered first. */
-const MOST_LISTED = 1_000;
+const MAX_LISTED = 1_000;
 
 export const limitOption = () =>
-  new Option('--limit <n>', `how many to list, up to ${MOST_LISTED}`).default('50');
+  new Option('--limit <n>', `how many to list, up to ${MAX_LISTED}`).default('50');
 export const limitSchema = v.pipe(
   v.string(),
   v.check(
-    (text) => /^[1-9]\d*$/.test(text) && Number(text) <= MOST_LISTED,
-    `--limit must be an integer from 1 to ${MOST_LISTED}.`,
+    (text) => /^[1-9]\d*$/.test(text) && Number(text) <= MAX_LISTED,
+    `--limit must be an integer from 1 to ${MAX_LISTED}.`,
   ),
   v.transform(Number),
 );

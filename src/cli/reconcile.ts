@@ -6,7 +6,7 @@ import { unwatched } from '../attempt/watch.ts';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { actions, createCounts, reasons, sentence } from '../reconciler/counts.ts';
+import { actions, createCounts, reasons, summary } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { createPasses, type PassResult } from '../reconciler/passes.ts';
 import type { Repair } from '../reconciler/repair.ts';
@@ -64,7 +64,7 @@ export function reconcileCommand({ env, print }: CommandContext): Command {
       for (const repair of repairs) print(line(repair));
       const tally = createCounts();
       for (const repair of repairs) tally.add(repair);
-      const done = repairs.length === 0 ? 'nothing to repair' : sentence(tally.read());
+      const done = repairs.length === 0 ? 'nothing to repair' : summary(tally.read());
       print(
         `${looked} checked: ${done}.${dryRun && repairs.length > 0 ? ' Nothing was changed (dry run).' : ''}`,
       );

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
 import { askForRecovery } from '../db/recoveries/ask.ts';
-import type { Found } from '../db/recoveries/lost-events.ts';
+import type { LostEventCount } from '../db/recoveries/lost-events.ts';
 import { recoverable, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
@@ -46,7 +46,7 @@ interface Answer {
   readonly recoveryId: string | null;
   /** It was asked for before. */
   readonly known: boolean;
-  readonly found: Found;
+  readonly found: LostEventCount;
   readonly until: Date;
   readonly estimatedDurationMs: number;
 }

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { retain } from '../retention/retain.ts';
-import { sentence } from '../retention/sentence.ts';
+import { summary } from '../retention/summary.ts';
 import { withDatabase } from './open-database.ts';
 
 const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
@@ -22,7 +22,7 @@ export function retentionCommand({ env, print }: CommandContext): Command {
       );
       if (options.json) return print(JSON.stringify({ dryRun, ...done }));
       print(
-        `retention: ${sentence(done) ?? 'nothing to do.'}${dryRun ? ' Nothing was changed (dry run).' : ''}`,
+        `retention: ${summary(done) ?? 'nothing to do.'}${dryRun ? ' Nothing was changed (dry run).' : ''}`,
       );
     });
 }

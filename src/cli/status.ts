@@ -71,7 +71,7 @@ export const OUTBOX_LATE_SECONDS = 60;
 /** A mail that is owed for so long was refused again and again, in seconds. Retries are a few minutes apart. */
 export const MAIL_LATE_SECONDS = 3_600;
 /** Four weeks are made ahead, every hour: with less than this left nobody makes them. */
-export const LEAST_DAYS_AHEAD = 14;
+export const MIN_DAYS_AHEAD = 14;
 
 /** What needs somebody, each in a sentence that says where to look; nothing where all is well. */
 export function needsOf({ database, temporal }: Status): string[] {
@@ -112,7 +112,7 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
       `${counted(mails.refusedLately, 'mail')} given up in the last day because the mail server refused ${mails.refusedLately === 1 ? 'it' : 'them'}: the e-shop does not know that its webhook is inactive.`,
     );
   }
-  if (partitions.daysAhead < LEAST_DAYS_AHEAD) {
+  if (partitions.daysAhead < MIN_DAYS_AHEAD) {
     needs.push(
       `Partitions exist only for the next ${counted(Math.max(0, Math.floor(partitions.daysAhead)), 'day')}. Run waybill retention, and check that its schedule is not paused.`,
     );

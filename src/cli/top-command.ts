@@ -23,20 +23,20 @@ import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 const CLEAR = '\u001b[H\u001b[J';
 
 /** What needs somebody; of Temporal only once it has answered. */
-function needsAt({ database, temporal }: Look): string[] {
+function needsAt({ database, temporal }: Overview): string[] {
   const answered = temporal ?? { problem: null, address: '', namespace: '', taskQueue: '', workers: [''] };
   return needsOf({ database, temporal: answered });
 }
 
-function frame(look: Look): string {
-  const { at, database, flow, temporal } = look;
+function frame(overview: Overview): string {
+  const { at, database, flow, temporal } = overview;
   const rows = [
     ['Time', `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`] as const,
     ...(flow === null ? [] : flowRows(flow)),
     ...databaseRows(database),
     ...(temporal === null ? [['Temporal', 'waiting for a response'] as const] : temporalRows(temporal)),
   ];
-  return [pairs(rows), ...needsAt(look)].join('\n');
+  return [pairs(rows), ...needsAt(overview)].join('\n');
 }
 
 export function topCommand({ env, print }: CommandContext): Command {
@@ -53,9 +53,11 @@ export function topCommand({ env, print }: CommandContext): Command {
       await untilInterrupted('Stopped.', (signal) =>
         top(
           settings,
-          (look) =>
+          (overview) =>
             print(
-              options.json ? JSON.stringify({ ...look, needs: needsAt(look) }) : `${clear}${frame(look)}`,
+              options.json
+                ? JSON.stringify({ ...overview, needs: needsAt(overview) })
+                : `${clear}${frame(overview)}`,
             ),
           signal,
         ),
@@ -63,7 +65,7 @@ export function topCommand({ env, print }: CommandContext): Command {
     });
 }
 
-export interface Look {
+export interface Overview {
   readonly at: Date;
   readonly database: DatabaseStatus;
   /** Null while the database cannot be used. */
@@ -112,7 +114,7 @@ async function followDatabase(
 /** Looks at the database again and again; one that is away is said. */
 async function followBoth(
   settings: Settings,
-  show: (look: Look) => void,
+  show: (overview: Overview) => void,
   temporal: () => TemporalStatus | null,
   signal: AbortSignal,
 ): Promise<void> {
@@ -135,7 +137,7 @@ async function followBoth(
  */
 export async function top(
   settings: Settings,
-  show: (look: Look) => void,
+  show: (overview: Overview) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const failed = new AbortController();

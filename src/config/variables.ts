@@ -18,7 +18,7 @@ import {
 } from './values.ts';
 
 /** Requests that use the database at the same time, of all e-shops together: {@link POOL_SIZE} leaves room beside them. */
-export const MOST_CONNECTIONS = 14;
+export const MAX_DATABASE_CONNECTIONS = 14;
 /** Connections to the database per process: enough for the attempts that read or record at the same moment. */
 export const POOL_SIZE = 20;
 
@@ -142,7 +142,7 @@ export const variables = v.object({
     '200',
   ),
   ESHOP_CONNECTIONS: withDefault(
-    integer(1, MOST_CONNECTIONS),
+    integer(1, MAX_DATABASE_CONNECTIONS),
     'requests of one e-shop that use the database at the same time; the others wait for their turn',
     '8',
   ),

@@ -2,8 +2,8 @@
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
+import type { ActionName, ActionResult } from '../domain/operator-action.ts';
 import type { EventForWebhook } from '../domain/payload.ts';
-import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
 import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
 import type { OperatorDeps } from './operator/deps.ts';
@@ -26,10 +26,10 @@ export type SignAgain = (asked: {
 
 /** Asks something of a delivery under way, on behalf of the warehouse. */
 export type RequestAction = (
-  action: SteeringAction,
+  action: ActionName,
   deliveryId: string,
   order: { readonly by: string; readonly reason: string },
-) => Promise<SteeringAnswer>;
+) => Promise<ActionResult>;
 
 /** Pages of Temporal's UI, for the warehouse and for operators. */
 export interface TemporalLinks {

@@ -44,7 +44,7 @@ function OutcomeList({ outcomes }: { outcomes: Outcomes }) {
   );
 }
 
-function Found({ event, now }: { event: v.InferOutput<typeof Event>; now: Date }) {
+function EventDetails({ event, now }: { event: v.InferOutput<typeof Event>; now: Date }) {
   const { id, webhookType, entityId, createdAt, webhooks, reason } = event;
   return (
     <li>
@@ -75,7 +75,7 @@ export function EventRows(props: { events: v.InferOutput<typeof EventList>['data
   return (
     <ul class="rows">
       {props.events.map((event) => (
-        <Found event={event} now={props.now} />
+        <EventDetails event={event} now={props.now} />
       ))}
     </ul>
   );

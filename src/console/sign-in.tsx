@@ -3,7 +3,7 @@
 import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';
 import { clientAddresses } from '../api/client-address.ts';
-import { credentialCheck, MOST_CHECKED } from '../api/credentials.ts';
+import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from '../api/credentials.ts';
 import { beginSession, endSession, findSession } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import { asset } from './assets.ts';
@@ -127,7 +127,7 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
   const check = credentialCheck(deps);
   const addressOf = clientAddresses(trustProxy, log);
   const places = createPlaces(
-    MOST_CHECKED,
+    CONCURRENT_PASSWORD_CHECKS,
     SIGN_IN_QUEUE_TIMEOUT_MS,
     'Too many sign-ins at once. Try again.',
   );

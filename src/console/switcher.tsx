@@ -4,7 +4,7 @@ import type { EshopName } from '../db/console/sessions.ts';
 import { CONSOLE } from './session.ts';
 
 /** With more than these, a number is quicker to type than a name is to find. */
-export const MOST_ESHOPS_LISTED = 200;
+export const MAX_ESHOPS_LISTED = 200;
 
 export function eshopTitle({ id, name }: EshopName): string {
   return `${id} · ${name}`;
@@ -12,7 +12,7 @@ export function eshopTitle({ id, name }: EshopName): string {
 
 /** It changes nothing, and so needs no token. */
 export function Switcher({ eshops, eshopId }: { eshops: readonly EshopName[]; eshopId: number }) {
-  const several = eshops.length <= MOST_ESHOPS_LISTED;
+  const several = eshops.length <= MAX_ESHOPS_LISTED;
   return (
     <form method="get" action={CONSOLE} class="switch">
       <label for="eshop-shown">Current e-shop</label>

@@ -6,7 +6,7 @@ import {
   behind,
   cut,
   directionOf,
-  MOST_COUNTED,
+  MAX_COUNTED_ROWS,
   reachOf,
   type Slice,
   type Times,
@@ -60,7 +60,7 @@ export function selectEvents(sql: Sql, eshopId: number, filter: EventFilter, sli
     select e.id, e.type, e.entity_id, e.test is true as test from events e where e.id in (select id from found) order by e.id ${order}`;
 }
 
-/** How many there are, up to {@link MOST_COUNTED}. */
+/** How many there are, up to {@link MAX_COUNTED_ROWS}. */
 export async function countEvents(sql: Sql, eshopId: number, filter: EventFilter): Promise<number> {
   const [row] = await selectCountOfEvents(sql, eshopId, filter);
   return row?.count ?? 0;
@@ -69,7 +69,7 @@ export async function countEvents(sql: Sql, eshopId: number, filter: EventFilter
 export function selectCountOfEvents(sql: Sql, eshopId: number, filter: EventFilter) {
   return sql<{ count: number }[]>`
     select count(*)::int as count from (
-      select from (${found(sql, eshopId, filter, { limit: MOST_COUNTED, offset: 0 })}) f limit ${MOST_COUNTED}) counted`;
+      select from (${found(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }
 
 /** An event with the JSON text of its snapshot, in the v2 form; null where there is none. */
@@ -109,13 +109,13 @@ export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
 }
 
 /** The most deleted webhooks that are remembered here. */
-export const MOST_DELETED = 10;
+export const MAX_DELETED_WEBHOOKS = 10;
 /** Changes of a webhook that are read at most: one switched on and off all day must not fill the memory. */
-const MOST_VERSIONS = 200;
+const MAX_WEBHOOK_VERSIONS = 200;
 
 /**
  * The versions, in the order of webhooks and times, of webhooks that are or once were of one of these types; of
- * deleted ones the last. Before its last {@link MOST_VERSIONS} changes a webhook is unknown.
+ * deleted ones the last. Before its last {@link MAX_WEBHOOK_VERSIONS} changes a webhook is unknown.
  */
 export async function versionsOf(
   sql: Sql,
@@ -132,11 +132,11 @@ export async function versionsOf(
       (select w.id, w.registered_at from webhooks w where ${ofTypes} and w.deleted_at is null)
       union all
       (select w.id, w.registered_at from webhooks w where ${ofTypes} and w.deleted_at is not null
-       order by w.deleted_at desc limit ${MOST_DELETED})) of_types
+       order by w.deleted_at desc limit ${MAX_DELETED_WEBHOOKS})) of_types
     cross join lateral (
-      select v.*, row_number() over (order by v.at desc, v.number desc) <= ${MOST_VERSIONS} as known
+      select v.*, row_number() over (order by v.at desc, v.number desc) <= ${MAX_WEBHOOK_VERSIONS} as known
       from webhook_versions v where v.webhook_id = of_types.id
-      order by v.at desc, v.number desc limit ${MOST_VERSIONS + 1}) v
+      order by v.at desc, v.number desc limit ${MAX_WEBHOOK_VERSIONS + 1}) v
     left join deactivations x on x.webhook_id = v.webhook_id and x.generation = v.generation
       and v.active = false and not v.deleted and known
     order by v.webhook_id, v.at, v.number`;

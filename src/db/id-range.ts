@@ -3,7 +3,7 @@ import { idAt } from '../domain/id-time.ts';
 import type { Sql } from './pool.ts';
 
 /** The most rows that a list counts, and that its pages reach: what lies beyond is read with a cursor. */
-export const MOST_COUNTED = 10_000;
+export const MAX_COUNTED_ROWS = 10_000;
 
 export type Slice =
   /** A page, the newest first. */

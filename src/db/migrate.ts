@@ -67,7 +67,7 @@ export async function migrate(
   // One connection: the advisory lock belongs to the session that took it.
   const sql = createPool(url, 1, { statementMs: null, silenceMs: null, lockMs: LOCK_TIMEOUT_MS });
   try {
-    await takeTurn(sql, say);
+    await acquireLock(sql, say);
     const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
     await requireBaseline(sql, files[0]);
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
@@ -121,7 +121,7 @@ async function requireBaseline(sql: Pool, first = ''): Promise<void> {
  * Takes the advisory lock. It is tried for, not waited for: a session that waits inside a statement would keep
  * another's `create index concurrently` from finishing, which waits for all statements under way.
  */
-async function takeTurn(sql: Pool, say: (text: string) => void): Promise<void> {
+async function acquireLock(sql: Pool, say: (text: string) => void): Promise<void> {
   for (let said = false; ; said = true) {
     const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${SCHEMA_LOCK}) as mine`;
     if (turn?.mine === true) return;

@@ -39,14 +39,14 @@ const PROBES_OF_THE_SERVER = { tcp_keepalives_idle: 10, tcp_keepalives_interval:
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
 
 /** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
-const LONGEST_BACKOFF_S = 1;
+const MAX_BACKOFF_S = 1;
 
 /**
  * How long a connection waits before it is made again, in seconds. The library's own waits grow to 20 s, and count the
  * failures of all connections together, so that an outage of a second would be one of ten.
  */
 function reconnectAfter(failures: number): number {
-  return (0.5 + Math.random() / 2) * Math.min(LONGEST_BACKOFF_S, 0.05 * failures);
+  return (0.5 + Math.random() / 2) * Math.min(MAX_BACKOFF_S, 0.05 * failures);
 }
 
 /** What is known of the connections of each pool. */

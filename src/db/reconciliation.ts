@@ -4,7 +4,7 @@
 import { anyOf } from './ids.ts';
 import { type ClaimedDelivery, receiverHost } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
-import { LONGEST_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
+import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
 export interface DispatchedDelivery extends ClaimedDelivery {
   readonly attemptsMade: number;
@@ -201,7 +201,7 @@ export async function pendingReleases(
   const past = sql`o.release_at < now() - ${interval(sql, graceMs)}`;
   const alone = sql`not exists (
     select from orders s where ${ofSameSecond(sql)} and s.eshop_order_id <> o.eshop_order_id)`;
-  const late = sql`${past} and (${alone} or o.release_at < now() - ${interval(sql, graceMs + LONGEST_SPREAD_MS)})`;
+  const late = sql`${past} and (${alone} or o.release_at < now() - ${interval(sql, graceMs + MAX_RELEASE_SPREAD_MS)})`;
   return await sql<(PendingRelease & ReleaseCursor)[]>`
     select o.eshop_id, o.eshop_order_id, ${late} as late, o.release_at::text as due from orders o
     where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}

@@ -96,7 +96,7 @@ interface Asking {
   readonly passwordVersion: number;
 }
 /** The most of them in a statement. */
-const MOST_ASKING = 50;
+const MAX_QUESTIONS = 50;
 
 /**
  * Whether a token still opens the e-shop of the API key: neither disabled nor deleted, same role, same password.
@@ -109,7 +109,7 @@ export function mayUse(
   { eshopId, userId, role }: { readonly eshopId: number; readonly userId: number; readonly role: Role },
   passwordVersion: number,
 ): Promise<Date | null> {
-  const ask = askers.get(sql) ?? createBatcher(MOST_ASKING, (asking) => allowed(sql, asking));
+  const ask = askers.get(sql) ?? createBatcher(MAX_QUESTIONS, (asking) => allowed(sql, asking));
   askers.set(sql, ask);
   return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
 }

@@ -17,7 +17,7 @@ export interface Connections {
 
 /** Idle time of a connection when the receiver announces none, and the margin before the end it announces. */
 const IDLE_MS = 2_000;
-const LONGEST_IDLE_MS = 30_000;
+const MAX_IDLE_MS = 30_000;
 
 interface EshopPool {
   readonly agent: Agent;
@@ -37,7 +37,7 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
       connect: connectorFor(eshopId),
       keepAliveTimeout: IDLE_MS,
       keepAliveTimeoutThreshold: IDLE_MS,
-      keepAliveMaxTimeout: LONGEST_IDLE_MS,
+      keepAliveMaxTimeout: MAX_IDLE_MS,
       // The caller has one timer for the whole attempt.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -51,7 +51,7 @@ export function createConnections(connectorFor: (eshopId: number) => buildConnec
     pool.end = setTimeout(() => {
       pools.delete(eshopId);
       void pool.agent.destroy();
-    }, LONGEST_IDLE_MS).unref();
+    }, MAX_IDLE_MS).unref();
   }
 
   return {

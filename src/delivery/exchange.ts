@@ -51,7 +51,7 @@ const BODY_BYTES = 16 * 1024;
 /** The body serves the log alone; once the status is known, it gets no more time than this. */
 const BODY_GRACE_MS = 2_000;
 /** The most informational responses accepted before the answer; each costs us more than it costs the receiver. */
-const MOST_INFORMATIONAL = 10;
+const MAX_INFORMATIONAL_RESPONSES = 10;
 export interface ExchangeSettings {
   readonly agent: Agent;
   readonly timeoutMs: number;
@@ -138,8 +138,8 @@ export function exchange(
           if (settled) return;
           if (status < 200) {
             informational += 1;
-            if (informational <= MOST_INFORMATIONAL) return;
-            return cut(() => resolve(failure(informationalSentence(host, MOST_INFORMATIONAL))));
+            if (informational <= MAX_INFORMATIONAL_RESPONSES) return;
+            return cut(() => resolve(failure(informationalSentence(host, MAX_INFORMATIONAL_RESPONSES))));
           }
           answer = createAnswer({
             status,

@@ -18,7 +18,7 @@ export function tracedSender(sender: Sender, traces: Traces): Sender {
           ...(number > 1 ? { 'http.request.resend_count': number - 1 } : {}),
         },
       });
-      const traceparent = span.place?.traceparent;
+      const traceparent = span.context?.traceparent;
       try {
         const told = traceparent === undefined ? {} : { traceparent };
         const result = await sender.send({ ...request, ...told }, signal);

@@ -49,9 +49,9 @@ export function lines<const S extends v.GenericSchema>(line: S) {
 }
 
 /** Lines that are ignored (those marked D) may come in addition to the {@link MAX_LINES}; longer lists are not looked at. */
-const MOST_SENT = 10 * MAX_LINES;
+const MAX_LINES_SENT = 10 * MAX_LINES;
 
 /** The lines in a body before it is checked; none where they are no list, or so many that the check refuses them. */
 export function itemsOf(sent: unknown): readonly unknown[] {
-  return Array.isArray(sent) && sent.length <= MOST_SENT ? sent : [];
+  return Array.isArray(sent) && sent.length <= MAX_LINES_SENT ? sent : [];
 }

@@ -43,17 +43,17 @@ export function endedOf({ created, pending, retrying }: RecoveryCounts): number 
   return created - pending - retrying;
 }
 
-export interface Look {
+export interface StepTiming {
   /** Since the last step; null where this is the first, or the recovery was paused in between. */
   readonly elapsedS: number | null;
   /** Since the recovery was asked for. */
   readonly ageS: number;
 }
 
-export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, look: Look): RecoveryPace {
+export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, timing: StepTiming): RecoveryPace {
   const ended = endedOf(counts);
   const taken = ended - pace.ended;
-  return { bound: nextBound(pace.bound, counts, taken), ended, rate: nextRate(pace.rate, taken, look) };
+  return { bound: nextBound(pace.bound, counts, taken), ended, rate: nextRate(pace.rate, taken, timing) };
 }
 
 /** Twice what was taken since the last step, if the receiver keeps up; less where much still waits. */
@@ -62,7 +62,7 @@ function nextBound(bound: number, { pending }: RecoveryCounts, taken: number): n
   return Math.min(MAX_WAITING, Math.max(bound, 2 * taken));
 }
 
-function nextRate(rate: number | null, taken: number, { elapsedS, ageS }: Look): number | null {
+function nextRate(rate: number | null, taken: number, { elapsedS, ageS }: StepTiming): number | null {
   if (elapsedS === null || elapsedS <= 0 || elapsedS > MAX_STEP_S || (rate === null && taken === 0)) {
     return rate;
   }
@@ -72,10 +72,10 @@ function nextRate(rate: number | null, taken: number, { elapsedS, ageS }: Look):
   return rate + (now - rate) * (1 - Math.exp(-elapsedS / lookBackS));
 }
 
-/** @param before the pace before this look */
-export function roomFor(bound: number, counts: RecoveryCounts, before: RecoveryPace): number {
+/** @param before the pace before this step */
+export function allowanceFor(bound: number, counts: RecoveryCounts, before: RecoveryPace): number {
   if (counts.retrying >= MAX_RETRYING) return 0;
-  const room = Math.max(0, bound - counts.pending);
+  const allowance = Math.max(0, bound - counts.pending);
   const delivered = endedOf(counts) > before.ended;
-  return counts.retrying >= FAILURES_TO_SLOW_DOWN && !delivered ? Math.min(1, room) : room;
+  return counts.retrying >= FAILURES_TO_SLOW_DOWN && !delivered ? Math.min(1, allowance) : allowance;
 }

@@ -61,8 +61,8 @@ export interface MeasuredPace {
   readonly meanMs: number | null;
 }
 
-/** The fastest that a recovery creates deliveries, per second: `MOST_WAITING` in one step. */
-const GREATEST_RATE = 250;
+/** The fastest that a recovery creates deliveries, per second: `MAX_WAITING` in one step. */
+const MAX_RATE_PER_SECOND = 250;
 /** Attempts that a recovery has under way at one receiver, roughly. */
 const AT_ONCE = 10;
 /** A receiver about which nothing is known, in milliseconds. */
@@ -73,7 +73,7 @@ const FIXED_OVERHEAD_MS = 2_000;
 /** How long so many deliveries will take, in milliseconds, from what was measured of the receiver. */
 export function estimatedDurationMs(deliveries: number, { rate, meanMs }: MeasuredPace): number {
   if (deliveries === 0) return 0;
-  const supposed = Math.min(GREATEST_RATE, (AT_ONCE * 1_000) / Math.max(1, meanMs ?? UNKNOWN_MEAN_MS));
+  const supposed = Math.min(MAX_RATE_PER_SECOND, (AT_ONCE * 1_000) / Math.max(1, meanMs ?? UNKNOWN_MEAN_MS));
   const perSecond = rate !== null && rate > 0 ? rate : supposed;
   return Math.round(FIXED_OVERHEAD_MS + (deliveries / perSecond) * 1_000);
 }

@@ -53,7 +53,7 @@ export class ExitedError extends UserError {}
 
 const READY_POLL_MS = 50;
 const FIRST_RESTART_MS = 250;
-const LONGEST_RESTART_MS = 10_000;
+const MAX_RESTART_DELAY_MS = 10_000;
 
 /**
  * Stops a server that an earlier Waybill process left running.
@@ -133,14 +133,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   async function watch(first: { ended: Promise<unknown> }): Promise<void> {
     let life: { ended: Promise<unknown> } | null = first;
-    const backoff = createBackoff(FIRST_RESTART_MS, LONGEST_RESTART_MS);
+    const backoff = createBackoff(FIRST_RESTART_MS, MAX_RESTART_DELAY_MS);
     while (!stopping) {
       if (life !== null) {
         const since = Date.now();
         await life.ended;
         if (stopping) return;
         // One that ran for long did not fail because of its start.
-        if (Date.now() - since > LONGEST_RESTART_MS) backoff.reset();
+        if (Date.now() - since > MAX_RESTART_DELAY_MS) backoff.reset();
         life = null;
         trouble(`${options.name} stopped unexpectedly; restarting it.`);
       }

@@ -6,9 +6,9 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 /** Requests of one connection in progress at the same time; the next ones wait for one of them to end. */
-export const MOST_IN_PROGRESS = 32;
+export const MAX_IN_PROGRESS = 32;
 /** Requests of one connection that wait. A connection that sends more is closed: no client pipelines so many. */
-export const MOST_WAITING = 1_000;
+export const MAX_QUEUED_REQUESTS = 1_000;
 
 /** Begins the request of a response at once, or once those before it have made room. */
 export type Enter = (socket: Duplex, outgoing: ServerResponse, begin: () => void) => void;
@@ -34,8 +34,8 @@ export function createPipelines(): Enter {
       });
       begin();
     };
-    if (pipeline.inProgress < MOST_IN_PROGRESS) start();
-    else if (waiting.length < MOST_WAITING) waiting.push(start);
+    if (pipeline.inProgress < MAX_IN_PROGRESS) start();
+    else if (waiting.length < MAX_QUEUED_REQUESTS) waiting.push(start);
     else {
       waiting.length = 0;
       socket.destroy();

@@ -102,7 +102,7 @@ export function createMetrics() {
     databaseUp: gauge('waybill_database_up', '1 if the database answered when it was last asked, else 0.'),
     databaseReadAge: gauge(
       'waybill_database_read_age_seconds',
-      'How long ago the figures of the outbox, of open deliveries and of unsent mails were read.',
+      'How long ago the outbox, open deliveries and unsent mails were read.',
     ),
     outbox: gauge(
       'waybill_outbox_deliveries',

@@ -1,9 +1,9 @@
 /** Repairs, counted and put into a sentence. */
 import type { Repair } from './repair.ts';
-import type { Action, Kind, Reason } from './verdict.ts';
+import type { Action, Reason, TrackedKind } from './verdict.ts';
 
 export interface Count {
-  readonly kind: Kind;
+  readonly kind: TrackedKind;
   readonly action: Action;
   readonly reason: Reason;
   readonly count: number;
@@ -26,7 +26,7 @@ export function createCounts(): Counts {
   };
 }
 
-const kinds: Record<Kind, readonly [one: string, many: string]> = {
+const kinds: Record<TrackedKind, readonly [one: string, many: string]> = {
   delivery: ['delivery', 'deliveries'],
   batch: ['batch', 'batches'],
   mail: ['deactivation mail', 'deactivation mails'],
@@ -49,7 +49,7 @@ export const reasons: Record<Reason, string> = {
 };
 
 /** @example '50 deliveries started again (no longer in Temporal), 3 pre-orders started again (…)' */
-export function sentence(counts: readonly Count[]): string {
+export function summary(counts: readonly Count[]): string {
   return counts
     .map(({ kind, action, reason, count }) => {
       const [one, many] = kinds[kind];

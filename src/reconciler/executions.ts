@@ -9,7 +9,7 @@ import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { recoveryChangedSignal } from '../../workflows/recovery-types.ts';
 import { releaseChangedSignal } from '../../workflows/release-types.ts';
 import { READ_DEADLINE_MS } from '../temporal/deadlines.ts';
-import type { Found } from './verdict.ts';
+import type { WorkflowFound } from './verdict.ts';
 
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
@@ -18,7 +18,7 @@ export interface Executions {
   /** Changes when the namespace, or the whole server, was recreated. */
   namespaceId(): Promise<string>;
   /** The latest run under a workflow id. */
-  find(workflowId: string): Promise<Found>;
+  find(workflowId: string): Promise<WorkflowFound>;
   /**
    * Whether a running workflow was told of a change and then asked for nothing: Temporal was set back, and its worker
    * takes what is new for what it has seen.
@@ -64,7 +64,7 @@ export function createExecutions(client: Client, taskQueue: string): Executions 
     } while (nextPageToken.length > 0);
   }
 
-  async function termination(workflowId: string, runId: string): Promise<Found> {
+  async function termination(workflowId: string, runId: string): Promise<WorkflowFound> {
     const { history } = await within(() =>
       workflowService.getWorkflowExecutionHistory({
         namespace,

@@ -6,7 +6,7 @@ import type { Pool } from '../db/pool.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import type { Restarter } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
-import { type Counts, createCounts, sentence } from './counts.ts';
+import { type Counts, createCounts, summary } from './counts.ts';
 import type { Executions } from './executions.ts';
 import { createRecords, type TrackedRecord } from './records.ts';
 import { type Repair, repair } from './repair.ts';
@@ -105,7 +105,7 @@ export function createPasses(options: PassesOptions): Passes {
       if (repairs.length > 0 && !dryRun) {
         const tally = createCounts();
         for (const done of repairs) tally.add(done);
-        log.warn({ why, repairs: tally.read() }, `reconciled: ${sentence(tally.read())}`);
+        log.warn({ why, repairs: tally.read() }, `reconciled: ${summary(tally.read())}`);
       }
     }
   }

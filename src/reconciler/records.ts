@@ -15,10 +15,10 @@ import { handBackAll } from '../db/webhooks/batch-returns.ts';
 import { countBatch } from '../db/webhooks/batches.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
-import type { Kind, NextStep } from './verdict.ts';
+import type { NextStep, TrackedKind } from './verdict.ts';
 
 export interface TrackedRecord {
-  readonly kind: Kind;
+  readonly kind: TrackedKind;
   readonly workflowId: string;
   /** What a log line calls it. */
   readonly name: Readonly<Record<string, string | number>>;

@@ -5,11 +5,18 @@
 import type { Former } from '../temporal/dispatcher.ts';
 import type { Executions } from './executions.ts';
 import type { TrackedRecord } from './records.ts';
-import { type Action, type Found, type Kind, type Reason, type Verdict, verdictOn } from './verdict.ts';
+import {
+  type Action,
+  type Reason,
+  type TrackedKind,
+  type Verdict,
+  verdictOn,
+  type WorkflowFound,
+} from './verdict.ts';
 
 /** What was repaired, or would be. */
 export interface Repair {
-  readonly kind: Kind;
+  readonly kind: TrackedKind;
   readonly reason: Reason;
   readonly action: Action;
   /** What a log line calls the record. */
@@ -54,12 +61,12 @@ async function escalated(
   return { reason: 'stuck', action: 'startedAgain' };
 }
 
-function formerOf({ as }: Found): Former {
+function formerOf({ as }: WorkflowFound): Former {
   if (as === 'missing' || as === 'running') return as;
   return 'ended';
 }
 
-function operatorOf(found: Found): Pick<Repair, 'by' | 'words'> {
+function operatorOf(found: WorkflowFound): Pick<Repair, 'by' | 'words'> {
   if (found.as !== 'terminated' && found.as !== 'canceled') return {};
   const { by, words } = found;
   return { ...(by === '' ? {} : { by }), ...(words === '' ? {} : { words }) };

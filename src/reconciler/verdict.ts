@@ -1,10 +1,10 @@
 /** What is repaired, decided from Temporal's description of a workflow alone. Pure. */
 
 /** What should have a running workflow; `mail`: of a deactivation. */
-export type Kind = 'delivery' | 'batch' | 'mail' | 'release' | 'recovery';
+export type TrackedKind = 'delivery' | 'batch' | 'mail' | 'release' | 'recovery';
 
 /** A record's workflow as Temporal describes it. */
-export type Found =
+export type WorkflowFound =
   /** `asleep`: it waits for something in the future, or for a signal. `failing`: its steps fail, time and again. */
   | { readonly as: 'running'; readonly asleep: boolean; readonly failing: boolean }
   | { readonly as: 'missing' }
@@ -14,7 +14,7 @@ export type Found =
   | { readonly as: 'terminated' | 'canceled'; readonly by: string; readonly words: string };
 
 /** Why a record is repaired. */
-export type Reason = Exclude<Found['as'], 'running'> | 'asleep' | 'stuck';
+export type Reason = Exclude<WorkflowFound['as'], 'running'> | 'asleep' | 'stuck';
 /** How a record is repaired. */
 export type Action = 'startedAgain' | 'closed' | 'handedBack' | 'woken';
 
@@ -30,7 +30,7 @@ export interface Verdict {
 export type NextStep = 'ahead' | 'late' | 'held' | 'over';
 
 /** @returns null where all is well */
-export function verdictOn(kind: Kind, found: Found, next: NextStep): Verdict | null {
+export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextStep): Verdict | null {
   // Its workflow may have ended since it was listed.
   if (next === 'over' && found.as !== 'running') return null;
   switch (found.as) {
@@ -61,11 +61,11 @@ const AFTER_OPERATOR = {
   mail: 'startedAgain',
   release: 'startedAgain',
   recovery: 'closed',
-} as const satisfies Record<Kind, Action>;
+} as const satisfies Record<TrackedKind, Action>;
 
 /** What may be repaired, and how. */
-export const repairsMade: readonly { readonly kind: Kind; readonly action: Action }[] = (
-  Object.keys(AFTER_OPERATOR) as Kind[]
+export const repairsMade: readonly { readonly kind: TrackedKind; readonly action: Action }[] = (
+  Object.keys(AFTER_OPERATOR) as TrackedKind[]
 ).flatMap((kind) => {
   const woken: Action[] = kind === 'batch' ? [] : ['woken'];
   return [...new Set<Action>(['startedAgain', AFTER_OPERATOR[kind], ...woken])].map((action) => ({

@@ -1,7 +1,7 @@
 /** Where the present workflow code and a history part. */
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { firstDecision, type Replayer } from './replayer.ts';
-import { commandBehind, commandFound, sentenceOf } from './words.ts';
+import { commandBehind, commandFound, messageOf } from './words.ts';
 
 /** The first event of a history that the code does not lead to. */
 export interface Break {
@@ -42,6 +42,6 @@ export async function breakOf(
     eventId: Number(event?.eventId ?? 0),
     expected: event === undefined ? '' : commandBehind(event),
     found: commandFound(error),
-    details: sentenceOf(error),
+    details: messageOf(error),
   };
 }

@@ -4,10 +4,10 @@
  */
 import type { BatchActivities, DeliverBatchInput } from '../../workflows/batch-types.ts';
 import type {
+  ActionRequest,
   DeliverEventInput,
   DeliveryActivities,
   FailedAttempt,
-  SteeringOrder,
 } from '../../workflows/delivery-types.ts';
 import type {
   RecoverWebhookInput,
@@ -41,7 +41,7 @@ type FieldsOf<Value> = Value extends readonly (infer Item)[]
 type Payloads =
   | DeliverEventInput
   | FailedAttempt
-  | SteeringOrder
+  | ActionRequest
   | DeliverBatchInput
   | RecoverWebhookInput
   | RecoveryOrder

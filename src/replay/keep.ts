@@ -6,7 +6,7 @@ import { confidentialIn, type Finding } from './confidential.ts';
 import type { RunHistory } from './fetch.ts';
 
 /** Of a workflow's id in the name of its file. */
-const LONGEST_NAME = 120;
+const MAX_FILE_NAME_CHARS = 120;
 
 /** Without who did it (`process@machine`, an operator's address): that says nothing about the workflow. */
 function anonymous(json: string): string {
@@ -29,7 +29,7 @@ export async function keepHistory(
   const finding = confidentialIn(historyFromJSON(JSON.parse(text)), known);
   if (finding !== undefined) return finding;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  const name = `${workflowId.replaceAll(/[^\w.-]+/g, '_').slice(0, LONGEST_NAME)}.${runId}.json`;
+  const name = `${workflowId.replaceAll(/[^\w.-]+/g, '_').slice(0, MAX_FILE_NAME_CHARS)}.${runId}.json`;
   await writeFile(join(directory, name), `${text}\n`, { mode: 0o600 });
   return undefined;
 }

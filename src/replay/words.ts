@@ -57,10 +57,10 @@ const MACHINES: Readonly<Record<string, string>> = {
 const MAX_MESSAGE_CHARS = 300;
 
 /** The core's own sentence within the message of a replay's error. */
-export function sentenceOf(error: Error): string {
+export function messageOf(error: Error): string {
   const [, quoted] = /Failure \{ message: "((?:[^"\\]|\\.)*)"/s.exec(error.message) ?? [];
-  const sentence = (quoted ?? error.message).replace(/^\[\w+\] Nondeterminism error: /, '');
-  return sentence
+  const message = (quoted ?? error.message).replace(/^\[\w+\] Nondeterminism error: /, '');
+  return message
     .replaceAll(/\\(["'\\])/g, '$1')
     .replaceAll('\\n', ' ')
     .slice(0, MAX_MESSAGE_CHARS);
@@ -68,15 +68,15 @@ export function sentenceOf(error: Error): string {
 
 /** What the code does instead: "activity readDelivery", "timer", "nothing"; the error where it throws one. */
 export function commandFound(error: Error): string {
-  const sentence = sentenceOf(error);
-  const [, type] = /match activity type of activity command '(.*)'$/.exec(sentence) ?? [];
+  const message = messageOf(error);
+  const [, type] = /match activity type of activity command '(.*)'$/.exec(message) ?? [];
   if (type !== undefined) return `activity ${type}`;
   const [, is, would] =
-    /^Activity id of scheduled event '(.*)' .* activity id of activity command '(.*)'$/.exec(sentence) ?? [];
+    /^Activity id of scheduled event '(.*)' .* activity id of activity command '(.*)'$/.exec(message) ?? [];
   if (would !== undefined) return `activity number ${would}, not ${is}`;
-  if (/^No command scheduled for event|there is no corresponding change command/.test(sentence)) {
+  if (/^No command scheduled for event|there is no corresponding change command/.test(message)) {
     return 'nothing';
   }
-  const [, machine = ''] = /^(.*?) does not handle /.exec(sentence) ?? [];
-  return MACHINES[machine] ?? sentence;
+  const [, machine = ''] = /^(.*?) does not handle /.exec(message) ?? [];
+  return MACHINES[machine] ?? message;
 }

@@ -1,16 +1,16 @@
 /** What the warehouse asks of deliveries in the console, passed on to their workflows. */
 import type { Config } from '../config/config.ts';
 import type { Pool } from '../db/pool.ts';
-import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
+import type { ActionName, ActionResult } from '../domain/operator-action.ts';
 import { UserError } from '../lib/user-error.ts';
 import { connectionOptions, temporalTarget } from './target.ts';
 
 /** Asks; what is refused is a sentence too. */
 type RequestAction = (
-  action: SteeringAction,
+  action: ActionName,
   deliveryId: string,
   order: { readonly by: string; readonly reason: string },
-) => Promise<SteeringAnswer>;
+) => Promise<ActionResult>;
 
 /**
  * Connects to Temporal when it is first used: most processes never are asked.

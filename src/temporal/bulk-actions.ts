@@ -5,7 +5,7 @@
 import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { SteeringOrder } from '../../workflows/delivery-types.ts';
+import type { ActionRequest } from '../../workflows/delivery-types.ts';
 import {
   deliveryStateKey,
   entityIdKey,
@@ -13,7 +13,7 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
-import type { SteeringAction } from '../domain/steering.ts';
+import type { ActionName } from '../domain/operator-action.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 
 /** Which open deliveries; at least one thing is to be named. */
@@ -66,8 +66,8 @@ export interface BulkActions {
   start(job: {
     readonly jobId: string;
     readonly query: string;
-    readonly action: SteeringAction;
-    readonly order: Required<SteeringOrder>;
+    readonly action: ActionName;
+    readonly order: Required<ActionRequest>;
   }): Promise<void>;
   /** Null where there is none of that id. */
   read(jobId: string): Promise<BulkStatus | null>;

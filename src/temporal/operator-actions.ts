@@ -12,12 +12,12 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
-import { type SteeringOrder, webhookChangedSignal } from '../../workflows/delivery-types.ts';
+import { type ActionRequest, webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import type { Pool } from '../db/pool.ts';
-import { placeOfDelivery } from '../db/webhooks/delivery-log.ts';
-import { steerDelivery } from '../db/webhooks/operator-actions.ts';
+import { deliveryTarget } from '../db/webhooks/delivery-log.ts';
+import { recordOperatorAction } from '../db/webhooks/operator-actions.ts';
+import { type ActionName, UNNAMED_OPERATOR } from '../domain/operator-action.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
-import { SOMEBODY, type SteeringAction } from '../domain/steering.ts';
 import { UserError } from '../lib/user-error.ts';
 import { signalWorkflow } from './signal.ts';
 
@@ -29,7 +29,7 @@ export interface OperatorActionsDeps {
 }
 
 export interface OperatorActions
-  extends Readonly<Record<SteeringAction, (deliveryId: string, order: SteeringOrder) => Promise<string>>> {}
+  extends Readonly<Record<ActionName, (deliveryId: string, order: ActionRequest) => Promise<string>>> {}
 
 /** How long a worker may take to answer, in milliseconds. */
 const ANSWER_MS = 10_000;
@@ -39,38 +39,38 @@ const ANSWER_MS = 10_000;
  * @returns what throws a UserError with a sentence where it is refused, there is no such delivery, or nobody answers
  */
 export function createOperatorActions({ client, sql, policy }: OperatorActionsDeps): OperatorActions {
-  async function request(action: SteeringAction, deliveryId: string, order: SteeringOrder): Promise<string> {
+  async function request(action: ActionName, deliveryId: string, order: ActionRequest): Promise<string> {
     const before = await workflowOf(deliveryId);
     const answered = await throughWorkflow(action, before, order);
     if (answered !== null) return answered;
-    const { reason = '', by = SOMEBODY } = order;
+    const { reason = '', by = UNNAMED_OPERATOR } = order;
     const asked = { id: randomUUID(), action, by, reason };
-    const steered = await steerDelivery(sql, deliveryId, asked, policy);
-    if (steered === null) throw new UserError(`There is no delivery ${deliveryId}.`);
-    if (!steered.accepted) throw new UserError(steered.sentence);
+    const result = await recordOperatorAction(sql, deliveryId, asked, policy);
+    if (result === null) throw new UserError(`There is no delivery ${deliveryId}.`);
+    if (!result.accepted) throw new UserError(result.sentence);
     // Its workflow may have begun meanwhile.
     await signalWorkflow(client, await workflowOf(deliveryId), { name: webhookChangedSignal });
-    return steered.sentence;
+    return result.sentence;
   }
 
   /** The id that its workflow has, if it has one. */
   async function workflowOf(deliveryId: string): Promise<string> {
-    const place = await placeOfDelivery(sql, deliveryId);
-    if (place === null) throw new UserError(`There is no delivery ${deliveryId}.`);
-    return deliveryWorkflowId(place);
+    const target = await deliveryTarget(sql, deliveryId);
+    if (target === null) throw new UserError(`There is no delivery ${deliveryId}.`);
+    return deliveryWorkflowId(target);
   }
 
   /** @returns null where the delivery has no running workflow */
   async function throughWorkflow(
-    action: SteeringAction,
+    action: ActionName,
     workflowId: string,
-    order: SteeringOrder,
+    order: ActionRequest,
   ): Promise<string | null> {
     try {
       return await client.withDeadline(Date.now() + ANSWER_MS, () =>
         client.workflow
           .getHandle(workflowId)
-          .executeUpdate<string, [SteeringOrder]>(action, { args: [order] }),
+          .executeUpdate<string, [ActionRequest]>(action, { args: [order] }),
       );
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return null;

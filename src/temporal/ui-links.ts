@@ -1,7 +1,7 @@
 /** Links into Temporal's UI for pages: what operators ask, of some e-shops or of all. */
 import { eshopIdKey } from '../../workflows/search-attributes.ts';
 import type { Pool } from '../db/pool.ts';
-import { placeOfDelivery } from '../db/webhooks/delivery-log.ts';
+import { deliveryTarget } from '../db/webhooks/delivery-log.ts';
 import {
   deliveryUrl,
   EXAMPLE,
@@ -42,8 +42,8 @@ export function createUiLinks(uiUrl: string, namespace: string, sql: Pool) {
   return {
     /** Null where there is no such delivery. */
     async delivery(deliveryId: string): Promise<string | null> {
-      const place = await placeOfDelivery(sql, deliveryId);
-      return place === null ? null : deliveryUrl(uiUrl, namespace, place);
+      const target = await deliveryTarget(sql, deliveryId);
+      return target === null ? null : deliveryUrl(uiUrl, namespace, target);
     },
     lists(about: About, eshops: readonly number[] | null) {
       return questions(about).map(({ question, query }) => ({

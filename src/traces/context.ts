@@ -10,14 +10,14 @@ export interface TraceContext {
   readonly traceparent: string;
 }
 
-const places = new AsyncLocalStorage<TraceContext>();
+const storage = new AsyncLocalStorage<TraceContext>();
 
-/** Does some work at a place in a trace. */
-export function within<T>(place: TraceContext, work: () => T): T {
-  return places.run(place, work);
+/** Does some work within a span. */
+export function within<T>(context: TraceContext, work: () => T): T {
+  return storage.run(context, work);
 }
 
 /** Where we are; undefined outside of every trace. */
 export function currentTrace(): TraceContext | undefined {
-  return places.getStore();
+  return storage.getStore();
 }

@@ -29,7 +29,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Settings } from '../config/variables.ts';
 import { currentTrace, type TraceContext, within } from './context.ts';
-import { MOST_LINKS, type NewSpan, type OpenSpan, type Traces } from './traces.ts';
+import { MAX_SPAN_LINKS, type NewSpan, type OpenSpan, type Traces } from './traces.ts';
 
 export interface RecordedTraces extends Traces {
   /** Sends what waits, within a bound, and records nothing more. */
@@ -37,7 +37,7 @@ export interface RecordedTraces extends Traces {
 }
 
 /** Spans in one request to the collector. */
-const MOST_AT_ONCE = 512;
+const MAX_SPANS_PER_EXPORT = 512;
 /** What waits has this long to leave when the process ends, in milliseconds. */
 const FLUSH_MS = 3_000;
 
@@ -78,7 +78,7 @@ export async function recordTraces(
       new BatchSpanProcessor({
         exporter: await exporterOf(settings.OTEL_EXPORTER_OTLP_PROTOCOL),
         maxQueueSize: settings.OTEL_BSP_MAX_QUEUE_SIZE,
-        maxExportBatchSize: Math.min(MOST_AT_ONCE, settings.OTEL_BSP_MAX_QUEUE_SIZE),
+        maxExportBatchSize: Math.min(MAX_SPANS_PER_EXPORT, settings.OTEL_BSP_MAX_QUEUE_SIZE),
         scheduledDelayMillis: settings.OTEL_BSP_SCHEDULE_DELAY,
       }),
     ],
@@ -108,14 +108,14 @@ export async function recordTraces(
 function openSpan(span: Span): OpenSpan {
   const { traceId, spanId, traceFlags } = span.spanContext();
   const flags = traceFlags.toString(16).padStart(2, '0');
-  const place: TraceContext = { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
+  const context: TraceContext = { traceId, spanId, traceparent: `00-${traceId}-${spanId}-${flags}` };
   let ended = false;
   return {
-    place,
+    context,
     set: (attributes) => void span.setAttributes(attributes),
     rename: (name) => void span.updateName(name),
     link: (to) => void span.addLinks(linksTo(to)),
-    within: (work) => within(place, work),
+    within: (work) => within(context, work),
     end(failure) {
       if (ended) return;
       ended = true;
@@ -146,7 +146,7 @@ function linksTo(traceparents: readonly string[]): Link[] {
     const context = spanContextOf(traceparent);
     return context === null || (context.traceFlags & TraceFlags.SAMPLED) === 0 ? [] : [{ context }];
   });
-  return links.slice(0, MOST_LINKS);
+  return links.slice(0, MAX_SPAN_LINKS);
 }
 
 function samplerOf(name: Settings['OTEL_TRACES_SAMPLER'], ratio: number): Sampler {

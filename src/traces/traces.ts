@@ -11,7 +11,7 @@ import type { TraceContext } from './context.ts';
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** Links of a span: as many as OpenTelemetry's SDK keeps unless told otherwise. */
-export const MOST_LINKS = 128;
+export const MAX_SPAN_LINKS = 128;
 
 export interface NewSpan {
   /** Of few different ones: no identifiers. */
@@ -35,10 +35,10 @@ export interface SpanFailure {
 
 export interface OpenSpan {
   /** undefined where traces are off. */
-  readonly place: TraceContext | undefined;
+  readonly context: TraceContext | undefined;
   set(attributes: SpanAttributes): void;
   rename(name: string): void;
-  /** Adds what it has to do with: of all together the first {@link MOST_LINKS}. @param to each its `traceparent` */
+  /** Adds what it has to do with: of all together the first {@link MAX_SPAN_LINKS}. @param to each its `traceparent` */
   link(to: readonly string[]): void;
   /** Does some work within it. */
   within<T>(work: () => T): T;
@@ -51,7 +51,7 @@ export interface Traces {
 }
 
 const unrecorded: OpenSpan = {
-  place: undefined,
+  context: undefined,
   set() {},
   rename() {},
   link() {},

@@ -4,9 +4,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
-import { steerDelivery } from '../../src/db/webhooks/operator-actions.ts';
+import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
+import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { SteeringAction } from '../../src/domain/steering.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { accepted, beginAttempt, exhaustDelivery, fireDelivery, makeAttempt } from '../support/deliveries.ts';
 import { insertDeliveryOf, insertEventAt } from '../support/event-rows.ts';
@@ -100,8 +100,8 @@ test('held by an operator: held, by whom and why, until it is resumed; the lists
   const id = await newDelivery();
   const found = async (path: string) =>
     (await request('GET', path)).data.map((each: { id: string }) => each.id);
-  const ask = (action: SteeringAction, by: string, reason: string) =>
-    steerDelivery(api.sql, id, { id: `${action} ${by}`, action, by, reason }, defaultRetryPolicy);
+  const ask = (action: ActionName, by: string, reason: string) =>
+    recordOperatorAction(api.sql, id, { id: `${action} ${by}`, action, by, reason }, defaultRetryPolicy);
   await ask('hold', 'anna', 'stock-taking');
   const heldBy = { by: 'anna', reason: 'stock-taking', at: expect.any(String) };
   const held = await request('GET', `/v21/deliveries/${id}`);

@@ -8,22 +8,22 @@ import { createTestApi, type TestApi } from '../support/api.ts';
 import { accepted, makeAttempt } from '../support/deliveries.ts';
 import { minimalOrder, stockedProducts } from '../support/orders.ts';
 
-const begun: (NewSpan & { ended?: string; place: TraceContext })[] = [];
+const begun: (NewSpan & { ended?: string; context: TraceContext })[] = [];
 /** Counts spans instead of recording them. */
 const traces: Traces = {
   begin(span) {
     const traceId = String(begun.length + 1).padStart(32, '0');
     const spanId = String(begun.length + 1).padStart(16, '0');
-    const one = { ...span, place: { traceId, spanId, traceparent: `00-${traceId}-${spanId}-01` } };
+    const one = { ...span, context: { traceId, spanId, traceparent: `00-${traceId}-${spanId}-01` } };
     begun.push(one);
     return {
-      place: one.place,
+      context: one.context,
       set() {},
       link() {},
       rename(name) {
         Object.assign(one, { name });
       },
-      within: (work) => within(one.place, work),
+      within: (work) => within(one.context, work),
       end: (failure) => void Object.assign(one, { ended: failure?.type ?? 'well' }),
     };
   },
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => api.drop());
 
 const spansOf = (name: string) =>
-  begun.filter((span) => span.name === name).map(({ place }) => place.traceparent);
+  begun.filter((span) => span.name === name).map(({ context }) => context.traceparent);
 const written = async () =>
   (await api.sql<{ traceparent: string }[]>`select traceparent from deliveries order by id`).map(
     ({ traceparent }) => traceparent,

@@ -11,7 +11,7 @@ import type { ApiEnv } from '../../src/api/deps.ts';
 import { errorBody } from '../../src/api/errors.ts';
 import { Problem } from '../../src/domain/problem.ts';
 import { type HttpServer, listen } from '../../src/http/http-server.ts';
-import { MOST_IN_PROGRESS, MOST_WAITING } from '../../src/http/pipelines.ts';
+import { MAX_IN_PROGRESS, MAX_QUEUED_REQUESTS } from '../../src/http/pipelines.ts';
 import { until } from '../support/until.ts';
 
 /** More than the system takes for a client who reads nothing, in bytes. */
@@ -142,9 +142,9 @@ describe('requests that are sent one behind the other', () => {
   test('are not all begun before the first response is read, and all are answered in the end', async () => {
     const { url, handled } = await start(1_000);
     const socket = unread(url, 300);
-    await until('as many as may be in progress', async () => handled() >= MOST_IN_PROGRESS);
+    await until('as many as may be in progress', async () => handled() >= MAX_IN_PROGRESS);
     await sleep(200);
-    expect(handled()).toBe(MOST_IN_PROGRESS);
+    expect(handled()).toBe(MAX_IN_PROGRESS);
     socket.destroy();
 
     const reader = unread(url, 300, '/small');
@@ -157,7 +157,7 @@ describe('requests that are sent one behind the other', () => {
 
   test('that are more than any client sends end their connection', async () => {
     const { url } = await start(10_000);
-    const socket = unread(url, MOST_IN_PROGRESS + MOST_WAITING + 1);
+    const socket = unread(url, MAX_IN_PROGRESS + MAX_QUEUED_REQUESTS + 1);
     socket.resume();
     await once(socket, 'close');
   });

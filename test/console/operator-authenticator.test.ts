@@ -31,7 +31,7 @@ beforeEach(() => {
       temporal: null,
       publicUrl: null,
       operator: {
-        look: async () => ({
+        installation: async () => ({
           needs: ['No worker is polling the task queue.'],
           rows: [['Outbox', 'empty']],
           work: null,

@@ -9,10 +9,10 @@ import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
 import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
-import { steerDelivery } from '../../src/db/webhooks/operator-actions.ts';
+import { recordOperatorAction } from '../../src/db/webhooks/operator-actions.ts';
 import { deleteWebhook, findWebhook, replaceWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
+import type { ActionName } from '../../src/domain/operator-action.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
-import type { SteeringAction } from '../../src/domain/steering.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { accepted, attemptRecord, beginAttempt, finishAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
@@ -222,17 +222,17 @@ describe('the compensation', () => {
 });
 
 /** As an operator named after what they ask. */
-const steer = (id: string, action: SteeringAction, order = action as string) =>
-  steerDelivery(database.sql, id, { id: order, action, by: action, reason: '' }, defaultRetryPolicy);
+const act = (id: string, action: ActionName, order = action as string) =>
+  recordOperatorAction(database.sql, id, { id: order, action, by: action, reason: '' }, defaultRetryPolicy);
 
 test('no attempt begins of a delivery that an operator has stopped since it was read', async () => {
   const id = await fire();
-  await steer(id, 'hold');
+  await act(id, 'hold');
   expect(await begin(id, 1)).toBeUndefined();
   expect(await attempts(id)).toEqual([]);
-  await steer(id, 'resume');
+  await act(id, 'resume');
   expect(await begin(id, 1)).toBeDefined();
-  await steer(id, 'giveUp');
+  await act(id, 'giveUp');
   expect(await begin(id, 1)).toBeUndefined();
 });
 
@@ -242,7 +242,7 @@ test('a delivery that a batch handed back does not wait for its next attempt to 
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
   await database.sql`update deliveries set handed_back_at = now(), dispatched_at = null where id = ${id}`;
   expect(await claimHandedBack(database.sql, 1)).toEqual([]);
-  await steer(id, 'giveUp');
+  await act(id, 'giveUp');
   expect(await claimHandedBack(database.sql, 1)).toMatchObject([{ id }]);
 });
 
@@ -250,13 +250,13 @@ test('what an operator asks is done once, also when its step is repeated, and th
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
-  const first = await steer(id, 'hold', 'first');
-  await steer(id, 'resume', 'second');
-  expect(await steer(id, 'hold', 'first')).toMatchObject({ accepted: true, at: first?.at });
+  const first = await act(id, 'hold', 'first');
+  await act(id, 'resume', 'second');
+  expect(await act(id, 'hold', 'first')).toMatchObject({ accepted: true, at: first?.at });
   expect((await load(id)).operatorStop).toBeNull();
   for (let round = 0; round < 30; round += 1) {
-    await steer(id, 'hold', `hold ${round}`);
-    await steer(id, 'resume', `resume ${round}`);
+    await act(id, 'hold', `hold ${round}`);
+    await act(id, 'resume', `resume ${round}`);
   }
   const { operatorActions } = await load(id);
   expect(operatorActions).toHaveLength(50);
@@ -267,9 +267,9 @@ test('the time that a hold took from an attempt shortens the waits that are left
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 3_600_000) });
-  await steer(id, 'hold');
+  await act(id, 'hold');
   await database.sql`update deliveries set next_attempt_at = now() - interval '5 hours' where id = ${id}`;
-  expect(await steer(id, 'resume')).toMatchObject({ sentence: 'Resumed: attempt 2 of 21 follows at once.' });
+  expect(await act(id, 'resume')).toMatchObject({ sentence: 'Resumed: attempt 2 of 21 follows at once.' });
   const late = lostTimeMs(await load(id), new Date());
   expect(late).toBeGreaterThan(5 * 3_600_000 - 60_000);
 });

@@ -14,7 +14,7 @@ import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import { weekName } from '../../src/domain/weeks.ts';
 import { makeAhead, retain } from '../../src/retention/retain.ts';
-import { sentence } from '../../src/retention/sentence.ts';
+import { summary } from '../../src/retention/summary.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 import { until } from '../support/until.ts';
@@ -277,7 +277,7 @@ describe('kept', () => {
     const done = await retain(sql, { retentionMs: DAY, now: later });
 
     expect(done.forgotten.importKeys).toBe(20_001);
-    expect(sentence(done)).toContain('forgot 20,001 keys of imported lines');
+    expect(summary(done)).toContain('forgot 20,001 keys of imported lines');
     expect(await sql`select key from import_keys`).toEqual([{ key: 'young' }]);
   });
 
@@ -309,7 +309,7 @@ describe('kept', () => {
     const done = await run(long);
 
     expect(done.forgotten).toEqual({ importKeys: 0, rows: 4, erased: 1, webhooks: 0 });
-    expect(sentence(done)).toMatch(/removed 4 rows about .*; erased the secrets of 1 deleted webhook/);
+    expect(summary(done)).toMatch(/removed 4 rows about .*; erased the secrets of 1 deleted webhook/);
     expect(await sql`select deleted from webhook_versions`).toEqual([{ deleted: true }]);
     expect(await sql`select from deactivations`).toHaveLength(0);
   });

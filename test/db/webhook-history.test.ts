@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withOutcomes } from '../../src/api/event-outcomes.ts';
 import { resealAll } from '../../src/app/key-rotation.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { MOST_DELETED } from '../../src/db/event-log.ts';
+import { MAX_DELETED_WEBHOOKS } from '../../src/db/event-log.ts';
 import { decideWarnings } from '../../src/db/incidents/decide.ts';
 import { removeHistory } from '../../src/db/retention/webhook-history.ts';
 import { findWebhook } from '../../src/db/webhooks/webhooks.ts';
@@ -325,7 +325,7 @@ describe('deleted webhooks', () => {
     const { sql } = database;
     const old: number[] = [];
     for (let day = -80; day < -80 + 8; day += 1) old.push(await deletedOn(day));
-    for (let day = -60; day < -60 + MOST_DELETED; day += 1) await deletedOn(day);
+    for (let day = -60; day < -60 + MAX_DELETED_WEBHOOKS; day += 1) await deletedOn(day);
     const other = await webhookOf([
       { at: fromLimit(-90 * DAY), active: true, type: 'CREATE_PRODUCT' },
       { at: fromLimit(-89 * DAY), active: true },
@@ -356,7 +356,7 @@ describe('deleted webhooks', () => {
 
     const left = await sql<{ id: number }[]>`select id from webhooks order by id`;
     expect(left.map((row) => row.id)).not.toContain(free);
-    expect(left).toHaveLength(old.length - 1 + MOST_DELETED + 1);
+    expect(left).toHaveLength(old.length - 1 + MAX_DELETED_WEBHOOKS + 1);
     expect(await sql`select from webhook_versions where webhook_id = ${free ?? 0}`).toHaveLength(0);
     expect(left.map((row) => row.id)).toContain(other);
 

@@ -1,11 +1,11 @@
 /** The ids of the workflows of deliveries, as the database has them. */
 import type { Sql } from '../../src/db/pool.ts';
-import { placeOfDelivery } from '../../src/db/webhooks/delivery-log.ts';
+import { deliveryTarget } from '../../src/db/webhooks/delivery-log.ts';
 import { deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 
 /** Of one delivery. */
 export async function workflowIdOf(sql: Sql, deliveryId: string): Promise<string> {
-  const place = await placeOfDelivery(sql, deliveryId);
+  const place = await deliveryTarget(sql, deliveryId);
   if (place === null) throw new Error(`no delivery ${deliveryId}`);
   return deliveryWorkflowId(place);
 }

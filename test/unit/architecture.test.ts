@@ -1,4 +1,4 @@
-/** The arrows between the rooms: who may import what. */
+/** The arrows between the modules: who may import what. */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -31,9 +31,9 @@ const isOurs = ({ to }: Import) =>
   /^(src|workflows|activities|demo|receiver|test|bench|faults|mutants)\//.test(to);
 
 /** A folder of `src/`, a file beside these, or a folder of the repository. */
-function roomOf(file: string): string {
-  const [folder = '', room] = file.split('/');
-  return folder === 'src' ? `src/${room}` : folder;
+function moduleOf(file: string): string {
+  const [folder = '', module] = file.split('/');
+  return folder === 'src' ? `src/${module}` : folder;
 }
 
 /** The entry files: the header of each says "Module db, which imports domain, lib. Begin: …". */
@@ -112,14 +112,14 @@ test('there are imports to look at', () => {
 });
 
 test('the arrows between modules are those of their headers', () => {
-  const ours = everything.filter((found) => isOurs(found) && roomOf(found.from) !== 'test');
-  const arrows = [...graphOf(ours, roomOf)].map(([room, targets]) => [room, [...targets].sort()]);
+  const ours = everything.filter((found) => isOurs(found) && moduleOf(found.from) !== 'test');
+  const arrows = [...graphOf(ours, moduleOf)].map(([module, targets]) => [module, [...targets].sort()]);
   const said = entries.flatMap(({ module, imports }) => (imports.length === 0 ? [] : [[module, imports]]));
   expect(Object.fromEntries(arrows)).toEqual({ ...ARROWS, ...Object.fromEntries(said) });
 });
 
 test('every folder of src/ has one entry file, in the folder itself, and no file but main.ts is loose', () => {
-  const folders = [...new Set(filesOf(root, 'src').map(roomOf))];
+  const folders = [...new Set(filesOf(root, 'src').map(moduleOf))];
   expect(entries.map(({ module, file }) => [module, dirname(file)]).sort()).toEqual(
     folders
       .filter((name) => name !== 'src/main.ts')
@@ -128,8 +128,8 @@ test('every folder of src/ has one entry file, in the folder itself, and no file
   );
 });
 
-test('there is no import cycle between rooms', () => {
-  expect(cyclesIn(graphOf(all.filter(isOurs), roomOf))).toEqual([]);
+test('there is no import cycle between modules', () => {
+  expect(cyclesIn(graphOf(all.filter(isOurs), moduleOf))).toEqual([]);
 });
 
 test('there is no import cycle between files, not even through type imports', () => {

@@ -1,14 +1,19 @@
 /** What the reconciler does about what it finds, case by case; and how it says so. */
 import { expect, test } from 'vitest';
-import { createCounts, sentence } from '../../src/reconciler/counts.ts';
-import { type Found, type Kind, type NextStep, verdictOn } from '../../src/reconciler/verdict.ts';
+import { createCounts, summary } from '../../src/reconciler/counts.ts';
+import {
+  type NextStep,
+  type TrackedKind,
+  verdictOn,
+  type WorkflowFound,
+} from '../../src/reconciler/verdict.ts';
 
-const awake: Found = { as: 'running', asleep: false, failing: false };
-const asleep: Found = { as: 'running', asleep: true, failing: false };
-const failing: Found = { as: 'running', asleep: false, failing: true };
+const awake: WorkflowFound = { as: 'running', asleep: false, failing: false };
+const asleep: WorkflowFound = { as: 'running', asleep: true, failing: false };
+const failing: WorkflowFound = { as: 'running', asleep: false, failing: true };
 const operator = { by: 'eva', words: '' };
 
-test.each<[Kind, Found, NextStep, string | null]>([
+test.each<[TrackedKind, WorkflowFound, NextStep, string | null]>([
   ['delivery', awake, 'ahead', null],
   ['delivery', awake, 'late', null],
   ['delivery', asleep, 'ahead', null],
@@ -60,7 +65,7 @@ test('repairs are counted by kind, action and reason, and said in a sentence', (
   }
   counts.add({ kind: 'release', action: 'startedAgain', reason: 'missing' });
   counts.add({ kind: 'delivery', action: 'closed', reason: 'terminated' });
-  expect(sentence(counts.read())).toBe(
+  expect(summary(counts.read())).toBe(
     '2 deliveries started again (no longer in Temporal), 1 pre-order started again (no longer in Temporal), ' +
       '1 delivery closed as canceled by an operator (terminated in Temporal)',
   );

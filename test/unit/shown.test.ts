@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { configurationTable } from '../../src/cli/configured-commands.ts';
 import { linksTable } from '../../src/cli/links-command.ts';
-import { LEAST_DAYS_AHEAD, MAIL_LATE_SECONDS, OUTBOX_LATE_SECONDS } from '../../src/cli/status.ts';
+import { MAIL_LATE_SECONDS, MIN_DAYS_AHEAD, OUTBOX_LATE_SECONDS } from '../../src/cli/status.ts';
 
 const root = new URL('../../', import.meta.url);
 const readme = readFileSync(new URL('README.md', root), 'utf8');
@@ -20,6 +20,6 @@ it('the questions of operators have the links and queries of `waybill links`', (
 it('what `waybill status` calls late is what the document says', () => {
   const waited = `waited there for more than ${OUTBOX_LATE_SECONDS} seconds`;
   const unsent = `for more than ${MAIL_LATE_SECONDS} seconds; or it was given up`;
-  const ahead = `made for less than ${LEAST_DAYS_AHEAD} days`;
+  const ahead = `made for less than ${MIN_DAYS_AHEAD} days`;
   for (const bound of [waited, unsent, ahead]) expect(chapter('daily-work')).toContain(bound);
 });

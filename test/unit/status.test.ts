@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   type DatabaseStatus,
-  LEAST_DAYS_AHEAD,
   MAIL_LATE_SECONDS,
+  MIN_DAYS_AHEAD,
   needsOf,
   OUTBOX_LATE_SECONDS,
   type Status,
@@ -56,7 +56,7 @@ describe('nobody is needed', () => {
     expect(outbox({ changes: 3, oldestChangeSeconds: OUTBOX_LATE_SECONDS })).toEqual([]);
     const mails = { owed: 1, oldestSeconds: MAIL_LATE_SECONDS, refusedLately: 0 };
     expect(needs({ mails })).toEqual([]);
-    expect(needs({ partitions: { ...database.partitions, daysAhead: LEAST_DAYS_AHEAD } })).toEqual([]);
+    expect(needs({ partitions: { ...database.partitions, daysAhead: MIN_DAYS_AHEAD } })).toEqual([]);
   });
 
   it('by deliveries that wait for a place at their receiver, while others are under way', () => {

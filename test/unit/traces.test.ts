@@ -63,8 +63,8 @@ describe('a sampler', () => {
     await traces.stop();
     expect(collector.spans.map(({ name }) => name)).toEqual(recorded ? ['sampled'] : []);
     // Whoever goes on with it decides alike.
-    expect(span.place?.traceparent.slice(-2)).toBe(recorded ? '01' : '00');
-    if (within !== null) expect(span.place?.traceId).toBe(TRACE);
+    expect(span.context?.traceparent.slice(-2)).toBe(recorded ? '01' : '00');
+    if (within !== null) expect(span.context?.traceId).toBe(TRACE);
   });
 });
 
@@ -111,5 +111,5 @@ it('traces that are off are off', async () => {
     expect(await startTraces(readSettings(env), pino({ level: 'silent' }))).toBeNull();
   }
   const span = untraced.begin({ name: 'off', kind: 'internal' });
-  expect([span.place, span.within(currentTrace)]).toEqual([undefined, undefined]);
+  expect([span.context, span.within(currentTrace)]).toEqual([undefined, undefined]);
 });

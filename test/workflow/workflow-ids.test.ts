@@ -1,7 +1,7 @@
 /** What the workflows of deliveries are called: by what goes where. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { placeOfDelivery } from '../../src/db/webhooks/delivery-log.ts';
+import { deliveryTarget } from '../../src/db/webhooks/delivery-log.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -79,7 +79,7 @@ test('one that is late is woken on whichever worker: the one that remembers it m
   const id = await stack.fireOne('10001');
   await stack.untilState(id, 'retrying');
   const handle = stack.client.workflow.getHandle(await workflowIdOf(stack.sql, id));
-  const place = await placeOfDelivery(stack.sql, id);
+  const place = await deliveryTarget(stack.sql, id);
   if (place === null) throw new Error('no delivery');
   const dispatcher = createDispatcher(stack.client, stack.taskQueue, stack.policy);
   /** Where the workflow's next step was put after it was last told something. */

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import type { AttemptLogRow, DeliveryLogRow } from '../../db/webhooks/delivery-log.ts';
 import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
+import { actionNames, heldBy } from '../../domain/operator-action.ts';
 import { notFound, type Problem } from '../../domain/problem.ts';
-import { heldBy, steeringActions } from '../../domain/steering.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 
 export const tag = 'Deliveries';
@@ -73,7 +73,7 @@ export const DeliveryWithAttempts = v.pipe(
         v.pipe(
           v.object({
             action: v.pipe(
-              v.picklist(steeringActions),
+              v.picklist(actionNames),
               v.description(
                 '`tryNow`: the next attempt was made at once. `hold`, `resume`: see `heldBy`. `giveUp`: the delivery was ended and became `canceled`.',
               ),

@@ -12,7 +12,7 @@ import { makeSite, type Site } from './site.tsx';
 
 const secured = securedPages('no-referrer');
 
-const LONGEST_QUERY = 200;
+const MAX_QUERY_CHARS = 200;
 
 /** The documentation of an application, made at the first request, when all its routes are mounted. */
 export function documentationRoutes(app: Hono<ApiEnv>, version: string): Hono<ApiEnv> {
@@ -41,7 +41,7 @@ export function documentationRoutes(app: Hono<ApiEnv>, version: string): Hono<Ap
     return c.json({ options: searchOptions, entries: findable });
   });
   routes.get(`${DOCS}/search`, secured, async (c) => {
-    const query = (c.req.query('q') ?? '').trim().slice(0, LONGEST_QUERY);
+    const query = (c.req.query('q') ?? '').trim().slice(0, MAX_QUERY_CHARS);
     return c.html((await site()).results(query));
   });
   for (const path of [DOCS, `${DOCS}/:page`, `${DOCS}/:section/:page`]) {

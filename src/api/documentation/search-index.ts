@@ -42,13 +42,13 @@ export function beginningOf(text: string, longest: number): string {
 }
 
 /** The most words that are searched for. Each is looked for among all that begin with it, or nearly: hundreds take long. */
-const MOST_WORDS = 12;
+const MAX_QUERY_WORDS = 12;
 /** Between words, as in the library. */
 const BETWEEN = /[\n\r\p{Z}\p{P}]+/u;
 
 /** The words of a query, each once. */
 function distinctWords(query: string): string {
-  return [...new Set(query.split(BETWEEN))].slice(0, MOST_WORDS).join(' ');
+  return [...new Set(query.split(BETWEEN))].slice(0, MAX_QUERY_WORDS).join(' ');
 }
 
 export function searchOver(entries: readonly Findable[]): (query: string) => Findable[] {

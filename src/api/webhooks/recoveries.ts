@@ -1,7 +1,7 @@
 /** Recoveries of a webhook: asked for, read, paused, resumed and canceled (docs/interface.md, L10–L12). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import type { Found } from '../../db/recoveries/lost-events.ts';
+import type { LostEventCount } from '../../db/recoveries/lost-events.ts';
 import {
   beginRecovery,
   controlRecovery,
@@ -137,7 +137,7 @@ export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
         until,
         include,
       };
-      const answer = async (recoveryId: string | null, found: Found, ends: Date) => ({
+      const answer = async (recoveryId: string | null, found: LostEventCount, ends: Date) => ({
         recoveryId,
         webhookId: id,
         since: since.toISOString(),

@@ -2,7 +2,7 @@
 /** The deliveries of all e-shops of somebody, to be found and acted on together. */
 import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
-import { LONGEST_REASON } from '../../domain/steering.ts';
+import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { counted } from '../../domain/words.ts';
 import { type Query, queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
@@ -60,7 +60,7 @@ function ActionsCard({ viewer, asked }: { viewer: Viewer; asked: Query }) {
         <label for="reason">
           Reason (shown to the e-shops, with your user name {viewer.session.username})
         </label>
-        <input id="reason" name="reason" maxlength={LONGEST_REASON} />
+        <input id="reason" name="reason" maxlength={MAX_REASON_CHARS} />
       </div>
       <div class="acts">
         {ACTIONS.map(([action, name]) => (

@@ -15,7 +15,7 @@ import { Trouble } from '../webhooks/health.tsx';
 import { scopeOf, titlesOf } from './scope.ts';
 
 /** The most webhooks that are shown as needing somebody: with more of them, something else is wrong. */
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 
 interface Sums {
   readonly webhooks: number;
@@ -138,7 +138,7 @@ export function AllPage(props: {
               <p class="quiet">None: no active webhook is failing.</p>
             ) : (
               <ul class="stack">
-                {needing.slice(0, MOST_SHOWN).map((webhook) => (
+                {needing.slice(0, MAX_SHOWN).map((webhook) => (
                   <Needing
                     webhook={recordOf(policy, webhook)}
                     eshop={titles(webhook.eshopId)}
@@ -147,7 +147,7 @@ export function AllPage(props: {
                 ))}
               </ul>
             )}
-            {needing.length <= MOST_SHOWN ? null : (
+            {needing.length <= MAX_SHOWN ? null : (
               <p>
                 <a href={`${CONSOLE}${ALL}/webhooks?trouble=true`}>All {needing.length} of them</a>
               </p>

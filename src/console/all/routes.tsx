@@ -20,7 +20,7 @@ import { scopeOf } from './scope.ts';
 import { AllWebhooksPage } from './webhooks.tsx';
 
 const MAX_ROWS = 100;
-const MOST_WEBHOOKS = 10_000;
+const MAX_WEBHOOKS_LISTED = 10_000;
 
 const orNone = <Schema extends v.GenericSchema>(schema: Schema) =>
   v.optional(
@@ -68,8 +68,8 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
   app.get(ALL, async (c) => {
     const { viewer } = c.var;
     const [webhooks, look] = await Promise.all([
-      listAllWebhooks(sql, { among: scopeOf(viewer) }, MOST_WEBHOOKS),
-      viewer.operator ? operator?.look() : undefined,
+      listAllWebhooks(sql, { among: scopeOf(viewer) }, MAX_WEBHOOKS_LISTED),
+      viewer.operator ? operator?.installation() : undefined,
     ]);
     const parts = look === undefined ? {} : installationParts(look);
     return c.html(html(<AllPage {...{ viewer, policy, webhooks }} {...parts} />));
@@ -81,7 +81,7 @@ export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps)
     const query = v.safeParse(WebhookQuery, asked);
     const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
     const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
-    const found = query.success ? await listAllWebhooks(sql, wanted, MOST_WEBHOOKS) : [];
+    const found = query.success ? await listAllWebhooks(sql, wanted, MAX_WEBHOOKS_LISTED) : [];
     const webhooks = (trouble === 'true' ? found.filter(isTroubled) : found).slice(0, MAX_ROWS);
     return c.html(html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks }} most={MAX_ROWS} />));
   });

@@ -2,7 +2,7 @@
 /** One delivery: its story, its request, and what can be done. */
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
-import { LONGEST_REASON } from '../../domain/steering.ts';
+import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { SignedRequest, Viewer } from '../deps.ts';
@@ -70,7 +70,7 @@ function Reason() {
   return (
     <div class="field">
       <label for="reason">Reason (optional; recorded with the delivery)</label>
-      <input id="reason" name="reason" maxlength={LONGEST_REASON} />
+      <input id="reason" name="reason" maxlength={MAX_REASON_CHARS} />
     </div>
   );
 }

@@ -5,8 +5,8 @@ import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { findSentForm } from '../../db/webhooks/forms.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
+import { MAX_NAME_CHARS } from '../../domain/operator-action.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
-import { LONGEST_NAME } from '../../domain/steering.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
 import { ApiRefusal, piece } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
@@ -101,7 +101,10 @@ export function deliveryRoutes({ sql, signAgain, requestAction, policy }: Consol
     }
     const { action, reason } = asked.output;
     const by = role === 'warehouse' ? username : `${username} (e-shop)`;
-    const { accepted, sentence } = await requestAction(action, id, { by: by.slice(0, LONGEST_NAME), reason });
+    const { accepted, sentence } = await requestAction(action, id, {
+      by: by.slice(0, MAX_NAME_CHARS),
+      reason,
+    });
     return c.html(
       await shown(c, id, accepted ? { notice: sentence } : { refused: sentence }),
       accepted ? 200 : 409,

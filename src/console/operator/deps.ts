@@ -6,7 +6,7 @@ import type { RecoveryStatus } from '../../domain/recovery-progress.ts';
 export type StatusRow = readonly [string, string];
 
 /** How the installation is, at one moment. */
-export interface InstallationLook {
+export interface InstallationStatus {
   /** What needs somebody, each in a sentence. */
   readonly needs: readonly string[];
   /** All that `waybill status` and `waybill top` say. */
@@ -34,7 +34,7 @@ export interface ShownRecovery extends RecoveryStatus {
 }
 
 export interface OperatorDeps {
-  look(): Promise<InstallationLook>;
+  installation(): Promise<InstallationStatus>;
   /** Of all e-shops: those that are under way, and the newest that are not. */
   recoveries(): Promise<readonly ShownRecovery[]>;
   /** @param words why, and who */

@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx';
 import { Facts } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
-import type { InstallationLook } from './deps.ts';
+import type { InstallationStatus } from './deps.ts';
 
 function Count({ name, value, path }: { name: string; value: string; path: string | null }) {
   const content = (
@@ -26,7 +26,7 @@ const shown = (count: number) => count.toLocaleString('en-US');
 function countsOf({
   work,
   workers,
-}: InstallationLook): readonly (readonly [string, string, string | null])[] {
+}: InstallationStatus): readonly (readonly [string, string, string | null])[] {
   const seen: readonly [string, string, null] = [
     workers === 1 ? 'worker seen' : 'workers seen',
     workers === null ? '–' : shown(workers),
@@ -45,8 +45,8 @@ function countsOf({
   ];
 }
 
-export function installationParts(look: InstallationLook): { above: Child; below: Child } {
-  const { needs, rows } = look;
+export function installationParts(status: InstallationStatus): { above: Child; below: Child } {
+  const { needs, rows } = status;
   return {
     above: (
       <>
@@ -62,7 +62,7 @@ export function installationParts(look: InstallationLook): { above: Child; below
           </section>
         )}
         <div class="cards">
-          {countsOf(look).map(([name, value, path]) => (
+          {countsOf(status).map(([name, value, path]) => (
             <Count name={name} value={value} path={path} />
           ))}
         </div>

@@ -2,9 +2,9 @@
 /** The pages that only operators have. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { MAX_REASON_CHARS } from '../../domain/operator-action.ts';
 import { Problem } from '../../domain/problem.ts';
 import { recoveryActions } from '../../domain/recovery.ts';
-import { LONGEST_REASON } from '../../domain/steering.ts';
 import type { ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { ALL } from '../session.ts';
@@ -16,7 +16,7 @@ const Asked = v.pipe(
   v.transform((text) => text.split(' ')),
   v.strictTuple([v.picklist(recoveryActions), v.pipe(v.string(), v.uuid())]),
 );
-const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(LONGEST_REASON)) });
+const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(MAX_REASON_CHARS)) });
 
 /** Only authenticated operators reach them: no other console has them. */
 export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<ConsoleEnv> {

@@ -2,7 +2,11 @@
 /** The overview: what arrives, how fast, and what needs somebody. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { type DeliveryCounts, MOST_LOOKED_AT, readDeliveryCounts } from '../../db/console/delivery-counts.ts';
+import {
+  type DeliveryCounts,
+  MAX_DELIVERIES_READ,
+  readDeliveryCounts,
+} from '../../db/console/delivery-counts.ts';
 import { type WebhookRecord, webhookRecordSchema } from '../../domain/webhook.ts';
 import { Paging } from '../api-client.ts';
 import type { ConsoleDeps, ConsoleEnv, Viewer } from '../deps.ts';
@@ -125,7 +129,7 @@ function OverviewPage(props: {
             <Chart steps={steps} range={range} now={viewer.now} />
             {whole ? null : (
               <p class="quiet small">
-                Based on the latest {MOST_LOOKED_AT.toLocaleString('en-US')} deliveries; there are more.
+                Based on the latest {MAX_DELIVERIES_READ.toLocaleString('en-US')} deliveries; there are more.
               </p>
             )}
             {medianMs === null ? null : (

@@ -6,8 +6,8 @@ import { idAt } from '../../domain/id-time.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
-export const MOST_LOOKED_AT = 50_000;
-const MOST_MEASURED = 2_000;
+export const MAX_DELIVERIES_READ = 50_000;
+const MAX_DELIVERIES_MEASURED = 2_000;
 
 /**
  * Makes the planner read by an index in its order: for a time unknown to the plan it expects so many rows that it
@@ -32,7 +32,7 @@ export interface CountStep {
 export interface DeliveryCounts {
   /** In order; steps without a delivery are left out. */
   readonly steps: readonly CountStep[];
-  /** False if there are more deliveries than {@link MOST_LOOKED_AT}: the oldest are missing. */
+  /** False if there are more deliveries than {@link MAX_DELIVERIES_READ}: the oldest are missing. */
   readonly whole: boolean;
   /** Of the latest attempts, in milliseconds; null where there were none. */
   readonly medianMs: number | null;
@@ -61,14 +61,14 @@ export function selectSteps(sql: Sql, webhooks: readonly number[], { since, step
            count(*) filter (where state = 'delivered')::int as delivered,
            count(*) filter (where state in ('pending', 'retrying'))::int as waiting,
            count(*) filter (where state in ('failed', 'expired', 'canceled'))::int as lost
-    from (${newest(sql, webhooks, since, MOST_LOOKED_AT)}) n group by 1 order by 1`;
+    from (${newest(sql, webhooks, since, MAX_DELIVERIES_READ)}) n group by 1 order by 1`;
 }
 
 export function selectSpeed(sql: Sql, webhooks: readonly number[], since: Date) {
   return sql<{ medianMs: number | null; p95Ms: number | null; measured: number }[]>`
     select percentile_cont(0.5) within group (order by a.duration_ms) as median_ms,
            percentile_cont(0.95) within group (order by a.duration_ms) as p95_ms, count(*)::int as measured
-    from (${newest(sql, webhooks, since, MOST_MEASURED)}) n cross join lateral (
+    from (${newest(sql, webhooks, since, MAX_DELIVERIES_MEASURED)}) n cross join lateral (
       select a.duration_ms from attempts a where a.delivery_id = n.id and a.delivery_id >= ${idAt(since)}::uuid
       order by a.number desc limit 5) a
     where a.duration_ms is not null`;
@@ -98,7 +98,7 @@ export async function readDeliveryCounts(
   const found = steps.reduce((sum, { delivered, waiting, lost }) => sum + delivered + waiting + lost, 0);
   return {
     steps,
-    whole: found < MOST_LOOKED_AT,
+    whole: found < MAX_DELIVERIES_READ,
     medianMs: speed?.medianMs ?? null,
     p95Ms: speed?.p95Ms ?? null,
     measured: speed?.measured ?? 0,

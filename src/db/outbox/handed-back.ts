@@ -49,7 +49,7 @@ export interface Overdue {
 
 /** The most that are counted: of one webhook, and of all together. */
 const MOST_OF_ONE = 500;
-const MOST_COUNTED = 5_000;
+const MAX_COUNTED_ROWS = 5_000;
 
 /**
  * Counts deliveries that were handed back and have something due: an attempt (the first, if their batch was ended before making it), or
@@ -65,7 +65,7 @@ export async function countOverdue(sql: Sql): Promise<Overdue> {
       select head.due from queues q
       join webhooks w on w.id = q.webhook_id and w.active
       cross join lateral ${firstOf(sql, sql`<= now()`, MOST_OF_ONE)} head
-      limit ${MOST_COUNTED}) d`;
+      limit ${MAX_COUNTED_ROWS}) d`;
   return row ?? { count: 0, lateMs: 0 };
 }
 

@@ -92,8 +92,8 @@ export async function insertRecords(sql: Sql, records: readonly NewRecord[]): Pr
 }
 
 /** A statement's most records, and bytes of events, roughly. */
-const MOST_RECORDS = 20;
-const MOST_BYTES = 256 * 1024;
+const MAX_STATEMENT_RECORDS = 20;
+const MAX_STATEMENT_BYTES = 256 * 1024;
 
 /** Those that may share a statement: of one kind and e-shop, each identifier once, not too large together. */
 function statements(records: readonly NewRecord[]): NewRecord[][] {
@@ -102,7 +102,7 @@ function statements(records: readonly NewRecord[]): NewRecord[][] {
     const key = `${record.table} ${record.eshopId}`;
     const bytes = record.events.reduce((sum, { snapshot }) => sum + snapshot.length, 0);
     const fits = groups.find(
-      (group) => group.key === key && !group.ids.has(record.id) && group.bytes + bytes <= MOST_BYTES,
+      (group) => group.key === key && !group.ids.has(record.id) && group.bytes + bytes <= MAX_STATEMENT_BYTES,
     );
     const group = fits ?? { key, ids: new Set(), bytes: 0, records: [] };
     if (fits === undefined) groups.push(group);
@@ -134,7 +134,7 @@ function createInserter(sql: Pool) {
     tellOutgoing(sql, records[0]?.eshopId ?? 0, outgoingBytes(events, deliveries));
     return made;
   }
-  return createBatcher<NewRecord, boolean>(MOST_RECORDS, (records) => {
+  return createBatcher<NewRecord, boolean>(MAX_STATEMENT_RECORDS, (records) => {
     const inserted = new Map<NewRecord, Promise<ReadonlySet<string>>>();
     for (const group of statements(records)) {
       const whole = insert(group);

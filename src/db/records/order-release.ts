@@ -24,11 +24,11 @@ export async function readOrderRelease(
 }
 
 /** Between two releases of one e-shop in the same second, in milliseconds: each costs as much as two deliveries. */
-const SPACING_MS = 100;
+const RELEASE_SPACING_MS = 100;
 /** So many get a place of their own, which takes ten minutes; where there are more, each gets a random one. */
-const MOST_APART = 6_000;
+const MAX_SPACED_RELEASES = 6_000;
 /** The longest that others of its second can put a release off, in milliseconds. */
-export const LONGEST_SPREAD_MS = SPACING_MS * MOST_APART;
+export const MAX_RELEASE_SPREAD_MS = RELEASE_SPACING_MS * MAX_SPACED_RELEASES;
 
 /** The pre-orders `s` of the e-shop of `o` that are due in the same second as `o`, itself included. */
 export const ofSameSecond = (sql: Sql) => sql`
@@ -53,12 +53,13 @@ export async function readReleaseTime(
              count(*)::int as of_second
       from (
         select s.created_at, s.eshop_order_id from orders s where ${ofSameSecond(sql)}
-        limit ${MOST_APART + 1}) s) second
+        limit ${MAX_SPACED_RELEASES + 1}) s) second
     where o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId} and o.status = 'preOrder'`;
   if (row === undefined) return null;
   if (row.releaseAt === null) return { releaseAt: null };
-  const place = row.ofSecond <= MOST_APART ? row.before : Math.floor(Math.random() * MOST_APART);
-  return { releaseAt: row.releaseAt.getTime() + place * SPACING_MS };
+  const place =
+    row.ofSecond <= MAX_SPACED_RELEASES ? row.before : Math.floor(Math.random() * MAX_SPACED_RELEASES);
+  return { releaseAt: row.releaseAt.getTime() + place * RELEASE_SPACING_MS };
 }
 
 /**

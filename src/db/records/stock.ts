@@ -138,11 +138,11 @@ function change(stock: StagedStock, short: Shortages, sku: string, by: StockChan
 }
 
 /** @throws Problem 409 that names every SKU, when there is any */
-function refuse(sentence: string, short: Shortages): void {
+function refuse(message: string, short: Shortages): void {
   if (short.size === 0) return;
   const clauses = [...short].map(([sku, { what, had }]) => {
     if (what === 'tooMuch') return `${sku} would reach ${UNITS_LIMIT} units`;
     return `${sku} has only ${had[what]} ${what === 'onHold' ? 'on hold' : 'available'}`;
   });
-  throw conflict(`${sentence}: ${clauses.join(', ')}.`);
+  throw conflict(`${message}: ${clauses.join(', ')}.`);
 }

@@ -3,7 +3,7 @@ import { estimatedDurationMs, type Recoverable } from '../../domain/recovery.ts'
 import type { Pool } from '../pool.ts';
 import { eshopOfWebhook } from '../webhooks/all-webhooks.ts';
 import { findWebhook } from '../webhooks/webhooks.ts';
-import type { Found } from './lost-events.ts';
+import type { LostEventCount } from './lost-events.ts';
 import { beginRecovery, measuredPace, previewRecovery, type RecoveryInput } from './recoveries.ts';
 
 export interface AskedRecovery {
@@ -24,7 +24,7 @@ export type RecoveryAnswer =
       readonly kind: 'counted' | 'begun' | 'known';
       /** null where it was only counted. */
       readonly recoveryId: string | null;
-      readonly found: Found;
+      readonly found: LostEventCount;
       readonly until: Date;
       readonly estimatedDurationMs: number;
     };

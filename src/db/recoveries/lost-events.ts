@@ -63,7 +63,7 @@ function lost(sql: Sql, { eshopId, webhookId, since, until, include }: Search) {
     where not settled and became = any(${[...include]}::text[])`;
 }
 
-export interface Found {
+export interface LostEventCount {
   readonly count: number;
   /** When the first and the last of the events happened; null where there are none. */
   readonly firstAt: Date | null;
@@ -81,7 +81,7 @@ export async function countLostEvents(
   sql: Sql,
   search: Search,
   atOnce: number = JUDGED_AT_ONCE,
-): Promise<Found> {
+): Promise<LostEventCount> {
   let [count, firstAt, lastAt]: [number, Date | null, Date | null] = [0, null, null];
   for (let after: string | null = null; ; ) {
     const rows: readonly CountedRow[] = await selectCountOfLost(sql, search, after, atOnce);
@@ -95,7 +95,7 @@ export async function countLostEvents(
   }
 }
 
-interface CountedRow extends Found {
+interface CountedRow extends LostEventCount {
   readonly lookedAt: number;
   readonly lookedAtId: string | null;
 }

@@ -12,7 +12,7 @@ import {
 } from '../../domain/recovery.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Transaction, transaction, wakeRelayAfter } from '../transaction.ts';
-import { countLostEvents, type Found, type Search } from './lost-events.ts';
+import { countLostEvents, type LostEventCount, type Search } from './lost-events.ts';
 
 /** A recovery as stored, with how far it has come. */
 export interface RecoveryRow extends Search {
@@ -107,7 +107,7 @@ export type Asked =
   | {
       readonly kind: 'begun' | 'known';
       readonly recoveryId: string;
-      readonly found: Found;
+      readonly found: LostEventCount;
       readonly until: Date;
     }
   | { readonly kind: 'busy'; readonly recoveryId: string };
@@ -119,7 +119,10 @@ async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
   return { ...input, until: row.until };
 }
 
-export async function previewRecovery(sql: Pool, input: RecoveryInput): Promise<Found & { until: Date }> {
+export async function previewRecovery(
+  sql: Pool,
+  input: RecoveryInput,
+): Promise<LostEventCount & { until: Date }> {
   const search = await searchOf(sql, input);
   return { ...(await countLostEvents(sql, search)), until: search.until };
 }
@@ -155,7 +158,7 @@ async function underWay(
   sql: Sql,
   { webhookId, since, until, include }: RecoveryInput,
 ): Promise<Asked | null> {
-  const open = await sql<(Found & { id: string; until: Date; same: boolean; exhausted: boolean })[]>`
+  const open = await sql<(LostEventCount & { id: string; until: Date; same: boolean; exhausted: boolean })[]>`
     select id, until, exhausted, found as count, first_at, last_at,
            since = ${since} and asked_until is not distinct from ${until}
              and include @> ${[...include]}::text[] and include <@ ${[...include]}::text[] as same

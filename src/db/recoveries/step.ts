@@ -2,7 +2,13 @@
  * One step of a recovery: creates as many deliveries as its pace allows, in one transaction with its new place. A
  * repeated step goes on behind it.
  */
-import { endedOf, type Look, nextPace, type RecoveryPace, roomFor } from '../../domain/recovery-pace.ts';
+import {
+  allowanceFor,
+  endedOf,
+  nextPace,
+  type RecoveryPace,
+  type StepTiming,
+} from '../../domain/recovery-pace.ts';
 import { createRecoveredDeliveries } from '../outbox/recovered-deliveries.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
@@ -15,26 +21,26 @@ export interface RecoveryStep {
   readonly more: boolean;
 }
 
-interface Place extends RecoveryPace, Look {
+interface StepState extends RecoveryPace, StepTiming {
   readonly lookedAtId: string | null;
 }
 
 /** @returns null where there is no such recovery */
 export async function stepRecovery(sql: Pool, recoveryId: string): Promise<RecoveryStep | null> {
   return await transaction(sql, async (tx) => {
-    const [place] = await tx<Place[]>`
+    const [before] = await tx<StepState[]>`
       select looked_at_id, bound, ended, rate, extract(epoch from clock_timestamp() - stepped_at)::float8 as elapsed_s,
              extract(epoch from clock_timestamp() - created_at)::float8 as age_s
       from recoveries where id = ${recoveryId} for update`;
-    if (place === undefined) return null;
+    if (before === undefined) return null;
     const recovery = await readRecovery(tx, recoveryId);
     if (recovery === null) return null;
-    const more = await goOn(tx, recovery, place);
+    const more = await goOn(tx, recovery, before);
     return { recovery: (await readRecovery(tx, recoveryId)) ?? recovery, more };
   });
 }
 
-async function goOn(tx: Transaction, recovery: RecoveryRow, place: Place): Promise<boolean> {
+async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): Promise<boolean> {
   const { id, state, webhookDeleted, webhookInactive } = recovery;
   if (state !== 'running' && state !== 'paused') return false;
   if (webhookDeleted) {
@@ -50,14 +56,14 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, place: Place): Promi
     await tx`update recoveries set state = 'completed', finished_at = now() where id = ${id}`;
     return false;
   }
-  const pace = nextPace(place, recovery, place);
-  const room = recovery.exhausted ? 0 : roomFor(pace.bound, recovery, place);
-  const page = room === 0 ? null : await nextLostEvents(tx, recovery, place.lookedAtId, room);
+  const pace = nextPace(before, recovery, before);
+  const allowance = recovery.exhausted ? 0 : allowanceFor(pace.bound, recovery, before);
+  const page = allowance === 0 ? null : await nextLostEvents(tx, recovery, before.lookedAtId, allowance);
   const created =
     page === null ? 0 : await createRecoveredDeliveries(tx, { recoveryId: id, ...recovery }, page.events);
   await tx`
     update recoveries set bound = ${pace.bound}, ended = ${pace.ended}, rate = ${pace.rate}, stepped_at = clock_timestamp(),
-      created = created + ${created}, looked_at_id = ${page?.lookedAtId ?? place.lookedAtId},
+      created = created + ${created}, looked_at_id = ${page?.lookedAtId ?? before.lookedAtId},
       exhausted = ${recovery.exhausted || page?.last === true}
     where id = ${id}`;
   return page !== null && page.events.length === 0 && !page.last;

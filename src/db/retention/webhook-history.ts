@@ -5,7 +5,7 @@
 import type postgres from 'postgres';
 import { MEANWHILE_MS } from '../../domain/absence.ts';
 import { idAt, timeOf } from '../../domain/id-time.ts';
-import { MOST_DELETED } from '../event-log.ts';
+import { MAX_DELETED_WEBHOOKS } from '../event-log.ts';
 import type { Pool } from '../pool.ts';
 import { deleteInPages, inPages } from './pages.ts';
 
@@ -140,6 +140,6 @@ function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragme
       where not exists (
         select distinct v.webhook_id from webhook_versions v join webhooks l on l.id = v.webhook_id
         where v.eshop_id = x.eshop_id and v.webhook_type = t.webhook_type and l.deleted_at > x.deleted_at
-        order by v.webhook_id desc offset ${MOST_DELETED - 1})
+        order by v.webhook_id desc offset ${MAX_DELETED_WEBHOOKS - 1})
       offset 0)`;
 }

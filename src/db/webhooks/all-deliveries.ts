@@ -9,7 +9,7 @@ import {
   behind,
   cut,
   directionOf,
-  MOST_COUNTED,
+  MAX_COUNTED_ROWS,
   reachOf,
   type Slice,
   type Times,
@@ -222,7 +222,7 @@ export function selectAllDeliveries(sql: Sql, eshopId: number, filter: AllDelive
     where d.id in (select id from found) order by d.id ${directionOf(sql, slice)}`;
 }
 
-/** How many there are, up to {@link MOST_COUNTED}. */
+/** How many there are, up to {@link MAX_COUNTED_ROWS}. */
 export async function countAllDeliveries(
   sql: Sql,
   eshopId: number,
@@ -236,5 +236,5 @@ export function selectCountOfAll(sql: Sql, eshopId: number, filter: AllDeliverie
   return sql<{ count: number }[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}
     select count(*)::int as count from (
-      select from (${found(sql, eshopId, filter, { limit: MOST_COUNTED, offset: 0 })}) f limit ${MOST_COUNTED}) counted`;
+      select from (${found(sql, eshopId, filter, { limit: MAX_COUNTED_ROWS, offset: 0 })}) f limit ${MAX_COUNTED_ROWS}) counted`;
 }

@@ -4,7 +4,7 @@
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
+import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { WebhookForm } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';

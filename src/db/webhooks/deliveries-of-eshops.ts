@@ -17,22 +17,26 @@ export interface OperatorsDelivery extends DeliveryLogRow {
   readonly eshopId: number;
 }
 
-interface Place {
+interface Scope {
   readonly eshopId: number;
   readonly webhookIds?: readonly number[];
 }
 
 /** Webhooks to one receiver: more than anybody has. */
-const MOST_WEBHOOKS = 10_000;
+const MAX_WEBHOOKS_LISTED = 10_000;
 
 /** E-shops that are asked about at the same time: the connections are for others, too. */
 const CONCURRENCY = 3;
 
 /** Those that may have what is wanted, so that nothing is asked of the others. */
-async function placesOf(sql: Pool, filter: OperatorsFilter): Promise<Place[]> {
+async function scopesOf(sql: Pool, filter: OperatorsFilter): Promise<Scope[]> {
   const { eshopId, among, webhookId, receiver, state } = filter;
   if (webhookId !== undefined || receiver !== undefined) {
-    const found = await listAllWebhooks(sql, { id: webhookId, eshopId, among, receiver }, MOST_WEBHOOKS);
+    const found = await listAllWebhooks(
+      sql,
+      { id: webhookId, eshopId, among, receiver },
+      MAX_WEBHOOKS_LISTED,
+    );
     const byEshop = new Map<number, number[]>();
     for (const webhook of found) {
       const ids = byEshop.get(webhook.eshopId) ?? [];
@@ -42,7 +46,7 @@ async function placesOf(sql: Pool, filter: OperatorsFilter): Promise<Place[]> {
     return [...byEshop].map(([of, webhookIds]) => ({ eshopId: of, webhookIds }));
   }
   const open = state === 'pending' || state === 'retrying' || state === 'held';
-  return await sql<Place[]>`
+  return await sql<Scope[]>`
     select e.id as eshop_id from eshops e
     where exists (
       select from webhooks w where w.eshop_id = e.id and w.deleted_at is null
@@ -60,7 +64,7 @@ export async function findDeliveries(
 ): Promise<OperatorsDelivery[]> {
   const { webhookType, entityId, state, since, until } = filter;
   const found: OperatorsDelivery[] = [];
-  await eachLimited(await placesOf(sql, filter), CONCURRENCY, async ({ eshopId, webhookIds }) => {
+  await eachLimited(await scopesOf(sql, filter), CONCURRENCY, async ({ eshopId, webhookIds }) => {
     const wanted = { among: webhookIds, webhookType, entityId, state, since, until };
     const rows = await listAllDeliveries(sql, eshopId, wanted, { limit, offset: 0 });
     found.push(...rows.map((row) => ({ eshopId, ...row })));

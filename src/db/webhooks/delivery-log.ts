@@ -1,7 +1,7 @@
 /** What an e-shop may see of its deliveries. Those of a deleted webhook do not exist here. */
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
-import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
+import type { OperatorAction, OperatorStop } from '../../domain/operator-action.ts';
 import type { ClaimedDelivery } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
@@ -57,13 +57,13 @@ export function selectDeliveries(sql: Sql) {
 }
 
 /** Whose a delivery is, and which workflow it belongs to. */
-export interface DeliveryPlace extends Omit<ClaimedDelivery, 'receiverHost'> {
+export interface DeliveryTarget extends Omit<ClaimedDelivery, 'receiverHost'> {
   /** The batch whose workflow it is; null: its own. */
   readonly batchId: string | null;
 }
 
-export async function placeOfDelivery(sql: Sql, id: string): Promise<DeliveryPlace | null> {
-  const [row] = await sql<DeliveryPlace[]>`
+export async function deliveryTarget(sql: Sql, id: string): Promise<DeliveryTarget | null> {
+  const [row] = await sql<DeliveryTarget[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id
     from deliveries d where d.id = ${id}`;
   return row ?? null;

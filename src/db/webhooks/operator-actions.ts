@@ -3,17 +3,17 @@
  * something older.
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
-import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import {
+  type ActionName,
+  type ActionResult,
+  type ActionTarget,
   answerTo,
   type OperatorAction,
   type OperatorStop,
-  type Steerable,
-  type SteeringAction,
-  type SteeringAnswer,
-  standingOf,
+  operatorHoldOf,
   whatFollows,
-} from '../../domain/steering.ts';
+} from '../../domain/operator-action.ts';
+import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 
@@ -21,12 +21,12 @@ import { type Transaction, transaction } from '../transaction.ts';
 export type AskedAction = Omit<OperatorAction, 'at'>;
 
 /** What was answered, and when. */
-export interface SteeredDelivery extends SteeringAnswer {
+export interface RecordedActionResult extends ActionResult {
   /** ISO 8601 in UTC. */
   readonly at: string;
 }
 
-interface SteeredRow {
+interface ActionTargetRow {
   readonly state: StoredState;
   readonly webhookId: number;
   readonly active: boolean;
@@ -50,16 +50,16 @@ const ATTEMPT_SLACK_MS = 5_000;
  * @param policy the delivery's own
  * @returns null where there is no such delivery
  */
-export async function steerDelivery(
+export async function recordOperatorAction(
   sql: Pool,
   deliveryId: string,
   asked: AskedAction,
   policy: RetryPolicy,
-): Promise<SteeredDelivery | null> {
+): Promise<RecordedActionResult | null> {
   return await transaction(sql, async (tx) => {
     // Locked by a statement of its own: the next one sees all that was done under the lock before.
     await tx`select from deliveries where id = ${deliveryId} for update`;
-    const [row] = await tx<SteeredRow[]>`
+    const [row] = await tx<ActionTargetRow[]>`
       select d.state, d.webhook_id, w.active, w.deleted_at is not null as deleted, d.attempts_made, d.next_attempt_at,
              d.dispatched_at is null or d.batch_id is not null as queued, d.window_started_at, d.operator_stop, d.operator_actions,
              clock_timestamp() as now
@@ -67,7 +67,7 @@ export async function steerDelivery(
     if (row === undefined) return null;
     const before = row.operatorActions ?? [];
     const known = before.find(({ id }) => id === asked.id);
-    const delivery = await steerable(tx, deliveryId, row, policy);
+    const delivery = await actionTarget(tx, deliveryId, row, policy);
     if (known !== undefined) {
       return { accepted: true, sentence: whatFollows(known.action, delivery), at: known.at };
     }
@@ -87,19 +87,19 @@ export async function steerDelivery(
   });
 }
 
-const STOP_AFTER: Readonly<Record<SteeringAction, OperatorStop | null>> = {
+const STOP_AFTER: Readonly<Record<ActionName, OperatorStop | null>> = {
   tryNow: null,
   hold: 'hold',
   resume: null,
   giveUp: 'giveUp',
 };
 
-async function steerable(
+async function actionTarget(
   tx: Transaction,
   deliveryId: string,
-  row: SteeredRow,
+  row: ActionTargetRow,
   policy: RetryPolicy,
-): Promise<Steerable> {
+): Promise<ActionTarget> {
   const { state, webhookId, attemptsMade, queued, nextAttemptAt, windowStartedAt, now } = row;
   const underWaySeconds = (policy.attemptTimeoutMs + ATTEMPT_SLACK_MS) / 1_000;
   const [underWay] = await tx<{ number: number }[]>`
@@ -116,7 +116,7 @@ async function steerable(
     queued,
     nextAttemptAt,
     windowEndsAt: windowEnd(policy, windowStartedAt ?? now),
-    standing: standingOf(row.operatorStop, row.operatorActions),
+    hold: operatorHoldOf(row.operatorStop, row.operatorActions),
     now,
   };
 }

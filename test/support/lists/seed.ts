@@ -5,7 +5,7 @@
 import type { Pool } from '../../../src/db/pool.ts';
 import { makeWeek } from '../../../src/db/retention/partitions.ts';
 import { eventTypeNames } from '../../../src/domain/event-types.ts';
-import type { OperatorAction } from '../../../src/domain/steering.ts';
+import type { OperatorAction } from '../../../src/domain/operator-action.ts';
 import { WEEK_MS, weekOf, weeksBetween } from '../../../src/domain/weeks.ts';
 
 const ESHOPS = 40;

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import {
   answerTo,
   type FinishedAttempt,
+  failureMessage,
   justMissed,
   lostTimeMs,
   recordOf,
   refusalOf,
   refused,
-  sentenceOf,
   unplannedWait,
 } from '../../../src/attempt/decisions.ts';
 import type { AttemptOrder, Refusal } from '../../../src/attempt/outcome.ts';
@@ -240,9 +240,9 @@ describe('what is recorded', () => {
 });
 
 test('a failure without a sentence is said by its status', () => {
-  expect(sentenceOf({ error: 'no answer', status: 503 })).toBe('no answer');
-  expect(sentenceOf({ error: null, status: 503 })).toBe('HTTP 503');
-  expect(sentenceOf({ error: null, status: null })).toBe('HTTP ?');
+  expect(failureMessage({ error: 'no answer', status: 503 })).toBe('no answer');
+  expect(failureMessage({ error: null, status: 503 })).toBe('HTTP 503');
+  expect(failureMessage({ error: null, status: null })).toBe('HTTP ?');
 });
 
 describe("whether the next wait is the policy's own", () => {

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { estimatedDurationMs, recoveryReason } from '../../../src/domain/recovery.ts';
 import {
+  allowanceFor,
   nextPace,
   type RecoveryCounts,
   type RecoveryPace,
-  roomFor,
 } from '../../../src/domain/recovery-pace.ts';
 import { recoveryProgress, type StoredRecovery } from '../../../src/domain/recovery-progress.ts';
 
@@ -26,7 +26,7 @@ describe('the pace', () => {
     for (let created = 0, step = 0; step < 7; step += 1) {
       pace = nextPace(pace, counts({ created }), look);
       bounds.push(pace.bound);
-      created += roomFor(pace.bound, counts({ created }), pace);
+      created += allowanceFor(pace.bound, counts({ created }), pace);
     }
     expect(bounds).toEqual([20, 40, 80, 160, 320, 500, 500]);
   });
@@ -39,17 +39,17 @@ describe('the pace', () => {
     }
   });
 
-  test('leaves room for what is not waiting', () => {
-    expect(roomFor(40, counts({ created: 25, pending: 25 }), fresh)).toBe(15);
-    expect(roomFor(20, counts({ created: 25, pending: 25 }), fresh)).toBe(0);
+  test('leaves allowance for what is not waiting', () => {
+    expect(allowanceFor(40, counts({ created: 25, pending: 25 }), fresh)).toBe(15);
+    expect(allowanceFor(20, counts({ created: 25, pending: 25 }), fresh)).toBe(0);
   });
 
   test('with failures alone only tries, and with a success goes on', () => {
     const failing = counts({ created: 30, retrying: 30 });
-    expect(roomFor(20, failing, fresh)).toBe(1);
-    expect(roomFor(20, { ...failing, created: 31 }, fresh)).toBe(20);
-    expect(roomFor(20, counts({ created: 19, retrying: 19 }), fresh)).toBe(20);
-    expect(roomFor(20, counts({ created: 2_000, retrying: 1_000 }), fresh)).toBe(0);
+    expect(allowanceFor(20, failing, fresh)).toBe(1);
+    expect(allowanceFor(20, { ...failing, created: 31 }, fresh)).toBe(20);
+    expect(allowanceFor(20, counts({ created: 19, retrying: 19 }), fresh)).toBe(20);
+    expect(allowanceFor(20, counts({ created: 2_000, retrying: 1_000 }), fresh)).toBe(0);
   });
 
   test('is measured by what ends, and not across a pause', () => {
@@ -71,10 +71,10 @@ function played(found: number, takes: (second: number, pending: number) => numbe
     pending -= Math.min(pending, takes(second, pending));
     const now = counts({ created, pending });
     const next = nextPace(pace, now, { elapsedS: second === 0 ? null : 1, ageS: second });
-    const room = Math.min(found - created, roomFor(next.bound, now, pace));
+    const allowance = Math.min(found - created, allowanceFor(next.bound, now, pace));
     pace = next;
-    created += room;
-    pending += room;
+    created += allowance;
+    pending += allowance;
     const at = new Date(second * 1_000);
     const { left, done, estimatedEndAt } = recoveryProgress({
       ...stored,

@@ -1,12 +1,12 @@
 /** What operators may ask of a delivery, case by case. */
 import { describe, expect, test } from 'vitest';
 import {
+  type ActionName,
+  type ActionTarget,
   answerTo,
-  LONGEST_NAME,
-  LONGEST_REASON,
-  type Steerable,
-  type SteeringAction,
-} from '../../../src/domain/steering.ts';
+  MAX_NAME_CHARS,
+  MAX_REASON_CHARS,
+} from '../../../src/domain/operator-action.ts';
 
 const now = new Date('2026-11-20T12:00:00Z');
 const later = new Date('2026-11-20T15:00:00Z');
@@ -14,7 +14,7 @@ const anna = { by: 'anna', reason: 'stock-taking', at: '2026-11-20T11:00:00.000Z
 const held = { stop: 'hold', ...anna } as const;
 const givenUp = { stop: 'giveUp', ...anna } as const;
 /** One attempt made, the next one due in three hours. */
-const waiting: Steerable = {
+const waiting: ActionTarget = {
   state: 'retrying',
   webhookId: 7,
   webhook: 'active',
@@ -24,17 +24,17 @@ const waiting: Steerable = {
   queued: false,
   nextAttemptAt: later,
   windowEndsAt: new Date('2026-11-22T12:00:00Z'),
-  standing: null,
+  hold: null,
   now,
 };
-const untried: Partial<Steerable> = { state: 'pending', attemptsMade: 0, nextAttemptAt: null };
-const lastOne: Partial<Steerable> = { attemptsMade: 20 };
-const spent: Partial<Steerable> = { nextAttemptAt: null };
+const untried: Partial<ActionTarget> = { state: 'pending', attemptsMade: 0, nextAttemptAt: null };
+const lastOne: Partial<ActionTarget> = { attemptsMade: 20 };
+const spent: Partial<ActionTarget> = { nextAttemptAt: null };
 
-type Row = [SteeringAction, string, Partial<Steerable>, string];
+type Row = [ActionName, string, Partial<ActionTarget>, string];
 
 test('the bounds of what operators write are those of all histories: a replay decides by them whether a signal was taken', () => {
-  expect({ LONGEST_REASON, LONGEST_NAME }).toEqual({ LONGEST_REASON: 500, LONGEST_NAME: 100 });
+  expect({ MAX_REASON_CHARS, MAX_NAME_CHARS }).toEqual({ MAX_REASON_CHARS: 500, MAX_NAME_CHARS: 100 });
 });
 
 describe('is refused', () => {
@@ -42,13 +42,13 @@ describe('is refused', () => {
     [
       'tryNow',
       'held',
-      { standing: held },
+      { hold: held },
       'It is held by anna at 2026-11-20T11:00:00.000Z: stock-taking. Resume it first.',
     ],
     [
       'tryNow',
       'held and inactive',
-      { standing: held, webhook: 'inactive' },
+      { hold: held, webhook: 'inactive' },
       'It is held by anna at 2026-11-20T11:00:00.000Z: stock-taking. Resume it first.',
     ],
     [
@@ -69,7 +69,7 @@ describe('is refused', () => {
     [
       'hold',
       'held already',
-      { standing: held },
+      { hold: held },
       'It is already held by anna at 2026-11-20T11:00:00.000Z: stock-taking.',
     ],
     ['hold', 'spent', spent, 'No attempts are left: there is nothing to hold.'],
@@ -83,12 +83,12 @@ describe('is refused', () => {
     ['resume', 'inactive', { webhook: 'inactive' }, 'No operator holds it: webhook 7 is inactive.'],
     ...(['tryNow', 'hold', 'resume', 'giveUp'] as const).flatMap((action): Row[] => [
       [action, 'delivered', { state: 'delivered' }, 'The delivery has already ended as delivered.'],
-      [action, 'failed', { state: 'failed', standing: held }, 'The delivery has already ended as failed.'],
+      [action, 'failed', { state: 'failed', hold: held }, 'The delivery has already ended as failed.'],
       [action, 'deleted', { webhook: 'deleted' }, 'Its webhook was deleted: the delivery ends as canceled.'],
       [
         action,
         'given up',
-        { standing: givenUp },
+        { hold: givenUp },
         'It was given up by anna at 2026-11-20T11:00:00.000Z: stock-taking.',
       ],
     ]),
@@ -147,24 +147,19 @@ describe('is done', () => {
       { underWay: 2 },
       'Held: no attempt is made until it is resumed. Its window keeps running, and ends 2026-11-22T12:00:00.000Z. Attempt 2 is under way and is allowed to finish: if it is accepted, the delivery is delivered.',
     ],
-    [
-      'resume',
-      'due later',
-      { standing: held },
-      'Resumed: attempt 2 of 21 follows at 2026-11-20T15:00:00.000Z.',
-    ],
+    ['resume', 'due later', { hold: held }, 'Resumed: attempt 2 of 21 follows at 2026-11-20T15:00:00.000Z.'],
     [
       'resume',
       'due while held',
-      { standing: held, nextAttemptAt: now },
+      { hold: held, nextAttemptAt: now },
       'Resumed: attempt 2 of 21 follows at once.',
     ],
-    ['resume', 'never tried', { ...untried, standing: held }, 'Resumed: attempt 1 of 21 follows at once.'],
-    ['resume', 'held while under way', { standing: held, underWay: 2 }, 'Resumed: attempt 2 is under way.'],
+    ['resume', 'never tried', { ...untried, hold: held }, 'Resumed: attempt 1 of 21 follows at once.'],
+    ['resume', 'held while under way', { hold: held, underWay: 2 }, 'Resumed: attempt 2 is under way.'],
     [
       'resume',
       'inactive',
-      { standing: held, webhook: 'inactive' },
+      { hold: held, webhook: 'inactive' },
       'Resumed, but still held because webhook 7 is inactive.',
     ],
     [
@@ -176,7 +171,7 @@ describe('is done', () => {
     [
       'giveUp',
       'held',
-      { standing: held },
+      { hold: held },
       'Given up: it ends as canceled by an operator. Nothing more is sent, the webhook stays as it is, and no e-mail is sent.',
     ],
     [

@@ -3,8 +3,8 @@
  */
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
 
-export const steeringActions = ['tryNow', 'hold', 'resume', 'giveUp'] as const;
-export type SteeringAction = (typeof steeringActions)[number];
+export const actionNames = ['tryNow', 'hold', 'resume', 'giveUp'] as const;
+export type ActionName = (typeof actionNames)[number];
 
 /** What stops the attempts of a delivery: until it is resumed, or for good. */
 export type OperatorStop = 'hold' | 'giveUp';
@@ -13,7 +13,7 @@ export type OperatorStop = 'hold' | 'giveUp';
 export interface OperatorAction {
   /** The same when it is recorded again: by a step that was interrupted, or a workflow that was reset. */
   readonly id: string;
-  readonly action: SteeringAction;
+  readonly action: ActionName;
   readonly by: string;
   /** Empty where none was given. */
   readonly reason: string;
@@ -22,32 +22,32 @@ export interface OperatorAction {
 }
 
 /** Who asks where nobody is named. */
-export const SOMEBODY = 'an operator';
+export const UNNAMED_OPERATOR = 'an operator';
 
 /**
  * The longest reason and name, in characters. Histories depend on them: another value needs `patched()`
  * (docs/changing-workflows.md).
  */
-export const LONGEST_REASON = 500;
-export const LONGEST_NAME = 100;
+export const MAX_REASON_CHARS = 500;
+export const MAX_NAME_CHARS = 100;
 
 /** Who stopped a delivery, and why; null where nobody did. */
-export interface Standing extends Omit<OperatorAction, 'id' | 'action'> {
+export interface OperatorHold extends Omit<OperatorAction, 'id' | 'action'> {
   readonly stop: OperatorStop;
 }
 
 /** @param actions all that was asked, the oldest first */
-export function standingOf(
+export function operatorHoldOf(
   stop: OperatorStop | null,
   actions: readonly OperatorAction[] | null,
-): Standing | null {
+): OperatorHold | null {
   if (stop === null) return null;
   const asked = actions?.findLast(({ action }) => action === stop);
-  return { stop, by: asked?.by ?? SOMEBODY, reason: asked?.reason ?? '', at: asked?.at ?? '' };
+  return { stop, by: asked?.by ?? UNNAMED_OPERATOR, reason: asked?.reason ?? '', at: asked?.at ?? '' };
 }
 
 /** "anna at 2026-11-22T17:30:00.000Z: stock-taking" */
-export function whoAndWhy({ by, reason, at }: Pick<OperatorAction, 'by' | 'reason' | 'at'>): string {
+export function attribution({ by, reason, at }: Pick<OperatorAction, 'by' | 'reason' | 'at'>): string {
   return `${by}${at === '' ? '' : ` at ${at}`}${reason === '' ? '' : `: ${reason}`}`;
 }
 
@@ -56,14 +56,14 @@ export function heldBy(delivery: {
   readonly state: DeliveryState;
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
-}): Omit<Standing, 'stop'> | null {
+}): Omit<OperatorHold, 'stop'> | null {
   const { state, operatorStop, operatorActions } = delivery;
-  const standing =
-    state === 'held' && operatorStop === 'hold' ? standingOf(operatorStop, operatorActions) : null;
-  return standing === null ? null : { by: standing.by, reason: standing.reason, at: standing.at };
+  const hold =
+    state === 'held' && operatorStop === 'hold' ? operatorHoldOf(operatorStop, operatorActions) : null;
+  return hold === null ? null : { by: hold.by, reason: hold.reason, at: hold.at };
 }
 
-export interface Steerable {
+export interface ActionTarget {
   readonly state: StoredState;
   readonly webhookId: number;
   readonly webhook: 'active' | 'inactive' | 'deleted';
@@ -77,62 +77,62 @@ export interface Steerable {
   readonly nextAttemptAt: Date | null;
   /** From now on where the window has not begun. */
   readonly windowEndsAt: Date;
-  readonly standing: Standing | null;
+  readonly hold: OperatorHold | null;
   readonly now: Date;
 }
 
 /** What is said to it: refused, nothing changes. */
-export interface SteeringAnswer {
+export interface ActionResult {
   readonly accepted: boolean;
   readonly sentence: string;
 }
 
-export function answerTo(action: SteeringAction, delivery: Steerable): SteeringAnswer {
+export function answerTo(action: ActionName, delivery: ActionTarget): ActionResult {
   const refusal = refusalOf(action, delivery);
   if (refusal !== null) return { accepted: false, sentence: refusal };
   return { accepted: true, sentence: whatFollows(action, delivery) };
 }
 
 /** What follows from it, where it is not refused. */
-export function whatFollows(action: SteeringAction, delivery: Steerable): string {
+export function whatFollows(action: ActionName, delivery: ActionTarget): string {
   return FOLLOWS[action](delivery);
 }
 
-function refusalOf(action: SteeringAction, delivery: Steerable): string | null {
-  const { state, webhook, standing } = delivery;
+function refusalOf(action: ActionName, delivery: ActionTarget): string | null {
+  const { state, webhook, hold } = delivery;
   if (!isOpen(state)) return `The delivery has already ended as ${state}.`;
   if (webhook === 'deleted') return 'Its webhook was deleted: the delivery ends as canceled.';
-  if (standing?.stop === 'giveUp') return `It was given up by ${whoAndWhy(standing)}.`;
+  if (hold?.stop === 'giveUp') return `It was given up by ${attribution(hold)}.`;
   return REFUSALS[action](delivery);
 }
 
 /** Nothing is left to be attempted: its end is being recorded. */
-function isSpent({ attemptsMade, nextAttemptAt, mostAttempts }: Steerable): boolean {
+function isExhausted({ attemptsMade, nextAttemptAt, mostAttempts }: ActionTarget): boolean {
   return attemptsMade >= mostAttempts || (attemptsMade > 0 && nextAttemptAt === null);
 }
 
-const REFUSALS: Readonly<Record<SteeringAction, (delivery: Steerable) => string | null>> = {
+const REFUSALS: Readonly<Record<ActionName, (delivery: ActionTarget) => string | null>> = {
   tryNow(delivery) {
-    const { standing, webhook, webhookId, underWay, queued, attemptsMade } = delivery;
-    if (standing !== null) return `It is held by ${whoAndWhy(standing)}. Resume it first.`;
+    const { hold, webhook, webhookId, underWay, queued, attemptsMade } = delivery;
+    if (hold !== null) return `It is held by ${attribution(hold)}. Resume it first.`;
     if (webhook === 'inactive')
       return `Webhook ${webhookId} is inactive. Activate it, and an attempt follows within seconds.`;
-    if (isSpent(delivery)) return 'No attempt is left.';
+    if (isExhausted(delivery)) return 'No attempt is left.';
     if (underWay !== null) return `Attempt ${underWay} is under way at this moment.`;
     if (queued && attemptsMade === 0)
       return 'It waits in the queue for its first attempt, which is made as soon as there is room.';
     return null;
   },
   hold(delivery) {
-    const { standing, underWay, mostAttempts } = delivery;
-    if (standing !== null) return `It is already held by ${whoAndWhy(standing)}.`;
-    if (isSpent(delivery)) return 'No attempts are left: there is nothing to hold.';
+    const { hold, underWay, mostAttempts } = delivery;
+    if (hold !== null) return `It is already held by ${attribution(hold)}.`;
+    if (isExhausted(delivery)) return 'No attempts are left: there is nothing to hold.';
     if (underWay === mostAttempts)
       return `The last attempt, ${underWay}, is under way: nothing is left to be held.`;
     return null;
   },
-  resume({ standing, webhook, webhookId }) {
-    if (standing !== null) return null;
+  resume({ hold, webhook, webhookId }) {
+    if (hold !== null) return null;
     return webhook === 'inactive'
       ? `No operator holds it: webhook ${webhookId} is inactive.`
       : 'It is not held.';
@@ -140,7 +140,7 @@ const REFUSALS: Readonly<Record<SteeringAction, (delivery: Steerable) => string 
   giveUp: () => null,
 };
 
-const FOLLOWS: Readonly<Record<SteeringAction, (delivery: Steerable) => string>> = {
+const FOLLOWS: Readonly<Record<ActionName, (delivery: ActionTarget) => string>> = {
   tryNow({ attemptsMade, mostAttempts }) {
     const number = attemptsMade + 1;
     const then =

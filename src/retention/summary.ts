@@ -2,7 +2,7 @@
 import type { Retained } from './retain.ts';
 
 /** The sentence, or null where there was nothing to do. */
-export function sentence(done: Retained): string | null {
+export function summary(done: Retained): string | null {
   const { made, dropped, kept, removed, forgotten, astray, postponed } = done;
   const rows = dropped.reduce((sum, partition) => sum + partition.rows, 0);
   const parts = [
