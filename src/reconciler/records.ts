@@ -85,7 +85,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
         if (closed !== null) watch.ended(closed, 'canceled');
         return closed !== null;
       },
-      wake: () => restarter.wakeDelivery(found),
+      wake: () => restarter.signalWebhookChanged(found),
     };
   }
 
@@ -101,7 +101,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       stillOwed: async () => true,
       // It finds that its delivery is over, and ends.
       restart: (former) => restarter.restart(found, former),
-      wake: () => restarter.wakeDelivery(found),
+      wake: () => restarter.signalWebhookChanged(found),
     };
   }
 
