@@ -1,11 +1,11 @@
 /** The table at the end of a run. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { table } from '../bench/figures.ts';
+import { table } from '../bench/statistics.ts';
 import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
 
 const HEAD = [
-  'fault',
+  'faults',
   'rounds',
   'accepted',
   'in batches',
@@ -22,9 +22,14 @@ export function isClean(played: readonly Played[]): boolean {
   return played.every(({ verdict }) => verdict.violations.length === 0);
 }
 
-/** A Markdown table, one line per fault, and the sum; `latest` in milliseconds beyond the plan, our outage included. */
-export function resultTable(played: readonly Played[]): string {
-  const nameOf = ({ round: { fault } }: Played) => `${fault.group}: ${fault.name}`;
+const groupOf = ({ round: { fault } }: Played) => fault.group;
+const faultOf = ({ round: { fault } }: Played) => `${fault.group}: ${fault.name}`;
+
+/**
+ * A Markdown table, one line per fault unless `nameOf` groups them otherwise, and the sum; `latest` in milliseconds
+ * beyond the plan, outages included.
+ */
+export function resultTable(played: readonly Played[], nameOf: (round: Played) => string = faultOf): string {
   const names = [...new Set(played.map(nameOf))].sort((a, b) => a.localeCompare(b));
   const rows = names.map((name) =>
     row(
@@ -53,10 +58,10 @@ function row(name: string, rounds: readonly Played[]): string[] {
   ];
 }
 
-/** Puts the table into a document, between its two marks. */
+/** Puts the table, one line per group of faults, into a document between its two marks. */
 export async function writeTable(file: string, seed: string, played: readonly Played[]): Promise<void> {
   const text = await readFile(file, 'utf8');
-  const result = `<!-- table -->\nSeed \`${seed}\`, ${played.length} rounds:\n\n${resultTable(played)}\n<!-- /table -->`;
+  const result = `<!-- table -->\nSeed \`${seed}\`, ${played.length} rounds:\n\n${resultTable(played, groupOf)}\n<!-- /table -->`;
   await writeFile(
     file,
     text.replace(/<!-- table -->[\s\S]*<!-- \/table -->/, () => result),
@@ -65,9 +70,9 @@ export async function writeTable(file: string, seed: string, played: readonly Pl
 
 /** One round in a line, and what was broken, with the command that plays it again. */
 export function roundLines({ round, verdict, tookMs, busyMs, logFile }: Played): string {
-  const { fault, policy, moment, lastsMs, firstAttempts } = round;
+  const { fault, policy, injectionPoint, lastsMs, firstAttempts } = round;
   const bad = verdict.violations.length > 0;
-  const at = typeof moment === 'number' ? `attempt ${moment}` : moment;
+  const at = typeof injectionPoint === 'number' ? `attempt ${injectionPoint}` : injectionPoint;
   const head = `${bad ? 'BROKEN' : 'ok    '} ${round.index}: ${fault.group}: ${fault.name} (${policy}, ${firstAttempts}, at ${at}, ${lastsMs} ms)`;
   const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.batched} in batches, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
   const busy =

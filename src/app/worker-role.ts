@@ -7,11 +7,12 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { type BatchRooms, createDestinations, createRooms, type Rooms } from '../attempt/rooms.ts';
 import { BATCH_SLOTS, createSlots } from '../attempt/slots.ts';
 import { watchBoth } from '../attempt/watch.ts';
+import { createBackoff } from '../lib/backoff.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
 import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
-import { countMails, countMends, countRounds } from '../metrics/worker-metrics.ts';
+import { countMails, countRepairs, countRounds } from '../metrics/worker-metrics.ts';
 import { type Counts, createCounts } from '../reconciler/counts.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
@@ -63,7 +64,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   routeTemporalLogs(log, options.sdkMetricsAddress);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
-  const repaired = countMends(metrics, createCounts());
+  const repaired = countRepairs(metrics, createCounts());
   const destinations = createDestinations();
   const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE } = options;
   let state: 'up' | 'down' | 'unknown' = 'unknown';
@@ -88,7 +89,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   let renewedAt = Number.NEGATIVE_INFINITY;
 
   async function keepRunning(onReady: () => void): Promise<void> {
-    let wait = FIRST_RECONNECT_MS;
+    const backoff = createBackoff(FIRST_RECONNECT_MS, LONGEST_RECONNECT_MS);
     /** Sessions that another has taken over from, as long as their attempts last. */
     const draining = new Set<Promise<void>>();
     while (!stopping.signal.aborted) {
@@ -97,7 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       const current = runSession(sessionDeps, {
         until: until.signal,
         onReady() {
-          wait = FIRST_RECONNECT_MS;
+          backoff.reset();
           onReady();
         },
         onSetBack(why) {
@@ -118,9 +119,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       } catch (error) {
         state = 'down';
         onReady();
-        log.warn({ err: error, retryInMs: wait }, 'Temporal cannot be reached or the worker failed');
-        await sleep(wait, undefined, { signal: stopping.signal }).catch(() => {});
-        wait = Math.min(LONGEST_RECONNECT_MS, wait * 2);
+        const retryInMs = backoff.next();
+        log.warn({ err: error, retryInMs }, 'Temporal cannot be reached or the worker failed');
+        await sleep(retryInMs, undefined, { signal: stopping.signal }).catch(() => {});
       }
     }
     await Promise.all(draining);

@@ -3,8 +3,8 @@ import { createApplication } from '../app/application.ts';
 import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { createConsole } from '../console/console.tsx';
+import { operatorAuthenticator } from '../console/operator/authenticator.tsx';
 import type { InstallationLook, OperatorDeps } from '../console/operator/deps.ts';
-import { operatorDoor } from '../console/operator/door.tsx';
 import { countIncidents, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
@@ -15,24 +15,22 @@ import { listen } from '../http/http-server.ts';
 import { UserError } from '../lib/user-error.ts';
 import { version } from '../lib/version.ts';
 import { createLog } from '../log/log.ts';
-import { createSteer } from '../temporal/steer.ts';
+import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
 import { control } from './control-recovery.ts';
 import { pause } from './interruption.ts';
-import { instanceOf, withDatabase } from './open-database.ts';
+import { instanceOf, uiUrlOf, withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 import { formatTime } from './policy-table.ts';
-import { askTemporal, problemOf, readStorage, readWork } from './read-status.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import type { TemporalStatus } from './status.ts';
-import { needsOf } from './status.ts';
-import { databaseRows, flowRows, temporalRows } from './status-table.ts';
-import { uiUrlOf } from './temporal-ui.ts';
+import { askTemporal, needsOf, problemOf, readStorage, readWork } from './status.ts';
+import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Of one operator, who looks at a few pages. */
 const CONNECTIONS = 4;
 /** Temporal is asked again after so long, in milliseconds: each time connects anew, and several pages ask. */
-const TEMPORAL_FRESH_MS = 10_000;
+const TEMPORAL_CACHE_MS = 10_000;
 /** What is counted of the flow, in seconds, as in `waybill top`. */
 const FLOW_SECONDS = 10;
 /** Recoveries that have ended, beside those under way. */
@@ -74,7 +72,7 @@ async function look(sql: Pool, temporal: TemporalStatus): Promise<InstallationLo
 }
 
 function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
-  const temporal = remembered(TEMPORAL_FRESH_MS, () => askTemporal(settings).catch(problemOf));
+  const temporal = remembered(TEMPORAL_CACHE_MS, () => askTemporal(settings).catch(problemOf));
   return {
     look: async () => await look(sql, await temporal()),
     async recoveries() {
@@ -127,7 +125,7 @@ export async function serveOperatorConsole(
         dnsServers: settings.DNS_SERVERS,
         version,
       });
-      const steering = address === undefined ? null : createSteer(config, sql, address);
+      const requester = address === undefined ? null : createActionRequester(config, sql, address);
       const application = await createApplication({
         config,
         own,
@@ -138,17 +136,17 @@ export async function serveOperatorConsole(
         log,
         temporalState: () => 'unknown',
       });
-      const { door, path } = operatorDoor({ sql }, by);
+      const { authenticator, path } = operatorAuthenticator({ sql }, by);
       const pages = createConsole(
         {
           ...application,
-          steer: steering?.steer ?? null,
+          requestAction: requester?.requestAction ?? null,
           temporal: uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql),
           publicUrl: null,
           stopping: signal,
           operator: operatorDeps(sql, settings),
         },
-        door,
+        authenticator,
       );
       const server = await listen(pages, '127.0.0.1', port, { variable: '--port' });
       own.addUrl(server.url, 80);
@@ -161,7 +159,7 @@ export async function serveOperatorConsole(
         await server.close();
         await takeBack();
         await sender.close();
-        await steering?.close();
+        await requester?.close();
       }
     },
     CONNECTIONS,

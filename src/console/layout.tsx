@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * What every page has: head, navigation, who is signed in.
- */
+/** What every page has: head, navigation, who is signed in. */
 import type { Child } from 'hono/jsx';
 import { asset } from './assets.ts';
 import type { Viewer } from './deps.ts';
@@ -31,7 +29,6 @@ const HTMX = JSON.stringify({
   historyCacheSize: 0,
 });
 
-/** Head and body, without navigation. */
 export function Document({ title, children }: { title: string; children: Child }) {
   return (
     <html lang="en">
@@ -51,7 +48,6 @@ export function Document({ title, children }: { title: string; children: Child }
   );
 }
 
-/** The field by which a form is known as ours. */
 export function Csrf({ token }: { token: string }) {
   return <input type="hidden" name="csrf" value={token} />;
 }
@@ -110,14 +106,13 @@ function Navigation({ here, viewer }: { here: string; viewer: Viewer }) {
   );
 }
 
-/** What a page is made of. */
 export interface PageProps {
   readonly title: string;
   readonly viewer: Viewer;
   /** The path of its place in the navigation. */
   readonly here: string;
   /** What was just done, in a sentence. */
-  readonly said?: string | undefined;
+  readonly notice?: string | undefined;
   /** What was refused, in a sentence. */
   readonly refused?: string | undefined;
   readonly children: Child;
@@ -128,8 +123,7 @@ function aboutEshop(eshopId: number) {
   return { 'data-eshop': String(eshopId), 'hx-headers': JSON.stringify({ [ESHOP_HEADER]: String(eshopId) }) };
 }
 
-/** A page for somebody who is signed in. */
-export function Page({ title, viewer, here, said, refused, children }: PageProps) {
+export function Page({ title, viewer, here, notice, refused, children }: PageProps) {
   const { username, role, eshopId } = viewer.session;
   const several = seesSeveral(viewer);
   return (
@@ -159,9 +153,9 @@ export function Page({ title, viewer, here, said, refused, children }: PageProps
           </div>
         </header>
         <main id="main" tabindex={-1}>
-          {said === undefined ? null : (
+          {notice === undefined ? null : (
             <p class="note good" role="status">
-              {said}
+              {notice}
             </p>
           )}
           {refused === undefined ? null : (
@@ -177,7 +171,6 @@ export function Page({ title, viewer, here, said, refused, children }: PageProps
   );
 }
 
-/** As an answer's text. */
 export function html(page: Child): string {
   return `<!doctype html>\n${page}\n`;
 }

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Times and durations, as people read them. All times are of UTC, and say so.
- */
+/** Times and durations, as people read them. All times are of UTC, and say so. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -26,7 +24,6 @@ function written(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
-/** A time in full. */
 export function Time({ at }: { at: string }) {
   return (
     <time datetime={at} title="UTC">
@@ -38,10 +35,10 @@ export function Time({ at }: { at: string }) {
 /** How long ago, or how soon; in full as its title. */
 export function Ago({ at, now }: { at: string; now: Date }) {
   const ms = now.getTime() - new Date(at).getTime();
-  const said = ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;
+  const text = ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;
   return (
     <time datetime={at} title={`${written(at)} UTC`}>
-      {said}
+      {text}
     </time>
   );
 }

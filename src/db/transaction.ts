@@ -1,6 +1,5 @@
 /**
- * Transactions that know what they owe: whoever writes something for the relay in one marks it, and after its COMMIT the
- * relay is woken. So nobody who writes a record has to think of it.
+ * Transactions that wake the relay: what is written for it in one is noted, and after the COMMIT the relay is woken.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -8,16 +7,15 @@ import { notifierOf, type RelayWork } from './outbox/notify.ts';
 import { tellOutgoing } from './outbox/outgoing.ts';
 import type { Pool } from './pool.ts';
 
-/** A transaction of {@link transaction}. */
 export type Transaction = postgres.TransactionSql & {
-  readonly owesRelay: Set<RelayWork>;
+  readonly relayWork: Set<RelayWork>;
   /** What the deliveries that it created will send, in bytes, by e-shop. */
   readonly outgoing: Map<number, number>;
 };
 
 /** Call it when writing something that the relay passes on: after COMMIT the relay is woken for it. */
 export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
-  tx.owesRelay.add(work);
+  tx.relayWork.add(work);
 }
 
 /** Call it when creating deliveries: after COMMIT their bytes count. */
@@ -25,18 +23,15 @@ export function sendAfter(tx: Transaction, eshopId: number, bytes: number): void
   tx.outgoing.set(eshopId, (tx.outgoing.get(eshopId) ?? 0) + bytes);
 }
 
-/**
- * Runs a transaction and wakes the relay if it owes that. Rolled back when `work` throws; then nobody is woken.
- * @example const order = await transaction(sql, (tx) => createRecord(tx, orders, eshopId, record));
- */
+/** Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. */
 export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { result, owesRelay, outgoing } = await sql.begin(async (begun) => {
-    const tx = Object.assign(begun, { owesRelay: new Set<RelayWork>(), outgoing: new Map<number, number>() });
+  const { result, relayWork, outgoing } = await sql.begin(async (begun) => {
+    const tx = Object.assign(begun, { relayWork: new Set<RelayWork>(), outgoing: new Map<number, number>() });
     const result = await work(tx);
-    return { result, owesRelay: tx.owesRelay, outgoing: tx.outgoing };
+    return { result, relayWork: tx.relayWork, outgoing: tx.outgoing };
   });
   for (const [eshopId, bytes] of outgoing) tellOutgoing(sql, eshopId, bytes);
-  if (owesRelay.size > 0) notifierOf(sql).notify(owesRelay);
+  if (relayWork.size > 0) notifierOf(sql).notify(relayWork);
   return result;
 }
 
@@ -58,10 +53,7 @@ export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Whether a transaction that failed with this error has certainly not been committed. A lost connection leaves that
- * open.
- */
+/** Whether a transaction that failed so has certainly not been committed; a lost connection leaves that open. */
 export function isUndone(error: unknown): boolean {
   return error instanceof postgres.PostgresError && !/^(?:08|57P)/.test(error.code);
 }

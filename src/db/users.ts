@@ -1,7 +1,7 @@
 /** Users of an e-shop. */
 import type { Role } from '../domain/role.ts';
 import { hashApiKey } from '../secrets/keys.ts';
-import { askTogether } from './ask-together.ts';
+import { createBatcher } from './batcher.ts';
 import type { Pool, Sql } from './pool.ts';
 
 /** A user with what a login needs. */
@@ -15,7 +15,6 @@ export interface UserRow {
   readonly passwordVersion: number;
 }
 
-/** A user to be created. */
 export interface NewUser {
   readonly eshopId: number;
   readonly username: string;
@@ -47,7 +46,6 @@ export async function findUser(sql: Sql, eshopId: number, username: string): Pro
   return row ?? null;
 }
 
-/** A user as the operator sees it. */
 export interface ListedUser {
   readonly id: number;
   readonly username: string;
@@ -101,10 +99,9 @@ interface Asking {
 const MOST_ASKING = 50;
 
 /**
- * Whether a token that was issued to this user still opens the e-shop whose API key is shown: the e-shop is there and not
- * disabled, the user is there and has the role, and its password is the one it logged in with.
+ * Whether a token still opens the e-shop of the API key: neither disabled nor deleted, same role, same password.
  * @param passwordVersion of the password it logged in with
- * @returns the time by the database's clock; null when it does not
+ * @returns the database's time; null when it does not
  */
 export function mayUse(
   sql: Pool,
@@ -112,14 +109,13 @@ export function mayUse(
   { eshopId, userId, role }: { readonly eshopId: number; readonly userId: number; readonly role: Role },
   passwordVersion: number,
 ): Promise<Date | null> {
-  const ask = askers.get(sql) ?? askTogether(MOST_ASKING, (asking) => allowed(sql, asking));
+  const ask = askers.get(sql) ?? createBatcher(MOST_ASKING, (asking) => allowed(sql, asking));
   askers.set(sql, ask);
   return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
 }
 
 const askers = new WeakMap<Pool, (asking: Asking) => Promise<Date | null>>();
 
-/** Of each of them, in their order. */
 function allowed(sql: Pool, asking: readonly Asking[]): Promise<Date | null>[] {
   const found = (async () => {
     const rows = await sql<{ place: number; now: Date }[]>`

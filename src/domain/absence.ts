@@ -3,7 +3,6 @@
  */
 import type { EventType } from './event-types.ts';
 
-/** What a webhook was from a time on. */
 export interface WebhookVersion {
   readonly webhookId: number;
   readonly at: Date;
@@ -31,7 +30,6 @@ export const webhookCauses = {
   changedMeanwhile: 'it was changed while the event was being recorded',
   notKept: 'the delivery is no longer kept',
 } as const;
-/** Why there is no delivery to a webhook. */
 export type WebhookCause = keyof typeof webhookCauses;
 
 /** Why there is no delivery: to none at all. */
@@ -40,40 +38,35 @@ export const eventCauses = {
   noActiveWebhook: 'no webhook of this type was active',
   noLongerThere: 'its deliveries were to webhooks that have been deleted since, or are no longer kept',
 } as const;
-/** Why an event has no delivery at all. */
 export type EventCause = keyof typeof eventCauses;
 
-/** A cause, with the sentence that says it. */
 export interface Absence<Cause extends string> {
   readonly cause: Cause;
   readonly reason: string;
 }
 
-/** The absence at one webhook. */
 export interface WebhookAbsence extends Absence<WebhookCause> {
   readonly webhookId: number;
 }
 
-/** What an absence is found by. */
 export interface AbsentEvent {
   readonly type: EventType;
   readonly at: Date;
 }
 
-/** A statement takes no longer than this: what changes beside it may be seen by it or not, in milliseconds. */
+/** Changes within a statement's time of an event may be seen by it or not, in milliseconds. */
 export const MEANWHILE_MS = 10_000;
 
 /**
- * Why an event has no delivery to a webhook.
- * @param versions of one webhook that has none, in the order of their times
- * @returns null where nobody would expect one: the webhook was not there yet, and is no longer
+ * @param versions of one webhook without a delivery, in the order of their times
+ * @returns null where nobody would expect one: the webhook was not there yet, or is no longer
  */
 export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[]): WebhookAbsence | null {
   const [first] = versions;
   const last = versions.at(-1);
   if (first === undefined || last === undefined) return null;
   const { webhookId } = first;
-  const said = (cause: WebhookCause, text: string) => ({
+  const absence = (cause: WebhookCause, text: string) => ({
     webhookId,
     cause,
     reason: `Webhook ${webhookId} ${text}`,
@@ -81,23 +74,23 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   const index = versions.findLastIndex(({ at }) => at <= event.at);
   const then = versions[index];
   if (then === undefined)
-    return last.deleted ? null : said('createdLater', `was created later, at ${iso(first.at)}.`);
-  if (then.deleted) return said('deletedBefore', `had been deleted at ${iso(then.at)}.`);
+    return last.deleted ? null : absence('createdLater', `was created later, at ${iso(first.at)}.`);
+  if (then.deleted) return absence('deletedBefore', `had been deleted at ${iso(then.at)}.`);
   if (then.webhookType !== event.type)
-    return said('otherType', `was of the type ${then.webhookType} at that time.`);
-  if (then.active !== true) return inactive(said, versions.slice(0, index + 1));
+    return absence('otherType', `was of the type ${then.webhookType} at that time.`);
+  if (then.active !== true) return inactive(absence, versions.slice(0, index + 1));
   if (last.deleted)
-    return said('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);
+    return absence('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);
   const near = versions.find(({ at }) => Math.abs(at.getTime() - event.at.getTime()) <= MEANWHILE_MS);
   if (near !== undefined) {
-    return said('changedMeanwhile', `was changed at ${iso(near.at)}, while the event was being recorded.`);
+    return absence('changedMeanwhile', `was changed at ${iso(near.at)}, while the event was being recorded.`);
   }
-  return said('notKept', 'was active; its delivery is no longer kept.');
+  return absence('notKept', 'was active; its delivery is no longer kept.');
 }
 
 /** @param versions up to the one that is inactive */
 function inactive(
-  said: (cause: WebhookCause, text: string) => WebhookAbsence,
+  absence: (cause: WebhookCause, text: string) => WebhookAbsence,
   versions: readonly WebhookVersion[],
 ) {
   const begin = versions.findLastIndex(({ active }) => active === true) + 1;
@@ -106,28 +99,25 @@ function inactive(
   const delivery = `delivery ${since?.deliveryId}`;
   const error = since?.lastError == null ? '' : ` (${since.lastError})`;
   if (since?.reason === 'user')
-    return said('deactivatedByUser', `was inactive: it had been deactivated at ${at} on request.`);
+    return absence('deactivatedByUser', `was inactive: it had been deactivated at ${at} on request.`);
   if (since?.reason === 'retriesExhausted') {
     const why = `because all retries of ${delivery} had failed${error}`;
-    return said('retriesExhausted', `was inactive: it had been deactivated at ${at} ${why}.`);
+    return absence('retriesExhausted', `was inactive: it had been deactivated at ${at} ${why}.`);
   }
   if (since?.reason === 'gone') {
     const why = `because its receiver had responded to ${delivery} with 410 Gone`;
-    return said('gone', `was inactive: it had been deactivated at ${at} ${why}.`);
+    return absence('gone', `was inactive: it had been deactivated at ${at} ${why}.`);
   }
   if (begin === 0 && since?.active === false) {
-    return said(
+    return absence(
       'createdInactive',
       `was inactive: it was created inactive at ${at} and had not been activated yet.`,
     );
   }
-  return said('inactive', 'was inactive; since when and why is not known.');
+  return absence('inactive', 'was inactive; since when and why is not known.');
 }
 
-/**
- * Why an event has no delivery at all.
- * @param absences at the webhooks of its type
- */
+/** @param absences at the webhooks of its type */
 export function absenceOf(
   { type, at }: AbsentEvent,
   absences: readonly WebhookAbsence[],
@@ -140,11 +130,11 @@ export function absenceOf(
       cause: 'noLongerThere',
       reason: lost
         .map(({ reason }) => reason)
-        .slice(0, MOST_SAID)
+        .slice(0, MAX_NAMED)
         .join(' '),
     };
   }
-  const why = absences.map(({ reason }) => reason).slice(0, MOST_SAID);
+  const why = absences.map(({ reason }) => reason).slice(0, MAX_NAMED);
   const more =
     absences.length > why.length ? [`${absences.length - why.length} more are listed in \`webhooks\`.`] : [];
   const none = `No webhook of the type ${type} was active at ${iso(at)}.`;
@@ -152,7 +142,7 @@ export function absenceOf(
 }
 
 /** Sentences in one reason. */
-const MOST_SAID = 3;
+const MAX_NAMED = 3;
 
 function iso(at: Date): string {
   return at.toISOString();

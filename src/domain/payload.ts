@@ -1,18 +1,9 @@
 /** What a webhook gets of an event (docs/interface.md, D1–D3). */
-import type { PayloadVersion } from './decimal.ts';
 import { type EventType, packingListEventTypes } from './event-types.ts';
 import { type RenderOptions, render } from './render.ts';
 import { requestTarget } from './request-target.ts';
+import type { WebhookForm } from './webhook.ts';
 
-/** How a webhook is called. */
-export interface WebhookForm {
-  readonly url: string;
-  readonly method: 'POST' | 'GET';
-  readonly payloadVersion: PayloadVersion;
-  readonly parameters: { readonly withPackingLists?: boolean } | null;
-}
-
-/** How the record is rendered for a webhook. */
 export function payloadOptions({
   payloadVersion,
   parameters,
@@ -38,10 +29,7 @@ export interface Payload {
   readonly body: string | null;
 }
 
-/**
- * What a webhook gets of an event, as its deliveries say it.
- * @throws TypeError when the URL is not absolute
- */
+/** @throws TypeError when the URL is not absolute */
 export function payloadOf(event: EventForWebhook): Payload {
   const { method, url, entityId, snapshot } = event;
   const { origin, path } = requestTarget(url, method === 'GET' ? entityId : null);

@@ -2,7 +2,6 @@
 
 /** What became of an event at a webhook, that it is recovered for. `missed`: it never became a delivery. */
 export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;
-/** One of them. */
 export type Recoverable = (typeof recoverable)[number];
 
 /** What is recovered unless something else is asked for. */
@@ -10,18 +9,14 @@ export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired'];
 
 /** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive. */
 export const recoveryStates = ['running', 'paused', 'completed', 'canceled'] as const;
-/** One of them. */
 export type RecoveryState = (typeof recoveryStates)[number];
 
-/** What is asked of a recovery. */
 export const recoveryActions = ['pause', 'resume', 'cancel'] as const;
-/** One of them. */
 export type RecoveryAction = (typeof recoveryActions)[number];
 
 /** Who paused or canceled a recovery: the e-shop, an operator in Temporal, or the deletion of its webhook. */
 export type RecoveryActor = 'user' | 'operator' | 'deletion';
 
-/** Where a recovery stands. */
 export interface RecoveryStanding {
   readonly state: RecoveryState;
   readonly by: RecoveryActor | null;
@@ -73,12 +68,12 @@ const AT_ONCE = 10;
 /** A receiver about which nothing is known, in milliseconds. */
 const UNKNOWN_MEAN_MS = 200;
 /** What passes before the first and after the last delivery, in milliseconds. */
-const AROUND_MS = 2_000;
+const FIXED_OVERHEAD_MS = 2_000;
 
 /** How long so many deliveries will take, in milliseconds, from what was measured of the receiver. */
 export function estimatedDurationMs(deliveries: number, { rate, meanMs }: MeasuredPace): number {
   if (deliveries === 0) return 0;
   const supposed = Math.min(GREATEST_RATE, (AT_ONCE * 1_000) / Math.max(1, meanMs ?? UNKNOWN_MEAN_MS));
   const perSecond = rate !== null && rate > 0 ? rate : supposed;
-  return Math.round(AROUND_MS + (deliveries / perSecond) * 1_000);
+  return Math.round(FIXED_OVERHEAD_MS + (deliveries / perSecond) * 1_000);
 }

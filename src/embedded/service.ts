@@ -1,18 +1,17 @@
 /**
- * A server that runs as our child: started in a process group of its own, so that Ctrl-C in a terminal reaches us alone
- * and we stop it in its turn; its id written down, so that the next start finds it if we are killed; started again with
- * growing pauses if it dies under us.
+ * A server that runs as our child: in a process group of its own, so that Ctrl-C in a terminal reaches us alone; with
+ * its id written down for the next start, if we are killed; started again with growing waits if it dies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBackoff } from '../lib/backoff.ts';
 import { UserError } from '../lib/user-error.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
 import { rotateLog } from './rotate-log.ts';
 
-/** How one server is run. */
 export interface ServiceOptions {
   /** For messages: "Postgres". */
   readonly name: string;
@@ -42,7 +41,6 @@ export interface ServiceOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A server that runs. */
 export interface Service {
   /** Its present process id, or null while it is being started again. */
   pid(): number | null;
@@ -59,8 +57,7 @@ const LONGEST_RESTART_MS = 10_000;
 
 /**
  * Stops a server that an earlier Waybill process left running.
- * @param pidFile as in `ServiceOptions`
- * @param marker text in its command line that no other process has, such as its data folder
+ * @param marker text that only its command line has, such as its data folder
  * @param patienceMs how long it may take to end when asked to
  * @returns true when there was one
  */
@@ -136,21 +133,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   async function watch(first: { ended: Promise<unknown> }): Promise<void> {
     let life: { ended: Promise<unknown> } | null = first;
-    let wait = FIRST_RESTART_MS;
+    const backoff = createBackoff(FIRST_RESTART_MS, LONGEST_RESTART_MS);
     while (!stopping) {
       if (life !== null) {
         const since = Date.now();
         await life.ended;
         if (stopping) return;
         // One that ran for long did not fail because of its start.
-        if (Date.now() - since > LONGEST_RESTART_MS) wait = FIRST_RESTART_MS;
+        if (Date.now() - since > LONGEST_RESTART_MS) backoff.reset();
         life = null;
         trouble(`${options.name} stopped unexpectedly; restarting it.`);
       }
       pid = null;
       // Not unref'ed: while a server is down, this process is there to restart it.
-      await sleep(wait);
-      wait = Math.min(LONGEST_RESTART_MS, wait * 2);
+      await sleep(backoff.next());
       if (stopping) return;
       try {
         life = await launch();

@@ -1,10 +1,9 @@
 /** The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8). */
 import { counted } from '../domain/words.ts';
-import { mailOf } from './letter.ts';
 import type { Mail } from './mail.ts';
+import { mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
-/** What the mail tells. */
 export interface Deactivation {
   readonly webhookId: number;
   readonly webhookType: string;
@@ -27,7 +26,7 @@ export interface Deactivation {
 
 /**
  * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a
- * crash is recognised as one; the delivery's id keeps those of two installations apart.
+ * crash is recognised.
  * @param publicUrl where the API is; null: not known
  */
 export function deactivationMail(deactivation: Deactivation, publicUrl: string | null): Mail {
@@ -38,13 +37,13 @@ export function deactivationMail(deactivation: Deactivation, publicUrl: string |
       subject: `Webhook ${webhookId} (${webhookType}) was deactivated`,
       messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
       tone: 'bad',
-      parts: partsOf(deactivation),
+      blocks: blocksOf(deactivation),
     },
     publicUrl,
   );
 }
 
-function partsOf({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation) {
+function blocksOf({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation) {
   const { attemptsMade, lastError, eshopName } = rest;
   const attempts = counted(attemptsMade, 'attempt');
   const why =

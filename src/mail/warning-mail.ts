@@ -1,10 +1,9 @@
 /** The mail before Waybill deactivates a webhook (docs/interface.md, W15). */
 import { counted } from '../domain/words.ts';
-import { mailOf, type Part } from './letter.ts';
 import type { Mail } from './mail.ts';
-import { activation, listRetried, noWarnings, readDelivery, tryWebhook } from './requests.ts';
+import { type MailBlock, mailOf } from './mail-template.ts';
+import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
-/** What the mail tells. */
 export interface Warning {
   /** Of the warning: a UUID, which makes the Message-ID. */
   readonly id: string;
@@ -25,10 +24,7 @@ export interface Warning {
   readonly email: string;
 }
 
-/**
- * The mail that a webhook will be deactivated.
- * @param publicUrl where the API is; null: not known
- */
+/** @param publicUrl where the API is; null: not known */
 export function warningMail(warning: Warning, publicUrl: string | null): Mail {
   const { id, webhookId, webhookType, email } = warning;
   return mailOf(
@@ -37,7 +33,7 @@ export function warningMail(warning: Warning, publicUrl: string | null): Mail {
       subject: `Webhook ${webhookId} (${webhookType}) is failing`,
       messageId: `<warning-${id}@waybill.local>`,
       tone: 'warning',
-      parts: partsOf(warning),
+      blocks: blocksOf(warning),
     },
     publicUrl,
   );
@@ -46,7 +42,7 @@ export function warningMail(warning: Warning, publicUrl: string | null): Mail {
 /** `2026-11-20 19:33 UTC` */
 const minute = (time: Date) => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-function partsOf(warning: Warning): Part[] {
+function blocksOf(warning: Warning): MailBlock[] {
   const { webhookId, webhookType, url, deliveryId, since, failures, lastError, eshopName } = warning;
   const due = warning.deactivationAt === null ? null : minute(warning.deactivationAt);
   return [
@@ -69,7 +65,7 @@ function partsOf(warning: Warning): Part[] {
       ],
     },
     'To test the receiver with a sample, and see immediately what is wrong:',
-    { request: tryWebhook(webhookId) },
+    { request: sendTest(webhookId) },
     deliveryId === null
       ? 'To list the deliveries that are being retried, with the time of the next attempt:'
       : 'To see the delivery with all its attempts, and the time of the next one:',

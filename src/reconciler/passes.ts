@@ -8,10 +8,9 @@ import type { Restarter } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import { type Counts, createCounts, sentence } from './counts.ts';
 import type { Executions } from './executions.ts';
-import { createRecords, type OwedRecord } from './records.ts';
+import { createRecords, type TrackedRecord } from './records.ts';
 import { type Repair, repair } from './repair.ts';
 
-/** What the passes receive. */
 export interface PassesOptions {
   readonly sql: Pool;
   readonly executions: Executions;
@@ -19,9 +18,7 @@ export interface PassesOptions {
   readonly log: Logger;
   /** How long past its next step a record is left to itself, in milliseconds. */
   readonly graceMs: number;
-  /** Where repairs are counted. */
   readonly counts: Counts;
-  /** Told of deliveries that are closed. */
   readonly watch: Pick<DeliveryWatch, 'ended'>;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
@@ -29,7 +26,6 @@ export interface PassesOptions {
   readonly signal: AbortSignal;
 }
 
-/** What one pass did. */
 export interface PassResult {
   /** Records checked. */
   readonly looked: number;
@@ -51,20 +47,16 @@ export interface Passes {
 /** Checks under way at once, and per second: a sweep over everything must not be felt by deliveries. */
 const CONCURRENCY = 10;
 const CHECKS_PER_SECOND = 200;
-/**
- * How far the list of workflows may lag behind, and Temporal's clock behind ours, in milliseconds. What it still lists
- * of an earlier check costs one query.
- */
+/** How far the list of workflows may lag behind, and Temporal's clock behind ours, in milliseconds. */
 const LIST_LAG_MS = 2 * 60_000;
 const CLOCK_LAG_MS = 10 * 60_000;
 /** Workflows of the list that are looked up in the database at once. */
 const LIST_BATCH = 1_000;
 
-/** Makes the passes of one reconciler. */
 export function createPasses(options: PassesOptions): Passes {
   const { executions, log, counts, dryRun = false, signal } = options;
   const records = createRecords(options);
-  const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: OwedRecord) =>
+  const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: TrackedRecord) =>
     repair(executions, record, dryRun),
   );
   /** Workflows that were woken: the next look at what is late looks whether that did anything. */
@@ -72,9 +64,9 @@ export function createPasses(options: PassesOptions): Passes {
   /** From here on the list is read. */
   let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
 
-  async function repairAll(owed: readonly OwedRecord[], repairs: Repair[]): Promise<void> {
+  async function repairAll(tracked: readonly TrackedRecord[], repairs: Repair[]): Promise<void> {
     let away = false;
-    await eachLimited(owed, CONCURRENCY, async (record) => {
+    await eachLimited(tracked, CONCURRENCY, async (record) => {
       // Once Temporal has not answered, the rest need not wait for its deadline as well.
       if (away || signal.aborted) return;
       try {
@@ -84,7 +76,7 @@ export function createPasses(options: PassesOptions): Passes {
         counts.add(done);
         if (done.action === 'woken') woken.push(record.workflowId);
         const { kind, reason, action, name, by, words } = done;
-        log.info({ mended: kind, reason, action, ...name, by, words }, 'repaired');
+        log.info({ repaired: kind, reason, action, ...name, by, words }, 'repaired');
       } catch (error) {
         // This one is refused, and the next may well be taken: it must not stop the others.
         if (!isRefusal(error)) {
@@ -96,9 +88,7 @@ export function createPasses(options: PassesOptions): Passes {
     });
   }
 
-  /**
-   * Wakes the workflows that go on waiting although their delivery is over: some of them nothing else would ever end.
-   */
+  /** Wakes workflows that wait although their delivery is over: some of them nothing else would ever end. */
   async function wakeClosed(repairs: Repair[]): Promise<void> {
     for await (const batch of inBatches(executions.running())) {
       if (signal.aborted) return;
@@ -115,7 +105,7 @@ export function createPasses(options: PassesOptions): Passes {
       if (repairs.length > 0 && !dryRun) {
         const tally = createCounts();
         for (const done of repairs) tally.add(done);
-        log.warn({ why, mended: tally.read() }, `reconciled: ${sentence(tally.read())}`);
+        log.warn({ why, repairs: tally.read() }, `reconciled: ${sentence(tally.read())}`);
       }
     }
   }
@@ -125,11 +115,11 @@ export function createPasses(options: PassesOptions): Passes {
       pass('late', async (repairs) => {
         const before = [...woken];
         const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
-        const owed = [...again, ...(await records.late())];
+        const tracked = [...again, ...(await records.late())];
         // Once all have answered: a database that was away has them looked at the next time.
         woken.splice(0, before.length);
-        await repairAll(owed, repairs);
-        return owed.length;
+        await repairAll(tracked, repairs);
+        return tracked.length;
       }),
 
     endedExternally: () =>
@@ -138,9 +128,9 @@ export function createPasses(options: PassesOptions): Passes {
         let looked = 0;
         for await (const batch of inBatches(executions.endedExternally(listedUntil))) {
           latest = Math.max(latest, ...batch.map(({ closedAt }) => closedAt.getTime()));
-          const owed = await records.withWorkflows(batch.map(({ workflowId }) => workflowId));
-          looked += owed.length;
-          await repairAll(owed, repairs);
+          const tracked = await records.withWorkflows(batch.map(({ workflowId }) => workflowId));
+          looked += tracked.length;
+          await repairAll(tracked, repairs);
         }
         listedUntil = new Date(latest - LIST_LAG_MS);
         return looked;
@@ -148,9 +138,9 @@ export function createPasses(options: PassesOptions): Passes {
 
     these: (workflowIds) =>
       pass('claimed again', async (repairs) => {
-        const owed = await records.withWorkflows(workflowIds);
-        await repairAll(owed, repairs);
-        return owed.length;
+        const tracked = await records.withWorkflows(workflowIds);
+        await repairAll(tracked, repairs);
+        return tracked.length;
       }),
 
     everything: (why) =>

@@ -2,6 +2,7 @@
  * A loop of the relay: step after step, until it is told to stop. What fails in one loop is no other's concern.
  */
 import type { Logger } from 'pino';
+import { createBackoff } from '../lib/backoff.ts';
 
 /**
  * What comes after a step: `more`: the next one at once; `soon`: something will be possible in a
@@ -52,7 +53,7 @@ export function startLoop({ what, step, onFailure, onRound, log }: LoopOptions):
   let stopping = false;
   let woken = false;
   let endPause: (why: 'woken' | 'stopped') => void = () => {};
-  let backoff = 0;
+  const backoff = createBackoff(FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS);
 
   async function pause(ms: number, wakeable: boolean): Promise<void> {
     if (stopping || (wakeable && woken)) return;
@@ -72,7 +73,7 @@ export function startLoop({ what, step, onFailure, onRound, log }: LoopOptions):
       woken = false;
       try {
         const next = await step();
-        backoff = 0;
+        backoff.reset();
         onRound(roundOf(next));
         if (next === 'idle') await pause(POLL_INTERVAL_MS, true);
         else if (next === 'soon') await pause(SOON_MS, true);
@@ -80,9 +81,9 @@ export function startLoop({ what, step, onFailure, onRound, log }: LoopOptions):
       } catch (error) {
         onRound('failed');
         onFailure();
-        backoff = Math.min(LONGEST_BACKOFF_MS, backoff === 0 ? FIRST_BACKOFF_MS : backoff * 2);
-        log.warn({ err: error, what, retryInMs: backoff }, 'the relay could not pass on what it claimed');
-        await pause(backoff, false);
+        const retryInMs = backoff.next();
+        log.warn({ err: error, what, retryInMs }, 'the relay could not pass on what it claimed');
+        await pause(retryInMs, false);
       }
     }
   }

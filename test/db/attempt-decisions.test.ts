@@ -156,7 +156,7 @@ test('without a place an attempt is planned anew by its workflow, and the last c
 });
 
 test('while too many lookups of its e-shop are under way an attempt is planned anew, under the same number', async () => {
-  const crowded = { ...refused, outcome: 'ours', crowded: true, error: 'too many DNS lookups' } as const;
+  const crowded = { ...refused, outcome: 'internal', crowded: true, error: 'too many DNS lookups' } as const;
   const rooms = createRooms(2);
   expect(await attempt(null, { rooms, lastChance: false }, crowded)).toEqual({
     kind: 'notAttempted',

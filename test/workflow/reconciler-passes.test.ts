@@ -1,29 +1,28 @@
 /** The reconciler's passes by themselves: shared by several workers, dry, and over more than one page. */
 import pino from 'pino';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import {
   claimLateDeliveries,
   claimLateMails,
-  owedDeliveries,
-  owedMails,
-  owedReleases,
+  dispatchedDeliveries,
+  pendingReleases,
+  unsentMails,
 } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes, type PassesOptions } from '../../src/reconciler/passes.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
-import { createSteering } from '../../src/temporal/steering.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
 import { createReceiver } from '../support/receiver.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -234,10 +233,10 @@ test('what is late, and everything, is found by the indexes made for it', async 
     const found = new Map<string, number>();
     for (const [index, ask] of [
       ['deliveries_by_next_step', () => claimLateDeliveries(reserved, 1_000, 10)],
-      ['deliveries_by_next_step', () => owedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
+      ['deliveries_by_next_step', () => dispatchedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
       ['deactivations_unmailed', () => claimLateMails(reserved, 1_000, 10)],
-      ['deactivations_unmailed', () => owedMails(reserved, options)],
-      ['orders_to_be_released', () => owedReleases(reserved, { ...options, lateOnly: true })],
+      ['deactivations_unmailed', () => unsentMails(reserved, options)],
+      ['orders_to_be_released', () => pendingReleases(reserved, { ...options, lateOnly: true })],
     ] as const) {
       const before = (await scans()).get(index) ?? 0;
       await ask();
@@ -265,16 +264,12 @@ test('a held delivery whose workflow cannot go on is started again, still held',
     taskQueue: stack.taskQueue,
   });
   await stack.startWorker();
-  await stack.until(
-    'its own workflow',
-    async () => {
-      await passesOf(stack).everything('test');
-      return (await workflow.describe()).type === 'deliverEvent';
-    },
-    60_000,
-  );
-  const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  await stack.until('its own workflow', async () => {
+    await passesOf(stack).everything('test');
+    return (await workflow.describe()).type === 'deliverEvent';
+  });
+  const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
   expect(receiver.requests).toHaveLength(0);
-  await steering.resume(id, { by: 'anna' });
-  await stack.untilState(id, 'delivered', 60_000);
+  await actions.resume(id, { by: 'anna' });
+  await stack.untilState(id, 'delivered');
 });

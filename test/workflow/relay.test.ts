@@ -200,18 +200,14 @@ test('every open delivery of a webhook is told of a change, however many there a
   const webhook = await stack.createWebhook('http://127.0.0.1:9/');
   await fireMany(stack, 1_010);
   const { started, told } = relayTo(stack);
-  await stack.until('all starts', async () => started.length === 1_010, 120_000);
+  await stack.until('all starts', async () => started.length === 1_010);
   await stack.changeWebhook(webhook.id, { active: false });
-  await stack.until(
-    'the end of the change',
-    async () => {
-      const [row] = await stack.sql`select count(*)::int as changes from outbox`;
-      return row?.changes === 0;
-    },
-    180_000,
-  );
+  await stack.until('the end of the change', async () => {
+    const [row] = await stack.sql`select count(*)::int as changes from outbox`;
+    return row?.changes === 0;
+  });
   expect(new Set(told)).toEqual(new Set(started));
-}, 360_000);
+});
 
 test('a workflow that was terminated does not stand in the way of the changes of other webhooks', async () => {
   const stack = await start(true, { policy: { windowMs: 3_600_000 } });

@@ -1,6 +1,6 @@
 /** Workers that others have replaced: what they have under way finishes, and they begin nothing more. */
 import pino from 'pino';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
 import { BATCH_SLOTS, createSlots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
@@ -15,7 +15,6 @@ import { createReceiver } from '../support/receiver.ts';
 import { fireMany } from '../support/relay.ts';
 import { boundless } from '../support/rooms.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
 /** More than a batch makes at once. */
 const ORDERS = BATCH_SLOTS + 60;
 

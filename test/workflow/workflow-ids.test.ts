@@ -1,11 +1,9 @@
 /** What the workflows of deliveries are called: by what goes where. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createSteering } from '../../src/temporal/steering.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -40,18 +38,18 @@ describe.each(['each', 'batch', 'auto'] as const)('FIRST_ATTEMPTS=%s', (firstAtt
     const { stack, receiver, webhook } = await start({ firstAttempts });
     receiver.respond(asks);
     const id = await stack.fireOne('2026/10001');
-    await stack.untilState(id, 'retrying', PATIENCE_MS);
+    await stack.untilState(id, 'retrying');
     const workflowId = `delivery/${webhook.id}/CREATE_ORDER/2026%2F10001/${id}`;
     await stack.until('its workflow', async () => (await statusOf(stack, workflowId)) === 'RUNNING');
 
     await stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` });
-    await receiver.waitFor(2, PATIENCE_MS);
+    await receiver.waitFor(2);
     await stack.until('the record', async () => (await stack.delivery(id)).attemptsMade === 2);
-    const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
-    expect(await steering.hold(id, { by: 'anna' })).toContain('Held');
+    const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
+    expect(await actions.hold(id, { by: 'anna' })).toContain('Held');
     await stack.untilHeld(id);
     await stack.client.workflow.getHandle(workflowId).terminate('enough');
-    expect(await stack.untilState(id, 'canceled', PATIENCE_MS)).toMatchObject({ canceledBy: 'operator' });
+    expect(await stack.untilState(id, 'canceled')).toMatchObject({ canceledBy: 'operator' });
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * What one e-shop may use of a process: requests in flight, database connections, bytes per second, and memory for
- * responses that it has not read. An ordinary client reaches none of these limits; one that runs wild slows down only itself.
+ * unread responses. An ordinary client reaches no limit; one that runs wild slows down only itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -18,12 +18,11 @@ import { createUnread, type Leaving } from './unread.ts';
 const READ_CHECK_MS = 200;
 
 /** Until whoever has not read its responses is asked to come again, in milliseconds. */
-const COME_AGAIN_MS = 1_000;
+const RETRY_AFTER_MS = 1_000;
 
 /** The key of requests without a login. E-shops are numbered from 1. */
 export const ANYBODY = 0;
 
-/** The middleware of the budget. */
 export interface Budget {
   /** Counts what the deliveries of an e-shop will send, in bytes: a request that is small may cause many large ones. */
   readonly sends: (eshopId: number, bytes: number) => void;
@@ -49,7 +48,6 @@ function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () =>
   });
 }
 
-/** Makes the budget of a process. */
 export function createBudget(limits: BudgetLimits): Budget {
   const turns = createTurns({ total: limits.allConnections, perKey: limits.connections });
   const inFlight = createCounts<number>();
@@ -116,7 +114,7 @@ export function createBudget(limits: BudgetLimits): Budget {
           1,
         );
       }
-      if (isUnread(eshopId)) throw refused(unreadMessage, COME_AGAIN_MS / 1000);
+      if (isUnread(eshopId)) throw refused(unreadMessage, RETRY_AFTER_MS / 1000);
       for (const [name, value] of Object.entries(state(free - 1))) c.header(name, value);
       const { incoming, outgoing } = c.env ?? {};
       const connection = incoming !== undefined && outgoing !== undefined ? { incoming, outgoing } : null;
@@ -144,7 +142,7 @@ export function createBudget(limits: BudgetLimits): Budget {
     inTurn: (c, next) =>
       turns.run(c.var.session.eshopId, async () => {
         // Many may have been admitted before the first of them had a response.
-        if (isUnread(c.var.session.eshopId)) throw tooManyRequests(unreadMessage, COME_AGAIN_MS);
+        if (isUnread(c.var.session.eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);
         await next();
       }),
     turn: turns.run,

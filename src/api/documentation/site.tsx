@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages of the documentation: which there are, in which order, and what is on each.
- */
+/** The pages of the documentation, in their order, with their contents. */
 import type { Child } from 'hono/jsx';
 import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';
 import { DOCS } from './assets.ts';
@@ -9,7 +7,7 @@ import type { OpenApiDocument } from './document.ts';
 import { EventCatalogue, EventPage } from './event-view.tsx';
 import { groupsOf } from './groups.ts';
 import { readGuides } from './guides.ts';
-import { Page, type Part, type Place, type Section } from './layout.tsx';
+import { type NavEntry, type NavGroup, Page, type Section } from './layout.tsx';
 import { blocks } from './markdown.ts';
 import { Operation, sectionsOf } from './operation-view.tsx';
 import { RulePage, rulesOf } from './rules.tsx';
@@ -19,26 +17,23 @@ import { Start } from './start-view.tsx';
 
 /** A page, what the search finds of it, and how it is made. */
 interface SitePage {
-  readonly place: Place;
+  readonly place: NavEntry;
   readonly description: string;
   readonly sections?: readonly Section[];
   readonly findable: readonly Omit<Findable, 'part'>[];
   readonly body: () => Child;
 }
 
-/** The documentation as it is served. */
 export interface Site {
   /** Of a path; null where there is none. */
   page(path: string): string | null;
   /** What a browser is shown where there is no page. */
   missing(): string;
-  /** The page of results. */
   results(query: string): string;
   readonly paths: readonly string[];
   readonly findable: readonly Findable[];
 }
 
-/** As an answer's text. */
 function html(page: Child): string {
   return `<!doctype html>\n${page}\n`;
 }
@@ -65,8 +60,12 @@ function guidePages(guides: ReturnType<typeof readGuides>): SitePage[] {
   });
 }
 
-/** A page that is found as a whole. */
-function whole(place: Place, text: string, body: () => Child, sections: readonly Section[] = []): SitePage {
+function whole(
+  place: NavEntry,
+  text: string,
+  body: () => Child,
+  sections: readonly Section[] = [],
+): SitePage {
   const words = wordsOf(text);
   const end = words.indexOf('. ');
   return {
@@ -170,10 +169,13 @@ function Results({ query, found }: { query: string; found: readonly Findable[] }
   );
 }
 
-/** Makes the documentation of a document. Pages are made when they are asked for, once. */
+/** Makes the documentation; each page once, when it is asked for. */
 export function makeSite(document: OpenApiDocument): Site {
   const all = sitePages(document);
-  const parts: Part[] = all.map(({ title, pages }) => ({ title, places: pages.map(({ place }) => place) }));
+  const parts: NavGroup[] = all.map(({ title, pages }) => ({
+    title,
+    places: pages.map(({ place }) => place),
+  }));
   const pages = new Map(all.flatMap((part) => part.pages.map((page) => [page.place.path, page] as const)));
   const findable = all.flatMap(({ title, pages: own }) =>
     own.flatMap((page) => page.findable.map((entry) => ({ ...entry, part: title }))),

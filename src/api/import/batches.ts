@@ -1,30 +1,24 @@
-/**
- * Lines of one import, written several to a transaction: what a transaction costs, and a statement, they share.
- */
+/** Lines of one import, written several to a transaction, whose cost they share. */
 import postgres from 'postgres';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
 import { notifierOf } from '../../db/outbox/notify.ts';
 import type { Pool } from '../../db/pool.ts';
-import { Work } from '../../db/records/work.ts';
+import { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
 import type { Turns } from '../budget/turns.ts';
 import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
 import type { Permit } from './still-allowed.ts';
 
-/**
- * The most lines of a transaction. Its locks last for some milliseconds then; of what the lines share, each bears a
- * small part already.
- */
+/** The most lines of a transaction, whose locks then last some milliseconds. */
 export const BATCH_LINES = 50;
 /** The lines of the first transaction: how large their records are is not known yet. */
 const FIRST_LINES = 10;
 /** The most bytes of lines in a transaction, unless one has more, and the most that their events may have. */
 const BATCH_BYTES = 256 * 1024;
 /** After this time, in milliseconds, a transaction takes no more of its lines: somebody may wait for its locks. */
-const BATCH_MS = 50;
+const TRANSACTION_TARGET_MS = 50;
 
-/** A line to be written. */
 export interface BatchLine {
   readonly prepared: Prepared;
   /** The identifier of the record, where the line names one. */
@@ -41,11 +35,10 @@ interface Waiting {
   answer(outcome: Outcome): void;
 }
 
-/** The result of a line that was already applied under its key. */
 const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
 
 /**
- * Makes what writes the lines of an import, in the order in which it is called with them.
+ * Writes the lines of an import in the order of the calls.
  * @param permit asked before each transaction
  * @param turns one for each transaction
  * @param breathe asked before each line
@@ -101,10 +94,9 @@ export function createBatches(
     }
   }
 
-  /** One transaction. */
   async function together(lines: readonly BatchLine[]): Promise<Outcome[]> {
     const results = await transaction(sql, async (tx) => {
-      const work = new Work(tx, eshopId);
+      const work = new UnitOfWork(tx, eshopId);
       await importKeysOf(work).take(lines.flatMap(({ keyed }) => (keyed === undefined ? [] : [keyed])));
       await readFor(
         work,
@@ -115,12 +107,12 @@ export function createBatches(
       for (const line of lines) {
         await breathe();
         try {
-          results.push({ applied: await work.attempt(() => apply(work, line)) });
+          results.push({ applied: await work.savepoint(() => apply(work, line)) });
         } catch (error) {
           if (error instanceof postgres.PostgresError || isTransient(error)) throw error;
           results.push({ error });
         }
-        if (work.eventBytes > BATCH_BYTES || performance.now() - began > BATCH_MS) break;
+        if (work.eventBytes > BATCH_BYTES || performance.now() - began > TRANSACTION_TARGET_MS) break;
       }
       await work.write();
       return results;
@@ -148,7 +140,7 @@ function sizeOf(waiting: readonly Waiting[], most: number): number {
   return end < 0 ? waiting.length : end;
 }
 
-async function apply(work: Work, { prepared, keyed, id }: BatchLine): Promise<() => Applied> {
+async function apply(work: UnitOfWork, { prepared, keyed, id }: BatchLine): Promise<() => Applied> {
   if (keyed !== undefined && !importKeysOf(work).use(keyed))
     return () => ({ ...appliedBefore, ...(id === undefined ? {} : { id }) });
   return prepared.apply(work);

@@ -7,9 +7,8 @@ import { booleanText } from '../validate.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
 
-/** Products. */
 export const productResource: Resource<ProductRecord> = {
-  family: products,
+  mapping: products,
   tag: 'Products',
   listed: '. A change of `stock` is not an update of the product.',
   filter: { active: v.optional(booleanText), ...timeFilter },

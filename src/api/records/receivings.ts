@@ -22,9 +22,8 @@ import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
 import { countRules, lateOnArrival, lineRules } from './words.ts';
 
-/** Receivings. */
 export const receivingResource: Resource<ReceivingRecord> = {
-  family: receivings,
+  mapping: receivings,
   tag: 'Receivings',
   listed: '.',
   filter: { status: v.optional(oneOf(receivingStatuses)), ...timeFilter },

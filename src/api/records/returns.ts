@@ -22,9 +22,8 @@ import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
 import { countRules, lateOnArrival, lineRules } from './words.ts';
 
-/** Returns. */
 export const returnResource: Resource<ReturnRecord> = {
-  family: returns,
+  mapping: returns,
   tag: 'Returns',
   listed: '.',
   filter: { status: v.optional(oneOf(returnStatuses)), ...timeFilter },

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The recoveries of all e-shops, how far each has come, and its controls.
- */
+/** The recoveries of all e-shops, how far each has come, and its controls. */
 import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';
 import type { Viewer } from '../deps.ts';
@@ -69,18 +67,17 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
   );
 }
 
-/** Makes the page. */
 export function RecoveriesPage(props: {
   viewer: Viewer;
   recoveries: readonly ShownRecovery[];
-  said?: string | undefined;
+  notice?: string | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, recoveries, said, refused } = props;
+  const { viewer, recoveries, notice, refused } = props;
   const titles = titlesOf(viewer);
   const anyUnderWay = recoveries.some(({ state }) => isUnderWay(state));
   return (
-    <Page title="Recoveries" viewer={viewer} here={PATH} said={said} refused={refused}>
+    <Page title="Recoveries" viewer={viewer} here={PATH} notice={notice} refused={refused}>
       <div class="top">
         <div>
           <h1>Recoveries</h1>

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The overview: what arrives, how fast, and what needs somebody.
- */
+/** The overview: what arrives, how fast, and what needs somebody. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { type DeliveryCounts, MOST_LOOKED_AT, readDeliveryCounts } from '../../db/console/delivery-counts.ts';
@@ -146,9 +144,8 @@ function OverviewPage(props: {
 }
 
 /** Tabs and colleagues ask for the same within moments: so long it is not read again, in milliseconds. */
-const FRESH_MS = 3_000;
-/** The most that is remembered. */
-const MOST_REMEMBERED = 1_000;
+const COUNTS_CACHE_MS = 3_000;
+const MAX_CACHED_COUNTS = 1_000;
 
 /** Reads counts, and remembers them for a moment. */
 function createCountsReader(sql: ConsoleDeps['sql']) {
@@ -160,10 +157,10 @@ function createCountsReader(sql: ConsoleDeps['sql']) {
   ): Promise<DeliveryCounts> => {
     const key = `${eshopId} ${name}`;
     const known = remembered.get(key);
-    if (known !== undefined && performance.now() - known.at < FRESH_MS) return await known.counts;
+    if (known !== undefined && performance.now() - known.at < COUNTS_CACHE_MS) return await known.counts;
     const since = new Date(now.getTime() - seconds * 1_000);
     const counts = readDeliveryCounts(sql, eshopId, { since, stepSeconds });
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    if (remembered.size >= MAX_CACHED_COUNTS) remembered.clear();
     remembered.set(key, { at: performance.now(), counts });
     // What failed is not remembered.
     counts.catch(() => remembered.delete(key));
@@ -171,7 +168,6 @@ function createCountsReader(sql: ConsoleDeps['sql']) {
   };
 }
 
-/** The route of the overview. */
 export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   const countsOf = createCountsReader(sql);

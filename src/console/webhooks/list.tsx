@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The webhooks of the e-shop, with how each is doing.
- */
+/** The webhooks of the e-shop, with how each is doing. */
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
 import { Page } from '../layout.tsx';
@@ -56,16 +54,16 @@ function Row(props: { webhook: WebhookRecord; accepted: string | undefined; now:
   );
 }
 
-/** Makes the page. @param accepted when each was last served */
+/** @param accepted when each was last served */
 export function WebhooksPage(props: {
   viewer: Viewer;
   webhooks: readonly WebhookRecord[];
   accepted: ReadonlyMap<number, string>;
-  said?: string | undefined;
+  notice?: string | undefined;
 }) {
-  const { viewer, webhooks, accepted, said } = props;
+  const { viewer, webhooks, accepted, notice } = props;
   return (
-    <Page title="Webhooks" viewer={viewer} here={PATH} said={said}>
+    <Page title="Webhooks" viewer={viewer} here={PATH} notice={notice}>
       <div class="top">
         <h1>Webhooks</h1>
         <a class="button main" href={`${CONSOLE}${PATH}/new`}>

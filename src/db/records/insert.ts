@@ -1,8 +1,6 @@
-/**
- * New records: several of a kind, with their lines, their events and the deliveries of these, in one statement.
- */
+/** New records of a kind, with their lines, events and deliveries, in one statement. */
 import { idOf } from '../../domain/catalogue.ts';
-import { askTogether } from '../ask-together.ts';
+import { createBatcher } from '../batcher.ts';
 import {
   type EventText,
   fired,
@@ -16,9 +14,8 @@ import { outgoingBytes, tellOutgoing } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { isUndone } from '../transaction.ts';
 import { columnsOf, lineRows, type Row, rowOf } from './columns.ts';
-import type { Kind } from './kind.ts';
+import type { TableMapping } from './table-mapping.ts';
 
-/** A record to be inserted. */
 export interface NewRecord {
   readonly eshopId: number;
   readonly id: string;
@@ -31,32 +28,30 @@ export interface NewRecord {
   readonly events: readonly EventText[];
 }
 
-/** The record as it is inserted. */
 export function newRecord<Rec extends object>(
-  kind: Kind<Rec>,
+  mapping: TableMapping<Rec>,
   eshopId: number,
   record: Rec,
   events: readonly EventText[],
 ): NewRecord {
-  const { entry, table, lines } = kind;
-  const { columns, lineColumns } = columnsOf(kind);
+  const { entry, table, lines } = mapping;
+  const { columns, lineColumns } = columnsOf(mapping);
   return {
     eshopId,
     id: idOf(entry, record),
     table,
     idField: entry.idField,
     columns,
-    row: rowOf(kind, eshopId, record),
+    row: rowOf(mapping, eshopId, record),
     lines:
       lines === undefined
         ? null
-        : { table: lines.table, columns: lineColumns, rows: lineRows(kind, eshopId, record) },
+        : { table: lines.table, columns: lineColumns, rows: lineRows(mapping, eshopId, record) },
     // Now: it may share a statement with what happens elsewhere.
     events: happeningHere(events),
   };
 }
 
-/** What became of the records of a statement. */
 export interface Inserted {
   /** The identifiers of those that were not there before. */
   readonly made: ReadonlySet<string>;
@@ -96,7 +91,7 @@ export async function insertRecords(sql: Sql, records: readonly NewRecord[]): Pr
   return { made: new Set(row?.made), deliveries: row?.deliveries ?? 0 };
 }
 
-/** The most records of a statement, and the most bytes of their events, roughly. */
+/** A statement's most records, and bytes of events, roughly. */
 const MOST_RECORDS = 20;
 const MOST_BYTES = 256 * 1024;
 
@@ -121,7 +116,7 @@ function statements(records: readonly NewRecord[]): NewRecord[][] {
 const inserters = new WeakMap<Pool, (record: NewRecord) => Promise<boolean>>();
 
 /**
- * Inserts a record in a transaction of its own or of those that come at the same moment, and wakes the relay.
+ * Inserts a record, perhaps together with others of the same moment, and wakes the relay.
  * @returns false when the e-shop has one of this identifier
  */
 export function insertAlone(sql: Pool, record: NewRecord): Promise<boolean> {
@@ -139,7 +134,7 @@ function createInserter(sql: Pool) {
     tellOutgoing(sql, records[0]?.eshopId ?? 0, outgoingBytes(events, deliveries));
     return made;
   }
-  return askTogether<NewRecord, boolean>(MOST_RECORDS, (records) => {
+  return createBatcher<NewRecord, boolean>(MOST_RECORDS, (records) => {
     const inserted = new Map<NewRecord, Promise<ReadonlySet<string>>>();
     for (const group of statements(records)) {
       const whole = insert(group);

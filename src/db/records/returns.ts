@@ -1,16 +1,15 @@
 /**
- * Returns in the database. When one is completed, each enabled line that goes back into the inventory (or of which
- * nothing was decided) becomes one `return` movement: of the units counted, or of those announced where none were.
+ * Returns. On completion each enabled line that goes back into the inventory (or is undecided) becomes one `return`
+ * movement: of the units counted, or of those announced where none were.
  */
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { returnEntry } from '../../domain/catalogue.ts';
 import type { ReturnRecord } from '../../domain/return/schema.ts';
 import type { NewMovement } from '../../domain/stock/movement.ts';
-import { type Family, familyOf } from './family.ts';
+import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { stageMovements } from './stock.ts';
 
-/** Returns. */
-export const returns: Family<ReturnRecord> = familyOf({
+export const returns: EntityMapping<ReturnRecord> = entityMapping({
   entry: returnEntry,
   table: 'returns',
   lines: {
@@ -18,7 +17,7 @@ export const returns: Family<ReturnRecord> = familyOf({
     field: 'returnedOrderProducts',
     of: ({ returnedOrderProducts }) => returnedOrderProducts,
   },
-  effects: {
+  sideEffects: {
     due: ({ before, after }) => after.status === 'completed' && before?.status !== 'completed',
     async stage(work, { after }) {
       await stageMovements(work, comingBack(after));

@@ -1,6 +1,6 @@
 /**
- * Changes of tables beside traffic: a transaction that stands in line for a lock only briefly, since nobody passes who
- * comes later, and tries again.
+ * Changes of tables beside traffic: a transaction that waits for a lock only briefly, since it blocks all who come
+ * later, and tries again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -11,7 +11,7 @@ import { type Transaction, transaction } from '../transaction.ts';
 /** How long traffic may be held up by one try, in milliseconds. */
 const LOCK_TIMEOUT_MS = 200;
 /** Between two tries, and how many there are: for half a minute. In milliseconds. */
-const LET_PASS_MS = 1_000;
+const LOCK_RETRY_INTERVAL_MS = 1_000;
 const TRIES = 25;
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK = '40P01';
@@ -21,10 +21,7 @@ export class TablesBusy extends Error {
   override readonly name = 'TablesBusy';
 }
 
-/**
- * Runs `work` in a transaction, with nobody else's migrations or steps beside it.
- * @throws TablesBusy when that was not possible for half a minute
- */
+/** @throws TablesBusy when that was not possible for half a minute */
 export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -41,7 +38,7 @@ export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promis
         error instanceof postgres.PostgresError && [LOCK_NOT_AVAILABLE, DEADLOCK].includes(error.code);
       if (!locked && !(error instanceof TablesBusy)) throw error;
       if (tries === TRIES) throw locked ? new TablesBusy('a table was in use throughout') : error;
-      await sleep((0.5 + Math.random()) * LET_PASS_MS);
+      await sleep((0.5 + Math.random()) * LOCK_RETRY_INTERVAL_MS);
     }
   }
 }

@@ -1,18 +1,20 @@
 /**
- * Attempts in the database: what they read, how they begin and what is recorded of them, for one delivery or for many at
- * once. Each function that records is one durable step and may be repeated.
+ * Attempts: what they read, how they begin and what is recorded, for one delivery or many. Each function that records
+ * is one durable step and may be repeated.
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
+import type { WebhookForm } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import type { Sql } from '../pool.ts';
 import { countedIn, handingBack, heldBy } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
+import { formColumns } from './columns.ts';
 
 /** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
-export interface DeliveryForAttempt {
+export interface DeliveryForAttempt extends WebhookForm {
   readonly id: string;
   readonly eventId: string;
   readonly eshopId: number;
@@ -31,29 +33,24 @@ export interface DeliveryForAttempt {
   readonly lastOutcome: 'success' | 'failure' | 'gone' | null;
   readonly lastStartedAt: Date | null;
   readonly lastAttemptAt: Date | null;
-  /** How much later than due its attempts began because of outages of ours, in milliseconds. */
+  /** How much later than due its attempts began because of outages, in milliseconds. */
   readonly lateMs: number;
-  /** Outages of ours left no room for the attempts still due. */
+  /** Outages left no room for the attempts still due. */
   readonly windowLost: boolean;
   /** An operator has stopped it; with all that operators asked of it. */
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
   /** When its event's transaction began. */
   readonly createdAt: Date;
-  /** The recovery that created it. */
   readonly recoveryId: string | null;
   /** The place in a trace that it comes from. */
   readonly traceparent: string | null;
-  readonly url: string;
   /** The host that the URL names; null where it names none. */
   readonly receiverHost: string | null;
-  readonly method: 'POST' | 'GET';
   readonly active: boolean;
   readonly generation: number;
   /** Since when the generation is this one; null where it never rose. */
   readonly generationAt: Date | null;
-  readonly payloadVersion: 'v2' | 'v21';
-  readonly parameters: { readonly withPackingLists?: boolean } | null;
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
   readonly previousSecretUntil: Date | null;
@@ -74,14 +71,13 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
-           w.url, w.host as receiver_host, w.method, w.active, w.generation, w.generation_at, w.payload_version, w.parameters, w.secret, w.previous_secret,
+           ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.secret, w.previous_secret,
            w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, clock_timestamp() as now
     from deliveries d
     join webhooks w on w.id = d.webhook_id
     join events e on e.id = d.event_id
     left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made`;
 
-/** Reads a delivery with its webhook and snapshot; undefined where there is none. */
 export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {
   const [row] = await sql<DeliveryForAttempt[]>`${forAttempt(sql)} where d.id = ${deliveryId}`;
   return row;
@@ -108,7 +104,6 @@ export async function loadOfBatch(
   });
 }
 
-/** An attempt that is to begin. */
 export interface NewAttempt {
   readonly deliveryId: string;
   readonly number: number;
@@ -116,7 +111,6 @@ export interface NewAttempt {
   readonly generation: number;
 }
 
-/** When an attempt began, and the window of its delivery with it. */
 export interface BegunAttempt {
   readonly startedAt: Date;
   readonly windowStartedAt: Date;
@@ -167,7 +161,6 @@ export async function beginAttempts(
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
 
-/** The result of an attempt, with what follows from it. */
 export interface AttemptRecord {
   readonly deliveryId: string;
   readonly number: number;
@@ -180,9 +173,9 @@ export interface AttemptRecord {
   readonly responseExcerpt: string | null;
   /** null after a success, or when no attempt is left. */
   readonly nextAttemptAt: Date | null;
-  /** How much later than due it began because of an outage of ours, in milliseconds. */
+  /** How much later than due it began because of an outage, in milliseconds. */
   readonly lateMs: number;
-  /** No attempt is left, and the reason is an outage of ours. */
+  /** No attempt is left, and the reason is an outage. */
   readonly windowLost: boolean;
   /** So few attempts are left that the e-shop is to be warned. */
   readonly lastCall: boolean;

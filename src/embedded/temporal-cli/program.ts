@@ -1,4 +1,4 @@
-/** A file that may be the Temporal CLI: what it brings, and whether it is the one that was meant. */
+/** The program of the Temporal CLI: what a file brings, whether it is the one that was meant, and how it is got. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -11,10 +11,7 @@ const run = promisify(execFile);
 /** The program's file name on this system. */
 export const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
-/**
- * The oldest Temporal server that will do: since 1.28 activities can be paused, resumed and reset by an operator,
- * which is how operators steer deliveries.
- */
+/** The oldest server that will do: since 1.28 operators can pause, resume and reset activities. */
 export const OLDEST_SERVER = '1.28.0';
 
 /** For a program that only says what it is, in milliseconds. */
@@ -31,8 +28,7 @@ export function atLeast(a: string, b: string): boolean {
 }
 
 /**
- * The version of the server that a `temporal` brings.
- * @returns null where there is no such program, or where it does not say
+ * The version of the server that a `temporal` brings; null where it does not say.
  * @example await serverVersion('/usr/local/bin/temporal'); // '1.32.0'
  */
 export async function serverVersion(path: string): Promise<string | null> {
@@ -61,6 +57,35 @@ export async function hasSha256(path: string, expected: string): Promise<boolean
     return false;
   }
   return hash.digest('hex') === expected;
+}
+
+export interface Getting {
+  readonly env: NodeJS.ProcessEnv;
+  /** Receives one line of text for every step that takes time. */
+  readonly report: (text: string) => void;
+  /** Ends the work, and whatever was begun for it. */
+  readonly signal: AbortSignal;
+}
+
+/** Between two lines about a download, in milliseconds. */
+const PROGRESS_MS = 5_000;
+
+/** Runs `work`, reporting every few seconds how long it has been going and what `state` says. */
+export async function withProgress<T>(
+  report: Getting['report'],
+  work: () => Promise<T>,
+  state = (): string => '',
+): Promise<T> {
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1_000);
+  const timer = setInterval(() => report(`  … ${seconds()} s${state()}`), PROGRESS_MS);
+  try {
+    const result = await work();
+    report(`  fetched in ${seconds()} s`);
+    return result;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** True when a dev server of this program can be given settings for its SQLite. */

@@ -71,7 +71,7 @@ test('a destination that hangs is left one place, and gets the others back by wh
   expect(counts).toEqual([1, 2, 4, 8, 16, 32]);
 });
 
-test('what is refused at once, or fails by a fault of ours, tells nothing of how much a destination takes', () => {
+test('what is refused at once, or fails by an internal failure, tells nothing of how much a destination takes', () => {
   const { made, pass } = rooms();
   for (const place of fill(made, to(1))) place.leave(false);
   for (const place of fill(made, to(1))) {

@@ -1,0 +1,96 @@
+/** A runner: a stack of its own, on which one round is played after the other. */
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
+import type { Verdict } from './check/check.ts';
+import { violation } from './check/violation.ts';
+import type { Round } from './plan.ts';
+import { type Played, playRound, TooSlowError } from './round.ts';
+import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
+import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
+
+/** Plays rounds. */
+export interface Runner {
+  /** Never throws: a round that could not be played is broken. One that the machine was too slow for is played again. */
+  play(round: Round): Promise<Played>;
+}
+
+/** What the rounds of a runner have in common. */
+export interface RunnerOptions {
+  /** How late an attempt may be beyond plan and outage, in milliseconds. */
+  readonly graceMs: number;
+}
+
+/** How often a round is played at most that the machine is too slow for. */
+const PLAYS = 5;
+
+/**
+ * A runner whose stacks start when they are needed.
+ * @param shutdown receives what stops them
+ */
+export function createRunner(
+  shutdown: Shutdown,
+  { graceMs }: RunnerOptions,
+  say: (text: string) => void,
+): Runner {
+  const whole = onDemand<Stack>(shutdown, (own) => startStack(own, say));
+  const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own));
+  const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);
+
+  async function play(round: Round, plays = 1): Promise<Played> {
+    const { fault } = round;
+    try {
+      return 'embedded' in fault
+        ? await playRound(await embedded.get(), round, fault, graceMs)
+        : await playRound(await whole.get(), round, fault, graceMs);
+    } catch (error) {
+      if (!(error instanceof TooSlowError) || plays === PLAYS) throw error;
+      say(`again  ${round.index}: the machine was too slow: ${error.message}`);
+      return await play(round, plays + 1);
+    }
+  }
+
+  return {
+    async play(round) {
+      const played = await play(round).catch((error: unknown) => notPlayed(round, error));
+      if (played.verdict.violations.length === 0) return played;
+      const logFile = join(tmpdir(), `waybill-faults-${round.seed}-${round.index}.log`);
+      const programs = stackOf(round).running()?.programs ?? [];
+      await writeFile(logFile, programs.map((program) => program.output()).join('\n'));
+      // It may have left anything behind.
+      await stackOf(round).stop();
+      return { ...played, logFile };
+    },
+  };
+}
+
+/** A stack that is started on demand, and again after it was stopped. */
+function onDemand<S extends BasicStack>(shutdown: Shutdown, start: (own: Shutdown) => Promise<S>) {
+  let own: Shutdown | undefined;
+  let stack: S | undefined;
+  const stop = async () => {
+    await own?.stop();
+    own = undefined;
+    stack = undefined;
+  };
+  return {
+    async get(): Promise<S> {
+      if (stack !== undefined) return stack;
+      own = createShutdown();
+      // Stopped twice where it was stopped in between: the second time does nothing.
+      await shutdown.add(own.stop);
+      stack = await start(own);
+      return stack;
+    },
+    running: () => stack,
+    stop,
+  };
+}
+
+function notPlayed(round: Round, error: unknown): Played {
+  const text = `the round could not be played: ${error instanceof Error ? error.message : error}`;
+  const violations = [violation('wrong', text)];
+  const verdict: Verdict = { accepted: 0, delivered: 0, repeated: 0, batched: 0, latestMs: 0, violations };
+  return { round, verdict, tookMs: 0, busyMs: 0 };
+}

@@ -1,0 +1,147 @@
+/** @jsxRuntime automatic @jsxImportSource hono/jsx */
+/**
+ * Authentication of operators: a link that opens once, on this machine. To start the command takes the keys of the
+ * installation; the link proves whose browser it is.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { allEshops } from '../../db/console/eshops.ts';
+import { SESSION_HOURS } from '../../db/console/sessions.ts';
+import { forbidden, Problem } from '../../domain/problem.ts';
+import type { Authenticator, ConsoleDeps, ConsoleEnv } from '../deps.ts';
+import { ownForms } from '../forms.ts';
+import { Document, html } from '../layout.tsx';
+import { ALL, CONSOLE } from '../session.ts';
+
+/** Not that of users: both consoles may be open in one browser, and cookies know no ports. */
+const COOKIE = 'waybill_operator';
+const ENTER = '/enter';
+
+/** Names of this machine. Any other name that leads here is somebody's who wants to read along (DNS rebinding). */
+const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]']);
+
+const secret = () => randomBytes(32).toString('base64url');
+const hashOf = (text: string) => createHash('sha256').update(text).digest();
+
+function MessagePage({ title, children }: { title: string; children: string }) {
+  return (
+    <Document title={title}>
+      <div class="sign-in">
+        <main>
+          <h1>{title}</h1>
+          <p>{children}</p>
+        </main>
+      </div>
+    </Document>
+  );
+}
+
+/** The page that leads on: a page of ours, so that the browser sends the cookie along wherever the link was opened. */
+function Entered() {
+  const to = `${CONSOLE}${ALL}`;
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="refresh" content={`0; url=${to}`} />
+        <title>Waybill</title>
+      </head>
+      <body>
+        <main>
+          <h1>Waybill</h1>
+          <p>
+            <a href={to}>Open the console</a>
+          </p>
+        </main>
+      </body>
+    </html>
+  );
+}
+
+/** The host that a request names, without its port: through a tunnel it may be another. */
+function hostOf(host: string | undefined): string {
+  return (host ?? '').toLowerCase().replace(/:\d*$/, '');
+}
+
+/** @throws Problem 403 for what comes by a name that is not this machine's, or from a page that is not ours */
+const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
+  if (!LOCAL.has(hostOf(c.req.header('host'))))
+    throw forbidden('Open this console at 127.0.0.1 or localhost, with the link that the command printed.');
+  const site = c.req.header('sec-fetch-site');
+  const ours = site === undefined || site === 'same-origin' || site === 'none';
+  if (!ours && c.req.path !== `${CONSOLE}${ENTER}`)
+    throw forbidden('This request did not come from a page of this console.');
+  await next();
+};
+
+/** An authenticator, and the path of the link that opens it. */
+export interface OperatorAuthenticator {
+  readonly authenticator: Authenticator;
+  /** Below the address of the server. */
+  readonly path: string;
+}
+
+/** @param by who is at this terminal: actions are recorded under this name */
+export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: string): OperatorAuthenticator {
+  const token = secret();
+  /** The hash of the link's token until it is used, and that of the session that it opened. */
+  let unused: Buffer | null = hashOf(token);
+  let session: Buffer | null = null;
+  let endsAt = 0;
+  const cookie = { path: CONSOLE, httpOnly: true, sameSite: 'Strict' } as const;
+  const sessionOf = (c: Context<ConsoleEnv>) => getCookie(c, COOKIE);
+  const isSession = (id: string) =>
+    session !== null && performance.now() < endsAt && timingSafeEqual(session, hashOf(id));
+
+  const routes = new Hono<ConsoleEnv>();
+  routes.get(ENTER, (c) => {
+    const given = hashOf(c.req.query('token') ?? '');
+    if (unused === null || !timingSafeEqual(unused, given)) {
+      throw new Problem(
+        403,
+        'This link has already been used, or is not the one that the command printed. Start the command again for a new link.',
+      );
+    }
+    unused = null;
+    const id = secret();
+    session = hashOf(id);
+    endsAt = performance.now() + SESSION_HOURS * 3_600_000;
+    setCookie(c, COOKIE, id, { ...cookie, maxAge: SESSION_HOURS * 3600 });
+    c.header('cache-control', 'no-store');
+    return c.html(html(<Entered />));
+  });
+  routes.post('/sign-out', ownForms(sessionOf), (c) => {
+    if (isSession(sessionOf(c) ?? '')) session = null;
+    deleteCookie(c, COOKIE, cookie);
+    return c.html(
+      html(
+        <MessagePage title="Signed out">
+          The command is still running in its terminal. Press Ctrl-C there to stop it.
+        </MessagePage>,
+      ),
+    );
+  });
+
+  const authenticator: Authenticator = {
+    guard,
+    routes,
+    sessionOf,
+    async authenticate(id) {
+      if (!isSession(id)) return null;
+      const user = { userId: 0, username: by, role: 'warehouse' } as const;
+      return { user, operator: true, ...(await allEshops(sql)) };
+    },
+    unauthenticated: (c) =>
+      c.html(
+        html(
+          <MessagePage title="Operators only">
+            Open the link that waybill console --operator printed. It works once; start the command again for
+            a new one.
+          </MessagePage>,
+        ),
+        403,
+      ),
+  };
+  return { authenticator, path: `${CONSOLE}${ENTER}?token=${token}` };
+}

@@ -1,0 +1,42 @@
+/**
+ * How a kind of record is kept: its tables, and the side effects of a write. The rest is the same for all
+ * (`write.ts`, `read.ts`).
+ */
+
+import { Records } from './records.ts';
+import type { TableMapping } from './table-mapping.ts';
+import { participantOf, type UnitOfWork } from './unit-of-work.ts';
+
+export interface Written<Rec> {
+  /** Null on creation. */
+  readonly before: Rec | null;
+  readonly after: Rec;
+}
+
+/** What a write costs beside the record's own rows, in its transaction and under its lock. */
+export interface SideEffects<Rec> {
+  /** Whether a write has any. */
+  due(written: Written<Rec>): boolean;
+  /**
+   * Stages them.
+   * @throws Problem 409 when it is impossible; the whole write is undone then
+   */
+  stage(work: UnitOfWork, written: Written<Rec>): Promise<void>;
+  /**
+   * Reads at once what the effects on many records need.
+   * @returns the SKUs whose stock they need
+   */
+  prepare(work: UnitOfWork, records: readonly Rec[]): Promise<readonly string[]>;
+}
+
+export interface EntityMapping<Rec extends object> extends TableMapping<Rec> {
+  readonly sideEffects?: SideEffects<Rec>;
+  /** Those that a unit of work has locked. */
+  records(work: UnitOfWork): Records<Rec>;
+}
+
+export function entityMapping<Rec extends object>(
+  mapping: TableMapping<Rec> & { readonly sideEffects?: SideEffects<Rec> },
+): EntityMapping<Rec> {
+  return { ...mapping, records: participantOf((work) => new Records(work, mapping)) };
+}

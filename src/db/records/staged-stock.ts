@@ -1,0 +1,156 @@
+/**
+ * Stock in a unit of work, read under locks and written together. Products are locked at once, in the order of their
+ * SKUs: two writers never sell the same unit, and never deadlock. `for no key update` lets the foreign keys of new
+ * order lines pass.
+ */
+import { idOf, stockMovementEntry } from '../../domain/catalogue.ts';
+import { eventOfMovement } from '../../domain/event-types.ts';
+import type { Stock } from '../../domain/product/schema.ts';
+import type { StockMovementRecord } from '../../domain/stock/movement.ts';
+import { Staged, StagedList } from './staged.ts';
+import { type Participant, participantOf, type UnitOfWork } from './unit-of-work.ts';
+
+/** What an order has reserved: units by SKU. */
+export type Reservation = ReadonlyMap<string, string>;
+
+export class StagedStock implements Participant {
+  readonly #work: UnitOfWork;
+  readonly #stock = new Staged<Stock | null>();
+  readonly #reserved = new Staged<Reservation>();
+  readonly #movements = new StagedList<StockMovementRecord>();
+
+  constructor(work: UnitOfWork) {
+    this.#work = work;
+  }
+
+  /** Locks products, those of several changes with one call first. */
+  async lock(skus: Iterable<string>): Promise<void> {
+    const wanted = this.#stock.missing(skus);
+    if (wanted.length === 0) return;
+    const { tx, eshopId } = this.#work;
+    const rows = await tx<(Stock & { sku: string; got: Date })[]>`
+      select locked.*, clock_timestamp() as got from (
+        select sku, available, reserved, on_hold, awaiting from products
+        where eshop_id = ${eshopId} and sku = any(${wanted}::text[])
+        order by sku for no key update) locked`;
+    for (const sku of wanted) this.#stock.load(sku, null);
+    for (const { sku, got, ...stock } of rows) {
+      this.#stock.load(sku, stock);
+      this.#work.lockedAt(got);
+    }
+  }
+
+  /** The stock of a locked product; undefined when it is no product of the e-shop. */
+  get(sku: string): Stock | undefined {
+    return this.#stock.get(sku) ?? undefined;
+  }
+
+  set(sku: string, stock: Stock): void {
+    this.#stock.set(sku, stock);
+  }
+
+  /** Reads what orders have reserved, which the locks of these orders protect. */
+  async readReservations(eshopOrderIds: Iterable<string>): Promise<void> {
+    const wanted = this.#reserved.missing(eshopOrderIds);
+    if (wanted.length === 0) return;
+    const rows = await this.#work.tx<{ eshopOrderId: string; sku: string; count: string }[]>`
+      select eshop_order_id, sku, count from stock_reservations
+      where eshop_id = ${this.#work.eshopId} and eshop_order_id = any(${wanted}::text[])`;
+    const found = new Map(wanted.map((id) => [id, new Map<string, string>()]));
+    for (const { eshopOrderId, sku, count } of rows) found.get(eshopOrderId)?.set(sku, count);
+    for (const [id, reservation] of found) this.#reserved.load(id, reservation);
+  }
+
+  reserved(eshopOrderId: string): Reservation {
+    return this.#reserved.get(eshopOrderId) ?? new Map();
+  }
+
+  setReserved(eshopOrderId: string, reservation: Reservation): void {
+    this.#reserved.set(eshopOrderId, reservation);
+  }
+
+  /**
+   * Stages a movement and its event.
+   * @returns the record, which gets its id on writing
+   */
+  move(movement: Omit<StockMovementRecord, 'id' | 'createdAt'>): StockMovementRecord {
+    const record = { id: 0, ...movement, createdAt: this.#work.now.toISOString() };
+    this.#movements.push(record);
+    this.#work.addEvent(() => ({
+      type: eventOfMovement(record.type),
+      entityId: idOf(stockMovementEntry, record),
+      snapshot: JSON.stringify(record),
+    }));
+    return record;
+  }
+
+  commit(): void {
+    for (const staged of [this.#stock, this.#reserved, this.#movements]) staged.commit();
+  }
+
+  rollback(): void {
+    for (const staged of [this.#stock, this.#reserved, this.#movements]) staged.rollback();
+  }
+
+  write(): Promise<unknown> {
+    return Promise.all([this.#writeStock(), this.#writeReservations(), this.#writeMovements()]);
+  }
+
+  /** The sums were made in TypeScript, so that they stay canonical. */
+  async #writeStock(): Promise<void> {
+    const { tx, eshopId } = this.#work;
+    const rows = this.#stock.changes().flatMap(({ key: sku, after }) => {
+      if (after === null) return [];
+      const { available, reserved, onHold: on_hold, awaiting } = after;
+      return [{ sku, available, reserved, on_hold, awaiting }];
+    });
+    if (rows.length === 0) return;
+    await tx`
+      update products set
+        available = x.available, reserved = x.reserved, on_hold = x.on_hold, awaiting = x.awaiting
+      from json_to_recordset(${JSON.stringify(rows)}::text::json)
+        as x (sku text, available numeric, reserved numeric, on_hold numeric, awaiting numeric)
+      where products.eshop_id = ${eshopId} and products.sku = x.sku`;
+  }
+
+  async #writeReservations(): Promise<void> {
+    const { tx, eshopId } = this.#work;
+    const changes = this.#reserved.changes();
+    const had = changes.filter(({ before }) => (before?.size ?? 0) > 0).map(({ key }) => key);
+    const rows = changes.flatMap(({ key: eshop_order_id, after }) =>
+      [...after].map(([sku, count]) => ({ eshop_order_id, sku, count })),
+    );
+    const removed =
+      had.length === 0
+        ? null
+        : tx`delete from stock_reservations where eshop_id = ${eshopId} and eshop_order_id = any(${had}::text[])`;
+    const added =
+      rows.length === 0
+        ? null
+        : tx`
+            insert into stock_reservations (eshop_id, eshop_order_id, sku, count)
+            select ${eshopId}::int, eshop_order_id, sku, count
+            from json_to_recordset(${JSON.stringify(rows)}::text::json)
+              as x (eshop_order_id text, sku text, count numeric)`;
+    await Promise.all([removed, added]);
+  }
+
+  async #writeMovements(): Promise<void> {
+    const { tx, eshopId } = this.#work;
+    const records = this.#movements.committed;
+    if (records.length === 0) return;
+    const ids = await tx<{ id: string }[]>`
+      insert into stock_movements (
+        eshop_id, type, sku, count, lot, expiration_date, reference, note, balance, created_at)
+      select ${eshopId}::int, type, sku, count, lot, "expirationDate", reference, note, balance, "createdAt"
+      from rows from (
+        json_to_recordset(${JSON.stringify(records)}::text::json) as (
+          type text, sku text, count numeric, lot text, "expirationDate" timestamptz, reference text, note text,
+          balance numeric, "createdAt" timestamptz)) with ordinality
+        as x (type, sku, count, lot, "expirationDate", reference, note, balance, "createdAt", place)
+      order by place returning id`;
+    for (const [index, record] of records.entries()) record.id = Number(ids[index]?.id);
+  }
+}
+
+export const stockOf = participantOf((work) => new StagedStock(work));

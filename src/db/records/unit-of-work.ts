@@ -1,0 +1,120 @@
+/**
+ * What one transaction does to the records of an e-shop: reads under locks, changes in memory, and at the end writes
+ * all in a few statements. Several changes cost little more than one, and each finds what the one before left.
+ */
+import { type EventText, recordEvents } from '../outbox/events.ts';
+import type { Transaction } from '../transaction.ts';
+import { StagedList } from './staged.ts';
+import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
+
+/** What takes part in a unit of work: the records of a kind, stock. */
+export interface Participant {
+  /** Commits what was staged since the last savepoint. */
+  commit(): void;
+  /** Forgets what was staged since the last savepoint. */
+  rollback(): void;
+  /** Sends the statements that write what was committed. */
+  write(): Promise<unknown>;
+}
+
+/** An event, whose record is complete once the participants are written. */
+export type StagedEvent = () => EventText;
+
+/** The unit of work of a transaction. */
+export class UnitOfWork {
+  readonly tx: Transaction;
+  readonly eshopId: number;
+  readonly #events = new StagedList<StagedEvent>();
+  readonly #unchanged = new StagedList<UnchangedWrite>();
+  readonly #participants: Participant[] = [];
+  #eventBytes = 0;
+  #now: Date | undefined;
+
+  constructor(tx: Transaction, eshopId: number) {
+    this.tx = tx;
+    this.eshopId = eshopId;
+  }
+
+  /** The time by the database's clock at which the last lock was got. */
+  get now(): Date {
+    if (this.#now === undefined) throw new Error('The transaction has locked nothing yet.');
+    return this.#now;
+  }
+
+  /** Notes the time at which a lock was got; it never goes back. */
+  lockedAt(now: Date): void {
+    if (this.#now === undefined || now > this.#now) this.#now = now;
+  }
+
+  /** Roughly the bytes of the events that were staged. */
+  get eventBytes(): number {
+    return this.#eventBytes;
+  }
+
+  /**
+   * @param event asked once the participants are written
+   * @param bytes of its record, roughly
+   */
+  addEvent(event: StagedEvent, bytes = 0): void {
+    this.#eventBytes += bytes;
+    this.#events.push(event);
+  }
+
+  unchanged(write: UnchangedWrite): void {
+    this.#unchanged.push(write);
+  }
+
+  add(participant: Participant): void {
+    this.#participants.push(participant);
+  }
+
+  /** Makes a change whole or not at all: when it throws, nothing of it stays, and the others are not affected. */
+  async savepoint<T>(change: () => Promise<T>): Promise<T> {
+    try {
+      const result = await change();
+      for (const each of [this.#events, this.#unchanged, ...this.#participants]) each.commit();
+      return result;
+    } catch (error) {
+      for (const each of [this.#events, this.#unchanged, ...this.#participants]) each.rollback();
+      throw error;
+    }
+  }
+
+  /** Writes everything, the events last: they carry what the writing has added to a record. */
+  async write(): Promise<void> {
+    await Promise.all(this.#participants.map((each) => each.write()));
+    await noteUnchanged(this.tx, this.eshopId, this.#unchanged.committed);
+    await recordEvents(
+      this.tx,
+      this.eshopId,
+      this.#events.committed.map((event) => event()),
+    );
+  }
+}
+
+/**
+ * Makes a participant: each unit of work gets one of its own when it first asks.
+ * @example const stockOf = participantOf((work) => new StagedStock(work));
+ */
+export function participantOf<P extends Participant>(make: (work: UnitOfWork) => P): (work: UnitOfWork) => P {
+  const participants = new WeakMap<UnitOfWork, P>();
+  return (work) => {
+    const known = participants.get(work);
+    if (known !== undefined) return known;
+    const participant = make(work);
+    participants.set(work, participant);
+    work.add(participant);
+    return participant;
+  };
+}
+
+export async function inUnitOfWork<T>(
+  tx: Transaction,
+  eshopId: number,
+  change: (work: UnitOfWork) => Promise<T>,
+): Promise<T> {
+  const work = new UnitOfWork(tx, eshopId);
+  const result = await work.savepoint(() => change(work));
+  await work.write();
+  return result;
+}

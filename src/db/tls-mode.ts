@@ -1,0 +1,24 @@
+/** What the address of a database says about TLS, in libpq's words (`sslmode`, `sslnegotiation`, `sslrootcert`). */
+
+export interface TlsMode {
+  /** `direct`: without asking first (Postgres 17). `preferred`: only if the server has it. */
+  readonly mode: 'off' | 'preferred' | 'required' | 'direct';
+  /** Whether the server's certificate has to be a trusted authority's, and for its name. */
+  readonly verified: boolean;
+}
+
+/** Modes that encrypt without looking at the certificate. */
+const UNVERIFIED = ['allow', 'prefer', 'require'];
+
+/** @param url a `postgres://` address; unless it says otherwise, TLS is not spoken */
+export function tlsModeOf(url: string): TlsMode {
+  const { searchParams } = new URL(url);
+  const direct = searchParams.get('sslnegotiation') === 'direct';
+  const system = searchParams.get('sslrootcert') === 'system';
+  const asked = system
+    ? 'verify-full'
+    : (searchParams.get('sslmode') ?? searchParams.get('ssl') ?? 'disable');
+  if (['disable', 'false', ''].includes(asked)) return { mode: 'off', verified: false };
+  const mode = direct ? 'direct' : asked === 'prefer' ? 'preferred' : 'required';
+  return { mode, verified: !UNVERIFIED.includes(asked) };
+}

@@ -1,0 +1,124 @@
+/** A mail as paragraphs, facts and requests, from which its text and its HTML are made: both say the same. */
+import { oneLine } from '../domain/words.ts';
+import { escapeHtml } from './html.ts';
+import type { Mail } from './mail.ts';
+
+/** A request to the API that the reader may want to make. */
+export interface ApiRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+  /** Of the operation, with its parameters in braces: `/v21/webhooks/{id}/activate`. */
+  readonly operation: string;
+  /** With its values: `/v21/webhooks/7/activate`. */
+  readonly path: string;
+  /** Its body, as JSON. */
+  readonly body?: string;
+}
+
+export type MailBlock =
+  | string
+  | { readonly facts: readonly (readonly [name: string, value: string])[] }
+  | { readonly request: ApiRequest };
+
+export interface MailContent {
+  readonly to: string;
+  readonly subject: string;
+  readonly messageId: string;
+  /** How bad it is: something is over, or about to be. */
+  readonly tone: 'bad' | 'warning';
+  readonly blocks: readonly MailBlock[];
+}
+
+const FOOTER = 'This message was sent by Waybill. Replies are not monitored.';
+
+/** @param publicUrl where the API is, without a slash at its end; null: not known, so that only paths are named */
+export function mailOf(content: MailContent, publicUrl: string | null): Mail {
+  const { to, subject, messageId } = content;
+  return { to, subject, messageId, text: textOf(content, publicUrl), html: htmlOf(content, publicUrl) };
+}
+
+/** Characters per line of a paragraph. */
+const WIDTH = 100;
+
+function textOf({ blocks }: MailContent, publicUrl: string | null): string {
+  const documentation = publicUrl === null ? [] : [`Documentation: ${publicUrl}/docs`];
+  const texts = [...blocks, ...documentation, FOOTER].map((block) => {
+    if (typeof block === 'string') return wrapped(block);
+    if ('facts' in block) return factsInText(block.facts);
+    return `  ${requestLine(block.request, publicUrl)}`;
+  });
+  return `${texts.join('\n\n')}\n`;
+}
+
+function wrapped(paragraph: string): string {
+  const lines: string[] = [];
+  for (const word of paragraph.split(' ')) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + word.length >= WIDTH) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines.join('\n');
+}
+
+function factsInText(facts: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...facts.map(([name]) => name.length)) + 3;
+  return facts.map(([name, value]) => `  ${`${name}:`.padEnd(width)}${oneLine(value)}`).join('\n');
+}
+
+function requestLine({ method, path, body }: ApiRequest, publicUrl: string | null): string {
+  return `${method} ${publicUrl ?? ''}${path}${body === undefined ? '' : ` ${body}`}`;
+}
+
+const COLOURS = { bad: '#b42318', warning: '#b54708' } as const;
+/** Long addresses and errors break anywhere rather than widen the page of a telephone. */
+const BREAKS = 'overflow-wrap:anywhere;word-break:break-word';
+
+function htmlOf({ subject, tone, blocks }: MailContent, publicUrl: string | null): string {
+  const rendered = blocks.map((block) => {
+    if (typeof block === 'string') return `<p style="margin:0 0 16px;${BREAKS}">${escapeHtml(block)}</p>`;
+    if ('facts' in block) return factsInHtml(block.facts);
+    return requestInHtml(block.request, publicUrl);
+  });
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light">
+<title>${escapeHtml(subject)}</title>
+</head>
+<body style="margin:0;padding:16px;background:#f2f4f7;color:#1d2939;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">
+<div style="max-width:600px;margin:0 auto;padding:24px;box-sizing:border-box;background:#ffffff;border:1px solid #d0d5dd;border-top:4px solid ${COLOURS[tone]};border-radius:6px">
+<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3;color:${COLOURS[tone]};${BREAKS}">${escapeHtml(subject)}</h1>
+${rendered.join('\n')}
+<p style="margin:24px 0 0;padding-top:12px;border-top:1px solid #eaecf0;font-size:13px;color:#667085">${FOOTER}</p>
+</div>
+</body>
+</html>
+`;
+}
+
+function factsInHtml(facts: readonly (readonly [string, string])[]): string {
+  const rows = facts.map(
+    ([name, value]) =>
+      `<tr><th scope="row" style="padding:6px 12px 6px 0;width:112px;text-align:left;vertical-align:top;font-weight:600;border-top:1px solid #eaecf0">${escapeHtml(name)}</th>` +
+      `<td style="padding:6px 0;vertical-align:top;border-top:1px solid #eaecf0;${BREAKS}">${escapeHtml(oneLine(value))}</td></tr>`,
+  );
+  return `<table style="width:100%;margin:0 0 16px;border-collapse:collapse;font-size:15px">\n${rows.join('\n')}\n</table>`;
+}
+
+/** Linked to its description: who clicks it has neither API key nor token in the browser. */
+function requestInHtml(request: ApiRequest, publicUrl: string | null): string {
+  const code = `<code style="font:14px/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;${BREAKS}">${escapeHtml(requestLine(request, publicUrl))}</code>`;
+  const linked =
+    publicUrl === null
+      ? code
+      : `<a href="${escapeHtml(`${publicUrl}/docs#${anchorOf(request)}`)}" style="color:#175cd3">${code}</a>`;
+  return `<p style="margin:0 0 16px;padding:8px 12px;background:#f2f4f7;border-radius:4px">${linked}</p>`;
+}
+
+function anchorOf({ method, operation }: ApiRequest): string {
+  return `${method} ${operation}`
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/-$/, '');
+}
