@@ -29,6 +29,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import { Umzug } from 'umzug';
+import { UserError } from '../lib/user-error.ts';
 import { reportLockHolders } from './lock-holders.ts';
 import { createPool, type Pool } from './pool.ts';
 
@@ -56,6 +57,7 @@ export interface MigrateOptions {
  * Brings the database up to date.
  * @param url a `postgres://` address
  * @returns the names of the migrations applied by this call
+ * @throws UserError where it was made by other files, before 1.0; nothing is changed then
  */
 export async function migrate(
   url: string,
@@ -66,8 +68,9 @@ export async function migrate(
   const sql = createPool(url, 1, { statementMs: null, silenceMs: null, lockMs: LOCK_TIMEOUT_MS });
   try {
     await acquireLock(sql, say);
-    await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
     const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+    await requireBaseline(sql, files[0]);
+    await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
     const umzug = new Umzug({
       migrations: files.map((name) => ({
         name,
@@ -98,6 +101,20 @@ export async function migrate(
   } finally {
     await sql.end({ timeout: 5 });
   }
+}
+
+/** Refuses a database that has migrations, but not the first of ours. */
+async function requireBaseline(sql: Pool, first = ''): Promise<void> {
+  const [there] = await sql<
+    { migrations: boolean }[]
+  >`select to_regclass('migrations') is not null as migrations`;
+  if (there?.migrations !== true) return;
+  const [known] = await sql<{ empty: boolean; ours: boolean }[]>`
+    select count(*) = 0 as empty, count(*) filter (where name = ${first}) > 0 as ours from migrations`;
+  if (known?.empty === true || known?.ours === true) return;
+  throw new UserError(
+    'The database was made before Waybill 1.0 and cannot be upgraded: set DATABASE_URL to a new one, and TEMPORAL_NAMESPACE too where Temporal is yours.',
+  );
 }
 
 /**

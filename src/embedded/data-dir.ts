@@ -1,10 +1,26 @@
 /** `DATA_DIR`: what belongs to one instance on one machine, and which process uses it. */
 import { randomBytes } from 'node:crypto';
-import { access, chmod, constants, link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  constants,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as v from 'valibot';
 import { UserError } from '../lib/user-error.ts';
 import { commandLine, isAlive } from './processes.ts';
+
+/** Named in `DATA_DIR/format` since 1.0: how the databases of the folder are made. */
+const FORMAT = '1';
+/** The databases of a folder. */
+const DATABASES = ['postgres', 'temporal'];
 
 /** What a running instance writes down, so that the `waybill` command finds it. */
 const instanceSchema = v.object({
@@ -95,6 +111,21 @@ export function dataDirAt(directory: string): DataDir {
     },
   };
   return dataDir;
+}
+
+/**
+ * Notes the format of the folder before databases are made in it.
+ * @throws DataDirError when it has databases of another one; nothing is changed then
+ */
+export async function requireFormat(dataDir: DataDir): Promise<void> {
+  if ((await dataDir.read('format'))?.trim() === FORMAT) return;
+  const found = await readdir(dataDir.path);
+  if (found.some((name) => DATABASES.includes(name))) {
+    throw new DataDirError(
+      `The databases in ${dataDir.path} were made before Waybill 1.0 and cannot be upgraded: choose another folder with DATA_DIR, or remove this one.`,
+    );
+  }
+  await dataDir.write('format', `${FORMAT}\n`);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import type { Shutdown } from '../lib/shutdown.ts';
-import { type DataDir, lockDataDir, openDataDir } from './data-dir.ts';
+import { type DataDir, lockDataDir, openDataDir, requireFormat } from './data-dir.ts';
 import { startTemporalIn } from './data-dir-temporal.ts';
 import { type EmbeddedServer, startPostgres } from './postgres.ts';
 import { findTemporal } from './temporal-binary.ts';
@@ -46,7 +46,7 @@ function watchPostgres(server: EmbeddedServer, say: (text: string) => void): () 
  * Starts what is not configured.
  * @param say hears what takes time
  * @param shutdown receives what stops each part
- * @throws DataDirError with one sentence when the folder is in use or cannot be used
+ * @throws DataDirError with one sentence when the folder is in use, cannot be used, or was made before 1.0
  */
 export async function startEmbedded(
   { settings }: Config,
@@ -56,7 +56,10 @@ export async function startEmbedded(
   const dataDir = await openDataDir(settings.DATA_DIR);
   let databaseUrl = settings.DATABASE_URL;
   const needsTemporal = settings.TEMPORAL_ADDRESS === undefined && settings.ROLE !== 'api';
-  if (databaseUrl === undefined || needsTemporal) await shutdown.add(await lockDataDir(dataDir), true);
+  if (databaseUrl === undefined || needsTemporal) {
+    await requireFormat(dataDir);
+    await shutdown.add(await lockDataDir(dataDir), true);
+  }
   // Looked for at once: where it has to be fetched first, that takes longer than all the rest.
   const temporalProgram = needsTemporal ? findTemporal({ report: say, signal: shutdown.signal }) : undefined;
   // What was begun of it is gone before we are.

@@ -17,6 +17,22 @@ it('makes all tables once, and then has nothing to do', async ({ onTestFinished 
   expect((await migrate('--json')).printed).toBe('{"applied":[]}');
 });
 
+it('refuses a database that was made before 1.0, and leaves it as it is', async ({ onTestFinished }) => {
+  const { url, sql, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  await sql.unsafe(`drop schema public cascade; create schema public;
+    create table migrations (name text primary key, applied_at timestamptz not null default now());
+    insert into migrations (name) values ('0001-foundation.sql'), ('0002-orders-products.sql');`);
+
+  expect(await triedWaybill(['migrate'], { DATABASE_URL: url })).toMatchObject({
+    error:
+      'The database was made before Waybill 1.0 and cannot be upgraded: set DATABASE_URL to a new one, and TEMPORAL_NAMESPACE too where Temporal is yours.',
+    code: 1,
+  });
+  expect(await sql`select name from migrations order by name`).toHaveLength(2);
+  expect(await sql`select from pg_tables where schemaname = 'public'`).toHaveLength(1);
+});
+
 it('ends with 1 and a sentence where there is no database', async () => {
   expect(await triedWaybill(['migrate'], { DATABASE_URL: 'postgres://127.0.0.1:1/waybill' })).toMatchObject({
     error: 'The database at DATABASE_URL cannot be reached.',

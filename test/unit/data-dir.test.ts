@@ -1,9 +1,18 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type DataDir, DataDirError, lockDataDir, openDataDir } from '../../src/embedded/data-dir.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import {
+  type DataDir,
+  DataDirError,
+  lockDataDir,
+  openDataDir,
+  requireFormat,
+} from '../../src/embedded/data-dir.ts';
+import { startEmbedded } from '../../src/embedded/index.ts';
 import { inaccessibleFolder } from '../../src/embedded/reachable.ts';
+import { createShutdown } from '../../src/lib/shutdown.ts';
 
 let directory: string;
 let dataDir: DataDir;
@@ -53,4 +62,30 @@ it('a file where the folder belongs, or above it, is refused in one sentence', a
     await expect(refused).rejects.toThrow(/^DATA_DIR must be a folder .+\.$/);
     await expect(refused).rejects.toThrow(`, not "${path}": `);
   }
+});
+
+it.each(['postgres', 'temporal'])(
+  'a folder with a database of before 1.0 (%s) is refused, and left as it is',
+  async (name) => {
+    await mkdir(dataDir.join(name));
+    const config = loadConfig({ DATA_DIR: dataDir.path });
+    const refused = startEmbedded(
+      config,
+      () => {},
+      createShutdown(() => {}),
+    );
+    await expect(refused).rejects.toBeInstanceOf(DataDirError);
+    await expect(refused).rejects.toThrow(
+      `The databases in ${dataDir.path} were made before Waybill 1.0 and cannot be upgraded: choose another folder with DATA_DIR, or remove this one.`,
+    );
+    expect(await readdir(dataDir.path, { recursive: true })).toEqual([name]);
+  },
+);
+
+it('a folder whose format is noted may have databases, one without databases gets it noted', async () => {
+  await dataDir.write('secret-key', '');
+  await requireFormat(dataDir);
+  await mkdir(dataDir.join('postgres'));
+  await requireFormat(dataDir);
+  expect(await dataDir.read('format')).toBe('1\n');
 });
