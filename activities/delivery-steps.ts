@@ -28,9 +28,7 @@ type Steps = Pick<
 /** Makes the steps. */
 export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
   async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
-    const { deliveryId, windowMs, firstWaitMs = 0, maxAttempts = 0 } = input;
-    const delivery = await loadForAttempt(deps.sql, deliveryId);
-    return situationOf(delivery, { windowMs, firstWaitMs, maxAttempts });
+    return situationOf(await loadForAttempt(deps.sql, input.deliveryId), input);
   }
 
   return {

@@ -24,25 +24,28 @@ export interface ActivityDeps
     MailWarningDeps,
     WebhookOrdersDeps {}
 
-/** Makes all activities of a worker. */
-export function createActivities(
-  deps: ActivityDeps,
-): DeliveryActivities &
-  BatchActivities &
-  ReleaseActivities &
-  RetentionActivities &
-  RecoveryActivities &
-  WarningActivities &
-  WebhookOrderActivities {
+/** Makes all activities: the attempts, and the steps, which have a task queue of their own. */
+export function createActivities(deps: ActivityDeps): {
+  readonly attempts: Pick<DeliveryActivities & BatchActivities, 'attemptDelivery' | 'attemptBatch'>;
+  readonly steps: Omit<DeliveryActivities & BatchActivities, 'attemptDelivery' | 'attemptBatch'> &
+    ReleaseActivities &
+    RetentionActivities &
+    RecoveryActivities &
+    WarningActivities &
+    WebhookOrderActivities;
+} {
+  const { attemptBatch, ...batchSteps } = createBatchActivities(deps);
   return {
-    attemptDelivery: createAttemptDelivery(deps),
-    ...createBatchActivities(deps),
-    ...createDeliverySteps(deps),
-    mailDeactivation: createMailDeactivation(deps),
-    ...createWarningActivities(deps),
-    ...createReleaseActivities(deps),
-    ...createRetentionActivities(deps),
-    ...createRecoveryActivities(deps),
-    ...createWebhookOrders(deps),
+    attempts: { attemptDelivery: createAttemptDelivery(deps), attemptBatch },
+    steps: {
+      ...batchSteps,
+      ...createDeliverySteps(deps),
+      mailDeactivation: createMailDeactivation(deps),
+      ...createWarningActivities(deps),
+      ...createReleaseActivities(deps),
+      ...createRetentionActivities(deps),
+      ...createRecoveryActivities(deps),
+      ...createWebhookOrders(deps),
+    },
   };
 }

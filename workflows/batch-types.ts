@@ -28,8 +28,8 @@ export interface BatchResult {
   readonly delivered: number;
   /** Back in the outbox: each gets a workflow of its own, for its next attempts or whatever it needs. */
   readonly handedBack: number;
-  /** Back in the queue, since their receivers had as much under way as they take; missing in older results. */
-  readonly putBack?: number;
+  /** Back in the queue, since their receivers had as much under way as they take. */
+  readonly putBack: number;
   /** Not attempted yet, or without a result. */
   readonly left: number;
 }

@@ -25,7 +25,7 @@ export function batchDetails(input: Shown): string {
 }
 
 /** What came of it, and what follows, in sentences. */
-export function batchOutcome({ delivered, handedBack, putBack = 0, left }: BatchResult): string {
+export function batchOutcome({ delivered, handedBack, putBack, left }: BatchResult): string {
   const follows =
     handedBack === 0
       ? ''

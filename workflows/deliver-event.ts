@@ -13,7 +13,6 @@ import {
   continueAsNew,
   defineSignal,
   isCancellation,
-  patched,
   proxyActivities,
   setHandler,
   workflowInfo,
@@ -118,12 +117,10 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
     };
     const askedAt = Date.now();
     let situation = await own.readDelivery(query);
-    if (Date.now() - askedAt > STALE_MS && patched('fresh-situation')) {
-      situation = await own.readDelivery(query);
-    }
-    if (nextStep(situation, Date.now()).step === 'beginHolding') situation = await own.holdDelivery(query);
+    if (Date.now() - askedAt > STALE_MS) situation = await own.readDelivery(query);
+    if (nextStep(situation).step === 'beginHolding') situation = await own.holdDelivery(query);
     if (situation.open) {
-      handlers.holdIs(situation.operator ?? null);
+      handlers.holdIs(situation.operator);
       view.receiver(situation.receiverHost);
     }
     return situation;
@@ -154,12 +151,12 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
       const situation = await readSituation();
       const pause = situation.open ? outage.pauseAfter(last, situation.attemptsMade) : 0;
       last = null;
-      if (pause > 0 && patched('paced-interruptions')) {
+      if (pause > 0) {
         await wait(pause, seen, 'something of ours fails: waiting for it to pass');
         continue;
       }
-      const next = nextStep(situation, Date.now());
-      const ahead = situation.open && situation.clock === 'database' ? situation.readAt - Date.now() : 0;
+      const next = nextStep(situation);
+      const ahead = situation.open ? situation.readAt - Date.now() : 0;
       /** By the clock of the situation's times. */
       const msUntil = (time: number) => time - (Date.now() + ahead);
       if (situation.open && workflowInfo().continueAsNewSuggested) {

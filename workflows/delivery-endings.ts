@@ -4,7 +4,7 @@
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
-import { ApplicationFailure, CancellationScope, patched } from '@temporalio/workflow';
+import { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
 import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts';
 import { attribution } from '../src/domain/operator-action.ts';
 import { counted } from '../src/domain/words.ts';
@@ -29,7 +29,7 @@ export interface EndingParts {
 export function createEndings({ input, own, mail, view }: EndingParts) {
   /** An end that has begun is completed, even if the workflow is canceled. */
   function uncancellable<T>(end: () => Promise<T>): Promise<T> {
-    return patched('uncancellable-end') ? CancellationScope.nonCancellable(end) : end();
+    return CancellationScope.nonCancellable(end);
   }
 
   function close(state: 'expired' | 'canceled', alarm: boolean): Promise<FinalState> {
@@ -58,8 +58,8 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
 
   /** Started again, or reset by an operator, after the delivery had ended: its outcome stays, and is shown again. */
   async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
-    if (state === 'failed' && patched('ended-before')) return await compensateAgain();
-    if (state === 'expired' && patched('ended-before')) {
+    if (state === 'failed') return await compensateAgain();
+    if (state === 'expired') {
       const why = 'Had already expired; nothing was sent.';
       view.ended(state, why);
       throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
@@ -99,7 +99,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
   /** The workflow was canceled by an operator. */
   async function endedByOperator(): Promise<void> {
     const state = await close('canceled', false);
-    if (patched('operator-cancellation-shown')) view.ended(state, `Ended by an operator as ${state}.`);
+    view.ended(state, `Ended by an operator as ${state}.`);
   }
 
   return {

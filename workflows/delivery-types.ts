@@ -80,10 +80,10 @@ export interface ActionRequest {
 export interface ReadDeliveryInput {
   readonly deliveryId: string;
   readonly windowMs: number;
-  /** The policy's first wait. Absent in older inputs: 0. */
-  readonly firstWaitMs?: number;
-  /** How many attempts the policy allows. Absent in older inputs. */
-  readonly maxAttempts?: number;
+  /** The policy's first wait. */
+  readonly firstWaitMs: number;
+  /** How many attempts the policy allows. */
+  readonly maxAttempts: number;
 }
 
 export interface AttemptInput {

@@ -17,18 +17,15 @@ export type NextStep =
   | { readonly step: 'waitForNextAttempt'; readonly until: number }
   | { readonly step: 'attempt'; readonly lastChance: boolean };
 
-/**
- * @param workflowTime milliseconds since 1970; counts only for situations read by a worker's own clock
- */
-export function nextStep(situation: DeliverySituation, workflowTime: number): NextStep {
+/** Decides by the database's clock. */
+export function nextStep(situation: DeliverySituation): NextStep {
   if (!situation.open) return { step: 'end', state: situation.state };
-  // All times are by one clock. In older histories it is the worker's: there the later of the two counts.
-  const now = situation.clock === 'database' ? situation.readAt : Math.max(workflowTime, situation.readAt);
+  const now = situation.readAt;
   if (situation.webhook === 'deleted') return { step: 'cancel' };
-  const stop = situation.operator?.stop ?? null;
+  const stop = situation.operator?.stop;
   // Before anything else that could follow: whoever gives up on a delivery wants its webhook left alone.
   if (stop === 'giveUp') return { step: 'giveUp' };
-  if (situation.spent === 'windowLost') return { step: 'expire', alarm: situation.operatorHeld !== true };
+  if (situation.spent === 'windowLost') return { step: 'expire', alarm: !situation.operatorHeld };
   if (situation.spent !== null) return { step: 'compensate' };
 
   const { windowEndsAt, nextAttemptAt } = situation;
@@ -47,5 +44,5 @@ export function nextStep(situation: DeliverySituation, workflowTime: number): Ne
 
 /** The operator who stopped it. */
 export function operatorOf(situation: DeliverySituation): OperatorHold | null {
-  return situation.open ? (situation.operator ?? null) : null;
+  return situation.open ? situation.operator : null;
 }

@@ -1,5 +1,5 @@
 /** The operator's view of a delivery in the Temporal UI: search attributes and a short Markdown table. */
-import { patched, setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { FinalState } from '../src/attempt/situation.ts';
 import type { ActionName, OperatorAction, OperatorHold } from '../src/domain/operator-action.ts';
 import { maxAttempts } from '../src/domain/retry-policy.ts';
@@ -18,7 +18,7 @@ export function deliveryTitle(
 export interface OperatorView {
   attemptFailed(attempt: FailedAttempt): void;
   /** Where its webhook points now. */
-  receiver(host: string | null | undefined): void;
+  receiver(host: string | null): void;
   /** What an operator asked, and what was done. */
   actionTaken(asked: Omit<OperatorAction, 'id'>): void;
   /** @param operator who holds it; null: its webhook is inactive */
@@ -76,10 +76,9 @@ export function createOperatorView(input: DeliverEventInput): OperatorView {
     receiver(host) {
       const shown = workflowInfo().typedSearchAttributes.get(receiverHostKey);
       // Where it was started without, its server may not know the attribute.
-      if (shown === undefined || host === undefined || host === null) return;
+      if (shown === undefined || host === null) return;
       const value = searchableHost(host);
-      if (value !== shown && patched('receiver-host'))
-        upsertSearchAttributes([{ key: receiverHostKey, value }]);
+      if (value !== shown) upsertSearchAttributes([{ key: receiverHostKey, value }]);
     },
     actionTaken(action) {
       asked.push(action);

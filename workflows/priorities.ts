@@ -29,7 +29,7 @@ export function batchPriority(urgency: Urgency): Priority {
  * For the activity that makes the attempts. Temporal repeats an activity with the priority that it was scheduled with, so the retries
  * of the first one count as fresh.
  * @param attemptsMade before the activity was scheduled
- * @param own of the workflow: what is recovered stays behind; none in workflows of older releases
+ * @param own of the workflow: what is recovered stays behind; none where the server knows no priorities
  */
 export function attemptPriority(eshopId: number, attemptsMade: number, own: Priority = {}): Priority {
   const { priorityKey, fairnessKey } = priorityOf(attemptsMade === 0 ? 'fresh' : 'retry', eshopId);

@@ -25,7 +25,7 @@ export async function releasePreOrder(input: ReleasePreOrderInput): Promise<{ re
       return { released: false };
     }
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof releasePreOrder>(input);
-    const wait = pending.releaseAt - (pending.readAt ?? Date.now());
+    const wait = pending.releaseAt - pending.readAt;
     if (wait > 0) {
       const summary =
         `release ${literal(input.eshopOrderId)} at ${new Date(pending.releaseAt).toISOString()}`.slice(

@@ -10,8 +10,8 @@ export interface ReleasePreOrderInput {
 export interface PendingRelease {
   /** null: only manually. */
   readonly releaseAt: number | null;
-  /** When it was read, by the database's clock. Absent in older histories. */
-  readonly readAt?: number;
+  /** When it was read, by the database's clock. */
+  readonly readAt: number;
 }
 
 /** Activities of the release; made by `createReleaseActivities`. */

@@ -5,7 +5,7 @@ export const eshopIdKey = defineSearchAttributeKey('EshopId', 'INT');
 export const webhookIdKey = defineSearchAttributeKey('WebhookId', 'INT');
 export const webhookTypeKey = defineSearchAttributeKey('WebhookType', 'KEYWORD');
 export const entityIdKey = defineSearchAttributeKey('EntityId', 'KEYWORD');
-/** The host that the webhook's URL names, in lower case and with its port if it names one. Absent in older deliveries. */
+/** The host that the webhook's URL names, in lower case and with its port if it names one. */
 export const receiverHostKey = defineSearchAttributeKey('ReceiverHost', 'KEYWORD');
 /** `retrying`, `held`, `delivered`, `failed`, `expired` or `canceled`; absent before the first attempt has ended. */
 export const deliveryStateKey = defineSearchAttributeKey('DeliveryState', 'KEYWORD');

@@ -135,7 +135,7 @@ export async function runSession(
       traces,
     );
     const recoveries = createRecoveryStarter(client, temporal.taskQueue);
-    const activities = createActivities({
+    const { attempts, steps: ownSteps } = createActivities({
       sql: deps.sql,
       sender: deps.sender,
       keys: deps.keys,
@@ -154,23 +154,23 @@ export async function runSession(
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
     });
     const { namespace, taskQueue } = temporal;
-    // All activities on either queue: deliveries of an older release have their steps where they began.
     const common = {
       connection,
       namespace,
-      activities,
       maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
       shutdownGraceTime: deps.policy.attemptTimeoutMs + SHUTDOWN_SLACK_MS,
     };
     const steps = await Worker.create({
       ...common,
       taskQueue: stepsQueue(taskQueue),
+      activities: ownSteps,
       maxConcurrentActivityTaskExecutions: MAX_STEPS_AT_ONCE,
     });
     workers.push(steps);
     const deliveries = await Worker.create({
       ...common,
       taskQueue,
+      activities: attempts,
       ...deliveryWorkerTuning,
       workflowBundle: deps.workflowBundle,
       maxConcurrentActivityTaskExecutions: deps.attemptsAtOnce,

@@ -23,9 +23,7 @@ export type DeliverySituation =
   | { readonly open: false; readonly state: FinalState }
   | {
       readonly open: true;
-      /** Whose clock all times are of. Absent in older histories: there they are the worker's that read it. */
-      readonly clock?: 'database';
-      /** When it was read. */
+      /** When it was read, by the database's clock, as all times here. */
       readonly readAt: number;
       readonly webhook: 'active' | 'inactive' | 'deleted';
       /** The webhook was activated or got another URL since the last attempt: another one is due at once. */
@@ -37,12 +35,12 @@ export type DeliverySituation =
       readonly nextAttemptAt: number | null;
       /** "HTTP 503 from shop.example after 212 ms"; null before the first failure. */
       readonly lastError: string | null;
-      /** The operator who has stopped it; null where none did. Absent in older histories. */
-      readonly operator?: OperatorHold | null;
-      /** The host that its webhook's URL names. Absent in older histories. */
-      readonly receiverHost?: string | null;
+      /** The operator who has stopped it; null where none did. */
+      readonly operator: OperatorHold | null;
+      /** The host that its webhook's URL names. */
+      readonly receiverHost: string | null;
       /** An operator has held it, now or before: what its window lost by that is no outage. */
-      readonly operatorHeld?: boolean;
+      readonly operatorHeld: boolean;
     };
 
 /** What a delivery's times depend on, in milliseconds. */
@@ -50,14 +48,14 @@ export interface SituationTerms {
   readonly windowMs: number;
   /** The policy's first wait. */
   readonly firstWaitMs: number;
-  /** How many attempts the policy allows; left out: not known. */
-  readonly maxAttempts?: number;
+  /** How many attempts the policy allows. */
+  readonly maxAttempts: number;
 }
 
 /** @param delivery as read; undefined where there is none any more */
 export function situationOf(
   delivery: DeliveryForAttempt | undefined,
-  { windowMs, firstWaitMs, maxAttempts = 0 }: SituationTerms,
+  { windowMs, firstWaitMs, maxAttempts }: SituationTerms,
 ): DeliverySituation {
   if (delivery === undefined) return { open: false, state: 'canceled' };
   if (!isOpen(delivery.state)) return { open: false, state: finalState(delivery.state) };
@@ -65,7 +63,6 @@ export function situationOf(
     delivery.windowStartedAt === null ? null : delivery.windowStartedAt.getTime() + windowMs;
   return {
     open: true,
-    clock: 'database',
     readAt: delivery.now.getTime(),
     webhook: delivery.deletedAt !== null ? 'deleted' : delivery.active ? 'active' : 'inactive',
     attemptsMade: delivery.attemptsMade,

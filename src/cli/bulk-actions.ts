@@ -46,7 +46,7 @@ function line({ state, total, done, failed }: BulkStatus): string {
 
 async function queryOf(settings: Settings, taskQueue: string, filter: BulkOptions): Promise<string> {
   const { eshop, webhook, receiver, type, order, ...rest } = filter;
-  // By their webhooks, since deliveries of earlier releases do not name the host.
+  // By their webhooks: deliveries do not name the host where the server did not know the attribute.
   const calling =
     receiver === undefined
       ? undefined

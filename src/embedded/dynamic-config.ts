@@ -13,7 +13,7 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string | number | boolean>>
   // What waits in a task queue is taken by priority, and then from each e-shop in turn (workflows/priorities.ts).
   'matching.enableFairness': true,
   // What waits is written into one partition of four, so that the turns are those of the whole task queue: each partition
-  // takes turns of its own. All four are still read, for what an earlier release has left in them.
+  // takes turns of its own.
   'matching.numTaskqueueWritePartitions': 1,
   // Bytes of one search attribute, 2 KiB by default: a batch is found by the entity of each of its 500 deliveries. As much
   // as Temporal takes of all attributes together.

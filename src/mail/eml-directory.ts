@@ -17,7 +17,7 @@ export interface EmlDirectory {
 export function createEmlDirectory(directory: string): EmlDirectory {
   return {
     async write(messageId, message) {
-      // Mails name receivers and their errors. One that an earlier version made may still be open.
+      // Mails name receivers and their errors. A folder that was there may be open to others.
       await mkdir(directory, { recursive: true });
       await chmod(directory, 0o700);
       const ending = `-${createHash('sha256').update(messageId).digest('hex').slice(0, 16)}.eml`;

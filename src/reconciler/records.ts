@@ -80,7 +80,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
         if (closed !== null) watch.ended(closed, 'canceled');
         return closed !== null;
       },
-      wake: () => restarter.wakeDelivery(found),
+      wake: () => restarter.signalWebhookChanged(found),
     };
   }
 
@@ -96,7 +96,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       isStillTracked: async () => true,
       // It finds that its delivery is over, and ends.
       restart: (former) => restarter.restart(found, former),
-      wake: () => restarter.wakeDelivery(found),
+      wake: () => restarter.signalWebhookChanged(found),
     };
   }
 

@@ -39,8 +39,8 @@ export function verdictOn(kind: TrackedKind, found: WorkflowFound, next: NextSte
       // A batch never sleeps.
       if ((next === 'late' || next === 'over') && found.asleep && kind !== 'batch')
         return { reason: 'asleep', action: 'woken' };
-      // Or its history is no longer one: a worker that remembered more than Temporal went on writing it, or one of an older
-      // release that knew nothing of what holds it. It would not hear that it is held no longer.
+      // Or its history is no longer one: a worker that remembered more than Temporal went on writing it, or its code cannot
+      // go on with it. It would not hear that it is held no longer.
       return next !== 'ahead' && found.failing ? { reason: 'stuck', action: 'startedAgain' } : null;
     case 'missing':
     case 'ended':

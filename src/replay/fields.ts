@@ -60,9 +60,7 @@ type Payloads =
   /** Of `patched()`. */
   | { readonly id: string; readonly deprecated: boolean }
   /** Of `releasePreOrder`. */
-  | { readonly released: boolean }
-  /** Of older releases, in histories that are still about. */
-  | { readonly dueMs: number };
+  | { readonly released: boolean };
 
 type Field = FieldsOf<Payloads>;
 
@@ -79,7 +77,6 @@ const fields: Readonly<Record<Field, true>> = {
   batchId: true,
   by: true,
   claimed: true,
-  clock: true,
   coefficient: true,
   created: true,
   deactivatedGeneration: true,
@@ -90,7 +87,6 @@ const fields: Readonly<Record<Field, true>> = {
   done: true,
   dropped: true,
   dryRun: true,
-  dueMs: true,
   entityId: true,
   erased: true,
   eshopId: true,

@@ -5,12 +5,7 @@
  * Module temporal, which imports config, db, domain, lib, log, traces, workflows. Begin: `target.ts` says how
  * Temporal is reached.
  */
-import {
-  type Client,
-  isGrpcServiceError,
-  WorkflowExecutionAlreadyStartedError,
-  type WorkflowOptions,
-} from '@temporalio/client';
+import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowOptions } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
@@ -47,8 +42,6 @@ import type { RecoveryStarter } from './start-recovery.ts';
 
 /** Deadline of a call made for the operator's view alone, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
-/** gRPC status NOT_FOUND: the workflow has ended, or the server forgot it. */
-const NOT_FOUND = 5;
 /**
  * After a server has refused the receiver's host, deliveries start without it for this long, in milliseconds: it
  * learns of a new search attribute within a minute, or never.
@@ -85,12 +78,10 @@ export interface LostDelivery extends ClaimedDelivery {
 }
 
 /** Temporal as the reconciler uses it. */
-export interface Restarter extends Pick<Dispatcher, 'signalReleaseChanged'>, BatchStarter, RecoveryStarter {
-  /**
-   * Tells a delivery that is late to look again, on whichever worker. The one that remembers its workflow may be of an older
-   * release, which can begin no attempt of it, and gives every try to itself.
-   */
-  wakeDelivery(delivery: NamedDelivery): Promise<void>;
+export interface Restarter
+  extends Pick<Dispatcher, 'signalReleaseChanged' | 'signalWebhookChanged'>,
+    BatchStarter,
+    RecoveryStarter {
   /**
    * Starts a delivery's workflow again, with the present retry policy.
    * @returns false where another worker was first
@@ -215,18 +206,6 @@ export function createDispatcher(
       return await start(delivery, 'recovery', { ...HOW_AFTER[former], requestEagerStart: false });
     },
     signalWebhookChanged,
-    async wakeDelivery(delivery) {
-      const { namespace } = client.options;
-      const execution = { workflowId: deliveryWorkflowId(delivery) };
-      try {
-        await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
-          client.workflowService.resetStickyTaskQueue({ namespace, execution }),
-        );
-      } catch (error) {
-        if (!isGrpcServiceError(error) || error.code !== NOT_FOUND) throw error;
-      }
-      await signalWebhookChanged(delivery);
-    },
     signalAttemptFailed: (workflowId, attempt) =>
       signalWorkflow(client, workflowId, {
         name: attemptFailedSignal,

@@ -82,7 +82,7 @@ test('live and closed histories replay with the present code', async () => {
 });
 
 test('a planted change is named with workflow, event number, and the command on either side', async () => {
-  const changed = await buildWorkflowBundle(new URL('../replay/changed-workflow.ts', import.meta.url));
+  const changed = await buildWorkflowBundle(new URL('../replay/example/without-patch.ts', import.meta.url));
   const { code, stdout, stderr } = await replay([], changed);
   expect(code).toBe(2);
   const width = waiting.length;
@@ -200,13 +200,13 @@ test('a history with a secret in it is not saved, and is named', async () => {
 test('what the next release began cannot go on with this one: the patch is named', async () => {
   await stack.stopWorker();
   await stack.startWorker({
-    workflowBundle: await buildWorkflowBundle(new URL('../workflow/next-version/index.ts', import.meta.url)),
+    workflowBundle: await buildWorkflowBundle(new URL('../replay/example/with-patch.ts', import.meta.url)),
   });
   const id = await stack.fireOne('10003');
   await stack.untilState(id, 'retrying');
   const { code, stdout } = await replay([stack.workflowId(id), '--json']);
   expect(code).toBe(2);
   expect(JSON.parse(stdout).broken).toMatchObject([
-    { eventId: 5, expected: "patched('next-version')", found: 'nothing' },
+    { eventId: 5, expected: "patched('read-first')", found: 'nothing' },
   ]);
 });

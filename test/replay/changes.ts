@@ -5,7 +5,7 @@ import type { DeliverEventInput, DeliveryActivities } from '../../workflows/deli
 
 const { readDelivery } = proxyActivities<DeliveryActivities>({ startToCloseTimeout: 1_000 });
 const read = ({ deliveryId, policy }: DeliverEventInput) =>
-  readDelivery({ deliveryId, windowMs: policy.windowMs });
+  readDelivery({ deliveryId, windowMs: policy.windowMs, firstWaitMs: 0, maxAttempts: 1 });
 
 export async function timerFirst(input: DeliverEventInput) {
   await sleep(1_000);

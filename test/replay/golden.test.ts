@@ -8,7 +8,7 @@ import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import type { ActivityOptions } from '@temporalio/workflow';
 import { describe, expect, test } from 'vitest';
-import { defaultRetryPolicy, type RetryPolicy } from '../../src/domain/retry-policy.ts';
+import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import {
   attemptOptions,
   batchOptions,
@@ -59,32 +59,6 @@ function ms(duration: Duration): number {
   return Number(duration?.seconds ?? 0) * 1_000 + (duration?.nanos ?? 0) / 1_000_000;
 }
 
-/** Histories recorded before this time were scheduled with other options, which their deliveries keep. */
-const OTHER_OPTIONS_BEFORE = Date.parse('2026-11-21T12:00:00Z');
-
-function asBefore(
-  today: Record<string, unknown>,
-  activity: Recorded,
-  policy: RetryPolicy,
-): Record<string, unknown> {
-  switch (activity.type) {
-    case 'attemptDelivery':
-      return {
-        ...today,
-        startToCloseTimeout: policy.attemptTimeoutMs + 10_000,
-        heartbeatTimeout: Math.min(10_000, Math.max(2_000, policy.attemptTimeoutMs)),
-        ...((activity.input as AttemptInput).lastChance ? { maximumInterval: 60_000 } : {}),
-        nonRetryableErrorTypes: [],
-      };
-    case 'mailDeactivation':
-      return { ...today, heartbeatTimeout: 10_000, maximumInterval: 15 * 60_000 };
-    default:
-      return { ...today, maximumInterval: 30_000 };
-  }
-}
-
-/** Since this time Waybill's own steps have a task queue of their own. */
-const OWN_QUEUE_SINCE = Date.parse('2026-11-22T06:00:00Z');
 const ATTEMPTS = ['attemptDelivery', 'attemptBatch'];
 
 interface Recorded {
@@ -95,7 +69,6 @@ interface Recorded {
 }
 
 function recordedOf(file: string): {
-  old: boolean;
   workflowInput: DeliverEventInput;
   activities: Recorded[];
 } {
@@ -104,13 +77,12 @@ function recordedOf(file: string): {
     defaultPayloadConverter.fromPayload((payloads?.payloads?.[0] ?? {}) as never) as never;
   const started = events?.[0]?.workflowExecutionStartedEventAttributes;
   const queue = started?.taskQueue?.name ?? '';
-  const ownQueue = ms(events?.[0]?.eventTime) >= OWN_QUEUE_SINCE;
   const activities = (events ?? []).flatMap((event) => {
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (!scheduled) return [];
     const { retryPolicy } = scheduled;
     const type = scheduled.activityType?.name ?? '';
-    expect(scheduled.taskQueue?.name).toBe(ownQueue && !ATTEMPTS.includes(type) ? stepsQueue(queue) : queue);
+    expect(scheduled.taskQueue?.name).toBe(ATTEMPTS.includes(type) ? queue : stepsQueue(queue));
     return [
       {
         type,
@@ -128,12 +100,7 @@ function recordedOf(file: string): {
       },
     ];
   });
-  return {
-    // Some were recorded later, with the code of before.
-    old: file.endsWith('-before.json') || ms(events?.[0]?.eventTime) < OTHER_OPTIONS_BEFORE,
-    workflowInput: decode(started?.input),
-    activities,
-  };
+  return { workflowInput: decode(started?.input), activities };
 }
 
 function flat(options: ActivityOptions): Record<string, unknown> {
@@ -162,14 +129,13 @@ function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): A
 }
 
 describe.each(readdirSync(folder).filter((file) => file.endsWith('.json')))('%s', (file) => {
-  const { old, workflowInput, activities } = recordedOf(file);
+  const { workflowInput, activities } = recordedOf(file);
   test('has activities', () => expect(activities.length).toBeGreaterThan(0));
   test.each(activities.map((activity, index) => [index + 1, activity] as const))(
-    old ? 'activity %i was scheduled as it was then' : 'activity %i was scheduled as it would be today',
+    'activity %i was scheduled as it would be today',
     (_, activity) => {
-      const today = flat(optionsToday(activity, workflowInput));
+      expect(activity.options).toEqual(flat(optionsToday(activity, workflowInput)));
       const { policy } = workflowInput;
-      expect(activity.options).toEqual(old ? asBefore(today, activity, policy) : today);
       if (activity.type !== 'attemptDelivery' || (activity.input as AttemptInput).lastChance) return;
       const bound = policy.windowMs + policy.attemptTimeoutMs + 30_000;
       if (activity === activities[0] && workflowInput.attemptsMade === 0) {

@@ -1,6 +1,7 @@
 /**
- * `npm run record-histories`: lives through every scenario and writes its history. Run it after a scenario was
- * added; recording an old one again would throw away the proof that its deliveries still replay.
+ * `npm run record-histories`: lives through every scenario without a history and writes it; with `RECORD_AGAIN=all` or the
+ * name of a scenario also those that have one. From 1.0.0 on, recording one again throws away the proof that deliveries
+ * of before still replay.
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -10,13 +11,14 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { test } from 'vitest';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
-import { scenarios } from './scenarios.ts';
+import { example, scenarios } from './scenarios.ts';
 
 /** Stack traces name it. */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-for (const scenario of scenarios) {
-  const file = new URL(`./histories/${scenario.name}.json`, import.meta.url);
+for (const scenario of [...scenarios, example]) {
+  const folder = scenario === example ? 'example' : 'histories';
+  const file = new URL(`./${folder}/${scenario.name}.json`, import.meta.url);
   const again = process.env.RECORD_AGAIN === 'all' || process.env.RECORD_AGAIN === scenario.name;
   if (existsSync(file) && !again) continue;
 

@@ -6,6 +6,7 @@ import { transaction } from '../../src/db/transaction.ts';
 import type { Sender } from '../../src/delivery/sender.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type RecoveryProgress, recoveryWorkflowId } from '../../workflows/recovery-types.ts';
@@ -39,6 +40,34 @@ async function batchClosed(stack: DeliveryStack): Promise<string> {
   const workflowId = batchWorkflowId(batch.id);
   await stack.untilEnded(workflowId);
   return workflowId;
+}
+
+type Answer = Parameters<Receiver['respond']>[0];
+
+/** One delivery to a receiver that answers so. */
+const answering =
+  (answer: Answer): Scenario['run'] =>
+  async (stack, receiver) => {
+    receiver.respond(answer);
+    await stack.createWebhook(receiver.url);
+    return closed(stack, await stack.fireOne('10001'));
+  };
+
+/** What happens while a delivery waits for its second attempt. */
+const whileWaiting =
+  (happens: (waits: Waits) => Promise<unknown>): Scenario['run'] =>
+  async (stack, receiver) => {
+    const { webhook, id } = await waiting(stack, receiver);
+    await happens({ stack, receiver, webhook, id, workflow: stack.workflow(id) });
+    return closed(stack, id);
+  };
+
+interface Waits {
+  readonly stack: DeliveryStack;
+  readonly receiver: Receiver;
+  readonly webhook: Awaited<ReturnType<typeof waiting>>['webhook'];
+  readonly id: string;
+  readonly workflow: ReturnType<DeliveryStack['workflow']>;
 }
 
 /** A delivery whose first attempt failed and that now waits. */
@@ -132,6 +161,21 @@ function interrupting(times: number): (sender: Sender) => Sender {
   });
 }
 
+/** Makes no request at first until it is given up. */
+const hangingOnce = (sender: Sender): Sender => {
+  let hung = false;
+  return {
+    ...sender,
+    async send(request, signal) {
+      if (hung) return await sender.send(request, signal);
+      hung = true;
+      return await new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new Error('given up')));
+      });
+    },
+  };
+};
+
 /** The workflow of the first warning, once it has ended. */
 async function warningClosed(stack: DeliveryStack): Promise<string> {
   const id = await stack.until('a warning', async () => {
@@ -157,61 +201,36 @@ export const scenarios: readonly Scenario[] = [
     name: 'delivered-at-first',
     closes: 'completed',
     options: { policy: defaultRetryPolicy },
-    async run(stack, receiver) {
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
+    run: answering({ status: 200 }),
   },
   {
     name: 'delivered-after-retries',
     closes: 'completed',
-    async run(stack, receiver) {
-      receiver.respond(({ count }) => ({ status: count < 4 ? 500 : 200 }));
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
+    run: answering(({ count }) => ({ status: count < 4 ? 500 : 200 })),
   },
   {
     name: 'exhausted-and-compensated',
     closes: 'failed',
-    async run(stack, receiver) {
-      receiver.respond({ status: 503 });
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
-  },
-  {
-    name: 'compensation-retried',
-    closes: 'failed',
     options: { policy: { maxRetries: 1 }, mailer: refusingMailer() },
-    async run(stack, receiver) {
-      receiver.respond({ status: 503 });
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
+    run: answering({ status: 503 }),
   },
+  { name: 'gone', closes: 'failed', run: answering({ status: 410 }) },
   {
     name: 'window-over',
     closes: 'failed',
     options: { policy: { ...shortWindow, coefficient: 1.5 } },
-    async run(stack, receiver) {
-      receiver.respond({ status: 503 });
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
+    run: answering({ status: 503 }),
   },
   {
     name: 'held-and-resumed',
     closes: 'completed',
     options: { policy: longWindow },
-    async run(stack, receiver) {
-      const { webhook, id } = await waiting(stack, receiver);
+    run: whileWaiting(async ({ stack, receiver, webhook, id }) => {
       await stack.changeWebhook(webhook.id, { active: false });
       await stack.untilHeld(id);
       receiver.respond({ status: 200 });
       await stack.changeWebhook(webhook.id, { active: true });
-      return closed(stack, id);
-    },
+    }),
   },
   {
     name: 'held-before-the-first-attempt',
@@ -231,135 +250,70 @@ export const scenarios: readonly Scenario[] = [
     name: 'held-and-expired',
     closes: 'failed',
     options: { policy: shortWindow },
-    async run(stack, receiver) {
-      const { webhook, id } = await waiting(stack, receiver);
-      await stack.changeWebhook(webhook.id, { active: false });
-      return closed(stack, id);
-    },
+    run: whileWaiting(({ stack, webhook }) => stack.changeWebhook(webhook.id, { active: false })),
   },
   {
     name: 'changed-and-waited-on',
     closes: 'completed',
     options: { policy: { initialIntervalMs: 2_000 } },
-    async run(stack, receiver) {
-      const { id } = await waiting(stack, receiver);
-      await stack.workflow(id).signal(webhookChangedSignal);
+    run: whileWaiting(async ({ receiver, workflow }) => {
+      await workflow.signal(webhookChangedSignal);
       receiver.respond({ status: 200 });
-      return closed(stack, id);
-    },
+    }),
   },
   {
-    name: 'another-url',
+    name: 'another-host',
     closes: 'completed',
     options: { policy: longWindow },
-    async run(stack, receiver) {
-      const { webhook, id } = await waiting(stack, receiver);
+    run: whileWaiting(async ({ stack, receiver, webhook }) => {
       receiver.respond({ status: 200 });
-      await stack.changeWebhook(webhook.id, { url: `${receiver.url}/elsewhere` });
-      return closed(stack, id);
-    },
+      await stack.changeWebhook(webhook.id, { url: `http://localhost:${receiver.port}/` });
+    }),
   },
   {
-    name: 'canceled',
+    name: 'canceled-with-its-webhook',
     closes: 'completed',
     options: { policy: longWindow },
-    async run(stack, receiver) {
-      const { webhook, id } = await waiting(stack, receiver);
-      await stack.changeWebhook(webhook.id, { deleted: true });
-      return closed(stack, id);
-    },
+    run: whileWaiting(({ stack, webhook }) => stack.changeWebhook(webhook.id, { deleted: true })),
   },
   {
     name: 'canceled-by-an-operator',
     closes: 'canceled',
     options: { policy: longWindow },
-    async run(stack, receiver) {
-      const { id } = await waiting(stack, receiver);
-      await stack.workflow(id).cancel();
-      return closed(stack, id);
-    },
-  },
-  {
-    name: 'gone',
-    closes: 'failed',
-    async run(stack, receiver) {
-      receiver.respond({ status: 410 });
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
-  },
-  {
-    name: 'our-outage-interrupted-attempt',
-    closes: 'completed',
-    options: { wrapSender: interrupting(1) },
-    async run(stack, receiver) {
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
+    run: whileWaiting(({ workflow }) => workflow.cancel()),
   },
   {
     name: 'our-outage-window-lost',
     closes: 'failed',
     options: { policy: shortWindow },
-    async run(stack, receiver) {
-      const { id } = await waiting(stack, receiver);
+    run: whileWaiting(async ({ stack }) => {
       await stack.stopWorker();
       await new Promise((resolve) => setTimeout(resolve, 3_000));
       await stack.startWorker();
-      return closed(stack, id);
-    },
+    }),
   },
   {
     name: 'our-outage-lasting',
     closes: 'completed',
     options: { wrapSender: interrupting(3) },
-    async run(stack, receiver) {
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
+    run: answering({ status: 200 }),
   },
   {
     name: 'our-outage-hung-attempt',
     closes: 'completed',
     options: {
       policy: { attemptTimeoutMs: 300, initialIntervalMs: 600_000, windowMs: 3_600_000 },
-      wrapSender: (sender) => {
-        let hung = false;
-        return {
-          ...sender,
-          async send(request, signal) {
-            if (hung) return await sender.send(request, signal);
-            hung = true;
-            return await new Promise((_, reject) => {
-              signal?.addEventListener('abort', () => reject(new Error('given up')));
-            });
-          },
-        };
-      },
+      wrapSender: hangingOnce,
     },
-    async run(stack, receiver) {
-      await stack.createWebhook(receiver.url);
-      return closed(stack, await stack.fireOne('10001'));
-    },
-  },
-  {
-    name: 'canceled-by-an-operator-and-shown',
-    closes: 'canceled',
-    options: { policy: longWindow },
-    async run(stack, receiver) {
-      const { id } = await waiting(stack, receiver);
-      await stack.workflow(id).cancel();
-      return closed(stack, id);
-    },
+    run: answering({ status: 200 }),
   },
   {
     name: 'steered-by-updates',
     closes: 'completed',
     options: { policy: longWindow },
-    async run(stack, receiver) {
-      const { id } = await waiting(stack, receiver);
+    run: whileWaiting(async ({ stack, receiver, id, workflow }) => {
       const ask = (action: string, order?: object) =>
-        stack.workflow(id).executeUpdate<string, [unknown]>(action, { args: [order] });
+        workflow.executeUpdate<string, [unknown]>(action, { args: [order] });
       await ask('tryNow', { reason: 'the shop is back', by: 'anna' });
       await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
       await ask('hold', { reason: 'stock-taking' });
@@ -369,33 +323,20 @@ export const scenarios: readonly Scenario[] = [
       await ask('resume').catch(() => {});
       receiver.respond({ status: 200 });
       await ask('tryNow');
-      return closed(stack, id);
-    },
+    }),
   },
   {
     name: 'steered-by-signals',
     closes: 'completed',
     options: { policy: longWindow },
-    async run(stack, receiver) {
-      const { id } = await waiting(stack, receiver);
-      await stack.workflow(id).signal('hold', { reason: 'stock-taking', by: 'anna' });
+    run: whileWaiting(async ({ stack, receiver, id, workflow }) => {
+      await workflow.signal('hold', { reason: 'stock-taking', by: 'anna' });
       await stack.untilHeld(id);
-      await stack.workflow(id).signal('hold');
+      await workflow.signal('hold');
       receiver.respond({ status: 200 });
-      await stack.workflow(id).signal('resume');
-      await stack.workflow(id).signal('tryNow');
-      return closed(stack, id);
-    },
-  },
-  {
-    name: 'given-up',
-    closes: 'completed',
-    options: { policy: longWindow },
-    async run(stack, receiver) {
-      const { id } = await waiting(stack, receiver);
-      await stack.workflow(id).executeUpdate('giveUp', { args: [{ reason: 'a test order', by: 'anna' }] });
-      return closed(stack, id);
-    },
+      await workflow.signal('resume');
+      await workflow.signal('tryNow');
+    }),
   },
   {
     name: 'given-up-during-an-attempt',
@@ -406,16 +347,6 @@ export const scenarios: readonly Scenario[] = [
       const id = await stack.fireOne('10001');
       await receiver.waitFor(1);
       await stack.workflow(id).executeUpdate('giveUp');
-      return closed(stack, id);
-    },
-  },
-  {
-    name: 'held-by-an-operator-and-expired',
-    closes: 'failed',
-    options: { policy: shortWindow },
-    async run(stack, receiver) {
-      const { id } = await waiting(stack, receiver);
-      await stack.workflow(id).executeUpdate('hold', { args: [{ reason: 'stock-taking' }] });
       return closed(stack, id);
     },
   },
@@ -479,17 +410,21 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'batch-canceled',
     closes: 'canceled',
-    options: { firstAttempts: 'batch', worker: false, policy: { ...longWindow, attemptTimeoutMs: 8_000 } },
+    options: { worker: false },
     async run(stack, receiver) {
-      receiver.respond({ hang: 'headers' });
       await stack.createWebhook(receiver.url);
-      for (let order = 0; order < 300; order += 1) await stack.fireOne(`order ${order}`);
+      await stack.fireOne('10001');
+      const batchId = '01990000-0000-7000-8000-0000000000aa';
+      await stack.sql`update deliveries set batch_id = ${batchId}, dispatched_at = now()`;
+      const workflowId = batchWorkflowId(batchId);
+      const input = { batchId, policy: stack.policy, claimed: 1, webhooks: [], webhookCount: 1 };
+      const { taskQueue, client } = stack;
+      await client.workflow.start('deliverBatch', { workflowId, taskQueue, args: [input] });
+      // Before a worker takes it: an attempt under way would be allowed to finish.
+      await client.workflow.getHandle(workflowId).cancel();
       await stack.startWorker();
-      // No slot is left: the others cannot begin any more, and are handed back.
-      await receiver.waitFor(256);
-      const [batch] = await stack.batches();
-      await stack.client.workflow.getHandle(batchWorkflowId(batch?.id ?? '')).cancel();
-      return await batchClosed(stack);
+      await stack.untilEnded(workflowId);
+      return workflowId;
     },
   },
   {
@@ -634,3 +569,15 @@ export const scenarios: readonly Scenario[] = [
     run: (stack) => ordered(stack, 'recoverMissed', { webhookId: 7 }),
   },
 ];
+
+/** The worked example of docs/changing-workflows.md: a delivery that the changed code began. */
+export const example: Scenario = {
+  name: 'after',
+  closes: 'completed',
+  options: { policy: defaultRetryPolicy, worker: false },
+  async run(stack, receiver) {
+    const changed = new URL('./example/with-patch.ts', import.meta.url);
+    await stack.startWorker({ workflowBundle: await buildWorkflowBundle(changed) });
+    return await answering({ status: 200 })(stack, receiver);
+  },
+};

@@ -7,7 +7,7 @@ import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 
-const next = await buildWorkflowBundle(new URL('./next-version/index.ts', import.meta.url));
+const next = await buildWorkflowBundle(new URL('../replay/example/with-patch.ts', import.meta.url));
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

@@ -149,7 +149,7 @@ test('what was woken is looked at again, also where the database was away in bet
       find: async () => ({ as: 'running', asleep: true, failing: false }),
       isDeaf: async () => false,
     },
-    restarter: { ...restarterOf(stack), wakeDelivery: async () => {} },
+    restarter: { ...restarterOf(stack), signalWebhookChanged: async () => {} },
   });
   expect(idsOf((await passes.late()).repairs)).toEqual([id]);
   away = true;
@@ -248,7 +248,7 @@ test('what is late, and everything, is found by the indexes made for it', async 
   }
 });
 
-test('a held delivery whose workflow an older release has left unable to go on is started again, still held', async () => {
+test('a held delivery whose workflow cannot go on is started again, still held', async () => {
   const stack = await start('held-and-stuck');
   const receiver = await createReceiver();
   cleanups.push(() => receiver.close());

@@ -1,12 +1,8 @@
 /** What the workflows of deliveries are called: by what goes where. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { deliveryTarget } from '../../src/db/webhooks/delivery-log.ts';
-import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
-import { workflowIdOf } from '../support/workflow-ids.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -72,34 +68,3 @@ test.each(['a b', 'žluť/100 %', `it's "quoted"\\`, '日'.repeat(64), '..a'])(
     });
   },
 );
-
-test('one that is late is woken on whichever worker: the one that remembers it may be of an older release', async () => {
-  const { stack, receiver } = await start();
-  receiver.respond(asks);
-  const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying');
-  const handle = stack.client.workflow.getHandle(await workflowIdOf(stack.sql, id));
-  const place = await deliveryTarget(stack.sql, id);
-  if (place === null) throw new Error('no delivery');
-  const dispatcher = createDispatcher(stack.client, stack.taskQueue, stack.policy);
-  /** Where the workflow's next step was put after it was last told something. */
-  const queueAfter = async (tell: () => Promise<void>) => {
-    let before = 0;
-    // A step under way would be followed by one on the same worker.
-    await stack.until('the workflow to be at rest', async () => {
-      const known = before;
-      before = (await handle.fetchHistory()).events?.length ?? 0;
-      await sleep(1_000);
-      return known === before;
-    });
-    await tell();
-    return await stack.until('its next step', async () => {
-      const events = (await handle.fetchHistory()).events?.slice(before) ?? [];
-      const told = events.findIndex((event) => event.workflowExecutionSignaledEventAttributes);
-      const step = events.slice(told).find((event) => event.workflowTaskScheduledEventAttributes);
-      return told < 0 ? undefined : step?.workflowTaskScheduledEventAttributes?.taskQueue?.name;
-    });
-  };
-  expect(await queueAfter(() => dispatcher.signalWebhookChanged(place))).not.toBe(stack.taskQueue);
-  expect(await queueAfter(() => dispatcher.wakeDelivery(place))).toBe(stack.taskQueue);
-});

@@ -13,11 +13,10 @@ export const relayWork = ['deliveries', 'webhooks', 'releases', 'recoveries', 'r
 /** A kind of such work. */
 export type RelayWork = (typeof relayWork)[number];
 
-/** The work that a notification names. One from an older release names none: it may mean any. */
+/** The work that a notification names. */
 export function workNamed(payload: string): readonly RelayWork[] {
   const names = payload.split(' ');
-  const named = relayWork.filter((work) => names.includes(work));
-  return named.length > 0 ? named : relayWork;
+  return relayWork.filter((work) => names.includes(work));
 }
 
 /** The channel on which relays hear whose imports are under way: ids of e-shops, each at most twice per second and process. */

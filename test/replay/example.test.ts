@@ -1,0 +1,32 @@
+/**
+ * The worked example of docs/changing-workflows.md: what a replay says of histories from before and after a change, with
+ * and without `patched()`.
+ */
+import { readFileSync } from 'node:fs';
+import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
+import { beforeAll, expect, test } from 'vitest';
+import { breakOf } from '../../src/replay/breaks.ts';
+import { startReplayer } from '../../src/replay/replayer.ts';
+import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
+import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
+
+beforeAll(() => silenceTemporalLogs());
+
+const before = './histories/delivered-at-first.json';
+const after = './example/after.json';
+
+test.each([
+  [before, './example/without-patch.ts', 'activity attemptDelivery', 'activity readDelivery'],
+  [before, './example/with-patch.ts', undefined, undefined],
+  [after, './example/with-patch.ts', undefined, undefined],
+  [after, '../../workflows/index.ts', "patched('read-first')", 'nothing'],
+])('%s, replayed by %s: the history has %s, the code does %s', async (file, workflows, expected, found) => {
+  const history = historyFromJSON(JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8')));
+  const replayer = startReplayer(await buildWorkflowBundle(new URL(workflows, import.meta.url)));
+  try {
+    const broken = await breakOf(replayer, 'example', history);
+    expect([broken?.expected, broken?.found]).toEqual([expected, found]);
+  } finally {
+    await replayer.close();
+  }
+});
