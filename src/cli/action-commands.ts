@@ -7,7 +7,7 @@ import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
-import { bulkOptions, bulkSchema, isNamed } from './bulk-options.ts';
+import { bulkOptions, bulkSchema } from './bulk-options.ts';
 import { account } from './options.ts';
 
 const verbs: readonly {
@@ -84,7 +84,7 @@ export function addActions(command: Command, { env, print }: CommandContext): vo
           dryRun,
           ...filter
         } = checked(optionsSchema, given);
-        const bulk = isNamed(filter);
+        const bulk = Object.values(filter).some((value) => value !== undefined);
         if (ids.length > 0 === bulk) {
           throw new UserError(
             `Give ids of deliveries, or options such as --webhook that select them${bulk ? ', but not both' : ''}.`,

@@ -34,16 +34,3 @@ export const bulkSchema = v.object({
   dryRun: v.optional(v.literal(true)),
 });
 export type BulkOptions = Omit<v.InferOutput<typeof bulkSchema>, 'dryRun'>;
-
-export function isNamed({
-  eshop,
-  webhook,
-  receiver,
-  type,
-  order,
-  state,
-  since,
-  until,
-}: BulkOptions): boolean {
-  return [eshop, webhook, receiver, type, order, state, since, until].some((each) => each !== undefined);
-}

@@ -11,15 +11,8 @@ export type Fields = Readonly<Record<string, string | undefined>>;
 
 export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', active: 'true' };
 
-export function fieldsOf({
-  url,
-  webhookType,
-  method,
-  payloadVersion,
-  description,
-  active,
-  parameters,
-}: WebhookRecord): Fields {
+export function fieldsOf(webhook: WebhookRecord): Fields {
+  const { url, webhookType, method, payloadVersion, description, active, parameters } = webhook;
   return {
     url,
     webhookType,
@@ -31,15 +24,8 @@ export function fieldsOf({
   };
 }
 
-export function inputOf({
-  url,
-  webhookType,
-  method,
-  payloadVersion,
-  description,
-  active,
-  withPackingLists,
-}: Fields): object {
+export function inputOf(fields: Fields): object {
+  const { url, webhookType, method, payloadVersion, description, active, withPackingLists } = fields;
   return {
     url: (url ?? '').trim(),
     webhookType,
