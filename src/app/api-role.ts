@@ -14,7 +14,6 @@ import type { Keys } from '../secrets/keys.ts';
 import type { Traces } from '../traces/traces.ts';
 import { createApplication } from './application.ts';
 
-/** What the API role receives. */
 export interface ApiOptions {
   readonly config: Config;
   readonly databaseUrl: string;
@@ -28,14 +27,12 @@ export interface ApiOptions {
   readonly metrics: Metrics;
   /** null: they are off. */
   readonly traces: Traces | null;
-  /** See the console. */
   readonly requestAction: RequestAction | null;
   readonly temporal: TemporalLinks | null;
   readonly log: Logger;
 }
 
 /**
- * Starts serving.
  * @param shutdown receives what stops it
  * @throws UserError when the port is taken, or a data file cannot be used
  * @returns the address: `http://host:port`

@@ -1,6 +1,6 @@
 /**
- * One session of the worker role: the relay, the reconciler and the Temporal workers on one connection, until that fails or the
- * session is ended.
+ * One session of the worker role: relay, reconciler and Temporal workers on one connection, until it fails or is
+ * ended.
  */
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
@@ -45,7 +45,6 @@ export interface Timings extends MailTimes {
   readonly reconcileGraceMs?: number;
 }
 
-/** What sessions are configured with. */
 export interface SessionOptions {
   readonly sql: Pool;
   readonly temporal: TemporalTarget;
@@ -67,7 +66,6 @@ export interface SessionOptions {
   readonly timings?: Timings;
 }
 
-/** What a session receives; whatever outlives it is given. */
 export interface SessionDeps extends SessionOptions {
   readonly traces: Traces;
   readonly workflowBundle: WorkflowBundleOption;
@@ -97,18 +95,18 @@ export const MAX_ATTEMPTS_AT_ONCE = 200;
 /** Waybill's own steps under way at once: short, on a database with ten connections. */
 const MAX_STEPS_AT_ONCE = 40;
 /**
- * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt. All of them fit
- * in a heap of 512 MB (docs/decisions/0021).
+ * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt.
+ * All fit in a heap of 512 MB (docs/decisions/0021).
  */
 const MAX_CACHED_WORKFLOWS = 1_000;
 /**
- * How long a workflow waits for the worker that last had it, in milliseconds. The default of 10 s would delay an
+ * How long a workflow waits for the worker that last had it, in milliseconds: the default of 10 s would delay an
  * activation by as much after a worker died; much less would cost replays under load.
  */
 const STICKY_TIMEOUT_MS = 3_000;
 /**
  * Heartbeats leave at most this often, in milliseconds: three in the time after which a worker counts as dead. The
- * SDK's own rule, four fifths of that time, would leave room for none to be late.
+ * SDK's default, four fifths of it, would leave room for none to be late.
  */
 const HEARTBEAT_THROTTLE_MS = 1_500;
 /** How the worker of deliveries is set. The benchmark's floor takes the same. */
@@ -246,7 +244,6 @@ export async function runSession(
   }
 }
 
-/** Resolves once the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

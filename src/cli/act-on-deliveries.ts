@@ -8,7 +8,6 @@ import type { SteeringAction } from '../domain/steering.ts';
 import { UserError } from '../lib/user-error.ts';
 import { withDatabase } from './open-database.ts';
 
-/** What is asked, of whom, and why. */
 export interface Request {
   readonly action: SteeringAction;
   readonly ids: readonly string[];
@@ -16,7 +15,6 @@ export interface Request {
   readonly reason: string;
 }
 
-/** What came of it for one delivery. */
 export interface Answer {
   readonly deliveryId: string;
   readonly done: boolean;

@@ -6,9 +6,9 @@ import { LONGEST_NAME, LONGEST_REASON, type SteeringAction } from '../domain/ste
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { account } from './account.ts';
 import { type Answer, actOnDeliveries } from './act-on-deliveries.ts';
 import { bulkOptions, bulkSchema, isNamed } from './bulk-options.ts';
+import { account } from './options.ts';
 
 const verbs: readonly {
   readonly verb: string;
@@ -65,7 +65,6 @@ To redeliver one that has ended, use retry with its id; to redeliver many, use w
 
 Exit code: 0 done, 1 could not be done, 2 some were refused.`;
 
-/** Adds the four. */
 export function addActions(command: Command, { env, print }: CommandContext): void {
   for (const { verb, action, description } of verbs) {
     const part = command.command(verb).description(description).argument('[ids...]', 'of deliveries');

@@ -1,6 +1,4 @@
-/**
- * Batch operations on deliveries: begun, watched, canceled. They run in Temporal, and need nobody who watches.
- */
+/** Batch operations on deliveries: begun, watched, canceled. They run in Temporal, and need nobody who watches. */
 import { randomUUID } from 'node:crypto';
 import { createProgress } from '../../demo/progress.ts';
 import type { Settings } from '../config/variables.ts';
@@ -15,13 +13,11 @@ import { pause, untilInterrupted } from './interruption.ts';
 import { withDatabase } from './open-database.ts';
 import { withTemporal } from './open-temporal.ts';
 
-/** Where the command writes. */
 interface Output {
   readonly print: CommandContext['print'];
   readonly json: boolean;
 }
 
-/** What is asked of all that a filter finds. */
 export interface BulkRequest {
   readonly action: SteeringAction;
   readonly filter: BulkOptions;
@@ -69,7 +65,6 @@ async function queryOf(settings: Settings, taskQueue: string, filter: BulkOption
   });
 }
 
-/** Shows how far a job comes, until it ends. */
 async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<void> {
   const progress = createProgress(json);
   const goesOn = `Job ${jobId} continues on its own. To follow it: waybill deliveries jobs show ${jobId}`;
@@ -91,7 +86,6 @@ async function watch(bulk: BulkActions, jobId: string, { print, json }: Output):
   if (status.state === 'failed') throw new UserError(`It was stopped: ${status.reason}.`, INCOMPLETE);
 }
 
-/** Asks it of all that are found. */
 export async function actOnAll(
   settings: Settings,
   { action, filter, order, dryRun }: BulkRequest,
@@ -117,7 +111,6 @@ export async function actOnAll(
   });
 }
 
-/** Shows a job that was begun, until it ends. */
 export async function showJob(settings: Settings, jobId: string, output: Output): Promise<void> {
   await withTemporal(settings, async (client) => {
     const bulk = createBulkActions(client, IDENTITY);

@@ -19,15 +19,13 @@ import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
 import { control } from './control-recovery.ts';
 import { pause } from './interruption.ts';
-import { instanceOf, withDatabase } from './open-database.ts';
+import { instanceOf, uiUrlOf, withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 import { formatTime } from './policy-table.ts';
-import { askTemporal, problemOf, readStorage, readWork } from './read-status.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import type { TemporalStatus } from './status.ts';
-import { needsOf } from './status.ts';
-import { databaseRows, flowRows, temporalRows } from './status-table.ts';
-import { uiUrlOf } from './temporal-ui.ts';
+import { askTemporal, needsOf, problemOf, readStorage, readWork } from './status.ts';
+import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Of one operator, who looks at a few pages. */
 const CONNECTIONS = 4;

@@ -7,13 +7,10 @@ import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { UserError } from '../lib/user-error.ts';
 import { version } from '../lib/version.ts';
 import { withDatabase } from './open-database.ts';
+import { noSuchWebhook } from './options.ts';
 import { ownParts } from './own-parts.ts';
-import { noSuchWebhook } from './webhook-option.ts';
 
-/**
- * Makes it.
- * @throws UserError where there is no such webhook, or its secret cannot be opened
- */
+/** @throws UserError where there is no such webhook, or its secret cannot be opened */
 export async function sendTestTo(
   env: Readonly<Record<string, string | undefined>>,
   id: number,

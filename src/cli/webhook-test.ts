@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { webhookNumber } from './options.ts';
 
 /** Exit codes beside 0 and that of a mistake. */
 const FAILED = 2;
@@ -28,7 +28,6 @@ function transcript({ request, response, durationMs }: TestDeliveryResult): stri
   return [...sent, '', ...came].join('\n');
 }
 
-/** Adds it. */
 export function addTest(command: Command, { env, print }: CommandContext): void {
   command
     .command('test')

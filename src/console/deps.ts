@@ -8,7 +8,6 @@ import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
 import type { OperatorDeps } from './operator/deps.ts';
 
-/** A request as a receiver gets it. */
 export interface SignedRequest {
   readonly method: 'POST' | 'GET';
   readonly url: string;
@@ -17,7 +16,6 @@ export interface SignedRequest {
   readonly body: string | null;
 }
 
-/** The request of a delivery, signed now. */
 export type SignAgain = (asked: {
   readonly deliveryId: string;
   readonly number: number;
@@ -59,13 +57,13 @@ export interface Authenticated {
 export interface Authenticator {
   /** What every request passes first. */
   readonly guard?: MiddlewareHandler<ConsoleEnv>;
-  /** What nobody has to be let in for. */
+  /** Needs no authentication. */
   readonly routes: Hono<ConsoleEnv>;
   /** What the cookie of a request says. */
   sessionOf(c: Context<ConsoleEnv>): string | undefined;
   /**
-   * Whose session it is; null where it is nobody's any more.
-   * @param seen a person asked for something, not a page for itself
+   * Whose session it is; null where it is over.
+   * @param seen a person asked, not a page that refreshes itself
    */
   authenticate(id: string, seen: boolean): Promise<Authenticated | null>;
   /** Answers who is not let in. */
@@ -103,7 +101,6 @@ export interface Viewer extends SignedIn {
   readonly csrf: string;
 }
 
-/** The type parameter of the console's Hono instances. */
 export interface ConsoleEnv {
   Bindings: ApiEnv['Bindings'];
   Variables: {

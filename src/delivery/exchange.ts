@@ -1,8 +1,6 @@
 /**
- * One request and its answer.
- *
- * Success is any 2xx, settled when status line and headers have arrived: what the body does afterwards changes
- * nothing. Redirects are failures. The whole attempt is bounded in time, the answer in size.
+ * One request and its answer. Success is any 2xx, settled by status line and headers whatever the body does; redirects are failures. The
+ * attempt is bounded in time, the answer in size.
  */
 import { type Agent, type Dispatcher, errors } from 'undici';
 import { EXCERPT_BYTES, safeExcerpt } from './excerpt.ts';
@@ -54,7 +52,6 @@ const BODY_BYTES = 16 * 1024;
 const BODY_GRACE_MS = 2_000;
 /** The most informational responses accepted before the answer; each costs us more than it costs the receiver. */
 const MOST_INFORMATIONAL = 10;
-/** What every exchange of a sender has in common. */
 export interface ExchangeSettings {
   readonly agent: Agent;
   readonly timeoutMs: number;
@@ -63,10 +60,7 @@ export interface ExchangeSettings {
   readonly isInternal: (error: unknown) => Promise<boolean>;
 }
 
-/**
- * Makes one attempt.
- * @throws DOMException `AbortError` when `signal` aborts before an answer has arrived
- */
+/** @throws DOMException `AbortError` when `signal` aborts before an answer has arrived */
 export function exchange(
   { agent, timeoutMs, connectTimeoutMs, version, isInternal }: ExchangeSettings,
   request: AttemptRequest,

@@ -2,7 +2,6 @@
 import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
 import { serviceSignature, standardSignature } from './signature.ts';
 
-/** One attempt as the caller knows it. */
 export interface AttemptRequest {
   /** Whose webhook it is: connections and lookups of one e-shop never wait for another's. */
   readonly eshopId: number;
@@ -37,7 +36,6 @@ export interface WireRequest extends RequestTarget {
 }
 
 /**
- * Signs and assembles one attempt.
  * @param at the moment of signing
  * @param version Waybill's own, for `User-Agent`
  * @throws TypeError when the URL is not absolute

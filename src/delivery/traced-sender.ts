@@ -4,7 +4,6 @@ import type { AttemptResult } from './exchange.ts';
 import type { AttemptRequest } from './request.ts';
 import type { Sender } from './sender.ts';
 
-/** Sends as this sender does. */
 export function tracedSender(sender: Sender, traces: Traces): Sender {
   if (traces === untraced) return sender;
   return {

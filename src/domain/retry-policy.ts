@@ -1,7 +1,4 @@
-/**
- * The retry policy: one value, made here, recorded in each delivery workflow's input, shown by `waybill policy`
- * and by the table of docs/guides/retries.md (docs/interface.md, D6).
- */
+/** The retry policy: one value, recorded in each delivery workflow's input (docs/interface.md, D6). */
 
 /** How a delivery is tried. All times in milliseconds. */
 export interface RetryPolicy {
@@ -26,15 +23,11 @@ export const defaultRetryPolicy: RetryPolicy = {
   attemptTimeoutMs: 15_000,
 };
 
-/** The most attempts of one delivery: the first and its retries. */
 export function maxAttempts(policy: RetryPolicy): number {
   return 1 + policy.maxRetries;
 }
 
-/**
- * The wait after the attempt of this number, in milliseconds, never longer than the window.
- * @param attempt 1 for the first attempt
- */
+/** The wait after the attempt of this number, in milliseconds, never longer than the window. */
 export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
   return Math.min(
     Math.round(policy.initialIntervalMs * policy.coefficient ** (attempt - 1)),
@@ -71,10 +64,9 @@ export type NextAttempt =
   | { readonly at: null; readonly internal: boolean };
 
 /**
- * When the attempt after a failed one is due. The retries are spent when the last one was made, or when the next wait
- * of the policy would not fit the window. A `Retry-After` lengthens the wait, but never past the window. Time that
- * outages took is taken from the waits, not from the number of attempts: the waits left are shortened in
- * proportion to what is left of the window, though never below the policy's first wait.
+ * When the attempt after a failed one is due. A `Retry-After` lengthens the wait, but never past the window. Time
+ * lost to outages is taken from the waits, not from the number of attempts: they shrink in proportion to what is
+ * left of the window, though never below the policy's first wait.
  */
 export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
   const { number, now, windowEndsAt, retryAfterMs, lateMs } = failed;

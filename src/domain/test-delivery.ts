@@ -1,11 +1,7 @@
-/**
- * One request with a sample, to see whether a receiver works (docs/interface.md, W13): what goes into it and what comes
- * out of it.
- */
+/** One request with a sample, to see whether a receiver works (docs/interface.md, W13). */
 import type { EventType } from './event-types.ts';
 import type { WebhookForm } from './webhook.ts';
 
-/** A webhook with its sealed secrets, active or not. */
 export interface WebhookWithSecrets extends WebhookForm {
   readonly eshopId: number;
   readonly webhookId: number;
@@ -21,7 +17,6 @@ export interface WebhookWithSecrets extends WebhookForm {
 /** The outcome of a test delivery. `inconclusive`: the service itself failed, which says nothing about the receiver. */
 export const testOutcomes = ['success', 'failure', 'gone', 'inconclusive'] as const;
 
-/** What was sent and what came back. */
 export interface TestDeliveryResult {
   readonly request: {
     readonly method: 'POST' | 'GET';

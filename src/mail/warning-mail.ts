@@ -4,7 +4,6 @@ import type { Mail } from './mail.ts';
 import { type MailBlock, mailOf } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
-/** What the mail tells. */
 export interface Warning {
   /** Of the warning: a UUID, which makes the Message-ID. */
   readonly id: string;
@@ -25,10 +24,7 @@ export interface Warning {
   readonly email: string;
 }
 
-/**
- * The mail that a webhook will be deactivated.
- * @param publicUrl where the API is; null: not known
- */
+/** @param publicUrl where the API is; null: not known */
 export function warningMail(warning: Warning, publicUrl: string | null): Mail {
   const { id, webhookId, webhookType, email } = warning;
   return mailOf(

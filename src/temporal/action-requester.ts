@@ -13,7 +13,7 @@ type RequestAction = (
 ) => Promise<SteeringAnswer>;
 
 /**
- * Makes the function; Temporal is connected to when it is first used, since most processes never are asked.
+ * Connects to Temporal when it is first used: most processes never are asked.
  * @param address `host:port` of the Temporal server
  */
 export function createActionRequester(

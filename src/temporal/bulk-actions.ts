@@ -1,6 +1,6 @@
 /**
- * What operators ask of many deliveries at once: a batch operation of Temporal signals each workflow that a query finds. It runs in
- * the server, whoever watches it.
+ * Operator actions on many deliveries: a batch operation of Temporal signals each workflow that a query finds. It
+ * runs in the server, whoever watches it.
  */
 import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -48,7 +48,6 @@ export function bulkQuery(taskQueue: string, filter: BulkFilter): string {
   return conditions.join(' AND ');
 }
 
-/** How far a batch operation has come. */
 export interface BulkStatus {
   readonly jobId: string;
   readonly state: 'running' | 'completed' | 'failed';
@@ -61,7 +60,6 @@ export interface BulkStatus {
   readonly failed: number;
 }
 
-/** Batch operations of a namespace. */
 export interface BulkActions {
   /** How many a query finds. */
   count(query: string): Promise<number>;

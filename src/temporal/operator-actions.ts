@@ -1,6 +1,6 @@
 /**
- * What operators ask of deliveries from outside Temporal: through the update of the delivery's workflow, and where it has none
- * yet, through the database, which its workflow will ask.
+ * Operator actions from outside Temporal: through the update of the delivery's workflow or, where it has none yet,
+ * through the database.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -21,7 +21,6 @@ import { SOMEBODY, type SteeringAction } from '../domain/steering.ts';
 import { UserError } from '../lib/user-error.ts';
 import { signalWorkflow } from './signal.ts';
 
-/** What operator actions need. */
 export interface OperatorActionsDeps {
   readonly client: Client;
   readonly sql: Pool;
@@ -31,7 +30,6 @@ export interface OperatorActionsDeps {
   readonly answerMs?: number;
 }
 
-/** What an operator may ask of deliveries, named by their ids. */
 export interface OperatorActions
   extends Readonly<Record<SteeringAction, (deliveryId: string, order: SteeringOrder) => Promise<string>>> {}
 

@@ -14,12 +14,11 @@ import { isRefusal } from './refusal.ts';
 /** Whether a batch makes first attempts of what has just happened, or of what is delivered again. */
 export type BatchUrgency = Extract<Urgency, 'fresh' | 'recovery'>;
 
-/** Starts batches. */
 export interface BatchStarter {
   /**
    * Starts a batch.
    * @param deliveries those known to belong to it, for the operator's view; the database knows all
-   * @param urgency of what recoveries created: behind everything that is fresh
+   * @param urgency `recovery`: behind everything fresh
    * @returns false where it was started before, also where it has ended since
    */
   startBatch(
@@ -28,7 +27,7 @@ export interface BatchStarter {
     urgency: BatchUrgency,
   ): Promise<boolean>;
   /**
-   * Starts a batch again that has ended by itself: it holds something all the same.
+   * Starts a batch again that has ended by itself and holds something all the same.
    * @returns false where it runs already
    */
   restartBatch(batchId: string, deliveries: readonly ClaimedDelivery[]): Promise<boolean>;

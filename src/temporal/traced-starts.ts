@@ -19,7 +19,7 @@ function handOver(workflow: string, attributes: NewSpan['attributes']): Omit<New
   };
 }
 
-/** Starts as this dispatcher does; what comes from no trace gets none. */
+/** Without a trace of its own a delivery gets none. */
 export function tracedDispatcher<D extends Dispatcher & HandedBackStarter & RecoveredStarter>(
   dispatcher: D,
   traces: Traces,

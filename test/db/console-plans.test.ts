@@ -1,11 +1,11 @@
 /** What the console reads beside the API costs the same whatever is stored: no table is read whole. */
 import { expect, test } from 'vitest';
-import type { Planner } from '../../bench/lists/plan.ts';
-import { seedLists } from '../../bench/lists/seed.ts';
 import { IN_ORDER, MOST_LOOKED_AT, selectSpeed, selectSteps } from '../../src/db/console/delivery-counts.ts';
 import { selectLastAccepted } from '../../src/db/console/health.ts';
 import { selectNewest } from '../../src/db/console/records.ts';
 import type { Pool } from '../../src/db/pool.ts';
+import type { Planner } from '../support/lists/plan.ts';
+import { seedLists } from '../support/lists/seed.ts';
 import { exaggerate, ROWS, unhurried } from '../support/plans.ts';
 
 /** An attempt of each delivery, and as many records of some kinds. */

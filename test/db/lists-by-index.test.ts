@@ -1,8 +1,5 @@
 /** The lists of events and deliveries read what they show, and not what is stored. */
 import { expect, test } from 'vitest';
-import type { Planner } from '../../bench/lists/plan.ts';
-import { directions, listQueries } from '../../bench/lists/queries.ts';
-import { type Seeded, seedLists } from '../../bench/lists/seed.ts';
 import { listEvents, selectDeliveriesOf } from '../../src/db/event-log.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { selectCountOfLost } from '../../src/db/recoveries/lost-events.ts';
@@ -14,6 +11,9 @@ import {
 } from '../../src/db/webhooks/all-deliveries.ts';
 import { deliveryStates } from '../../src/domain/delivery-state.ts';
 import { idAt } from '../../src/domain/id-time.ts';
+import type { Planner } from '../support/lists/plan.ts';
+import { directions, listQueries } from '../support/lists/queries.ts';
+import { type Seeded, seedLists } from '../support/lists/seed.ts';
 import { exaggerate, ROWS, unhurried } from '../support/plans.ts';
 
 test.each([

@@ -30,6 +30,7 @@ const run = promisify(execFile);
 /** Builds the program into `dist/` as `npm run build` does, but for the type check. */
 async function build(): Promise<void> {
   const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  await run('npm', ['run', '--silent', 'receiver:generate'], { cwd });
   await run('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { cwd });
   await run('npm', ['run', '--silent', 'build:rest'], { cwd });
 }

@@ -1,7 +1,8 @@
 /** Databases whose plans are looked at: few rows, of which the planner believes that they are many. */
-import { createPlanner, type Looking, type Planner } from '../../bench/lists/plan.ts';
+
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { createTestDatabase } from './database.ts';
+import { createPlanner, type Looking, type Planner } from './lists/plan.ts';
 
 /** Deliveries that are seeded. */
 export const ROWS = 20_000;

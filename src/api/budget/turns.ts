@@ -4,20 +4,17 @@ import { createCounts } from './counts.ts';
 /** Whose work it is: an e-shop's number, or an address. */
 export type TurnKey = number | string;
 
-/** Runs work when its turn comes. */
 export interface Turns {
-  /** @param key whose work it is; those that wait are served one after the other, each in the order it came */
+  /** Those that wait are served by key in turn, and within a key in order. */
   run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
 }
 
-/** How much runs at the same time. */
 export interface TurnLimits {
   readonly total: number;
   /** Of one key; none beyond `total` when left out. */
   readonly perKey?: number;
 }
 
-/** Makes the turns. */
 export function createTurns({ total, perKey = total }: TurnLimits): Turns {
   /** Those that wait, by key; the order of the keys is the order of their turns. */
   const waiting = new Map<TurnKey, (() => void)[]>();

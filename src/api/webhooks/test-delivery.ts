@@ -1,6 +1,4 @@
-/**
- * A test delivery: one request with a sample, answered with what came back (docs/interface.md, W13).
- */
+/** A test delivery: one request with a sample, answered with what came back (docs/interface.md, W13). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
@@ -19,12 +17,10 @@ export const TEST_PATH = '/v21/webhooks/:id/test';
 
 /** Tests under way at once: each may wait for its receiver for as long as an attempt may last. */
 const TESTS_AT_ONCE = { total: 50, perKey: 8 };
-/** How long a test waits for its turn, in milliseconds. */
 const TEST_QUEUE_TIMEOUT_MS = 15_000;
 
 const headers = v.record(v.string(), v.string());
 
-/** What a test answers. */
 export const TestResult = v.pipe(
   v.object({
     request: v.pipe(
@@ -87,10 +83,7 @@ export const TestResult = v.pipe(
   v.metadata({ ref: 'TestResult' }),
 );
 
-/**
- * The endpoint.
- * @param turn of the budget: for what uses the database
- */
+/** @param turn of the budget: for what uses the database */
 export function webhookTestRoutes(
   { sql, sendTest }: Pick<ApiDeps, 'sql' | 'sendTest'>,
   turn: Turns['run'],

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The deliveries of all e-shops of somebody, to be found by what operators ask, and asked something of together.
- */
+/** The deliveries of all e-shops of somebody, to be found and acted on together. */
 import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
 import { LONGEST_REASON } from '../../domain/steering.ts';
@@ -23,7 +21,6 @@ const FORM = 'act-on-chosen';
 /** Before the id of a delivery that is chosen. */
 export const CHOSEN = 'chosen-';
 
-/** What came of asking something of a delivery. */
 export interface Asked {
   readonly deliveryId: string;
   readonly accepted: boolean;
@@ -106,7 +103,7 @@ export function GiveUpAllPage({
   );
 }
 
-/** Makes the page. @param most what the list is cut at */
+/** @param most where the list is cut */
 export function AllDeliveriesPage(props: {
   viewer: Viewer;
   asked: Query;

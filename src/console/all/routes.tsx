@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages about all e-shops of somebody: of a user of the warehouse, or of an operator.
- */
+/** The pages about all e-shops of a user of the warehouse, or of an operator. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { eshopOf } from '../../db/console/eshops.ts';
@@ -21,9 +19,7 @@ import { AllPage, isTroubled } from './overview.tsx';
 import { scopeOf } from './scope.ts';
 import { AllWebhooksPage } from './webhooks.tsx';
 
-/** The most rows of a list. */
 const MAX_ROWS = 100;
-/** The most webhooks that are looked at. */
 const MOST_WEBHOOKS = 10_000;
 
 const orNone = <Schema extends v.GenericSchema>(schema: Schema) =>
@@ -64,7 +60,6 @@ const severalOnly: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   await next();
 };
 
-/** The routes below `/all`. */
 export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   app.use(ALL, severalOnly);

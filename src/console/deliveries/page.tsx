@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * One delivery: its story, what is sent, and what can be done.
- */
+/** One delivery: its story, its request, and what can be done. */
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { LONGEST_REASON } from '../../domain/steering.ts';
@@ -77,7 +75,6 @@ function Reason() {
   );
 }
 
-/** Asks before a delivery is given up. */
 export function GiveUpPage({ viewer, delivery }: { viewer: Viewer; delivery: Shown }) {
   const { id, webhookType, entityId, webhookId } = delivery;
   return (
@@ -132,7 +129,7 @@ function Sent({ request }: { request: SignedRequest }) {
   );
 }
 
-/** Makes the page. @param request null where its event is no longer kept */
+/** @param request null where its event is no longer kept */
 export function DeliveryPage(props: {
   viewer: Viewer;
   delivery: Shown;

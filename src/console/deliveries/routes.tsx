@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages of deliveries, and what can be asked of one.
- */
+/** The pages of deliveries, and operators' actions on one. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
@@ -27,7 +25,6 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ['redelivered', 'Redelivered. This is the new delivery.'],
 ]);
 
-/** The routes below `/deliveries`. */
 export function deliveryRoutes({ sql, signAgain, requestAction, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   type Asking = Context<ConsoleEnv>;

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * One webhook: how it is doing, what it did last, and what can be done.
- */
+/** One webhook: how it is doing, what it did last, and what can be done. */
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
@@ -17,7 +15,6 @@ import { Ago, Time } from '../times.tsx';
 import { Health, Trouble } from './health.tsx';
 import { TestResultCard } from './test-result.tsx';
 
-/** What the page shows. */
 export interface WebhookPageProps {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
@@ -128,7 +125,6 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
   );
 }
 
-/** Makes the page. */
 export function WebhookPage(props: WebhookPageProps) {
   const { viewer, webhook, accepted, deliveries, recoveries, secret, testResult, notice, refused } = props;
   const { id, url, webhookType, active, method, payloadVersion, parameters, description, registeredAt } =

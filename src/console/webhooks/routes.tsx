@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages of webhooks, and what can be asked of one.
- */
+/** The pages of webhooks, and actions on one. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
@@ -49,7 +47,6 @@ function lostSince({ incident, lastDeactivation }: WebhookRecord, windowMs: numb
 
 type Extra = Pick<WebhookPageProps, 'secret' | 'testResult' | 'notice' | 'refused'>;
 
-/** The routes below `/webhooks`. */
 export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   type Asking = Context<ConsoleEnv>;

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * A test of a webhook: what was sent and what came back, side by side.
- */
+/** A test of a webhook: request and response, side by side. */
 import type * as v from 'valibot';
 import type { TestResult } from '../../api/webhooks/test-delivery.ts';
 import { Badge, Code, pretty } from '../parts.tsx';
@@ -15,7 +13,6 @@ function lines(headers: Readonly<Record<string, string>>): string {
     .join('\n');
 }
 
-/** The result. */
 export function TestResultCard({ result }: { result: v.InferOutput<typeof TestResult> }) {
   const { request, response, outcome, durationMs, error } = result;
   return (

@@ -1,4 +1,3 @@
-/** A webhook with its sealed secrets. */
 import type { WebhookWithSecrets } from '../../domain/test-delivery.ts';
 import type { Sql } from '../pool.ts';
 import { formColumns } from './columns.ts';

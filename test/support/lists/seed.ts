@@ -2,11 +2,11 @@
  * A month of events and deliveries as a warehouse has them: forty e-shops, of which one makes a third of everything; three
  * hundred webhooks of all kinds, some inactive, some deleted, some once of another type.
  */
-import type { Pool } from '../../src/db/pool.ts';
-import { makeWeek } from '../../src/db/retention/partitions.ts';
-import { eventTypeNames } from '../../src/domain/event-types.ts';
-import type { OperatorAction } from '../../src/domain/steering.ts';
-import { WEEK_MS, weekOf, weeksBetween } from '../../src/domain/weeks.ts';
+import type { Pool } from '../../../src/db/pool.ts';
+import { makeWeek } from '../../../src/db/retention/partitions.ts';
+import { eventTypeNames } from '../../../src/domain/event-types.ts';
+import type { OperatorAction } from '../../../src/domain/steering.ts';
+import { WEEK_MS, weekOf, weeksBetween } from '../../../src/domain/weeks.ts';
 
 const ESHOPS = 40;
 const WEBHOOKS = 300;

@@ -1,6 +1,6 @@
 /** How Postgres answers a query: by which indexes, how many rows it looks at, and how many it sorts. */
 import postgres from 'postgres';
-import type { Pool } from '../../src/db/pool.ts';
+import type { Pool } from '../../../src/db/pool.ts';
 
 /** A plan as Postgres logs it. */
 interface PlanNode {

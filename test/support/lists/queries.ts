@@ -1,29 +1,19 @@
 /**
- * Every filter that `GET /deliveries` and `GET /events` know, and every combination of them, from both ends: what they answer
- * with, and the queries for it.
+ * Every filter that `GET /deliveries` and `GET /events` know, and every combination of them, from both ends: the queries that they
+ * take.
  */
 import type postgres from 'postgres';
-import { readList } from '../../src/api/cursor.ts';
-import { missingEvents, withOutcomes } from '../../src/api/event-outcomes.ts';
-import { pageOf } from '../../src/api/pagination.ts';
-import {
-  countEvents,
-  type EventFilter,
-  listEvents,
-  selectCountOfEvents,
-  selectEvents,
-} from '../../src/db/event-log.ts';
-import type { Slice } from '../../src/db/id-range.ts';
-import type { Pool } from '../../src/db/pool.ts';
+import { pageOf } from '../../../src/api/pagination.ts';
+import { type EventFilter, selectCountOfEvents, selectEvents } from '../../../src/db/event-log.ts';
+import type { Slice } from '../../../src/db/id-range.ts';
+import type { Pool } from '../../../src/db/pool.ts';
 import {
   type AllDeliveriesFilter,
-  countAllDeliveries,
-  listAllDeliveries,
   selectAllDeliveries,
   selectCountOfAll,
-} from '../../src/db/webhooks/all-deliveries.ts';
-import { deliveryStates } from '../../src/domain/delivery-state.ts';
-import { idAt } from '../../src/domain/id-time.ts';
+} from '../../../src/db/webhooks/all-deliveries.ts';
+import { deliveryStates } from '../../../src/domain/delivery-state.ts';
+import { idAt } from '../../../src/domain/id-time.ts';
 import type { Seeded } from './seed.ts';
 
 /** What is read of a list: the first page, the last one that there is of a long list, what follows a cursor. */
@@ -37,8 +27,6 @@ export interface ListQuery {
   readonly list: string;
   /** The names of its filters, each with its value where there are several kinds of values. */
   readonly filters: readonly string[];
-  /** Answers as the API does. @returns how many rows were shown */
-  answer(direction: Direction): Promise<number>;
   /** The queries that the answer takes, not sent yet. */
   queries(direction: Direction): readonly postgres.Fragment[];
 }
@@ -117,13 +105,6 @@ function deliveriesQuery(
   return {
     list: 'deliveries',
     filters,
-    async answer(direction) {
-      const { rows } = await readList(sql, ASKED[direction], {
-        list: (part) => listAllDeliveries(sql, eshopId, filter, part),
-        count: () => countAllDeliveries(sql, eshopId, filter),
-      });
-      return rows.length;
-    },
     queries: (direction) => [
       selectAllDeliveries(sql, eshopId, filter, sliceOf(direction)),
       ...(direction !== 'cursor' ? [selectCountOfAll(sql, eshopId, filter)] : []),
@@ -135,15 +116,6 @@ function eventsQuery(sql: Pool, eshopId: number, filters: readonly string[], fil
   return {
     list: 'events',
     filters,
-    async answer(direction) {
-      const { rows } = await readList(sql, ASKED[direction], {
-        list: (part) => listEvents(sql, eshopId, filter, part),
-        count: () => countEvents(sql, eshopId, filter),
-      });
-      if (direction === 'newest') await missingEvents(sql, eshopId, filter, rows.length);
-      await withOutcomes(sql, eshopId, rows);
-      return rows.length;
-    },
     queries: (direction) => [
       selectEvents(sql, eshopId, filter, sliceOf(direction)),
       ...(direction !== 'cursor' ? [selectCountOfEvents(sql, eshopId, filter)] : []),
