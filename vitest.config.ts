@@ -9,13 +9,16 @@ const tests = (names: string) => `test/${names}.test.ts`;
 const SYSTEM = [
   tests('{documentation,faults}/**/*'),
   tests('e2e/**/!(main-job)'),
-  tests('cli/{console,listen,loads,output,top,which-program}'),
+  tests('cli/{act-on-deliveries,console,listen,loads,output,top,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
-  tests('contract/{generated-client,openapi-lint}'),
+  tests('contract/openapi-lint'),
   tests('db/lists-by-index'),
   tests('receiver/{package,postgres-store,recipe-servers,recipes,shown}'),
+  tests('unit/{guide-code,temporal-binary}'),
   tests('workflow/embedded-temporal'),
 ];
+/** Likewise, for `.ci/nightly` alone. */
+const NIGHTLY = [tests('contract/generated-client')];
 const UNIT = [tests('unit/**/*')];
 
 /** No test is to fail because its machine is busy: these end what hangs. */
@@ -37,17 +40,24 @@ export default defineConfig({
     maxWorkers: Math.max(5, Math.ceil(availableParallelism() / 2)),
     sequence: { sequencer: LongestFirst },
     projects: [
-      { test: { name: 'unit', ...patient, ...sharing, include: UNIT } },
+      { test: { name: 'unit', ...patient, ...sharing, include: UNIT, exclude: SYSTEM } },
       {
         test: {
           name: 'served',
           ...served,
           ...sharing,
           include: [tests('**/*')],
-          exclude: [...UNIT, ...SYSTEM],
+          exclude: [...UNIT, ...SYSTEM, ...NIGHTLY],
         },
       },
-      { test: { name: 'system', ...served, testTimeout: 900_000, include: SYSTEM } },
+      {
+        test: {
+          name: 'system',
+          ...served,
+          testTimeout: 900_000,
+          include: process.env.NIGHTLY === undefined ? SYSTEM : [...SYSTEM, ...NIGHTLY],
+        },
+      },
     ],
   },
 });

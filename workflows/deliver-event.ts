@@ -48,7 +48,7 @@ const STALE_MS = 2_000;
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEventResult> {
   const view = createOperatorView(input);
   const own = ownSteps<DeliveryActivities>();
-  const mail = ownSteps<DeliveryActivities>(mailOptions);
+  const mail = ownSteps<DeliveryActivities>(mailOptions(input));
   const endings = createEndings({ input, own, mail, view });
   let changes = 0;
   setHandler(webhookChanged, () => {

@@ -7,9 +7,10 @@ import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts'
 import type { EventType } from '../src/domain/event-types.ts';
 import type { OperatorAction } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
+import type { MailTimes } from './delivery-options.ts';
 
 /** Input of `deliverEvent`. */
-export interface DeliverEventInput {
+export interface DeliverEventInput extends MailTimes {
   /** UUIDv7 text. */
   readonly deliveryId: string;
   readonly eshopId: number;

@@ -22,7 +22,7 @@ const ENDS: Readonly<Record<WarningResult['outcome'], string>> = {
 
 /** Sends it, once. */
 export async function warnOfDeactivation(input: WarningInput): Promise<WarningResult> {
-  const { mailWarning } = ownSteps<WarningActivities>(mailOptions);
+  const { mailWarning } = ownSteps<WarningActivities>(mailOptions(input));
   const result = await mailWarning(input.warningId);
   setCurrentDetails(`**${warningTitle(input)}**\n\n${ENDS[result.outcome]}`);
   return result;

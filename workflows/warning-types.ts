@@ -1,7 +1,9 @@
 /** What the workflow of a warning and its activity exchange: identifiers. */
 
+import type { MailTimes } from './delivery-options.ts';
+
 /** Input of `warnOfDeactivation`. What it says is read when it is mailed. */
-export interface WarningInput {
+export interface WarningInput extends MailTimes {
   readonly warningId: string;
   readonly webhookId: number;
 }

@@ -7,6 +7,7 @@ import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
+import type { MailTimes } from '../../workflows/delivery-options.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
 import type { BatchRooms, Rooms } from '../attempt/rooms.ts';
 import type { Slots } from '../attempt/slots.ts';
@@ -36,6 +37,14 @@ import { connectionOptions, type TemporalTarget } from '../temporal/target.ts';
 import { tracedBatches, tracedDispatcher } from '../temporal/traced-starts.ts';
 import type { Traces } from '../traces/traces.ts';
 
+/** Times that nobody configures. */
+export interface Timings extends MailTimes {
+  /** Between two looks of the reconciler at what is late or was ended in Temporal, in milliseconds; default 5 s. */
+  readonly reconcileIntervalMs?: number;
+  /** How late a record may be before the reconciler looks after it, in milliseconds; default 5 s beyond an attempt. */
+  readonly reconcileGraceMs?: number;
+}
+
 export interface SessionOptions {
   readonly sql: Pool;
   readonly temporal: TemporalTarget;
@@ -54,7 +63,7 @@ export interface SessionOptions {
     readonly scheduled: boolean;
   };
   /** Tests shorten these. */
-  readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
+  readonly timings?: Timings;
 }
 
 export interface SessionDeps extends SessionOptions {
@@ -119,6 +128,11 @@ export async function runSession(
   deps: SessionDeps,
   { until, onReady, onSetBack }: SessionTerms,
 ): Promise<void> {
+  const {
+    reconcileIntervalMs = RECONCILE_INTERVAL_MS,
+    reconcileGraceMs = deps.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
+    ...mailTimes
+  } = deps.timings ?? {};
   const { temporal, retention, log, traces, rooms, batchRooms, slots, watch } = deps;
   const connection = await NativeConnection.connect(connectionOptions(temporal));
   const client = new Client({ connection, namespace: temporal.namespace });
@@ -129,7 +143,10 @@ export async function runSession(
   try {
     await registerSearchAttributes(connection, temporal.namespace, log);
     if (retention.scheduled) await scheduleRetention(client, temporal.taskQueue, log);
-    const dispatcher = tracedDispatcher(createDispatcher(client, temporal.taskQueue, deps.policy), traces);
+    const dispatcher = tracedDispatcher(
+      createDispatcher(client, temporal.taskQueue, deps.policy, mailTimes),
+      traces,
+    );
     const starter = tracedBatches(
       createBatchStarter(client, { taskQueue: temporal.taskQueue, policy: deps.policy }),
       traces,
@@ -184,10 +201,8 @@ export async function runSession(
       watch,
       counts: deps.repaired,
       onSetBack,
-      ...(deps.reconciling ?? {
-        intervalMs: RECONCILE_INTERVAL_MS,
-        graceMs: deps.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
-      }),
+      intervalMs: reconcileIntervalMs,
+      graceMs: reconcileGraceMs,
     });
     reconciler = checking;
     relay = startRelay({
@@ -196,7 +211,7 @@ export async function runSession(
       handedBack: dispatcher,
       recovered: dispatcher,
       recoveries,
-      warnings: createWarningStarter(client, temporal.taskQueue),
+      warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),
       warningTerms: warningTimes(deps.policy),
       firstWaitMs: deps.policy.initialIntervalMs,
       starter,

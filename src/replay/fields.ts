@@ -97,6 +97,7 @@ const fields: Readonly<Record<Field, true>> = {
   exhausted: true,
   failed: true,
   firstWaitMs: true,
+  mailHeartbeatMs: true,
   maxAttempts: true,
   forgotten: true,
   found: true,

@@ -9,6 +9,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowOptions
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
+import type { MailTimes } from '../../workflows/delivery-options.ts';
 import {
   attemptFailedSignal,
   type DeliverEventInput,
@@ -99,6 +100,7 @@ export function createDispatcher(
   client: Client,
   taskQueue: string,
   policy: RetryPolicy,
+  mailTimes: MailTimes = {},
 ): Dispatcher &
   Omit<Restarter, keyof BatchStarter | keyof RecoveryStarter> &
   HandedBackStarter &
@@ -127,6 +129,7 @@ export function createDispatcher(
       // More attempts than the policy of today allows: none is left, which is for the workflow to find.
       policy: attemptsMade < maxAttempts(policy) ? policy : { ...policy, maxRetries: attemptsMade },
       ...(lastFailure === undefined ? {} : { lastFailure }),
+      ...mailTimes,
     };
     const startWith = (host: string | null) =>
       client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>

@@ -26,19 +26,25 @@ export interface OperatorActionsDeps {
   readonly sql: Pool;
   /** As configured; a delivery with a workflow has its own. */
   readonly policy: RetryPolicy;
+  /** How long a worker may take to answer, in milliseconds; default 10 s. */
+  readonly answerMs?: number;
 }
 
 export interface OperatorActions
   extends Readonly<Record<ActionName, (deliveryId: string, order: ActionRequest) => Promise<string>>> {}
 
-/** How long a worker may take to answer, in milliseconds. */
 const ANSWER_MS = 10_000;
 
 /**
  * Each resolves to a sentence that says what follows.
  * @returns what throws a UserError with a sentence where it is refused, there is no such delivery, or nobody answers
  */
-export function createOperatorActions({ client, sql, policy }: OperatorActionsDeps): OperatorActions {
+export function createOperatorActions({
+  client,
+  sql,
+  policy,
+  answerMs = ANSWER_MS,
+}: OperatorActionsDeps): OperatorActions {
   async function request(action: ActionName, deliveryId: string, order: ActionRequest): Promise<string> {
     const before = await workflowOf(deliveryId);
     const answered = await throughWorkflow(action, before, order);
@@ -67,7 +73,7 @@ export function createOperatorActions({ client, sql, policy }: OperatorActionsDe
     order: ActionRequest,
   ): Promise<string | null> {
     try {
-      return await client.withDeadline(Date.now() + ANSWER_MS, () =>
+      return await client.withDeadline(Date.now() + answerMs, () =>
         client.workflow
           .getHandle(workflowId)
           .executeUpdate<string, [ActionRequest]>(action, { args: [order] }),
@@ -82,7 +88,7 @@ export function createOperatorActions({ client, sql, policy }: OperatorActionsDe
       }
       if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcServiceError(error)) {
         throw new UserError(
-          `No worker answered within ${ANSWER_MS / 1_000} seconds. Is one running? What was asked may still be done.`,
+          `No worker answered within ${answerMs / 1_000} seconds. Is one running? What was asked may still be done.`,
         );
       }
       throw error;

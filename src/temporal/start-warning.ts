@@ -1,6 +1,7 @@
 /** Starts the workflows that warn of deactivations. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { MailTimes } from '../../workflows/delivery-options.ts';
 import { priorityOf } from '../../workflows/priorities.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { warnOfDeactivation } from '../../workflows/warn-of-deactivation.ts';
@@ -13,10 +14,14 @@ export interface WarningStarter {
   startWarning(warning: UnsentWarning): Promise<void>;
 }
 
-export function createWarningStarter(client: Client, taskQueue: string): WarningStarter {
+export function createWarningStarter(
+  client: Client,
+  taskQueue: string,
+  mailTimes: MailTimes = {},
+): WarningStarter {
   return {
     async startWarning({ id, eshopId, webhookId, webhookType }) {
-      const input: WarningInput = { warningId: id, webhookId };
+      const input: WarningInput = { warningId: id, webhookId, ...mailTimes };
       await client.withDeadline(Date.now() + CALL_DEADLINE_MS, () =>
         client.workflow.start<typeof warnOfDeactivation>('warnOfDeactivation', {
           workflowId: warningWorkflowId(id),

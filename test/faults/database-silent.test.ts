@@ -5,7 +5,6 @@ import { createInstallation, type Installation } from '../support/installation.t
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { until } from '../support/until.ts';
 
 let installation: Installation;
 let proxy: TcpProxy;
@@ -28,7 +27,7 @@ function start(env: Record<string, string> = {}): Promise<Program> {
   return startProgram({ ...installation.env, DATABASE_URL: url.href, ...env });
 }
 
-it('goes on by itself when the link is back, and stops in time while it is silent', async () => {
+it('stops in time while it is silent, and says that not all is well', async () => {
   const receiver = await createReceiver();
   try {
     program = await start({ SHUTDOWN_GRACE: '4s' });
@@ -41,13 +40,6 @@ it('goes on by itself when the link is back, and stops in time while it is silen
     });
     await client.createOrder('before');
     await receiver.waitFor(1);
-
-    proxy.silence();
-    // The relay polls: its connections are all found to be silent, and are given up.
-    await until('a query given up', async () => program?.output().includes('DatabaseSilent') === true);
-    proxy.pass();
-    await until('an accepted order', async () => (await client.createOrder('after')).statusCode === 200);
-    await receiver.waitFor(2);
 
     proxy.silence();
     // It neither hangs nor pretends that all went well.

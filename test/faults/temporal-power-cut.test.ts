@@ -44,7 +44,7 @@ test('what happened in those moments is not repeated, and what was accepted in t
       windowMs: 3_600_000,
       attemptTimeoutMs: 20_000,
     },
-    reconciling: { intervalMs: 200, graceMs: 1_000 },
+    timings: { reconcileIntervalMs: 200, reconcileGraceMs: 1_000 },
   });
   cleanups.push(() => stack.stop());
   const inFlight = await receiverAnd(stack, 'CREATE_ORDER', 200);
@@ -106,7 +106,7 @@ async function setBackUnderALivingWorker(noticed: boolean) {
       windowMs: 3_600_000,
       attemptTimeoutMs: 2_000,
     },
-    reconciling: { intervalMs: noticed ? 200 : 5_000, graceMs: 1_000 },
+    timings: { reconcileIntervalMs: noticed ? 200 : 5_000, reconcileGraceMs: 1_000 },
   });
   cleanups.push(() => stack.stop());
   const failing = await receiverAnd(stack, 'UPDATE_ORDER', 503);

@@ -25,7 +25,7 @@ test('a delivery and a pre-order whose time is far away have their workflows aga
   const stack = await startDeliveryStack('replaced', {
     temporalAddress: address,
     policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },
-    reconciling: { intervalMs: 200, graceMs: 60_000 },
+    timings: { reconcileIntervalMs: 200, reconcileGraceMs: 60_000 },
   });
   cleanups.push(() => stack.stop());
   const receiver = await createReceiver({ status: 503 });

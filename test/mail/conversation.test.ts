@@ -52,7 +52,7 @@ function event() {
 }
 
 test('a conversation ends before the activity that mails would be repeated', () => {
-  const { startToCloseTimeout } = mailOptions;
+  const { startToCloseTimeout } = mailOptions({});
 
   // Room to read the deactivation before, and to record the mail after.
   expect(conversationLimits.wholeMs + 20_000).toBeLessThanOrEqual(Number(startToCloseTimeout));

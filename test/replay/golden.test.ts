@@ -117,7 +117,7 @@ function flat(options: ActivityOptions): Record<string, unknown> {
 }
 
 function optionsToday({ type, input }: Recorded, delivery: DeliverEventInput): ActivityOptions {
-  if (type === 'mailDeactivation' || type === 'mailWarning') return mailOptions;
+  if (type === 'mailDeactivation' || type === 'mailWarning') return mailOptions({});
   if (type === 'attemptBatch') return batchOptions({ policy: delivery.policy, claimed: 1 });
   if (type === 'retain') return retentionOptions;
   if (type === 'testWebhook') return webhookTestOptions;

@@ -10,6 +10,7 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import pino from 'pino';
 import { inject } from 'vitest';
 import { type RunningWorker, startWorker } from '../../src/app/worker-role.ts';
+import type { Timings } from '../../src/app/worker-session.ts';
 import type { BatchRooms, Rooms } from '../../src/attempt/rooms.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
@@ -93,8 +94,7 @@ export interface StackOptions {
   readonly attemptsAtOnce?: number;
   readonly rooms?: Rooms;
   readonly batchRooms?: BatchRooms;
-  /** How often the worker's reconciler looks, and how late a record may be. */
-  readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
+  readonly timings?: Timings;
 }
 
 /** So that every test can be run in each setting: `FIRST_ATTEMPTS=batch npx vitest run test/workflow`. */
@@ -104,6 +104,8 @@ function firstAttemptsOfRun(): FirstAttempts {
 
 /** What a worker has that is not the stack's. */
 export interface OtherWorker {
+  /** Where it reaches Temporal. */
+  readonly temporalAddress?: string;
   readonly policy?: Partial<RetryPolicy>;
   readonly workflowBundle?: WorkflowBundleOption;
 }
@@ -176,7 +178,11 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
       senders.push(real);
       return await startWorker({
         sql,
-        temporal: { address: options.workerTemporalAddress ?? address, namespace: 'default', taskQueue },
+        temporal: {
+          address: other.temporalAddress ?? options.workerTemporalAddress ?? address,
+          namespace: 'default',
+          taskQueue,
+        },
         policy: { ...policy, ...other.policy },
         firstAttempts: options.firstAttempts ?? firstAttemptsOfRun(),
         keys,
@@ -192,7 +198,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
         ...(options.attemptsAtOnce === undefined ? {} : { attemptsAtOnce: options.attemptsAtOnce }),
         ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
         ...(options.batchRooms === undefined ? {} : { batchRooms: options.batchRooms }),
-        ...(options.reconciling === undefined ? {} : { reconciling: options.reconciling }),
+        ...(options.timings === undefined ? {} : { timings: options.timings }),
         workflowBundle: other.workflowBundle ?? builtWorkflows,
       });
     },

@@ -1,21 +1,33 @@
-/** The window of a delivery, which a test does not wait for. */
+/** The window of a delivery and its waits, which a test does not wait for. */
+import type { PendingQuery, Row } from 'postgres';
+import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 
-/**
- * Moves what lies behind a delivery that was attempted, and what is planned for it, so that its window ends then.
- * @param ms from now; negative: it has ended
- */
-export async function endWindowIn(
-  { sql, policy }: Pick<DeliveryStack, 'sql' | 'policy'>,
-  id: string,
-  ms: number,
-): Promise<void> {
+/** Moves what lies behind a delivery that was attempted, and what is planned for it. @param by an interval */
+async function move({ sql }: Pick<DeliveryStack, 'sql'>, id: string, by: PendingQuery<Row[]>): Promise<void> {
   await sql`
-    with shift as (
-      select now() + ${ms - policy.windowMs}::float8 * interval '1 ms' - window_started_at as by, webhook_id
-      from deliveries where id = ${id}),
+    with shift as (select ${by} as by, webhook_id from deliveries where id = ${id}),
     webhook as (update webhooks w set generation_at = generation_at + by from shift where w.id = shift.webhook_id)
     update deliveries d set window_started_at = window_started_at + by, last_attempt_at = last_attempt_at + by,
       next_attempt_at = next_attempt_at + by
     from shift where d.id = ${id}`;
+}
+
+/**
+ * Lets the window of a delivery that was attempted end then.
+ * @param ms from now; negative: it has ended
+ */
+export async function endWindowIn(
+  stack: Pick<DeliveryStack, 'sql' | 'policy'>,
+  id: string,
+  ms: number,
+): Promise<void> {
+  const { sql, policy } = stack;
+  await move(stack, id, sql`now() + ${ms - policy.windowMs}::float8 * interval '1 ms' - window_started_at`);
+}
+
+/** Lets the time pass until the next attempt of a delivery is due. */
+export async function skipWait(stack: DeliveryStack, id: string): Promise<void> {
+  await move(stack, id, stack.sql`now() - next_attempt_at`);
+  await stack.workflow(id).signal(webhookChangedSignal);
 }

@@ -262,7 +262,7 @@ test('two workers share a backlog: every delivery once', async () => {
 });
 
 describe('a batch whose workflow', () => {
-  const reconciling = { intervalMs: 300, graceMs: 500 };
+  const timings = { reconcileIntervalMs: 300, reconcileGraceMs: 500 };
   /** A batch whose one request waits for its answer. */
   async function hanging(stack: DeliveryStack) {
     let release = () => {};
@@ -281,7 +281,7 @@ describe('a batch whose workflow', () => {
 
   test('was terminated by an operator: what it has not delivered goes on in workflows of their own', async () => {
     // The request that hangs does not end by itself.
-    const stack = await start({ reconciling, policy: { attemptTimeoutMs: 240_000 } });
+    const stack = await start({ timings, policy: { attemptTimeoutMs: 240_000 } });
     const { id, receiver, release, batch } = await hanging(stack);
     await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
     await stack.until('a second request', async () => receiver.requests.length > 1);
@@ -321,7 +321,7 @@ describe('a batch whose workflow', () => {
     // So long that the relay comes first, which takes up again what nobody holds any more.
     const stack = await start({
       worker: false,
-      reconciling: { intervalMs: 600_000, graceMs: 300_000 },
+      timings: { reconcileIntervalMs: 600_000, reconcileGraceMs: 300_000 },
       policy: { attemptTimeoutMs: 240_000 },
     });
     const { ids, receiver, release, batch } = await full(stack, 40);
@@ -351,7 +351,7 @@ describe('a batch whose workflow', () => {
   });
 
   test('is gone from Temporal: it is started again', async () => {
-    const stack = await start({ worker: false, reconciling });
+    const stack = await start({ worker: false, timings });
     const receiver = await startReceiver();
     await stack.createWebhook(receiver.url);
     const id = await stack.fireOne('10001');

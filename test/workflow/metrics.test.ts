@@ -16,7 +16,7 @@ beforeAll(async () => {
   receiver = await createReceiver();
   stack = await startDeliveryStack('metrics', {
     policy: { maxRetries: 2 },
-    reconciling: { intervalMs: 200, graceMs: 1_000 },
+    timings: { reconcileIntervalMs: 200, reconcileGraceMs: 1_000 },
     mailer: {
       async send() {
         const error = mailErrors.shift();

@@ -1,11 +1,11 @@
 /** Our own outages are not the receiver's failures: they use up no attempt and deactivate no webhook. */
 import { afterEach, expect, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
-import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
+import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { beginAttempt, recordAttempt } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
-import { endWindowIn } from '../support/windows.ts';
+import { endWindowIn, skipWait } from '../support/windows.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -56,11 +56,11 @@ test('attempts interrupted before their result was recorded are made again under
 });
 
 test('away for longer than the window: what was never tried is delivered', async () => {
-  const stack = await start('away-untried', { policy: { windowMs: 1_500 }, worker: false });
+  const stack = await start('away-untried', { policy: { windowMs: 100 }, worker: false });
   const receiver = await receiverOf({ status: 200 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10041');
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  await new Promise((resolve) => setTimeout(resolve, 200));
   await stack.startWorker();
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
@@ -208,20 +208,28 @@ test('a secret that cannot be decrypted: the delivery expires with an alarm, and
 });
 
 test('time that we were away shortens the waits that are left, not the 21 attempts', async () => {
-  // Made beforehand: it takes long on a busy machine, and the time that will be left is short.
-  const workflowBundle = await buildWorkflowBundle();
-  const windowMs = 90_000;
-  const stack = await start('away-shortened', {
-    policy: { initialIntervalMs: 125, coefficient: 1.25, windowMs, attemptTimeoutMs: 2_000 },
-  });
+  // Waits of a minute to more than an hour, five hours and a half in all.
+  const policy = { initialIntervalMs: 60_000, coefficient: 1.25, windowMs: 36_000_000 };
+  const stack = await start('away-shortened', { policy });
   const receiver = await receiverOf({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10046');
-  await stack.until('the twelfth attempt', async () => (await stack.delivery(id)).attemptsMade >= 12);
+  const attempted = (number: number) =>
+    stack.until(`attempt ${number}`, async () => (await stack.delivery(id)).attemptsMade === number);
+  await attempted(1);
+  for (let made = 1; made < 12; made += 1) {
+    await skipWait(stack, id);
+    await attempted(made + 1);
+  }
   await stack.stopWorker();
-  // Whoever comes back finds 30 s left of the window, with a plan that goes on for 37 s: so long were we away.
-  await endWindowIn(stack, id, 30_000);
-  await stack.startWorker({ workflowBundle });
+  // An hour is left, and the plan goes on for five.
+  await endWindowIn(stack, id, 3_600_000);
+  await stack.startWorker();
+  await stack.workflow(id).signal(webhookChangedSignal);
+  for (let made = 13; made < 21; made += 1) {
+    await attempted(made);
+    await skipWait(stack, id);
+  }
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'failed', attemptsMade: 21 });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });

@@ -25,7 +25,7 @@ async function unmailed(name: string) {
   const stack = await startDeliveryStack(name, {
     mailer,
     policy: { maxRetries: 0 },
-    reconciling: { intervalMs: 300, graceMs: 1_000 },
+    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
   });
   cleanups.push(() => stack.stop());
   const receiver = await createReceiver({ status: 503 });

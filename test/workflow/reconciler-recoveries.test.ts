@@ -14,7 +14,9 @@ afterEach(async () => {
 
 /** A worker that looks often, and a paused recovery with a running workflow that waits. */
 async function pausedRecovery(name: string) {
-  const stack = await startDeliveryStack(name, { reconciling: { intervalMs: 300, graceMs: 500 } });
+  const stack = await startDeliveryStack(name, {
+    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 500 },
+  });
   cleanups.push(() => stack.stop());
   const receiver = await createReceiver();
   cleanups.push(() => receiver.close());

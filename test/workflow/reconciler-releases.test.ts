@@ -14,7 +14,9 @@ afterEach(async () => {
 
 /** A worker that looks often, and a pre-order with a running timer. */
 async function waitingPreOrder(name: string, waitMs: number): Promise<DeliveryStack> {
-  const stack = await startDeliveryStack(name, { reconciling: { intervalMs: 300, graceMs: 500 } });
+  const stack = await startDeliveryStack(name, {
+    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 500 },
+  });
   cleanups.push(() => stack.stop());
   await insertPreOrder(stack, 'P-1', new Date(Date.now() + waitMs));
   await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'P-1'));

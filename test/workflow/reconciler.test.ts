@@ -12,7 +12,7 @@ let stack: DeliveryStack;
 beforeAll(async () => {
   stack = await startDeliveryStack('reconciler', {
     policy: { initialIntervalMs: 600_000, windowMs: 3_600_000 },
-    reconciling: { intervalMs: 300, graceMs: 1_000 },
+    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
     worker: false,
   });
 });

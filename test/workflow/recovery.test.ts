@@ -1,5 +1,5 @@
 /** Recoveries on a real Temporal server: what a webhook did not get is delivered, once, whoever steers it from where. */
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
@@ -10,13 +10,23 @@ import { type Lost, loseEvents, loseMany, recoveredBy } from '../support/recover
 import { fireMany, relayTo } from '../support/relay.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
+let shared: DeliveryStack;
+beforeAll(async () => {
+  shared = await startDeliveryStack('recovery');
+});
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  await shared.retireWebhooks();
 });
+afterAll(() => shared?.stop());
 
-async function started(name: string, options: StackOptions = {}) {
-  const stack = await startDeliveryStack(name, options);
+async function ownStack(options: StackOptions): Promise<DeliveryStack> {
+  const stack = await startDeliveryStack('recovery', options);
   cleanups.push(() => stack.stop());
+  return stack;
+}
+
+async function subscribed(stack: DeliveryStack = shared) {
   const receiver = await createReceiver();
   cleanups.push(() => receiver.close());
   const { id: webhookId } = await stack.createWebhook(receiver.url);
@@ -65,7 +75,8 @@ const untilShown = (stack: DeliveryStack, recoveryId: string, state: string) =>
 test.each(['each', 'auto'] as const)(
   'FIRST_ATTEMPTS=%s: everything lost is delivered once, and the operator reads how far it is',
   async (firstAttempts) => {
-    const { stack, receiver, lost } = await started(`recovery-${firstAttempts}`, { firstAttempts });
+    const own = firstAttempts === 'auto' ? await ownStack({ firstAttempts }) : shared;
+    const { stack, receiver, lost } = await subscribed(own);
     await loseMany(lost, 45);
     const recoveryId = await begin(lost);
     await untilState(stack, recoveryId, 'completed');
@@ -91,7 +102,8 @@ test.each(['each', 'auto'] as const)(
 );
 
 test('what was missed while the webhook was inactive is delivered too', async () => {
-  const { stack, receiver, lost } = await started('recovery-missed');
+  // The other tests' events were missed by its webhook too.
+  const { stack, receiver, lost } = await subscribed(await ownStack({}));
   await stack.changeWebhook(lost.webhookId, { active: false });
   for (const entity of ['1', '2', '3']) expect(await stack.fire(entity)).toEqual([]);
   await stack.changeWebhook(lost.webhookId, { active: true });
@@ -103,7 +115,7 @@ test('what was missed while the webhook was inactive is delivered too', async ()
 });
 
 test('paused, resumed and canceled by the e-shop: the workflow follows', async () => {
-  const { stack, receiver, lost } = await started('recovery-control');
+  const { stack, receiver, lost } = await subscribed();
   // Who answers nothing takes no more than the first few.
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
@@ -123,7 +135,7 @@ test('paused, resumed and canceled by the e-shop: the workflow follows', async (
 });
 
 test("an operator's updates: with a reason that the e-shop reads, and refused where they make no sense", async () => {
-  const { stack, receiver, lost } = await started('recovery-updates');
+  const { stack, receiver, lost } = await subscribed();
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
   const recoveryId = await begin(lost);
@@ -147,7 +159,7 @@ test("an operator's updates: with a reason that the e-shop reads, and refused wh
 });
 
 test("canceled with Temporal's own button: it is canceled for the e-shop too", async () => {
-  const { stack, receiver, lost } = await started('recovery-canceled');
+  const { stack, receiver, lost } = await subscribed();
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
   const recoveryId = await begin(lost);
@@ -169,7 +181,7 @@ test("canceled with Temporal's own button: it is canceled for the e-shop too", a
 });
 
 test('its webhook deactivated: it waits, and goes on by itself after the activation; deleted: it ends', async () => {
-  const { stack, receiver, lost } = await started('recovery-webhook');
+  const { stack, receiver, lost } = await subscribed();
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
   const recoveryId = await begin(lost);
@@ -190,7 +202,7 @@ test('its webhook deactivated: it waits, and goes on by itself after the activat
 });
 
 test('a relay hands over nothing that is recovered while something fresh waits', async () => {
-  const { stack, lost } = await started('recovery-behind', { worker: false });
+  const { stack, lost } = await subscribed(await ownStack({ worker: false }));
   await loseMany(lost, 20);
   const recoveryId = await begin(lost);
   await stepRecovery(stack.sql, recoveryId);
@@ -204,7 +216,7 @@ test('a relay hands over nothing that is recovered while something fresh waits',
 });
 
 test('what was created before a pause waits as well, and what was created before a cancellation is still made', async () => {
-  const { stack, lost } = await started('recovery-queue', { worker: false });
+  const { stack, lost } = await subscribed(await ownStack({ worker: false }));
   await loseEvents(lost, 'failed', ['1', '2']);
   const recoveryId = await begin(lost);
   await stepRecovery(stack.sql, recoveryId);

@@ -14,7 +14,7 @@ const asks = { status: 503, headers: { 'retry-after': '600' } } as const;
 async function start(options: StackOptions = {}) {
   const stack = await startDeliveryStack('workflow-ids', {
     policy: { windowMs: 3_600_000 },
-    reconciling: { intervalMs: 300, graceMs: 1_000 },
+    timings: { reconcileIntervalMs: 300, reconcileGraceMs: 1_000 },
     ...options,
   });
   cleanups.push(() => stack.stop());

@@ -1,0 +1,79 @@
+/** Workers that die while they mail: the next one mails, never none, and twice only where the server had taken the mail. */
+import { afterEach, expect, inject, test } from 'vitest';
+import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { Mail, Mailer } from '../../src/mail/mail.ts';
+import { warningWorkflowId } from '../../workflows/warning-types.ts';
+import { startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver } from '../support/receiver.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+type Death = 'before the mail' | 'before the answer';
+
+/** Each mail meets the next death: nothing is heard any more of the worker that sends it. */
+async function dying(policy: Partial<RetryPolicy>, ...deaths: Death[]) {
+  const taken: Mail[] = [];
+  const links: TcpProxy[] = [];
+  const over = new AbortController();
+  let died = 0;
+  const mailer: Mailer = {
+    async send(mail) {
+      const death = deaths[died];
+      if (death !== 'before the mail') taken.push(mail);
+      if (death === undefined) return;
+      died += 1;
+      links.at(-1)?.refuse();
+      await new Promise((_resolve, reject) => over.signal.addEventListener('abort', reject));
+    },
+  };
+  // Long enough for a worker that lives, also on a busy machine.
+  const timings = { mailHeartbeatMs: 4_000 };
+  const stack = await startDeliveryStack('dead-while-mailing', { policy, mailer, timings, worker: false });
+  cleanups.push(() => stack.stop());
+  const [host = '', port] = inject('temporalAddress').split(':');
+  const startWorker = async () => {
+    const link = await startTcpProxy({ host, port: Number(port) });
+    links.push(link);
+    const worker = await stack.newWorker({ temporalAddress: link.host });
+    cleanups.push(async () => {
+      over.abort();
+      link.pass();
+      await worker.stop();
+      await link.close();
+    });
+  };
+  const receiver = await createReceiver({ status: 503 });
+  cleanups.push(() => receiver.close());
+  await startWorker();
+  const webhook = await stack.createWebhook(receiver.url);
+  const id = await stack.fireOne('10001');
+  for (const death of deaths.keys()) {
+    await stack.until(`death ${death + 1}`, async () => died > death);
+    await startWorker();
+  }
+  return { stack, webhook, id, taken };
+}
+
+test('between the compensation and its mail: exactly one', async () => {
+  const { stack, webhook, id, taken } = await dying({ maxRetries: 1 }, 'before the mail');
+  expect(await stack.untilClosed(id)).toBe('FAILED');
+  expect(await stack.webhook(webhook.id)).toMatchObject({ active: false });
+  expect(taken.map(({ subject }) => subject)).toEqual([expect.stringContaining('Webhook')]);
+});
+
+test('before a warning leaves, and once more when the server has taken it: two, which are one by their Message-ID', async () => {
+  const hour = 3_600_000;
+  // One wait of an hour: the first failed attempt is the last one before it would be too late to warn.
+  const policy = { initialIntervalMs: hour, maxRetries: 1, windowMs: 2 * hour };
+  const { stack, taken } = await dying(policy, 'before the mail', 'before the answer');
+  const [warning, ...others] = await stack.sql<{ id: string }[]>`select id from warnings`;
+  expect(others).toEqual([]);
+  expect(await stack.untilEnded(warningWorkflowId(warning?.id ?? ''))).toBe('COMPLETED');
+  const messageId = `<warning-${warning?.id}@waybill.local>`;
+  expect(taken.map((mail) => mail.messageId)).toEqual([messageId, messageId]);
+  expect(await stack.sql`select mailed_at from warnings`).toEqual([{ mailedAt: expect.any(Date) }]);
+});
