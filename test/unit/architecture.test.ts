@@ -83,7 +83,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     'workflows',
   ],
   mutants: ['bench', 'faults', 'src/lib'],
-  'src/api': ['src/db', 'src/domain', 'src/secrets', 'src/theme', 'src/traces'],
+  'src/api': ['src/concurrency', 'src/db', 'src/domain', 'src/secrets', 'src/theme', 'src/traces'],
   'src/app': [
     'activities',
     'src/api',

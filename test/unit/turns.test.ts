@@ -1,6 +1,6 @@
 /** Who is next: turns by e-shop, and slices of work between which everything else runs. */
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/api/budget/turns.ts';
+import { createTurns } from '../../src/concurrency/turns.ts';
 import { createSlices, SLICE_MS } from '../../src/api/import/slices.ts';
 
 /** Work that ends when it is told to. */

@@ -2,12 +2,12 @@
  * Lines of one import, written several to a transaction: what a transaction costs, and a statement, they share.
  */
 import postgres from 'postgres';
+import type { Turns } from '../../concurrency/turns.ts';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
 import { notifierOf } from '../../db/outbox/notify.ts';
 import type { Pool } from '../../db/pool.ts';
 import { Work } from '../../db/records/work.ts';
 import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
-import type { Turns } from '../budget/turns.ts';
 import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
 import type { Permit } from './still-allowed.ts';

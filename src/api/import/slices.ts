@@ -2,7 +2,7 @@
  * Work in slices, so that an import never blocks the process: after a few milliseconds everything else gets its
  * turn, and then the waiting imports of each e-shop in turn.
  */
-import { createTurns } from '../budget/turns.ts';
+import { createTurns } from '../../concurrency/turns.ts';
 
 /** How long work continues before something else may run, in milliseconds. */
 export const SLICE_MS = 10;

@@ -3,11 +3,11 @@
  */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import type { Turns } from '../../concurrency/turns.ts';
 import { findTriedWebhook } from '../../db/webhooks/tried.ts';
 import { trialOutcomes } from '../../domain/trial.ts';
 import { webhookMethods } from '../../domain/webhook.ts';
 import { createPlaces } from '../budget/places.ts';
-import type { Turns } from '../budget/turns.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';
