@@ -4,6 +4,7 @@
  * each of them still finds what the one before it has left.
  */
 import { type EventText, recordEvents } from '../outbox/events.ts';
+import { QUEUE, type Queue } from '../outbox/outbox.ts';
 import type { Transaction } from '../transaction.ts';
 import { StagedList } from './staged.ts';
 import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
@@ -25,15 +26,18 @@ export type StagedEvent = () => EventText;
 export class Work {
   readonly tx: Transaction;
   readonly eshopId: number;
+  readonly #queue: Queue;
   readonly #events = new StagedList<StagedEvent>();
   readonly #unchanged = new StagedList<UnchangedWrite>();
   readonly #parts: Part[] = [];
   #eventBytes = 0;
   #now: Date | undefined;
 
-  constructor(tx: Transaction, eshopId: number) {
+  /** @param queue the class in which the deliveries of its events wait */
+  constructor(tx: Transaction, eshopId: number, queue: Queue = QUEUE.fresh) {
     this.tx = tx;
     this.eshopId = eshopId;
+    this.#queue = queue;
   }
 
   /** The time by the database's clock at which the last lock was got. */
@@ -91,6 +95,7 @@ export class Work {
       this.tx,
       this.eshopId,
       this.#events.kept.map((event) => event()),
+      this.#queue,
     );
   }
 }
