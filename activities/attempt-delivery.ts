@@ -11,7 +11,6 @@ import type {
   AttemptVerdict,
 } from '../src/attempt/outcome.ts';
 import { OwnFault } from '../src/attempt/own-fault.ts';
-import { isReadable } from '../workflows/delivery-id.ts';
 import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
 import { ownWorkflowId } from './own-workflow.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
@@ -39,8 +38,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
     const expectedNumber = context.info.attempt === 1 ? null : counted;
     let outcome: AttemptOutcome;
     try {
-      const readableId = isReadable(ownWorkflowId());
-      const order = { deliveryId, readableId, policy, lastChance, expectedNumber };
+      const order = { deliveryId, policy, lastChance, expectedNumber };
       outcome = await withHeartbeat(context, (signal) => makeAttempt(deps, order, signal));
     } catch (error) {
       deps.watch.interrupted();

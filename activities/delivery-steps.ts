@@ -7,13 +7,11 @@ import { loadForAttempt } from '../src/db/webhooks/attempts.ts';
 import { compensate } from '../src/db/webhooks/compensation.ts';
 import * as deliveries from '../src/db/webhooks/deliveries.ts';
 import { steerDelivery } from '../src/db/webhooks/operator-actions.ts';
-import { isReadable } from '../workflows/delivery-id.ts';
 import type {
   CompensationResult,
   DeliveryActivities,
   ReadDeliveryInput,
 } from '../workflows/delivery-types.ts';
-import { ownWorkflowId } from './own-workflow.ts';
 
 /** What the steps receive. */
 export interface DeliveryStepsDeps {
@@ -32,10 +30,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
   async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
     const { deliveryId, windowMs, firstWaitMs = 0, maxAttempts = 0 } = input;
     const delivery = await loadForAttempt(deps.sql, deliveryId);
-    const situation = situationOf(delivery, { windowMs, firstWaitMs, maxAttempts });
-    if (!situation.open || delivery?.readableId === isReadable(ownWorkflowId())) return situation;
-    deps.log.info({ deliveryId, workflowId: ownWorkflowId() }, 'a second workflow of a delivery ends');
-    return { open: false, state: 'canceled', elsewhere: true };
+    return situationOf(delivery, { windowMs, firstWaitMs, maxAttempts });
   }
 
   return {

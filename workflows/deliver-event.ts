@@ -170,7 +170,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliverEve
         attempts(seen, made, windowEndsAt === null ? input.policy.windowMs : msUntil(windowEndsAt));
       switch (next.step) {
         case 'end':
-          return await endings.endedBefore(next.state, !situation.open && situation.elsewhere);
+          return await endings.endedBefore(next.state);
         case 'cancel':
           return await endings.cancel();
         case 'giveUp':

@@ -57,15 +57,14 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
   }
 
   /** Started again, or reset by an operator, after the delivery had ended: its outcome stays, and is shown again. */
-  async function endedBefore(state: FinalState, elsewhere = false): Promise<DeliverEventResult> {
+  async function endedBefore(state: FinalState): Promise<DeliverEventResult> {
     if (state === 'failed' && patched('ended-before')) return await compensateAgain();
     if (state === 'expired' && patched('ended-before')) {
       const why = 'Had already expired; nothing was sent.';
       view.ended(state, why);
       throw ended(`${deliveryTitle(input)}: ${why}`, 'DeliveryExpired');
     }
-    const what = elsewhere ? 'Another workflow makes this delivery' : `Had already ended as ${state}`;
-    view.ended(state, `${what}; nothing was sent.`);
+    view.ended(state, `Had already ended as ${state}; nothing was sent.`);
     return { state };
   }
 
@@ -110,8 +109,7 @@ export function createEndings({ input, own, mail, view }: EndingParts) {
     giveUp: (situation: DeliverySituation) => uncancellable(() => giveUp(situation)),
     expire: (alarm: boolean, situation: DeliverySituation) =>
       uncancellable(() => expire(alarm, whyExpired(situation, alarm))),
-    endedBefore: (state: FinalState, elsewhere?: boolean) =>
-      uncancellable(() => endedBefore(state, elsewhere)),
+    endedBefore: (state: FinalState) => uncancellable(() => endedBefore(state)),
     /** The attempts are used up, or the receiver is gone. */
     compensate: () => uncancellable(compensate),
   };

@@ -7,8 +7,6 @@ export interface NamedDelivery {
   readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
-  /** False: it was handed over by a release that knew the short form only. */
-  readonly readableId: boolean;
 }
 
 const PREFIX = 'delivery/';
@@ -17,32 +15,15 @@ const LONGEST = 255;
 
 /**
  * `delivery/<webhook id>/<type>/<entity id>/<delivery id>`, the entity id percent-encoded, and cut where it is too long: the
- * delivery id behind it tells one from the other. In its short form `delivery/<delivery id>`.
+ * delivery id behind it tells one from the other.
  */
-export function deliveryWorkflowId({
-  id,
-  webhookId,
-  eventType,
-  entityId,
-  readableId,
-}: NamedDelivery): string {
-  if (!readableId) return shortWorkflowId(id);
+export function deliveryWorkflowId({ id, webhookId, eventType, entityId }: NamedDelivery): string {
   const head = `${PREFIX}${webhookId}/${eventType}/`;
   const tail = `/${id}`;
   return `${head}${encoded(entityId, LONGEST - head.length - tail.length)}${tail}`;
 }
 
-/** `delivery/<delivery id>` */
-export function shortWorkflowId(deliveryId: string): string {
-  return `${PREFIX}${deliveryId}`;
-}
-
-/** Whether the id of a delivery's workflow is in the readable form. */
-export function isReadable(workflowId: string): boolean {
-  return workflowId.slice(PREFIX.length).includes('/');
-}
-
-/** The id of the delivery whose workflow this is, in either form; null where it is no delivery's. */
+/** The id of the delivery whose workflow this is; null where it is no delivery's. */
 export function deliveryIdOf(workflowId: string): string | null {
   return workflowId.startsWith(PREFIX) ? workflowId.slice(workflowId.lastIndexOf('/') + 1) : null;
 }

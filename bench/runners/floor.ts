@@ -54,7 +54,6 @@ async function startOne(): Promise<void> {
     webhookId: 1,
     eventType: 'CREATE_ORDER',
     entityId: 'bench-10001',
-    readableId: true,
     receiverHost: null,
   });
 }

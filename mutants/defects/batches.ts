@@ -11,21 +11,6 @@ const ENDED_BY_AN_OPERATOR =
 
 export const batchDefects: readonly Defect[] = [
   {
-    name: 'second-workflow-attempts-too',
-    file: ATTEMPTS,
-    text: 'coalesce(d.readable_id, false) = $',
-    replacement: `\${by.readableId}::boolean = $`,
-    noticed: 'During an upgrade a delivery that relays of both releases have started is sent twice.',
-    caughtBy: [
-      {
-        file: 'test/db/readable-ids.test.ts',
-        tests: [
-          'a delivery that is claimed for a readable id is attempted by that workflow, and by none with the short id',
-        ],
-      },
-    ],
-  },
-  {
     name: 'batch-begins-whoever-holds-it',
     file: ATTEMPTS,
     text: 'sql`d.batch_id is not distinct from ',

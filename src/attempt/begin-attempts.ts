@@ -7,12 +7,8 @@ import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
-import {
-  type Beginner,
-  type BegunAttempt,
-  beginAttempts,
-  type DeliveryForAttempt,
-} from '../db/webhooks/attempts.ts';
+import { type BegunAttempt, beginAttempts, type DeliveryForAttempt } from '../db/webhooks/attempts.ts';
+import type { BatchRun } from '../db/webhooks/batches.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
 import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';
@@ -59,13 +55,13 @@ export interface Beginnings {
 
 /**
  * Decides about each delivery, prepares the requests, and allocates the numbers of those that may leave in one statement.
- * @param by the batch that holds the deliveries, or the workflow of one
+ * @param batch the one that holds the deliveries; null: the workflow of one
  */
 export async function begin(
   { sql, keys, traces }: Pick<AttemptDeps, 'sql' | 'keys' | 'traces'>,
   deliveries: readonly DeliveryForAttempt[],
   terms: AttemptTerms,
-  by: Beginner & { readonly span?: OpenSpan },
+  batch: (BatchRun & { readonly span?: OpenSpan }) | null,
   prepareWith: Prepare = (delivery, number) => prepare(keys, delivery, number),
 ): Promise<Beginnings> {
   const refused: { delivery: DeliveryForAttempt; reason: Refusal }[] = [];
@@ -92,7 +88,7 @@ export async function begin(
     number,
     generation,
   }));
-  const begun = await beginAttempts(sql, wanted, by);
+  const begun = await beginAttempts(sql, wanted, batch);
   const ready: ReadyAttempt[] = [];
   const outdated: DeliveryForAttempt[] = [];
   for (const { delivery, number, request } of prepared) {
@@ -102,7 +98,7 @@ export async function begin(
       continue;
     }
     const clock = clockFrom(one.startedAt);
-    const span = beginAttemptSpan(traces, delivery, number, by.span);
+    const span = beginAttemptSpan(traces, delivery, number, batch?.span);
     ready.push({ delivery, number, begun: one, clock, request: { ...request, at: one.startedAt }, span });
   }
   return { ready, refused, unprepared, outdated };

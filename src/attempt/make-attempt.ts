@@ -26,8 +26,6 @@ export async function makeAttempt(
   const { sql } = deps;
   const delivery = await loadForAttempt(sql, order.deliveryId);
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
-  // Another workflow makes it: this one is to look, and to end.
-  if (delivery.readableId !== order.readableId) return refused(delivery, 'closed');
   const refusal = refusalOf(delivery, order);
   if (refusal !== null) return await refuse(sql, delivery, order, refusal);
   const permit = await deps.limits.acquire(delivery, signal);
@@ -88,11 +86,11 @@ async function beginOne(
   order: AttemptOrder,
   read: DeliveryForAttempt,
 ): Promise<Beginnings | undefined> {
-  const beginnings = await begin(deps, [read], order, order);
+  const beginnings = await begin(deps, [read], order, null);
   if (beginnings.outdated.length === 0) return beginnings;
   // Its webhook changed in between.
   const now = await loadForAttempt(deps.sql, order.deliveryId);
-  return now === undefined ? undefined : await begin(deps, [now], order, order);
+  return now === undefined ? undefined : await begin(deps, [now], order, null);
 }
 
 async function refuse(

@@ -16,8 +16,6 @@ export interface AttemptTerms {
 /** Which attempt is to be made. */
 export interface AttemptOrder extends AttemptTerms {
   readonly deliveryId: string;
-  /** Whether the workflow that asks has a readable id. */
-  readonly readableId: boolean;
 }
 
 /**

@@ -20,12 +20,7 @@ export type SpentReason =
 
 /** The present state of a delivery and its webhook. */
 export type DeliverySituation =
-  | {
-      readonly open: false;
-      readonly state: FinalState;
-      /** It is open, and another workflow makes it. */
-      readonly elsewhere?: true;
-    }
+  | { readonly open: false; readonly state: FinalState }
   | {
       readonly open: true;
       /** Whose clock all times are of. Absent in older histories: there they are the worker's that read it. */

@@ -38,12 +38,6 @@ const PROBES_OF_THE_SERVER = { tcp_keepalives_idle: 10, tcp_keepalives_interval:
  */
 const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
 
-/**
- * What this release knows of: the database lets it begin attempts of deliveries whose workflows have readable ids (migration
- * 0111).
- */
-const KNOWN = { 'waybill.readable_ids': 'on' };
-
 /** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
 const LONGEST_BACKOFF_S = 1;
 
@@ -91,7 +85,6 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
       application_name: 'waybill',
       ...PROBES_OF_THE_SERVER,
       ...PLANNING,
-      ...KNOWN,
       ...(statementMs === null ? {} : { statement_timeout: statementMs }),
       ...(lockMs === null ? {} : { lock_timeout: lockMs }),
     },

@@ -3,7 +3,7 @@
  * the database's clock.
  */
 import { anyOf } from './ids.ts';
-import { type ClaimedDelivery, readableId, receiverHost } from './outbox/outbox.ts';
+import { type ClaimedDelivery, receiverHost } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
 import { LONGEST_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
@@ -72,7 +72,7 @@ const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_00
 
 /** The columns of an `OwedDelivery`, of `deliveries d` joined with `webhooks w`. */
 const deliveryColumns = (sql: Sql) => sql`
-  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.attempts_made, d.batch_id, d.dispatched_at,
+  d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.batch_id, d.dispatched_at,
   d.last_attempt_at, d.next_attempt_at, w.host as receiver_host,
   (not w.active and w.deleted_at is null) or coalesce(d.operator_stop = 'hold', false)
     or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
@@ -124,7 +124,7 @@ export async function owedAmong(sql: Sql, ids: readonly string[]): Promise<OwedD
 export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<ClosedDelivery[]> {
   if (ids.length === 0) return [];
   return await sql<ClosedDelivery[]>`
-    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.attempts_made,
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made,
            ${receiverHost(sql, sql`d.webhook_id`)}
     from deliveries d
     where ${anyOf(sql, sql`d.id`, ids)} and d.state not in ('pending', 'retrying')
@@ -134,7 +134,7 @@ export async function closedAmong(sql: Sql, ids: readonly string[]): Promise<Clo
 /** The open deliveries of a batch: what it has yet to attempt, or to record. */
 export async function openOfBatch(sql: Sql, batchId: string): Promise<ClaimedDelivery[]> {
   return await sql<ClaimedDelivery[]>`
-    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, ${receiverHost(sql, sql`d.webhook_id`)}
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${receiverHost(sql, sql`d.webhook_id`)}
     from deliveries d where d.batch_id = ${batchId} and d.state in ('pending', 'retrying') order by d.id`;
 }
 
@@ -152,7 +152,7 @@ const unmailed = (sql: Sql) =>
   sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;
 /** The columns of an `OwedMail`. */
 const mailColumns = (sql: Sql) => sql`
-  x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, ${readableId(sql)}, d.attempts_made,
+  x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made,
   ${receiverHost(sql, sql`x.webhook_id`)}`;
 
 /** Claims deactivations that were not mailed within the grace; left alone for a while like deliveries. */

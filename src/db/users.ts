@@ -83,8 +83,7 @@ export async function replacePassword(
   passwordHash: string,
 ): Promise<boolean> {
   const rows = await sql`
-    update users set password_hash = ${passwordHash}, password_version = password_version + 1,
-      tokens_valid_from = now() -- for processes of the version before, which compare times
+    update users set password_hash = ${passwordHash}, password_version = password_version + 1
     where eshop_id = ${eshopId} and username = ${username} returning id`;
   return rows.length > 0;
 }

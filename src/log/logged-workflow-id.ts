@@ -1,7 +1,7 @@
 /**
  * What the log says of a workflow's id: which one it is, without the identifiers of an e-shop's records that stand in it.
  */
-import { deliveryIdOf, shortWorkflowId } from '../../workflows/delivery-id.ts';
+import { deliveryIdOf } from '../../workflows/delivery-id.ts';
 
 /** `release/<e-shop>/<order>` */
 const RELEASE = /^(release\/[^/]*)\/.*$/s;
@@ -10,5 +10,5 @@ const RELEASE = /^(release\/[^/]*)\/.*$/s;
 export function loggedWorkflowId(workflowId: unknown): unknown {
   if (typeof workflowId !== 'string') return workflowId;
   const deliveryId = deliveryIdOf(workflowId);
-  return deliveryId === null ? workflowId.replace(RELEASE, '$1/…') : shortWorkflowId(deliveryId);
+  return deliveryId === null ? workflowId.replace(RELEASE, '$1/…') : `delivery/${deliveryId}`;
 }

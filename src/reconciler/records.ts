@@ -1,7 +1,7 @@
 /** The records that should have a running workflow, each with what can be done for it. */
 import { validate as isUuid } from 'uuid';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
-import { deliveryIdOf, deliveryWorkflowId, isReadable } from '../../workflows/delivery-id.ts';
+import { deliveryIdOf, deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { latenessMs } from '../attempt/lateness.ts';
@@ -232,8 +232,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       const ended = new Map(found.map((delivery) => [delivery.id, delivery]));
       return workflowIds.flatMap((workflowId) => {
         const delivery = ended.get(deliveryIdOf(workflowId) ?? '');
-        // The one that was listed, under whichever of its two ids.
-        return delivery === undefined ? [] : [closed({ ...delivery, readableId: isReadable(workflowId) })];
+        return delivery === undefined ? [] : [closed(delivery)];
       });
     },
   };

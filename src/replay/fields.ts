@@ -91,7 +91,6 @@ const fields: Readonly<Record<Field, true>> = {
   dropped: true,
   dryRun: true,
   dueMs: true,
-  elsewhere: true,
   entityId: true,
   erased: true,
   eshopId: true,

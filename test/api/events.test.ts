@@ -253,7 +253,11 @@ describe('why nothing arrived', () => {
     await api.sql`delete from deliveries where webhook_id = ${id}`;
     await api.sql`update webhook_versions set at = '2026-01-01' where webhook_id = ${id}`;
     expect(await saidOf(id)).toMatchObject({ cause: 'notKept', event: { cause: 'noLongerThere' } });
-    await api.sql`update webhook_versions set active = null where webhook_id = ${id}`;
+    // Before its last 200 changes.
+    await api.sql`
+      insert into webhook_versions (webhook_id, eshop_id, at, webhook_type, url, active, deleted, generation)
+      select webhook_id, eshop_id, at, webhook_type, url, false, false, 99
+      from webhook_versions, generate_series(1, 200) where webhook_id = ${id}`;
     expect(await saidOf(id)).toMatchObject({ cause: 'inactive' });
   });
 

@@ -10,7 +10,6 @@ import { exitCodeOf, shownError } from '../../src/lib/user-error.ts';
 import { startReplayer } from '../../src/replay/replayer.ts';
 import { silenceTemporalLogs } from '../../src/temporal/logs.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
-import { shortWorkflowId } from '../../workflows/delivery-id.ts';
 import { authorityFile, behindTls } from '../support/behind-tls.ts';
 import { builtWorkflows } from '../support/built.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -181,7 +180,7 @@ test.each(['', 'delivery/'])(
 );
 
 test('a history with a secret in it is not saved, and is named', async () => {
-  const workflowId = shortWorkflowId('with-a-secret');
+  const workflowId = 'delivery/7/CREATE_ORDER/10001/with-a-secret';
   const taskQueue = `${stack.taskQueue}-nobody`;
   await stack.client.workflow.start('deliverEvent', {
     workflowId,

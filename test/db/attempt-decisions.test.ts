@@ -66,7 +66,7 @@ function attempt(
     watch: unwatched,
     traces: untraced,
   };
-  const order = { deliveryId, readableId: false, policy: defaultRetryPolicy, lastChance };
+  const order = { deliveryId, policy: defaultRetryPolicy, lastChance };
   return makeAttempt(deps, { ...order, expectedNumber });
 }
 

@@ -107,7 +107,7 @@ async function both(result: AttemptResult, change: (id: string) => Promise<unkno
   for (const id of [alone, together]) await change(id);
   const sent: AttemptRequest[] = [];
   const deps = { ...common(), sender: senderOf(result, sent) };
-  const order = { deliveryId: alone, readableId: false, policy, lastChance: false, expectedNumber: 1 };
+  const order = { deliveryId: alone, policy, lastChance: false, expectedNumber: 1 };
   const outcome = await makeAttempt(deps, order).catch((error: unknown) => error);
   const slots = createSlots(256);
   const counts = await makeBatch({ ...deps, slots }, { batchId, policy }, neither);

@@ -56,7 +56,7 @@ const begin = async (ids: readonly string[], batch: { id: string; run: string } 
     await beginAttempts(
       database.sql,
       ids.map((deliveryId) => ({ deliveryId, number: 1, generation })),
-      batch ?? { readableId: false },
+      batch,
     )
   ).keys(),
 ];

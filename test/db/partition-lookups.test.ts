@@ -103,8 +103,7 @@ const result = (): AttemptRecord => ({
 const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   loadForAttempt: (tx) => loadForAttempt(tx, id),
   loadOfBatch: (tx) => loadOfBatch(tx, BATCH, [id]),
-  beginAttempts: (tx) =>
-    beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], { readableId: false }),
+  beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], null),
   recordAttempts: (tx) => recordAttempts(tx, [result()], null),
   'handBack of some': (tx) => handBack(tx, { id: BATCH, run: BATCH }, [id]),
   putBack: (tx) => putBack(tx, { id: BATCH, run: BATCH }, [id]),

@@ -5,9 +5,9 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
-import { shortWorkflowId } from '../../workflows/delivery-id.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { recordEvent } from '../support/record-event.ts';
+import { workflowIdOf } from '../support/workflow-ids.ts';
 
 const program = fileURLToPath(new URL('../../bin/waybill.js', import.meta.url));
 let installation: Installation;
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await transaction(sql, (tx) =>
     recordEvent(tx, { eshopId, type: 'CREATE_ORDER', entityId: '10001', record }),
   );
-  // Handed over by an older release, to a Temporal that has lost it.
+  // Handed over, to a Temporal that has lost it.
   const [row] = await sql<{ id: string }[]>`update deliveries set dispatched_at = now() returning id`;
   id = row?.id ?? '';
 });
@@ -54,7 +54,7 @@ const status = async () => {
   const { workflow } = new Client({ connection });
   return (
     await workflow
-      .getHandle(shortWorkflowId(id))
+      .getHandle(await workflowIdOf(installation.sql, id))
       .describe()
       .catch(() => undefined)
   )?.status.name;
@@ -90,7 +90,8 @@ it('repairs once; --json is for a program', async () => {
 });
 
 it('closes what an operator ended in Temporal', async () => {
-  await new Client({ connection }).workflow.getHandle(shortWorkflowId(id)).terminate('a wrong webhook');
+  const workflowId = await workflowIdOf(installation.sql, id);
+  await new Client({ connection }).workflow.getHandle(workflowId).terminate('a wrong webhook');
   const { stdout } = await reconcile([]);
   expect(stdout).toMatch(
     /closed as canceled by an operator {2}terminated in Temporal by .+: a wrong webhook\n/,

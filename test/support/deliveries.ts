@@ -10,7 +10,6 @@ import {
   recordAttempts,
 } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
-import { placeOfDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import { recordEvent } from './record-event.ts';
 
@@ -28,9 +27,7 @@ export async function fireDelivery(
 
 /** Begins one attempt of a delivery that no batch holds. */
 export async function beginAttempt(sql: Pool, attempt: NewAttempt): Promise<BegunAttempt | undefined> {
-  const place = await placeOfDelivery(sql, attempt.deliveryId);
-  const by = { readableId: place?.readableId ?? false };
-  return (await beginAttempts(sql, [attempt], by)).get(attempt.deliveryId);
+  return (await beginAttempts(sql, [attempt], null)).get(attempt.deliveryId);
 }
 
 /** Records the result of one. */

@@ -136,7 +136,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
   const senders: Sender[] = [];
   const metrics = createMetrics();
   let worker: RunningWorker | undefined;
-  const fired = new Map<string, Omit<NamedDelivery, 'readableId'>>();
+  const fired = new Map<string, NamedDelivery>();
   let second: RunningWorker | undefined;
 
   const { eshopId } = await createEshop(sql, { name: 'Shop', email: 'shop@example.test' });
@@ -368,7 +368,7 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     workflowId(id: string): string {
       const delivery = fired.get(id);
       if (delivery === undefined) throw new Error(`delivery ${id} was not fired by this stack`);
-      return deliveryWorkflowId({ ...delivery, readableId: true });
+      return deliveryWorkflowId(delivery);
     },
 
     workflow: (id: string) => client.workflow.getHandle(stack.workflowId(id)),

@@ -1,14 +1,9 @@
 import { expect, test } from 'vitest';
-import {
-  deliveryIdOf,
-  deliveryWorkflowId,
-  isReadable,
-  shortWorkflowId,
-} from '../../workflows/delivery-id.ts';
+import { deliveryIdOf, deliveryWorkflowId } from '../../workflows/delivery-id.ts';
 
 const id = '01a1fb49-91ad-7462-92f5-c93b78f95301';
 const named = (entityId: string) =>
-  deliveryWorkflowId({ id, webhookId: 7, eventType: 'CREATE_ORDER', entityId, readableId: true });
+  deliveryWorkflowId({ id, webhookId: 7, eventType: 'CREATE_ORDER', entityId });
 
 test.each([
   ['10001', '10001'],
@@ -31,7 +26,6 @@ test.each(['x'.repeat(64), '日'.repeat(64), '\ud83d\udce6'.repeat(32), 'x'.repe
       webhookId: 2_147_483_647,
       eventType: 'CREATE_STOCK_MOVEMENT_QUALITY_HOLD',
       entityId,
-      readableId: true,
     });
     expect(workflowId.length).toBeLessThanOrEqual(255);
     expect(deliveryIdOf(workflowId)).toBe(id);
@@ -40,14 +34,7 @@ test.each(['x'.repeat(64), '日'.repeat(64), '\ud83d\udce6'.repeat(32), 'x'.repe
   },
 );
 
-test('both forms name their delivery, and are told from each other', () => {
+test('a workflow id names its delivery, and no other does', () => {
   expect(deliveryIdOf(named('a/b'))).toBe(id);
-  expect(deliveryIdOf(shortWorkflowId(id))).toBe(id);
   expect(deliveryIdOf(`batch/${id}`)).toBeNull();
-  expect([named('10001'), shortWorkflowId(id)].map(isReadable)).toEqual([true, false]);
-});
-
-test('a delivery that an older release handed over keeps the id it was given', () => {
-  const delivery = { id, webhookId: 7, eventType: 'CREATE_ORDER', entityId: '10001' } as const;
-  expect(deliveryWorkflowId({ ...delivery, readableId: false })).toBe(`delivery/${id}`);
 });

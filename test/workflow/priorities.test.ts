@@ -24,7 +24,6 @@ interface Row {
   readonly webhookId: number;
   readonly eventType: 'CREATE_ORDER';
   readonly entityId: string;
-  readonly readableId: boolean;
   readonly receiverHost: string | null;
 }
 
@@ -39,7 +38,7 @@ async function waiting(name: string) {
   await fireMany(stack, MANY);
   await fireMany(stack, 5, neighbour.eshopId);
   const rows = await stack.sql<Row[]>`
-    select id, eshop_id, webhook_id, event_type, entity_id, false as readable_id, null as receiver_host from deliveries order by id`;
+    select id, eshop_id, webhook_id, event_type, entity_id, null as receiver_host from deliveries order by id`;
   await markDispatched(
     stack.sql,
     rows.map(({ id }) => id),

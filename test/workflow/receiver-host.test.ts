@@ -45,7 +45,7 @@ test('a server that does not know the attribute gets the delivery without it', a
   const dispatcher = createDispatcher(temporal.client, 'nobody', quickPolicy);
   for (const id of [uuidv7(), uuidv7()]) {
     const order = { eventType: 'CREATE_ORDER', entityId: '10001' } as const;
-    const delivery = { id, eshopId: 1, webhookId: 7, ...order, readableId: true };
+    const delivery = { id, eshopId: 1, webhookId: 7, ...order };
     await dispatcher.startRecovered({ ...delivery, receiverHost: 'shop.example' });
     const found = await temporal.client.workflow.getHandle(deliveryWorkflowId(delivery)).describe();
     expect(found.typedSearchAttributes.get(webhookIdKey)).toBe(7);

@@ -65,7 +65,7 @@ async function lostDeliveries(stack: DeliveryStack, count: number): Promise<stri
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) ids.push(await stack.fireOne(`order ${index}`));
   // All at the same microsecond: a page that goes on by the time alone would begin again and again.
-  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute', readable_id = true`;
+  await stack.sql`update deliveries set dispatched_at = now() - interval '1 minute'`;
   return ids;
 }
 const idsOf = (repairs: readonly { name: Readonly<Record<string, unknown>> }[]) =>
@@ -256,7 +256,7 @@ test('a held delivery whose workflow an older release has left unable to go on i
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.sql`
-    update deliveries set dispatched_at = now() - interval '1 minute', readable_id = true, operator_stop = 'hold'
+    update deliveries set dispatched_at = now() - interval '1 minute', operator_stop = 'hold'
     where id = ${id}`;
   const workflow = stack.client.workflow.getHandle(stack.workflowId(id));
   // Each of its steps fails, like those of a history that the present code does not continue.

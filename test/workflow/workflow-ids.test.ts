@@ -1,15 +1,10 @@
-/** What the workflows of deliveries are called: readably, and through an upgrade from a release that knew the short form only. */
+/** What the workflows of deliveries are called: by what goes where. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
-import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { placeOfDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
-import { deliveryUrl } from '../../src/temporal/operator-questions.ts';
 import { createSteering } from '../../src/temporal/steering.ts';
-import { shortWorkflowId } from '../../workflows/delivery-id.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
-import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
 
@@ -44,15 +39,6 @@ const statusOf = async (stack: DeliveryStack, workflowId: string) =>
       () => undefined,
     );
 
-/** Starts its workflow as a release does that knows the short form only. */
-async function startShort(stack: DeliveryStack, id: string): Promise<void> {
-  const delivery = await placeOfDelivery(stack.sql, id);
-  if (delivery === null) throw new Error('no delivery');
-  const dispatcher = createDispatcher(stack.client, stack.taskQueue, stack.policy);
-  const older = { ...delivery, readableId: false, receiverHost: null, attemptsMade: 0 };
-  expect(await dispatcher.restart(older, 'missing')).toBe(true);
-}
-
 describe.each(['each', 'batch', 'auto'] as const)('FIRST_ATTEMPTS=%s', (firstAttempts) => {
   test('what fails has a workflow that says what goes where, and is told, steered and closed under that id', async () => {
     const { stack, receiver, webhook } = await start({ firstAttempts });
@@ -61,7 +47,6 @@ describe.each(['each', 'batch', 'auto'] as const)('FIRST_ATTEMPTS=%s', (firstAtt
     await stack.untilState(id, 'retrying', PATIENCE_MS);
     const workflowId = `delivery/${webhook.id}/CREATE_ORDER/2026%2F10001/${id}`;
     await stack.until('its workflow', async () => (await statusOf(stack, workflowId)) === 'RUNNING');
-    expect(await statusOf(stack, shortWorkflowId(id))).toBeUndefined();
 
     await stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` });
     await receiver.waitFor(2, PATIENCE_MS);
@@ -89,111 +74,6 @@ test.each(['a b', 'žluť/100 %', `it's "quoted"\\`, '日'.repeat(64), '..a'])(
     });
   },
 );
-
-describe('a delivery that an older release handed over', () => {
-  /** One whose first attempt has failed, and whose next one is due in ten minutes. */
-  async function handedOver() {
-    const started = await start({ worker: false });
-    const { stack, receiver } = started;
-    receiver.respond(asks);
-    const id = await stack.fireOne('10001');
-    await startShort(stack, id);
-    await markDispatched(stack.sql, [id]);
-    await stack.startWorker();
-    await stack.untilState(id, 'retrying', PATIENCE_MS);
-    receiver.respond({ status: 200 });
-    return { ...started, id };
-  }
-
-  test('goes on under its short id: told of a change, at once', async () => {
-    const { stack, receiver, webhook, id } = await handedOver();
-    await stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` });
-    expect(await stack.untilEnded(shortWorkflowId(id))).toBe('COMPLETED');
-    expect(receiver.requests.map(({ path }) => path)).toEqual(['/', '/moved']);
-    expect(await statusOf(stack, stack.workflowId(id))).toBeUndefined();
-  });
-
-  test('is steered, and linked, by the id of the delivery', async () => {
-    const { stack, id } = await handedOver();
-    const place = await placeOfDelivery(stack.sql, id);
-    if (place === null) throw new Error('no delivery');
-    expect(deliveryUrl('http://ui', 'default', place)).toBe(
-      `http://ui/namespaces/default/workflows/delivery%2F${id}`,
-    );
-    const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
-    expect(await steering.tryNow(id, { by: 'anna' })).toContain('Attempt 2 of 21 follows at once');
-    expect(await stack.untilEnded(shortWorkflowId(id))).toBe('COMPLETED');
-  });
-
-  test('is started again under its short id where Temporal has lost it', async () => {
-    const { stack, webhook, receiver, id } = await handedOver();
-    await stack.stopWorker();
-    await loseWorkflow(stack.client, shortWorkflowId(id));
-    await stack.startWorker();
-    await stack.until(
-      'its workflow',
-      async () => (await statusOf(stack, shortWorkflowId(id))) === 'RUNNING',
-      PATIENCE_MS,
-    );
-    await stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` });
-    expect(await stack.untilEnded(shortWorkflowId(id))).toBe('COMPLETED');
-    expect(await statusOf(stack, stack.workflowId(id))).toBeUndefined();
-  });
-
-  test('is canceled when an operator terminates it', async () => {
-    const { stack, id } = await handedOver();
-    await stack.client.workflow.getHandle(shortWorkflowId(id)).terminate('enough');
-    expect(await stack.untilState(id, 'canceled', PATIENCE_MS)).toMatchObject({ canceledBy: 'operator' });
-  });
-});
-
-describe('relays of two releases at once', () => {
-  test('the older starts what the newer has claimed: one request, and the older one’s workflow ends by itself', async () => {
-    const { stack, receiver } = await start({ worker: false });
-    const id = await stack.fireOne('10001');
-    // The newer relay claims, and dies.
-    expect((await claimDeliveries(stack.sql, { limit: 10 })).deliveries).toHaveLength(1);
-    // Its lease ends when this test says so, however long the older one takes.
-    await stack.sql`update deliveries set claimed_until = now() + interval '1 hour' where id = ${id}`;
-    await startShort(stack, id);
-    await stack.startWorker();
-    expect(await stack.untilEnded(shortWorkflowId(id))).toBe('COMPLETED');
-    expect(receiver.requests).toHaveLength(0);
-    const { currentDetails } = await stack.client.workflow
-      .getHandle(shortWorkflowId(id))
-      .query<{ currentDetails: string }>('__temporal_workflow_metadata');
-    expect(currentDetails).toContain('Another workflow makes this delivery; nothing was sent.');
-    // Claimed again once the lease has ended.
-    await stack.sql`update deliveries set claimed_until = now() where id = ${id}`;
-    expect(await stack.untilClosed(id, PATIENCE_MS)).toBe('COMPLETED');
-    expect(receiver.requests).toHaveLength(1);
-  });
-
-  test('the older has recorded its start: the reconciler starts the one that the newer decided for', async () => {
-    const { stack, receiver } = await start({ worker: false });
-    const id = await stack.fireOne('10001');
-    await claimDeliveries(stack.sql, { limit: 10 });
-    await startShort(stack, id);
-    await markDispatched(stack.sql, [id]);
-    await stack.startWorker();
-    await stack.untilState(id, 'delivered', PATIENCE_MS);
-    expect(await stack.untilClosed(id)).toBe('COMPLETED');
-    expect(await stack.untilEnded(shortWorkflowId(id))).toBe('COMPLETED');
-    expect(receiver.requests).toHaveLength(1);
-  });
-
-  test('the newer claims what the older has started, before its first attempt: one request', async () => {
-    const { stack, receiver } = await start({ worker: false });
-    const id = await stack.fireOne('10001');
-    await startShort(stack, id);
-    await stack.startWorker();
-    await stack.untilState(id, 'delivered', PATIENCE_MS);
-    // Whichever was first: the database says which it was, and the other ends too.
-    expect(await stack.untilEnded(shortWorkflowId(id))).toBe('COMPLETED');
-    expect(await stack.untilEnded(await workflowIdOf(stack.sql, id))).toBe('COMPLETED');
-    expect(receiver.requests).toHaveLength(1);
-  });
-});
 
 test('one that is late is woken on whichever worker: the one that remembers it may be of an older release', async () => {
   const { stack, receiver } = await start();

@@ -4,7 +4,7 @@
  */
 import { MAX, NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
-import { type ClaimedDelivery, leaseEnd, readableId } from './outbox.ts';
+import { type ClaimedDelivery, leaseEnd } from './outbox.ts';
 
 /** A change of a webhook, on its way to the open deliveries. */
 export interface WebhookChange {
@@ -46,7 +46,7 @@ export type ToldDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
 export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<ToldDelivery[]> {
   const { webhookId, toldId, untilId } = change;
   return await sql<ToldDelivery[]>`
-    select d.id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)} from deliveries d
+    select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d
     where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying')
       and (d.dispatched_at is not null or d.claimed_until is not null) and d.batch_id is null
       and d.id > ${toldId ?? NIL}::uuid and d.id <= ${untilId ?? MAX}::uuid

@@ -35,9 +35,9 @@ const UNBOUNDED: ClaimRoom = {
   webhooks: new Map(),
 };
 
-/** Rows that a claim reads: of each webhook at least, and of all together, for each that it may take. */
-const LEAST_READ = 4;
-const READ_PER_TAKEN = 4;
+/** Rows that a claim reads: of all webhooks together, about, and of each at least. More cost time, fewer make turns uneven. */
+const ROWS_READ = 2_000;
+const ROWS_READ_OF_EACH = 4;
 
 /**
  * Claims deliveries of one class under a lease, by turns: every e-shop's first before any e-shop's second, and within an e-shop
@@ -64,7 +64,7 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     room as materialized (
       select w.eshop_id, w.webhook_id, random() as lot, coalesce(e.room, ${room.eshop}::int) as of_eshop,
              least(coalesce(h.room, ${room.webhook}::int), coalesce(e.room, ${room.eshop}::int),
-                   greatest(${LEAST_READ}::int, ${READ_PER_TAKEN}::int * ${limit}::int / count(*) over ())) as to_read
+                   2 * ${limit}::int + 1, greatest(${ROWS_READ_OF_EACH}::int, ${ROWS_READ}::int / count(*) over ())) as to_read
       from webhooks_waiting w
       left join unnest(${[...room.eshops.keys()]}::int[], ${[...room.eshops.values()]}::int[]) e (eshop_id, room)
         on e.eshop_id = w.eshop_id

@@ -37,8 +37,6 @@ export interface ClaimedDelivery {
   readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
-  /** Its workflow has, or will have, an id that says what is delivered where. */
-  readonly readableId: boolean;
   /** The host that its webhook's URL names at present; null where it names none. */
   readonly receiverHost: string | null;
   /** The place in a trace that it comes from; null where there is none, absent where nobody asks. */
@@ -66,11 +64,6 @@ export function leaseEnd(sql: Sql) {
 /** The `receiverHost` of a delivery to this webhook, as SQL. */
 export function receiverHost(sql: Sql, webhookId: postgres.Fragment) {
   return sql`(select host from webhooks where id = ${webhookId}) as receiver_host`;
-}
-
-/** The `readableId` of deliveries `d`, as SQL. */
-export function readableId(sql: Sql) {
-  return sql`coalesce(d.readable_id, false) as readable_id`;
 }
 
 /** Records that Temporal has these deliveries: the lasting guard against a second start. */

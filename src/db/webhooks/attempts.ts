@@ -7,7 +7,6 @@ import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
-import { readableId } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import { countedIn, heldBy, requeueing } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
@@ -20,8 +19,6 @@ export interface DeliveryForAttempt {
   readonly webhookId: number;
   readonly eventType: EventType;
   readonly entityId: string;
-  /** Whether the workflow that may attempt it has a readable id. */
-  readonly readableId: boolean;
   readonly state: StoredState;
   readonly attemptsMade: number;
   readonly windowStartedAt: Date | null;
@@ -71,7 +68,7 @@ export interface DeliveryForAttempt {
 
 /** Deliveries `d` with their webhooks and last attempts: the columns of a `DeliveryForAttempt`. */
 const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
-    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.state, d.attempts_made,
+    select d.id, d.event_id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.state, d.attempts_made,
            d.window_started_at,
            d.next_attempt_at, d.last_status, d.last_error, d.last_generation, d.last_attempt_at, d.late_ms::float8 as late_ms, d.window_lost,
            d.operator_stop, d.operator_actions,
@@ -111,9 +108,6 @@ export async function loadOfBatch(
   });
 }
 
-/** Who begins attempts: a batch, or the workflow of a delivery, which has a readable id or not. */
-export type Beginner = BatchRun | { readonly readableId: boolean };
-
 /** An attempt that is to begin. */
 export interface NewAttempt {
   readonly deliveryId: string;
@@ -131,20 +125,17 @@ export interface BegunAttempt {
 /**
  * Allocates the numbers of attempts before their requests leave. An attempt interrupted before its result was recorded
  * is begun again under the same number. With its first attempt a delivery has been dispatched.
- * @param by the batch that holds the deliveries, or the workflow of one: then no batch may hold it, and it must be the one
- * that the delivery was last claimed for
+ * @param batch the one that holds the deliveries; null: the workflow of one begins it, and no batch may hold it
  * @returns by delivery; missing where the number already has its result, the webhook is no longer the one that was read,
  * the delivery has ended, an operator has stopped it, or somebody else holds it
  */
 export async function beginAttempts(
   sql: Sql,
   attempts: readonly NewAttempt[],
-  by: Beginner,
+  batch: BatchRun | null,
 ): Promise<Map<string, BegunAttempt>> {
   if (attempts.length === 0) return new Map();
-  const batch = 'run' in by ? by : null;
-  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid
-    ${'run' in by ? sql`` : sql`and coalesce(d.readable_id, false) = ${by.readableId}`}`;
+  const held = sql`d.batch_id is not distinct from ${batch?.id ?? null}::uuid`;
   const ids = attempts.map(({ deliveryId }) => deliveryId);
   const rows = await sql<(BegunAttempt & { id: string })[]>`
     with begun as (

@@ -2,7 +2,7 @@
 import type { DeliveryState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
-import { type ClaimedDelivery, readableId } from '../outbox/outbox.ts';
+import type { ClaimedDelivery } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { CanceledBy } from './deliveries.ts';
 
@@ -66,7 +66,7 @@ export interface DeliveryPlace extends Omit<ClaimedDelivery, 'receiverHost'> {
 /** The place of a delivery, or null. */
 export async function placeOfDelivery(sql: Sql, id: string): Promise<DeliveryPlace | null> {
   const [row] = await sql<DeliveryPlace[]>`
-    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, ${readableId(sql)}, d.batch_id
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id
     from deliveries d where d.id = ${id}`;
   return row ?? null;
 }

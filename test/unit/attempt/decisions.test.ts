@@ -17,7 +17,6 @@ import { at, begun, MINUTE, NOW, policy, refusedByReceiver, untried, waiting } f
 
 const order: AttemptOrder = {
   deliveryId: waiting.id,
-  readableId: true,
   policy,
   lastChance: false,
   expectedNumber: 2,

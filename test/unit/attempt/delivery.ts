@@ -25,7 +25,6 @@ export const waiting: DeliveryForAttempt = {
   webhookId: 7,
   eventType: 'UPDATE_ORDER',
   entityId: '10001',
-  readableId: true,
   state: 'retrying',
   attemptsMade: 1,
   windowStartedAt: at(-5 * MINUTE),

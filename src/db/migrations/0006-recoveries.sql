@@ -39,6 +39,3 @@ create unique index recoveries_looking on recoveries (webhook_id) where state in
 create index recoveries_of_webhook on recoveries (webhook_id, id);
 create index recoveries_open on recoveries (id) where state in ('running', 'paused');
 create index recoveries_untold on recoveries (id) where told_version < version;
-
--- The recovery that created a delivery.
-alter table deliveries add column recovery_id uuid;

@@ -1,0 +1,130 @@
+-- Webhooks, what they were before, and what is known of their failures.
+
+create table webhooks (
+  id integer generated always as identity primary key,
+  eshop_id integer not null references eshops (id),
+  url text not null,
+  -- The receiver's host and port as the URL writes them: what is in flight is bounded per destination too.
+  host text generated always as (lower(substring(url from '^[A-Za-z]+://([^/?#]*)'))) stored,
+  webhook_type text not null,
+  method text not null check (method in ('POST', 'GET')),
+  active boolean not null,
+  parameters jsonb,
+  payload_version text not null check (payload_version in ('v2', 'v21')),
+  description text,
+  -- In which order the events of one record are delivered. Not yet used.
+  ordering text not null default 'none' check (ordering in ('none', 'record', 'latest')),
+  -- Static headers of every attempt, sealed like the secrets; null: none. Not yet used.
+  headers bytea,
+  -- Rises with every activation and every change of URL: what an attempt found out about an earlier
+  -- generation says nothing about the present one.
+  generation integer not null default 1,
+  -- Since when the present generation is there: an attempt that is late for longer than that was held, not missed.
+  -- Null for the first.
+  generation_at timestamptz,
+  -- Secrets are sealed with the master key. The previous one signs beside the present one until its time.
+  secret bytea not null,
+  previous_secret bytea,
+  previous_secret_until timestamptz,
+  registered_at timestamptz not null default now(),
+  unregistered_at timestamptz,
+  deleted_at timestamptz
+);
+create index webhooks_by_eshop on webhooks (eshop_id, id) where deleted_at is null;
+create index webhooks_subscribed on webhooks (eshop_id, webhook_type) where active and deleted_at is null;
+
+-- What each webhook was, and since when: so that it can be said why an event has no delivery to it.
+create table webhook_versions (
+  number bigint generated always as identity primary key,
+  webhook_id integer not null references webhooks (id) on delete cascade,
+  eshop_id integer not null,
+  -- From then on, until the next one.
+  at timestamptz not null default clock_timestamp(),
+  webhook_type text not null,
+  url text not null,
+  active boolean not null,
+  deleted boolean not null,
+  -- Whose deactivation says why it is inactive.
+  generation integer not null
+);
+create index webhook_versions_by_eshop on webhook_versions (eshop_id, webhook_type, webhook_id);
+create index webhook_versions_by_webhook on webhook_versions (webhook_id, at, number);
+
+-- Whoever changes a webhook, an operator with SQL included, leaves a version.
+create function note_webhook_version() returns trigger language plpgsql as $$
+begin
+  insert into webhook_versions (webhook_id, eshop_id, webhook_type, url, active, deleted, generation)
+  values (new.id, new.eshop_id, new.webhook_type, new.url, new.active, new.deleted_at is not null, new.generation);
+  return null;
+end $$;
+create trigger webhook_created after insert on webhooks for each row execute function note_webhook_version();
+create trigger webhook_changed after update on webhooks for each row
+  when ((old.webhook_type, old.url, old.active, old.deleted_at) is distinct from (new.webhook_type, new.url, new.active, new.deleted_at))
+  execute function note_webhook_version();
+
+-- How a webhook was called before it was replaced: what it has been sent stays known.
+create table webhook_forms (
+  webhook_id integer not null,
+  until timestamptz not null,
+  url text not null,
+  method text not null,
+  payload_version text not null,
+  parameters jsonb,
+  primary key (webhook_id, until)
+);
+
+-- Who or what deactivated each generation of a webhook, and the mail about it.
+create table deactivations (
+  webhook_id integer not null references webhooks (id),
+  generation integer not null,
+  reason text not null check (reason in ('user', 'retriesExhausted', 'gone')),
+  at timestamptz not null,
+  delivery_id uuid,
+  last_error text,
+  mailed_at timestamptz,
+  -- When the mail server first refused the mail for good, when it was given up, and why.
+  mail_refused_at timestamptz,
+  mail_failed_at timestamptz,
+  mail_error text,
+  -- Written by the reconciler alone: not to be looked at again before.
+  check_at timestamptz,
+  primary key (webhook_id, generation)
+);
+create index deactivations_unmailed on deactivations (webhook_id, generation)
+  where mailed_at is null and delivery_id is not null;
+
+-- What receivers failed at lately. Rows are only added, so that attempts recorded at the same moment wait for nobody;
+-- now and then they are put together.
+create table failures (
+  webhook_id integer not null,
+  generation integer not null,
+  -- Failed attempts between `since` and `until`. 0: one was accepted at `until`, and what failed before is over.
+  failures integer not null,
+  since timestamptz not null,
+  until timestamptz not null,
+  last_error text,
+  -- A delivery of which so few retries are left that its e-shop is to be warned.
+  last_call uuid
+);
+create index failures_by_webhook on failures (webhook_id);
+
+-- Warnings that a webhook will be deactivated: one mail each.
+create table warnings (
+  id uuid primary key default gen_random_uuid(),
+  webhook_id integer not null references webhooks (id),
+  generation integer not null,
+  -- Whose last retries it is about; null: the webhook has failed for long.
+  delivery_id uuid,
+  at timestamptz not null default now(),
+  mailed_at timestamptz,
+  -- It was no longer true, or no longer wanted, before it was mailed.
+  dropped_at timestamptz,
+  mail_refused_at timestamptz,
+  mail_failed_at timestamptz,
+  mail_error text,
+  -- From then on its workflow is started once more.
+  check_at timestamptz not null default now()
+);
+create index warnings_by_webhook on warnings (webhook_id, at);
+create index warnings_owed on warnings (check_at)
+  where mailed_at is null and dropped_at is null and mail_failed_at is null;
