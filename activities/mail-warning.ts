@@ -25,7 +25,7 @@ export function createWarningActivities(deps: MailWarningDeps): WarningActivitie
   return {
     async mailWarning(id) {
       const notice = await readWarning(sql, id);
-      if (notice === undefined || !notice.owed) return { outcome: 'endedBefore' };
+      if (notice === undefined || !notice.unsent) return { outcome: 'endedBefore' };
       const { webhookId } = notice;
       const warning = notice.warranted ? warningOf(notice, deps.policy) : null;
       if (warning === null) {

@@ -2,7 +2,7 @@
  * What Waybill is to reach, as ratios of figures of one run: of several runs it is the median of their ratios, since a machine that is
  * slower for a while is slower for all that one run compares.
  */
-import { median } from './figures.ts';
+
 import { latencyName as beforeName } from './sections/before.ts';
 import { latencyName } from './sections/calm.ts';
 import { costName, most, none } from './sections/growth.ts';
@@ -19,6 +19,7 @@ import {
 } from './sections/recovery.ts';
 import { cpuName, perSecondName, temporalName } from './sections/rush.ts';
 import type { Column, Sheet } from './sheet.ts';
+import { median } from './statistics.ts';
 import { type Trouble, troubles } from './troubles.ts';
 
 /** A line of the acceptance. */

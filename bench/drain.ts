@@ -1,11 +1,11 @@
 /** A backlog of deliveries, drained by the workers that run: how fast, and what each delivery costs. */
 import { type BacklogShape, createBacklog } from './backlog.ts';
 import type { Milliseconds } from './cpu.ts';
-import { percentile } from './figures.ts';
 import { startCpuClock } from './measure.ts';
 import type { Arrival } from './receiver.ts';
 import type { ReceiverProcess } from './receiver-process.ts';
 import type { Stack } from './stack.ts';
+import { percentile } from './statistics.ts';
 
 /** What is drained. */
 export interface DrainOrder {

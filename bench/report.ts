@@ -1,8 +1,8 @@
 /** What the bench prints: one table of all figures, and the acceptance. */
 import { cpus, totalmem } from 'node:os';
 import type { Judged } from './acceptance.ts';
-import { median, shown, table } from './figures.ts';
 import { columns, type Figure, type Sheet } from './sheet.ts';
+import { median, shown, table } from './statistics.ts';
 
 /** How the figures came about. */
 export interface Circumstances {

@@ -7,11 +7,11 @@
 import { Command } from 'commander';
 import type { Pool } from '../src/db/pool.ts';
 import { stopOnInterruption } from '../src/lib/shutdown.ts';
-import { median, percentile, shown, table } from './figures.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
 import { openFiles, residentMiB } from './resources.ts';
 import { firstDelivery, flatOutRound, type Line, openLine, type Round, steadyRound } from './rounds.ts';
 import { type Stack, startStack } from './stack.ts';
+import { median, percentile, shown, table } from './statistics.ts';
 
 /** Rounds flat out, of which the median is the capacity. */
 const CAPACITY_ROUNDS = 3;

@@ -1,7 +1,7 @@
 /** What a fault is, and the scene it is injected into. */
 import type { Random } from '../demo/random.ts';
+import type { InjectionPoint } from './injection-point.ts';
 import type { Ledger } from './ledger.ts';
-import type { Moment } from './moment.ts';
 import type { PolicyName } from './policies.ts';
 import type { Receivers } from './receivers.ts';
 import type { Shop } from './shop.ts';
@@ -40,8 +40,8 @@ export interface Fault<S extends BasicStack = Stack> {
   readonly name: string;
   /** The policies that it shows something under; the seed chooses. */
   readonly policies: readonly PolicyName[];
-  /** The moments that it may come at; the seed chooses. */
-  readonly moments: readonly Moment[];
+  /** Where it may be injected; the seed chooses. */
+  readonly injectionPoints: readonly InjectionPoint[];
   /** Waybill is stopped gracefully: nothing may be repeated. */
   readonly inOrder?: boolean;
   /** How long it lasts, in milliseconds, at least and at most. */

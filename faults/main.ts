@@ -10,10 +10,10 @@ import { Command, Option } from 'commander';
 import { positiveInteger, wholeNumber } from '../bench/options.ts';
 import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { groupNames } from './fault.ts';
-import { createLane } from './lane.ts';
 import { type Round, roundOf, roundsOf } from './plan.ts';
 import { isClean, resultTable, roundLines, writeTable } from './report.ts';
 import type { Played } from './round.ts';
+import { createRunner } from './runner.ts';
 import { type Setting, settings, turnOf } from './settings.ts';
 import { buildProgram } from './stack/program.ts';
 
@@ -23,7 +23,7 @@ interface Options {
   readonly seed: string;
   readonly round?: number;
   readonly only?: string;
-  readonly lanes: number;
+  readonly runners: number;
   readonly grace: number;
   readonly firstAttempts: Setting | 'turns';
   readonly json: boolean;
@@ -39,7 +39,7 @@ const options = new Command('faults')
   .option('--seed <s>', 'seed of all random choices', String(Date.now() % 1_000_000))
   .option('--round <i>', 'play only this round of the seed', wholeNumber)
   .option('--only <name>', 'only rounds of this group or this fault')
-  .option('--lanes <n>', 'stacks that play rounds side by side', positiveInteger, 1)
+  .option('--runners <n>', 'stacks that play rounds side by side', positiveInteger, 1)
   .option('--grace <s>', 'how late an attempt may be beyond plan and outage, in seconds', wholeNumber, 5)
   .addOption(
     new Option(
@@ -74,9 +74,9 @@ process.on('unhandledRejection', (error) => {
 
 /** Takes one round after the other from the list. */
 async function playAll(left: Round[], played: Played[]): Promise<void> {
-  const lane = createLane(shutdown, { graceMs: options.grace * 1000 }, say);
+  const runner = createRunner(shutdown, { graceMs: options.grace * 1000 }, say);
   for (let round = left.shift(); round !== undefined; round = left.shift()) {
-    const result = await lane.play(round);
+    const result = await runner.play(round);
     if (shutdown.signal.aborted) return;
     played.push(result);
     say(roundLines(result));
@@ -92,7 +92,7 @@ try {
   say('building Waybill …');
   await buildProgram();
   say(`seed ${options.seed}, ${rounds.length} rounds`);
-  await Promise.all(Array.from({ length: options.lanes }, () => playAll(rounds, played)));
+  await Promise.all(Array.from({ length: options.runners }, () => playAll(rounds, played)));
 } finally {
   await shutdown.stop();
 }

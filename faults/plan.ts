@@ -2,7 +2,7 @@
 import { randomFrom } from '../demo/random.ts';
 import type { EmbeddedFault, Fault } from './fault.ts';
 import { faults } from './groups/index.ts';
-import type { Moment } from './moment.ts';
+import type { InjectionPoint } from './injection-point.ts';
 import type { PolicyName } from './policies.ts';
 import { type Setting, turnOf } from './settings.ts';
 
@@ -12,7 +12,7 @@ export interface Round {
   readonly index: number;
   readonly fault: Fault | EmbeddedFault;
   readonly policy: PolicyName;
-  readonly moment: Moment;
+  readonly injectionPoint: InjectionPoint;
   /** How long the fault lasts, in milliseconds. */
   readonly lastsMs: number;
   readonly orders: number;
@@ -35,7 +35,9 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting): Ro
   const policy = random.pick(fault.policies);
   // The receiver that always fails comes to its later attempts under the policies with many of them.
   const many = policy === 'scaled' || policy === 'tight';
-  const moments = fault.moments.filter((moment) => typeof moment !== 'number' || many);
+  const injectionPoints = fault.injectionPoints.filter(
+    (injectionPoint) => typeof injectionPoint !== 'number' || many,
+  );
   const [least, most] = fault.lasts;
   const setting = fault.needsBatches === true ? 'batch' : firstAttempts;
   return {
@@ -43,7 +45,7 @@ export function roundOf(seed: string, index: number, firstAttempts: Setting): Ro
     index,
     fault,
     policy,
-    moment: moments.length === 0 ? 'orders' : random.pick(moments),
+    injectionPoint: injectionPoints.length === 0 ? 'orders' : random.pick(injectionPoints),
     lastsMs: random.integer(least, most),
     orders: random.integer(6, 12),
     firstAttempts: setting,

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../src/domain/event-types.ts';
 import { freePort } from '../test/support/ports.ts';
 import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from '../test/support/receiver.ts';
+import type { InjectionPoint } from './injection-point.ts';
 import type { Outcome } from './ledger.ts';
-import type { Moment } from './moment.ts';
 import type { PolicyName } from './policies.ts';
 import { RECEIVER_HOST } from './stack/stack.ts';
 
@@ -95,8 +95,8 @@ export type Subscribe = (url: string, type: EventType) => Promise<number>;
 /** All receivers of a round. */
 export interface Receivers {
   readonly all: readonly Receiver[];
-  /** Resolves at the moment. */
-  reached(moment: Exclude<Moment, 'orders'>): Promise<void>;
+  /** Resolves at the injection point. */
+  reached(injectionPoint: Exclude<InjectionPoint, 'orders'>): Promise<void>;
   /** Adds one that runs by itself, with what it sees. */
   add(receiver: Receiver): void;
   /** Adds one that answers by this script. */
@@ -131,20 +131,24 @@ export async function openReceivers(policy: PolicyName, subscribe: Subscribe): P
     return { status: arrival.status, ...(headers && { headers }) } satisfies ReceiverAnswer;
   }
 
-  function isReached(moment: Exclude<Moment, 'orders'>, kind: string, number: number): boolean {
-    if (moment === 'slow') return kind === 'slow';
-    if (typeof moment === 'number') return kind === 'failing' && number === moment;
+  function isReached(
+    injectionPoint: Exclude<InjectionPoint, 'orders'>,
+    kind: string,
+    number: number,
+  ): boolean {
+    if (injectionPoint === 'slow') return kind === 'slow';
+    if (typeof injectionPoint === 'number') return kind === 'failing' && number === injectionPoint;
     const arrivals = all.find((receiver) => receiver.kind === RECOVERED)?.arrivals ?? [];
-    return arrivals.length >= Number(moment.split(' ')[1]);
+    return arrivals.length >= Number(injectionPoint.split(' ')[1]);
   }
 
   const receivers: Receivers = {
     all,
-    reached(moment) {
-      if (typeof moment === 'number') heldNumber = moment;
+    reached(injectionPoint) {
+      if (typeof injectionPoint === 'number') heldNumber = injectionPoint;
       return new Promise((resolve) => {
         const watcher = (kind: string, { number }: Arrival) => {
-          if (!isReached(moment, kind, number)) return;
+          if (!isReached(injectionPoint, kind, number)) return;
           heldNumber = null;
           watchers.delete(watcher);
           resolve();

@@ -1,6 +1,6 @@
 /** The table at the end of a run. */
 import { readFile, writeFile } from 'node:fs/promises';
-import { table } from '../bench/figures.ts';
+import { table } from '../bench/statistics.ts';
 import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
 
@@ -65,9 +65,9 @@ export async function writeTable(file: string, seed: string, played: readonly Pl
 
 /** One round in a line, and what was broken, with the command that plays it again. */
 export function roundLines({ round, verdict, tookMs, busyMs, logFile }: Played): string {
-  const { fault, policy, moment, lastsMs, firstAttempts } = round;
+  const { fault, policy, injectionPoint, lastsMs, firstAttempts } = round;
   const bad = verdict.violations.length > 0;
-  const at = typeof moment === 'number' ? `attempt ${moment}` : moment;
+  const at = typeof injectionPoint === 'number' ? `attempt ${injectionPoint}` : injectionPoint;
   const head = `${bad ? 'BROKEN' : 'ok    '} ${round.index}: ${fault.group}: ${fault.name} (${policy}, ${firstAttempts}, at ${at}, ${lastsMs} ms)`;
   const figures = `${verdict.delivered} of ${verdict.accepted} delivered, ${verdict.batched} in batches, ${verdict.repeated} repeated, ${(tookMs / 1000).toFixed(1)} s`;
   const busy =

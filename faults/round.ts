@@ -29,15 +29,15 @@ export interface Played {
   readonly logFile?: string;
 }
 
-/** A moment that does not come is a fault of the round itself, in milliseconds. */
-const MOMENT_MS = 180_000;
+/** An injection point that is not reached is a fault of the round itself, in milliseconds. */
+const INJECTION_TIMEOUT_MS = 180_000;
 const POLL_MS = 200;
-/** How often it is asked whether the moment can still come, in milliseconds. */
-const ASK_MS = 1_000;
+/** How often it is asked whether the injection point can still be reached, in milliseconds. */
+const WINDOW_CHECK_INTERVAL_MS = 1_000;
 /** A worker that dies with a mail on its way is noticed this late, in milliseconds: sooner, and mails would be sent twice. */
-const MAIL_MS = 75_000;
+const LOST_MAIL_NOTICED_MS = 75_000;
 /** Waits longer than this are not waited for in a round, in milliseconds. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAITED_MS = 60_000;
 
 /**
  * The machine was too slow for the round: the window was over before the attempt that the fault waits for. That is as
@@ -74,13 +74,13 @@ export async function playRound<S extends BasicStack>(
     const half = new Promise<void>((resolve) => {
       halfway = resolve;
     });
-    const moment = round.moment === 'orders' ? half : receivers.reached(round.moment);
+    const injectionPoint = round.injectionPoint === 'orders' ? half : receivers.reached(round.injectionPoint);
     const sent = shop.sendOrders(round.orders, round.burst, (accepted) => {
       if (accepted >= round.orders / 2) halfway();
     });
     // Looked at below.
     sent.catch(() => {});
-    await comes(moment, scene, round);
+    await comes(injectionPoint, scene, round);
     const from = Date.now();
     await fault.inject(scene);
     await sleep(round.lastsMs);
@@ -120,10 +120,11 @@ async function settled(
   { policy }: Round,
   machine: MachineWatch,
 ): Promise<void> {
-  const planned = waits(policyOf(policy)).filter((wait) => wait < LONGEST_WAIT_MS);
+  const planned = waits(policyOf(policy)).filter((wait) => wait < MAX_WAITED_MS);
   // A hostile receiver makes each attempt last as long as it may.
   const attempts = maxAttempts(policyOf(policy)) * policyOf(policy).attemptTimeoutMs;
-  const patience = planned.reduce((sum, wait) => sum + wait, 0) + attempts + MAIL_MS + 2 * ledger.graceMs;
+  const patience =
+    planned.reduce((sum, wait) => sum + wait, 0) + attempts + LOST_MAIL_NOTICED_MS + 2 * ledger.graceMs;
   const start = Math.max(Date.now(), ...ledger.outages.map(({ to }) => to));
   for (; ; await sleep(POLL_MS)) {
     const rows = await readRows(stack.sql, shop.eshopId);
@@ -143,20 +144,24 @@ async function settled(
 }
 
 /**
- * Waits for the moment.
+ * Waits for the injection point.
  * @throws Error saying that it did not come
  * @throws TooSlowError
  */
-async function comes(moment: Promise<void>, scene: Scene<BasicStack>, { policy, moment: name }: Round) {
-  const reached = moment.then(() => true);
-  const end = Date.now() + MOMENT_MS;
+async function comes(
+  injectionPoint: Promise<void>,
+  scene: Scene<BasicStack>,
+  { policy, injectionPoint: name }: Round,
+) {
+  const reached = injectionPoint.then(() => true);
+  const end = Date.now() + INJECTION_TIMEOUT_MS;
   while (Date.now() < end) {
-    if (await Promise.race([reached, sleep(ASK_MS, false)])) return;
+    if (await Promise.race([reached, sleep(WINDOW_CHECK_INTERVAL_MS, false)])) return;
     if (typeof name === 'number' && (await windowIsOver(scene, policyOf(policy)))) {
       throw new TooSlowError(`the window was over before attempt ${name}`);
     }
   }
-  throw new Error(`the moment ${name} did not come within ${MOMENT_MS / 1000} s`);
+  throw new Error(`the injection point ${name} was not reached within ${INJECTION_TIMEOUT_MS / 1000} s`);
 }
 
 /** Whether what always fails has no attempts left to come, since its window has passed. */

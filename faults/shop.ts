@@ -27,10 +27,10 @@ export interface Shop {
 
 /** How long an answer is waited for, and how long the same request is tried again, in milliseconds. */
 const ANSWER_MS = 5_000;
-const PATIENCE_MS = 60_000;
+const API_RETRY_TIMEOUT_MS = 60_000;
 /** How long the setting-up may take, on a machine that has other things to do, in milliseconds. */
 const SETTING_UP_MS = 60_000;
-const PAUSE_MS = 200;
+const API_RETRY_INTERVAL_MS = 200;
 /** Who sends the orders that come all at once. */
 const RUSH_CLIENTS = 8;
 /** Between two orders, in milliseconds. */
@@ -83,7 +83,11 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
     path: string,
     body: object,
   ) {
-    for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(PAUSE_MS)) {
+    for (
+      const end = Date.now() + API_RETRY_TIMEOUT_MS;
+      Date.now() < end;
+      await sleep(API_RETRY_INTERVAL_MS)
+    ) {
       const status = await send(method, path, tokens[by], body).then(
         (answer) => answer.status,
         () => null,
@@ -96,7 +100,7 @@ export async function openShop(sql: Pool, apiUrl: string, name: string, ledger: 
         throw new Error(`${method} ${path}: HTTP ${status}`);
       }
     }
-    ledger.complaints.push(`The API took no ${path} for ${PATIENCE_MS / 1000} s.`);
+    ledger.complaints.push(`The API took no ${path} for ${API_RETRY_TIMEOUT_MS / 1000} s.`);
   }
 
   const createOrder = (id: string) => change('CREATE_ORDER', id, 'shop', 'POST', '/orders', order(id));

@@ -7,7 +7,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
-import { table } from '../bench/figures.ts';
+import { table } from '../bench/statistics.ts';
 import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { type Catchers, type Change, type Defect, problemsOf } from './defect.ts';
 import { defects } from './defects.ts';

@@ -32,16 +32,16 @@ import { createUiLinks } from './temporal/ui-links.ts';
 import { startTraces, tracesAreOn } from './traces/start-traces.ts';
 import { untraced } from './traces/traces.ts';
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
 /** Until the configuration is known, in milliseconds. */
-const EARLY_GRACE_MS = 10_000;
+const STARTUP_STOP_TIMEOUT_MS = 10_000;
 
-const shutdown = createShutdown(say);
+const shutdown = createShutdown(print);
 let config: Config | undefined;
-const stop = () => shutdown.stop(config?.shutdownGraceMs ?? EARLY_GRACE_MS);
+const stop = () => shutdown.stop(config?.shutdownGraceMs ?? STARTUP_STOP_TIMEOUT_MS);
 
 async function main(): Promise<void> {
   config = loadConfig(process.env);
@@ -59,12 +59,13 @@ async function main(): Promise<void> {
   const traces = await startTraces(settings, log);
   await shutdown.add(async () => traces?.stop());
 
-  const embedded = await startEmbedded(config, say, shutdown);
-  const applied = await migrate(embedded.databaseUrl, { say }).catch((error: unknown) => {
+  const embedded = await startEmbedded(config, print, shutdown);
+  const applied = await migrate(embedded.databaseUrl, { say: print }).catch((error: unknown) => {
     throw databaseProblem(error);
   });
   const latest = applied.at(-1);
-  if (latest !== undefined) say(`Database: ${counted(applied.length, 'migration')} applied, up to ${latest}`);
+  if (latest !== undefined)
+    print(`Database: ${counted(applied.length, 'migration')} applied, up to ${latest}`);
   const sql = createPool(embedded.databaseUrl, POOL_SIZE);
   await shutdown.add(() => sql.end({ timeout: 5 }));
   // After weeks without a worker the present week may have no partitions; without them nothing is lost either.
@@ -135,7 +136,7 @@ async function main(): Promise<void> {
     );
   }
   await embedded.announce(apiUrl, sdkUrl === null ? [metricsUrl] : [metricsUrl, sdkUrl]);
-  say(
+  print(
     banner({
       apiUrl,
       metricsUrl,
@@ -162,7 +163,7 @@ async function fail(error: unknown): Promise<void> {
 /** Stops in order, and ends. */
 function end(): void {
   if (shutdown.signal.aborted) return;
-  say('Stopping: waiting for attempts in progress …');
+  print('Stopping: waiting for attempts in progress …');
   void stop().then((clean) => process.exit(clean ? 0 : 1));
 }
 

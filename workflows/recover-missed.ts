@@ -1,5 +1,5 @@
 /**
- * A recovery is begun by an operator (docs/operating.md). Started by hand, with `{"webhookId": 7, "since": "2026-11-22T10:00Z"}`.
+ * A recovery is begun by an operator (docs/handbook/temporal-ui.md). Started by hand, with `{"webhookId": 7, "since": "2026-11-22T10:00Z"}`.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */

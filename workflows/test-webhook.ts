@@ -1,5 +1,5 @@
 /**
- * A webhook is tested by an operator (docs/operating.md). Started by hand, with `{"webhookId": 7}`.
+ * A webhook is tested by an operator (docs/handbook/temporal-ui.md). Started by hand, with `{"webhookId": 7}`.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */

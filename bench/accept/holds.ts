@@ -1,5 +1,5 @@
 /** What might hold the API's event loop: the largest of everything that a client may send or ask for. */
-import { shown, table } from '../figures.ts';
+import { shown, table } from '../statistics.ts';
 import { type Client, skuOf } from './client.ts';
 import type { Tree } from './tree.ts';
 

@@ -1,5 +1,5 @@
 /** What the measuring of the acceptance prints. */
-import { median, shown, table } from '../figures.ts';
+import { median, shown, table } from '../statistics.ts';
 import type { Measure } from './scenarios.ts';
 
 /** Processor time of one order or line, in milliseconds. */

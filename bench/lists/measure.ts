@@ -1,5 +1,5 @@
 /** How long lists take to answer, and by which plans, as a table. */
-import { percentile, shown, table } from '../figures.ts';
+import { percentile, shown, table } from '../statistics.ts';
 import type { Plan, Planner } from './plan.ts';
 import { type Direction, directions, type ListQuery } from './queries.ts';
 

@@ -13,7 +13,7 @@ import {
   selectCountOfEvents,
   selectEvents,
 } from '../../src/db/event-log.ts';
-import type { Part } from '../../src/db/id-range.ts';
+import type { Slice } from '../../src/db/id-range.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import {
   type AllDeliveriesFilter,
@@ -51,8 +51,8 @@ const ASKED: Readonly<Record<Direction, { page?: number; items?: number; after?:
   cursor: { after: BEGINNING },
 };
 
-/** The same as a part of the list. */
-function partOf(direction: Direction): Part {
+/** The same as a slice of the list. */
+function sliceOf(direction: Direction): Slice {
   const { limit, offset } = pageOf(ASKED[direction]);
   return direction === 'cursor'
     ? { limit: limit + 1, after: BEGINNING, before: idAt(new Date()) }
@@ -125,7 +125,7 @@ function deliveriesQuery(
       return rows.length;
     },
     queries: (direction) => [
-      selectAllDeliveries(sql, eshopId, filter, partOf(direction)),
+      selectAllDeliveries(sql, eshopId, filter, sliceOf(direction)),
       ...(direction !== 'cursor' ? [selectCountOfAll(sql, eshopId, filter)] : []),
     ],
   };
@@ -145,7 +145,7 @@ function eventsQuery(sql: Pool, eshopId: number, filters: readonly string[], fil
       return rows.length;
     },
     queries: (direction) => [
-      selectEvents(sql, eshopId, filter, partOf(direction)),
+      selectEvents(sql, eshopId, filter, sliceOf(direction)),
       ...(direction !== 'cursor' ? [selectCountOfEvents(sql, eshopId, filter)] : []),
     ],
   };

@@ -7,7 +7,7 @@ import pino from 'pino';
 import { createApplication } from '../../src/app/application.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createConsole } from '../../src/console/console.tsx';
-import type { ConsoleEnv, Door } from '../../src/console/deps.ts';
+import type { Authenticator, ConsoleEnv } from '../../src/console/deps.ts';
 import { ranges } from '../../src/console/overview/ranges.ts';
 import { ALL, CONSOLE } from '../../src/console/session.ts';
 import { allEshops } from '../../src/db/console/eshops.ts';
@@ -16,7 +16,7 @@ import { createOwnEndpoints } from '../../src/delivery/own-endpoints.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { version } from '../../src/lib/version.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
-import { percentile, shown, table } from '../figures.ts';
+import { percentile, shown, table } from '../statistics.ts';
 import type { Seeded } from './seed.ts';
 
 /** How long a screen took, from the request to its last byte. */
@@ -28,13 +28,13 @@ export interface ScreenTime {
 }
 
 /** Lets everybody in as an operator. */
-function openDoor(sql: Pool): Door {
+function openAuthenticator(sql: Pool): Authenticator {
   const user = { userId: 0, username: 'bench', role: 'warehouse' as const };
   return {
     routes: new Hono<ConsoleEnv>(),
     sessionOf: () => 'bench',
-    admitted: async () => ({ user, operator: true, ...(await allEshops(sql)) }),
-    turnedAway: (c) => c.text('', 401),
+    authenticate: async () => ({ user, operator: true, ...(await allEshops(sql)) }),
+    unauthenticated: (c) => c.text('', 401),
   };
 }
 
@@ -92,7 +92,7 @@ export async function measureScreens(sql: Pool, seeded: Seeded, times: number): 
   const application = await createApplication({ ...parts, temporalState: () => 'unknown' });
   const pages = createConsole(
     { ...application, steer: null, temporal: null, publicUrl: null },
-    openDoor(sql),
+    openAuthenticator(sql),
   );
   const measured: ScreenTime[] = [];
   try {

@@ -1,11 +1,12 @@
 /**
  * What the API takes alone: orders created and webhooks listed, by how many webhooks there are. No worker runs.
  */
-import { median } from '../figures.ts';
+
 import { startCpuClock } from '../measure.ts';
 import { sendFlatOut } from '../rounds.ts';
 import type { Shop } from '../shop.ts';
 import type { Stack } from '../stack.ts';
+import { median } from '../statistics.ts';
 import type { Bench, Section } from './section.ts';
 
 const WEBHOOKS = [0, 10, 100] as const;

@@ -6,10 +6,10 @@ import { createDatabase } from '../../src/db/create-database.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { startChild } from '../children.ts';
-import { percentile } from '../figures.ts';
 import { firstDelivery, type Line } from '../rounds.ts';
 import { openShop } from '../shop.ts';
 import { commitTimesIn, createEshop, type Stack } from '../stack.ts';
+import { percentile } from '../statistics.ts';
 import { feel } from '../trial.ts';
 import type { Bench, Section } from './section.ts';
 

@@ -1,8 +1,9 @@
 /**
  * Orders over the API: how many go through, and how long a delivery takes at a tenth, half and nine tenths of that.
  */
-import { percentile } from '../figures.ts';
+
 import { firstDelivery, flatOutRound, openLine, steadyRound } from '../rounds.ts';
+import { percentile } from '../statistics.ts';
 import type { Bench, Section } from './section.ts';
 
 const CLIENTS = 16;

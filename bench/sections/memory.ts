@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBacklog } from '../backlog.ts';
-import { percentile } from '../figures.ts';
 import { residentMiB } from '../resources.ts';
 import { firstDelivery, openLine } from '../rounds.ts';
 import type { Stack } from '../stack.ts';
+import { percentile } from '../statistics.ts';
 import { feel } from '../trial.ts';
 import { type Bench, mainSetting, type Section } from './section.ts';
 

@@ -1,6 +1,7 @@
 /** Neighbours: what one e-shop feels of another, with and without it in the same run. */
-import { percentile } from '../figures.ts';
+
 import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
+import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
 import { feel, latenessAmongNeighbours } from '../trial.ts';
 import { type Place, type Trouble, troubles } from '../troubles.ts';

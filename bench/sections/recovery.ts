@@ -4,10 +4,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from '../../src/db/pool.ts';
 import { benchRecord } from '../backlog.ts';
-import { percentile } from '../figures.ts';
 import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
 import type { Shop, ShownRecovery } from '../shop.ts';
 import type { Stack } from '../stack.ts';
+import { percentile } from '../statistics.ts';
 import { feel } from '../trial.ts';
 import type { Bench, Section, Setting } from './section.ts';
 

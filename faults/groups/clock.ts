@@ -12,7 +12,7 @@ function apart(name: string, shiftMs: number): Fault {
     group: 'clock',
     name: `worker's clock ${name}`,
     policies: ['scaled', 'few'],
-    moments: [],
+    injectionPoints: [],
     lasts: [0, 0],
     // Before the first order, and for the rest of the round.
     prepare: ({ stack }) => stack.shiftWorkerClock(shiftMs),
@@ -26,7 +26,7 @@ function steps(name: string, shiftMs: number): Fault {
     group: 'clock',
     name: `worker's clock steps ${name}`,
     policies: ['scaled'],
-    moments: ['orders', 12, 19, 20],
+    injectionPoints: ['orders', 12, 19, 20],
     lasts: [1_000, 6_000],
     async inject({ stack }) {
       await stack.shiftWorkerClock(shiftMs);

@@ -8,7 +8,7 @@ function killed(name: string, inject: (stack: EmbeddedStack) => Promise<void>): 
     group: 'kill',
     name,
     policies: ['scaled', 'hours'],
-    moments: ['orders', 'slow', 1, 19, 20],
+    injectionPoints: ['orders', 'slow', 1, 19, 20],
     lasts: [0, 2_000],
     inject: ({ stack }: Scene<EmbeddedStack>) => inject(stack),
     heal: ({ stack }) => stack.program.start(),

@@ -1,11 +1,11 @@
 /** Processes that die or stand still: each part alone, several, all. */
 import type { Fault, Scene } from '../fault.ts';
-import type { Moment } from '../moment.ts';
+import type { InjectionPoint } from '../injection-point.ts';
 import type { Part } from '../stack/part.ts';
 import type { Stack } from '../stack/stack.ts';
 
 /** First attempts, one in the middle, and those that the longest waits follow. */
-const MOMENTS: readonly Moment[] = ['orders', 'slow', 1, 12, 19, 20, 21];
+const INJECTION_POINTS: readonly InjectionPoint[] = ['orders', 'slow', 1, 12, 19, 20, 21];
 
 /** What kills parts, and starts them again. */
 export function killing(
@@ -25,7 +25,7 @@ export function killing(
 }
 
 function killed(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
-  return { group: 'kill', name: `${name} killed`, moments: MOMENTS, ...killing(parts) };
+  return { group: 'kill', name: `${name} killed`, injectionPoints: INJECTION_POINTS, ...killing(parts) };
 }
 
 function frozen(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
@@ -34,7 +34,7 @@ function frozen(name: string, parts: (stack: Stack) => readonly Part[]): Fault {
     group: 'kill',
     name: `${name} stopped for a while`,
     policies: ['scaled', 'hours'],
-    moments: MOMENTS,
+    injectionPoints: INJECTION_POINTS,
     lasts: [1_000, 6_000],
     inject: each((part) => part.freeze()),
     heal: each((part) => part.thaw()),

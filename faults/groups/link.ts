@@ -34,7 +34,7 @@ function faultsOf(link: LinkName): Fault[] {
       group: 'link' as const,
       name: `${LINKS[link]} ${what}`,
       policies: ['scaled', 'hours'] as const,
-      moments: ['orders', 'slow', 19, 20] as const,
+      injectionPoints: ['orders', 'slow', 19, 20] as const,
       lasts,
       async inject({ stack, random, ledger }) {
         const from = Date.now();

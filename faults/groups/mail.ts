@@ -9,7 +9,7 @@ function behaving(name: string, behaviour: MailBehaviour): Fault {
     group: 'mail',
     name,
     policies: POLICIES,
-    moments: [],
+    injectionPoints: [],
     lasts: [0, 1_000],
     async prepare({ stack }) {
       stack.mail.behave(behaviour);
@@ -23,7 +23,7 @@ const away: Fault = {
   group: 'mail',
   name: 'server away',
   policies: POLICIES,
-  moments: ['orders', 21],
+  injectionPoints: ['orders', 21],
   lasts: [1_000, 5_000],
   prepare: ({ stack }) => stack.mail.stop(),
   inject: async () => {},
@@ -34,7 +34,7 @@ const workerDies: Fault = {
   group: 'mail',
   name: 'worker killed with the mail on its way',
   policies: POLICIES,
-  moments: ['orders'],
+  injectionPoints: ['orders'],
   lasts: [0, 1_000],
   async prepare({ stack, ledger }) {
     ledger.mailsMayRepeat = true;

@@ -18,7 +18,7 @@ const silentNames: Fault = {
   group: 'receiver',
   name: 'name servers of others silent',
   policies: ['few'],
-  moments: [],
+  injectionPoints: [],
   lasts: [0, 0],
   async prepare(scene) {
     const { stack, receivers } = scene;
@@ -39,7 +39,7 @@ const resolverAway: Fault = {
   group: 'receiver',
   name: 'our resolver away',
   policies: ['hours', 'scaled'],
-  moments: ['orders'],
+  injectionPoints: ['orders'],
   lasts: [2_000, 8_000],
   async prepare(scene) {
     const name = nameOf(scene, 'answering');
@@ -56,7 +56,7 @@ function elsewhere(name: string, answer: readonly string[] | 'nxdomain'): Fault 
     group: 'receiver',
     name,
     policies: ['scaled'],
-    moments: ['orders'],
+    injectionPoints: ['orders'],
     lasts: [1_000, 4_000],
     async prepare(scene) {
       const { stack, receivers } = scene;

@@ -54,7 +54,7 @@ function batchEnded(verb: 'terminate' | 'cancel'): Fault {
     group: 'operator',
     name: `batch ${verb === 'cancel' ? 'canceled' : 'terminated'}`,
     policies: ['scaled', 'hours'],
-    moments: ['slow'],
+    injectionPoints: ['slow'],
     lasts: [500, 2_000],
     needsBatches: true,
     async inject(scene) {
@@ -111,7 +111,7 @@ function ordered({
     group: 'operator',
     name,
     policies,
-    moments: ['orders'],
+    injectionPoints: ['orders'],
     lasts,
     async inject(scene) {
       const id = await failingDelivery(scene);

@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import type { Fault, Scene } from '../fault.ts';
 
 const POLICIES = ['scaled', 'hours'] as const;
-const MOMENTS = ['orders', 'slow', 1, 19, 20] as const;
+const INJECTION_POINTS = ['orders', 'slow', 1, 19, 20] as const;
 
 /** What ends a fault that somebody must let go of, by the scene it was done to. */
 const releases = new WeakMap<Scene, () => Promise<void>>();
@@ -25,7 +25,7 @@ const readOnly: Fault = {
   group: 'postgres',
   name: 'read-only',
   policies: POLICIES,
-  moments: MOMENTS,
+  injectionPoints: INJECTION_POINTS,
   lasts: [1_000, 6_000],
   async inject({ stack: { sql } }) {
     await sql.unsafe('alter system set default_transaction_read_only = on');
@@ -41,7 +41,7 @@ const restarted: Fault = {
   group: 'postgres',
   name: 'restarted',
   policies: POLICIES,
-  moments: MOMENTS,
+  injectionPoints: INJECTION_POINTS,
   lasts: [0, 2_000],
   inject: ({ stack }) => stack.postgres.stop(),
   heal: ({ stack }) => stack.postgres.start(),
@@ -56,7 +56,7 @@ const outOfConnections: Fault = {
   group: 'postgres',
   name: 'out of connections',
   policies: POLICIES,
-  moments: MOMENTS,
+  injectionPoints: INJECTION_POINTS,
   lasts: [2_000, 6_000],
   async inject(scene) {
     const { sql, postgres: server } = scene.stack;
@@ -88,7 +88,7 @@ function locked(table: string): Fault {
     group: 'postgres',
     name: `${table} locked`,
     policies: POLICIES,
-    moments: MOMENTS,
+    injectionPoints: INJECTION_POINTS,
     lasts: [3_000, 12_000],
     async inject(scene) {
       const mine = postgres(scene.stack.postgres.url, { max: 1, onnotice: () => {} });
@@ -120,7 +120,7 @@ const terminated: Fault = {
   group: 'postgres',
   name: 'connections ended by the server',
   policies: POLICIES,
-  moments: MOMENTS,
+  injectionPoints: INJECTION_POINTS,
   lasts: [500, 2_000],
   async inject({ stack: { sql } }) {
     for (let round = 0; round < 3; round += 1) {

@@ -69,7 +69,7 @@ function fault(hostile: Hostile): Fault {
     group: 'receiver',
     name,
     policies: ['few'],
-    moments: [],
+    injectionPoints: [],
     lasts: [0, 0],
     async prepare(scene) {
       const arrivals: Arrival[] = [];

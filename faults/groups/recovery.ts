@@ -61,7 +61,7 @@ async function settle(scene: Scene): Promise<void> {
 
 const common = {
   group: 'recovery',
-  moments: ['recovered 1', 'recovered 15', 'recovered 60', 'recovered 130'],
+  injectionPoints: ['recovered 1', 'recovered 15', 'recovered 60', 'recovered 130'],
   prepare,
   settle,
 } as const;

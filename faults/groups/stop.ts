@@ -20,7 +20,7 @@ function stopped(name: string, parts: (stack: Stack) => readonly ProgramPart[]):
     inOrder: true,
     name: `${name} stopped in order`,
     policies: ['scaled', 'hours'],
-    moments: ['orders', 'slow', 1, 19, 20],
+    injectionPoints: ['orders', 'slow', 1, 19, 20],
     lasts: [0, 2_000],
     async inject(scene) {
       await Promise.all(parts(scene.stack).map((part) => stopInTime(part, scene)));

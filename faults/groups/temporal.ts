@@ -16,7 +16,7 @@ const wiped: Fault = {
   group: 'temporal',
   name: 'wiped',
   policies: ['scaled', 'hours'],
-  moments: ['orders', 'slow', 12, 20],
+  injectionPoints: ['orders', 'slow', 12, 20],
   lasts: [0, 2_000],
   inject: (scene) => forgets(scene, scene.stack.temporal.wipe),
   heal: ({ stack }) => stack.temporal.start(),
@@ -26,7 +26,7 @@ const restored: Fault = {
   group: 'temporal',
   name: 'restored from an older copy',
   policies: ['scaled', 'hours'],
-  moments: ['orders', 'slow', 12, 20],
+  injectionPoints: ['orders', 'slow', 12, 20],
   lasts: [0, 2_000],
   async prepare({ stack: { temporal } }) {
     await temporal.stop();
@@ -41,7 +41,7 @@ const away: Fault = {
   group: 'temporal',
   name: 'away past the window',
   policies: ['short'],
-  moments: ['orders'],
+  injectionPoints: ['orders'],
   lasts: [6_000, 8_000],
   async inject({ stack, receivers, ledger }) {
     // The window begins with the first attempt.
@@ -58,7 +58,7 @@ const awayTowardsTheEnd: Fault = {
   group: 'temporal',
   name: 'away towards the end of the window',
   policies: ['tight'],
-  moments: [18, 19],
+  injectionPoints: [18, 19],
   // Longer than what the window leaves beyond its waits, so that the last one must be shortened.
   lasts: [8_000, 10_000],
   inject: ({ stack }) => stack.temporal.stop(),

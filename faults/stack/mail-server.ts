@@ -36,7 +36,7 @@ export interface MailServer extends Pick<Part, 'name' | 'stop' | 'start'> {
 }
 
 /** In milliseconds. */
-const SLOWLY_MS = 1_000;
+const SLOW_REPLY_MS = 1_000;
 
 /** @param port free on 127.0.0.1 */
 export async function startMailServer(port: number): Promise<MailServer> {
@@ -69,7 +69,7 @@ export async function startMailServer(port: number): Promise<MailServer> {
           for (const watcher of watchers) watcher(to);
           const messageId = /^Message-ID:\s*(\S+)/im.exec(text)?.[1] ?? '';
           mails.push({ at: Date.now(), to, messageId, text });
-          setTimeout(done, answer === 'takeSlowly' ? SLOWLY_MS : 0);
+          setTimeout(done, answer === 'takeSlowly' ? SLOW_REPLY_MS : 0);
           // The answer is on its way when the event loop comes round again.
           if (answer === 'takeAndDie') setTimeout(() => void part.stop().then(() => part.start()), 20);
         });

@@ -154,7 +154,7 @@ export const consoleDefects: readonly Defect[] = [
     file: 'src/console/sign-in.tsx',
     text: 'return next !== undefined && /^\\/console([/?][^\\\\\\p{Cc}]*)?$/u.test(next) ? next : CONSOLE;',
     replacement: 'return next ?? CONSOLE;',
-    noticed: 'A link to our door leads to a page of somebody else after signing in.',
+    noticed: 'A link to our sign-in leads to a page of somebody else after signing in.',
     caughtBy: [{ file: security, tests: ['signing in leads nowhere else: https://evil.example/'] }],
   },
   {

@@ -6,7 +6,7 @@ const DECIDE = 'src/db/incidents/decide.ts';
 const WARNINGS = 'src/db/incidents/warnings.ts';
 const incidents = (...tests: string[]) => [{ file: 'test/db/incidents.test.ts', tests }];
 const warnings = (...tests: string[]) => [{ file: 'test/db/warnings.test.ts', tests }];
-const letters = (...tests: string[]) => [{ file: 'test/mail/letter.test.ts', tests }];
+const templates = (...tests: string[]) => [{ file: 'test/mail/mail-template.test.ts', tests }];
 
 export const incidentDefects: readonly Defect[] = [
   {
@@ -88,13 +88,13 @@ export const incidentDefects: readonly Defect[] = [
   {
     name: 'ledger-forgets-successes',
     file: DECIDE,
-    text: 'const REMEMBERED_S = 60;',
-    replacement: 'const REMEMBERED_S = 0;',
+    text: 'const SUCCESS_KEPT_S = 60;',
+    replacement: 'const SUCCESS_KEPT_S = 0;',
     noticed: 'A failure that is recorded late makes an incident of a webhook that works.',
     caughtBy: warnings('a success of this minute is kept: what failed before may be recorded after it'),
   },
   {
-    name: 'warning-owed-by-nobody',
+    name: 'warning-sent-by-nobody',
     file: WARNINGS,
     text: "set check_at = now() + least(greatest(now() - x.at, interval '1 minute'), interval '1 hour')",
     replacement: "set check_at = 'infinity'",
@@ -125,23 +125,23 @@ export const incidentDefects: readonly Defect[] = [
     text: "text.replaceAll(/[&<>\"']/g, (character) => ENTITIES[character] ?? '')",
     replacement: "text.replaceAll(/[&\"']/g, (character) => ENTITIES[character] ?? '')",
     noticed: "A receiver's URL or error puts pictures and links into the mails.",
-    caughtBy: letters('HTML in a URL, an error or a name is shown and never rendered'),
+    caughtBy: templates('HTML in a URL, an error or a name is shown and never rendered'),
   },
   {
     name: 'mail-with-lines-of-others',
-    file: 'src/mail/letter.ts',
+    file: 'src/mail/mail-template.ts',
     text: "{oneLine(value)}`).join('",
     replacement: "{value}`).join('",
     noticed: "A receiver's error adds lines of its own to the mails.",
-    caughtBy: letters('an error of several lines cannot add lines to the text'),
+    caughtBy: templates('an error of several lines cannot add lines to the text'),
   },
   {
     name: 'mail-linked-to-nowhere',
-    file: 'src/mail/letter.ts',
+    file: 'src/mail/mail-template.ts',
     text: '    .toLowerCase()\n    .replaceAll(/[^a-z0-9]+/g',
     replacement: '    .replaceAll(/[^a-z0-9]+/g',
     noticed: 'The links of mails lead to the top of the documentation.',
-    caughtBy: letters(
+    caughtBy: templates(
       'with PUBLIC_URL requests are whole addresses, and link to where the documentation describes them',
     ),
   },

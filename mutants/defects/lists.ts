@@ -29,14 +29,14 @@ export const listDefects: readonly Defect[] = [
   {
     name: 'rare-states-of-a-record-looked-for-at-each-event',
     file: 'src/db/webhooks/all-deliveries.ts',
-    text: 'const FEW_EVENTS = 1_000;',
-    replacement: 'const FEW_EVENTS = 1_000_000;',
+    text: 'const MAX_EVENTS_ONE_BY_ONE = 1_000;',
+    replacement: 'const MAX_EVENTS_ONE_BY_ONE = 1_000_000;',
     noticed: 'The failed deliveries of a product that sells well take seconds to be found.',
     caughtBy: RECORDS,
   },
   {
     name: 'cursor-waits-for-nobody',
-    file: 'src/db/settled.ts',
+    file: 'src/db/low-water-mark.ts',
     text: 'least(clock_timestamp(), min(xact_start))',
     replacement: 'coalesce(clock_timestamp(), min(xact_start))',
     noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',
@@ -48,7 +48,7 @@ export const listDefects: readonly Defect[] = [
   },
   {
     name: 'cursor-trusts-those-who-have-not-written',
-    file: 'src/db/settled.ts',
+    file: 'src/db/low-water-mark.ts',
     text: " or application_name = current_setting('application_name')",
     replacement: '',
     noticed: 'Under load a delivery is missed whose transaction had begun and not yet written.',

@@ -1,50 +1,52 @@
 /**
- * Defects of the operators' door, and of what keeps a user of the warehouse to the e-shops that it was given.
+ * Defects of the operators' authentication, and of what keeps a user of the warehouse to the e-shops that it was given.
  */
 import type { Defect } from '../defect.ts';
 
-const door = 'test/console/operator-door.test.ts';
+const authenticator = 'test/console/operator-authenticator.test.ts';
 const warehouse = 'test/console/warehouse.test.ts';
 
 export const severalEshopsDefects: readonly Defect[] = [
   {
     name: 'operator-link-again',
-    file: 'src/console/operator/door.tsx',
+    file: 'src/console/operator/authenticator.tsx',
     text: '    unused = null;\n',
     replacement: '',
     noticed: 'Whoever finds the link in a terminal comes in after the operator.',
-    caughtBy: [{ file: door, tests: ['the link opens once'] }],
+    caughtBy: [{ file: authenticator, tests: ['the link opens once'] }],
   },
   {
     name: 'operator-link-any',
-    file: 'src/console/operator/door.tsx',
+    file: 'src/console/operator/authenticator.tsx',
     text: 'if (unused === null || !timingSafeEqual(unused, given)) {',
     replacement: 'if (unused === null || given.length !== unused.length) {',
-    noticed: 'Any token opens the door.',
+    noticed: 'Any token signs in.',
     caughtBy: [
       {
-        file: door,
+        file: authenticator,
         tests: ['the link is the one that was printed: any other opens nothing, and does not use it up'],
       },
     ],
   },
   {
     name: 'operator-any-cookie',
-    file: 'src/console/operator/door.tsx',
+    file: 'src/console/operator/authenticator.tsx',
     text: ' && timingSafeEqual(session, hashOf(id));',
     replacement: ' && id !== hashOf(id).toString();',
     noticed: 'Every cookie of the right name is an operator, once one has come in.',
-    caughtBy: [{ file: door, tests: ['signing out ends it, and a cookie that was made up is none'] }],
+    caughtBy: [
+      { file: authenticator, tests: ['signing out ends it, and a cookie that was made up is none'] },
+    ],
   },
   {
     name: 'operator-cookie-for-all',
-    file: 'src/console/operator/door.tsx',
+    file: 'src/console/operator/authenticator.tsx',
     text: "httpOnly: true, sameSite: 'Strict'",
     replacement: "httpOnly: false, sameSite: 'Lax'",
     noticed: 'Scripts read the cookie of an operator, and links of other sites carry it.',
     caughtBy: [
       {
-        file: door,
+        file: authenticator,
         tests: [
           'the link is exchanged for a cookie that scripts and other sites cannot use, and leads to all e-shops',
         ],
@@ -53,33 +55,33 @@ export const severalEshopsDefects: readonly Defect[] = [
   },
   {
     name: 'operator-rebound',
-    file: 'src/console/operator/door.tsx',
+    file: 'src/console/operator/authenticator.tsx',
     text: "  if (!LOCAL.has(hostOf(c.req.header('host'))))\n    throw forbidden('Open this console at 127.0.0.1 or localhost, with the link that the command printed.');\n",
     replacement: '',
     noticed:
       'A name of somebody else that is made to lead to 127.0.0.1 makes its pages those of the console.',
     caughtBy: [
       {
-        file: door,
+        file: authenticator,
         tests: ['by another name of this machine, made to lead here, nothing is answered: evil.example'],
       },
     ],
   },
   {
     name: 'operator-same-site',
-    file: 'src/console/operator/door.tsx',
+    file: 'src/console/operator/authenticator.tsx',
     text: "site === 'same-origin' || site === 'none';",
     replacement: "site !== 'cross-site';",
     noticed: 'Pages of another port of this machine read along.',
-    caughtBy: [{ file: door, tests: ['pages of others read nothing and send nothing: same-site'] }],
+    caughtBy: [{ file: authenticator, tests: ['pages of others read nothing and send nothing: same-site'] }],
   },
   {
     name: 'operator-cross-site',
-    file: 'src/console/operator/door.tsx',
+    file: 'src/console/operator/authenticator.tsx',
     text: "  const ours = site === undefined || site === 'same-origin' || site === 'none';",
     replacement: "  const ours = site === undefined || site !== 'same-site';",
     noticed: 'Pages of other sites ask for those of the console.',
-    caughtBy: [{ file: door, tests: ['pages of others read nothing and send nothing: cross-site'] }],
+    caughtBy: [{ file: authenticator, tests: ['pages of others read nothing and send nothing: cross-site'] }],
   },
   {
     name: 'operator-forms',
@@ -89,7 +91,7 @@ export const severalEshopsDefects: readonly Defect[] = [
     noticed: 'A form without the token pauses a recovery.',
     caughtBy: [
       {
-        file: door,
+        file: authenticator,
         tests: ['pages of others a form without the token of this session is refused, with it it is taken'],
       },
     ],

@@ -15,7 +15,7 @@ import type { ApiDeps } from './deps.ts';
 export type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
 
 /**
- * Passwords that are checked at the same time, at each of the two doors: that takes memory and a processor. Of one address one: eight of
+ * Passwords that are checked at the same time, in each of the API and the console: that takes memory and a processor. Of one address one: eight of
  * one address made everybody else's requests ten times as slow on two cores.
  */
 export const MOST_CHECKED = { total: 4, perKey: 1 } as const;

@@ -3,9 +3,9 @@
  * who goes on where it stopped has read everything (docs/interface.md, L7).
  */
 import * as v from 'valibot';
-import { MOST_COUNTED, type Part } from '../db/id-range.ts';
+import { MOST_COUNTED, type Slice } from '../db/id-range.ts';
+import { lowWaterMark } from '../db/low-water-mark.ts';
 import type { Sql } from '../db/pool.ts';
-import { settledBefore } from '../db/settled.ts';
 import { invalid } from '../domain/problem.ts';
 import { type Page, type Pagination, pageOf, pageQuery, paginationOf } from './pagination.ts';
 
@@ -62,7 +62,7 @@ interface Asked {
 
 /** What a list has to know of its rows. */
 interface Source<Row> {
-  list(part: Part): Promise<readonly Row[]>;
+  list(slice: Slice): Promise<readonly Row[]>;
   count(): Promise<number>;
 }
 
@@ -87,7 +87,7 @@ export async function readList<Row extends { readonly id: string }>(
   if (after !== undefined) {
     if (asked.page !== undefined)
       throw invalid([{ path: 'page', message: 'cannot be combined with after, which has no pages' }]);
-    const rows = await list({ limit: page.limit + 1, after, before: await settledBefore(sql) });
+    const rows = await list({ limit: page.limit + 1, after, before: await lowWaterMark(sql) });
     const shown = rows.slice(0, page.limit);
     return { rows: shown, cursor: { after: shown.at(-1)?.id ?? after, more: rows.length > shown.length } };
   }

@@ -36,7 +36,7 @@ const Login = v.pipe(
 );
 
 /** For how long one waits for its turn, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const LOGIN_QUEUE_TIMEOUT_MS = 10_000;
 
 /**
  * The login, mounted before the authentication. Logins take turns by address, so that one that sends very many makes only itself wait.
@@ -47,7 +47,7 @@ export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   const addressOf = clientAddresses(trustProxy, log);
   const check = credentialCheck(deps);
-  const places = createPlaces(MOST_CHECKED, PATIENCE_MS, 'Too many logins at once. Try again.');
+  const places = createPlaces(MOST_CHECKED, LOGIN_QUEUE_TIMEOUT_MS, 'Too many logins at once. Try again.');
 
   app.post(
     '/users/login',

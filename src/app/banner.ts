@@ -20,8 +20,8 @@ export interface Ready {
 
 /** The command finds the instance by its folder, so one other than the default has to be named. */
 function demoCommand(dataDir: string): string {
-  const said = dataDir === variables.entries.DATA_DIR.default ? '' : `DATA_DIR=${dataDir} `;
-  return `${said}npx waybill demo --receive`;
+  const prefix = dataDir === variables.entries.DATA_DIR.default ? '' : `DATA_DIR=${dataDir} `;
+  return `${prefix}npx waybill demo --receive`;
 }
 
 /** The text, without a final newline. */

@@ -8,6 +8,7 @@ import { watchBoth } from '../attempt/watch.ts';
 import { createLimits, type Limits } from '../concurrency/limits.ts';
 import { createLoad } from '../concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import { createBackoff } from '../lib/backoff.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
 import { countDeliveries } from '../metrics/delivery-metrics.ts';
@@ -80,7 +81,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   let renewedAt = Number.NEGATIVE_INFINITY;
 
   async function keepRunning(onReady: () => void): Promise<void> {
-    let wait = FIRST_RECONNECT_MS;
+    const backoff = createBackoff(FIRST_RECONNECT_MS, LONGEST_RECONNECT_MS);
     /** Sessions that another has taken over from, as long as their attempts last. */
     const draining = new Set<Promise<void>>();
     while (!stopping.signal.aborted) {
@@ -89,7 +90,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       const current = runSession(sessionDeps, {
         until: until.signal,
         onReady() {
-          wait = FIRST_RECONNECT_MS;
+          backoff.reset();
           onReady();
         },
         onSetBack(why) {
@@ -110,9 +111,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
       } catch (error) {
         state = 'down';
         onReady();
-        log.warn({ err: error, retryInMs: wait }, 'Temporal cannot be reached or the worker failed');
-        await sleep(wait, undefined, { signal: stopping.signal }).catch(() => {});
-        wait = Math.min(LONGEST_RECONNECT_MS, wait * 2);
+        const retryInMs = backoff.next();
+        log.warn({ err: error, retryInMs }, 'Temporal cannot be reached or the worker failed');
+        await sleep(retryInMs, undefined, { signal: stopping.signal }).catch(() => {});
       }
     }
     await Promise.all(draining);

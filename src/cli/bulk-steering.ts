@@ -37,9 +37,9 @@ export interface BulkRequest {
 /** To one receiver: more than a query may name. */
 const MOST_WEBHOOKS = 1_000;
 /** Between two looks, in milliseconds. */
-const LOOK_EVERY_MS = 500;
+const JOB_POLL_INTERVAL_MS = 500;
 /** A job that was begun is not described at once, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const JOB_VISIBLE_TIMEOUT_MS = 10_000;
 const INCOMPLETE = 2;
 const IDENTITY = 'waybill';
 /** So that they are told from other batch operations of the namespace. */
@@ -83,10 +83,10 @@ async function watch(bulk: BulkSteering, jobId: string, { print, json }: Output)
     try {
       for (;;) {
         const found = await bulk.read(jobId);
-        if (found === null && performance.now() - began > PATIENCE_MS) throw noSuchJob(jobId);
+        if (found === null && performance.now() - began > JOB_VISIBLE_TIMEOUT_MS) throw noSuchJob(jobId);
         if (found !== null && found.state !== 'running') return found;
         if (found !== null) progress.show(found.done + found.failed, found.total, 'Deliveries');
-        await pause(LOOK_EVERY_MS, signal);
+        await pause(JOB_POLL_INTERVAL_MS, signal);
       }
     } finally {
       progress.stop();

@@ -7,14 +7,14 @@ import type { CommandContext } from '../lib/command-line.ts';
 import { version } from '../lib/version.ts';
 
 /** A command of `waybill`. */
-interface Part {
+interface LazyCommand {
   readonly description: string;
   /** Loads it. */
   readonly load: (context: CommandContext) => Promise<Command>;
 }
 
 /** By name, in the order of the help. */
-const parts: Readonly<Record<string, Part>> = {
+const commands: Readonly<Record<string, LazyCommand>> = {
   eshop: {
     description: 'e-shops',
     load: async (context) => (await import('./eshop-command.ts')).eshopCommand(context),
@@ -115,7 +115,7 @@ async function waybillCommand(args: readonly string[], context: CommandContext):
       'Manages an instance of Waybill: the one in DATA_DIR, or the one whose database is at DATABASE_URL.',
     )
     .version(version);
-  for (const [name, { description, load }] of Object.entries(parts)) {
+  for (const [name, { description, load }] of Object.entries(commands)) {
     const part = name === wanted ? await load(context) : new Command(name);
     command.addCommand(part.description(description));
   }

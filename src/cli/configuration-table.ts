@@ -1,4 +1,4 @@
-/** The table of all environment variables, as docs/operating.md shows it. */
+/** The table of all environment variables, as docs/handbook/configure.md shows it. */
 import { variables } from '../config/variables.ts';
 
 /** What the schema says a variable means. */

@@ -1,4 +1,4 @@
-/** The questions of operators with their links, as README.md and docs/operating.md show them. */
+/** The questions of operators with their links, as README.md and docs/handbook/temporal-ui.md show them. */
 import { EXAMPLE, listUrl, questionsAbout } from '../temporal/operator-questions.ts';
 
 /** Where the UI of a first instance is. */

@@ -13,12 +13,15 @@ import { untilInterrupted } from './interruption.ts';
 import { pairs } from './layout.ts';
 import type { ListenOptions } from './listen-options.ts';
 import { type OwnWebhook, register, removeLeftBehind, unregister } from './listen-webhooks.ts';
-import { type Heard, type ListeningServer, startListening } from './listening-server.ts';
+import { type ListeningServer, type ReceivedRequest, startListening } from './listening-server.ts';
 import { withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 
 /** One line: when, what, how it was answered; the record below it if it is asked for. */
-function lines({ at, method, target, body, delivery, problem, status, tookMs }: Heard, withBody: boolean) {
+function lines(
+  { at, method, target, body, delivery, problem, status, tookMs }: ReceivedRequest,
+  withBody: boolean,
+) {
   const what =
     delivery === null
       ? `${method} ${target}  not verified`
@@ -58,7 +61,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
   const { config, own, keys } = await ownParts(env);
   const secret = options.secret ?? newWebhookSecret();
   const forward = forwardTo === undefined ? null : new URL(forwardTo).origin;
-  const heard = (request: Heard) =>
+  const onRequest = (request: ReceivedRequest) =>
     print(options.json ? JSON.stringify(request) : lines(request, options.body === true));
 
   async function registered(sql: Pool, server: ListeningServer, signal: AbortSignal): Promise<void> {
@@ -96,7 +99,7 @@ export async function listen({ env, print }: CommandContext, options: ListenOpti
   await untilInterrupted('Stopped.', (signal) =>
     withDatabase(config.settings, async (sql) => {
       if ((await findEshop(sql, eshopId)) === null) throw noSuchEshop(eshopId);
-      const server = await startListening({ port: options.port, secret, forwardTo: forward, heard });
+      const server = await startListening({ port: options.port, secret, forwardTo: forward, onRequest });
       try {
         await registered(sql, server, signal);
       } finally {

@@ -14,7 +14,7 @@ import { type VerifiedHeaders, verify } from '../../receiver/src/verify.ts';
 import { UserError } from '../lib/user-error.ts';
 
 /** A request that came, and what it was answered. */
-export interface Heard {
+export interface ReceivedRequest {
   readonly at: Date;
   readonly method: string;
   /** Path and query. */
@@ -95,23 +95,23 @@ function whyNotForwarded(origin: string, error: unknown): string {
  * Starts it on loopback.
  * @param options.port 0: a free one
  * @param options.forwardTo the origin of the program behind; null: it answers for itself
- * @param options.heard told of each request once it is answered
+ * @param options.onRequest told of each request once it is answered
  * @throws UserError when the port is taken
  */
 export async function startListening(options: {
   readonly port: number;
   readonly secret: string;
   readonly forwardTo: string | null;
-  readonly heard: (request: Heard) => void;
+  readonly onRequest: (request: ReceivedRequest) => void;
 }): Promise<ListeningServer> {
-  const { secret, forwardTo, heard } = options;
+  const { secret, forwardTo, onRequest } = options;
   const secrets = secretSource(secret);
 
   async function answer(
     received: Received,
-  ): Promise<Pick<Heard, 'delivery' | 'problem'> & { response: Response }> {
+  ): Promise<Pick<ReceivedRequest, 'delivery' | 'problem'> & { response: Response }> {
     const { method, target, body } = received;
-    let delivery: Heard['delivery'];
+    let delivery: ReceivedRequest['delivery'];
     try {
       const verified = await verify(received, { secrets, tolerance: TOLERANCE_S, now: Date.now() });
       const text = new TextDecoder().decode(body);
@@ -143,7 +143,7 @@ export async function startListening(options: {
     });
     if (body instanceof Refused) return responseTo(body);
     const { response, ...result } = await answer({ method, target, headers, body });
-    heard({
+    onRequest({
       at,
       method,
       target,

@@ -3,8 +3,8 @@ import { createApplication } from '../app/application.ts';
 import { retryPolicyOf } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 import { createConsole } from '../console/console.tsx';
+import { operatorAuthenticator } from '../console/operator/authenticator.tsx';
 import type { InstallationLook, OperatorDeps } from '../console/operator/deps.ts';
-import { operatorDoor } from '../console/operator/door.tsx';
 import { countIncidents, readFlow } from '../db/overview.ts';
 import type { Pool } from '../db/pool.ts';
 import { listRecoveries, listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
@@ -32,7 +32,7 @@ import { uiUrlOf } from './temporal-ui.ts';
 /** Of one operator, who looks at a few pages. */
 const CONNECTIONS = 4;
 /** Temporal is asked again after so long, in milliseconds: each time connects anew, and several pages ask. */
-const TEMPORAL_FRESH_MS = 10_000;
+const TEMPORAL_CACHE_MS = 10_000;
 /** What is counted of the flow, in seconds, as in `waybill top`. */
 const FLOW_SECONDS = 10;
 /** Recoveries that have ended, beside those under way. */
@@ -74,7 +74,7 @@ async function look(sql: Pool, temporal: TemporalStatus): Promise<InstallationLo
 }
 
 function operatorDeps(sql: Pool, settings: Settings): OperatorDeps {
-  const temporal = remembered(TEMPORAL_FRESH_MS, () => askTemporal(settings).catch(problemOf));
+  const temporal = remembered(TEMPORAL_CACHE_MS, () => askTemporal(settings).catch(problemOf));
   return {
     look: async () => await look(sql, await temporal()),
     async recoveries() {
@@ -138,7 +138,7 @@ export async function serveOperatorConsole(
         log,
         temporalState: () => 'unknown',
       });
-      const { door, path } = operatorDoor({ sql }, by);
+      const { authenticator, path } = operatorAuthenticator({ sql }, by);
       const pages = createConsole(
         {
           ...application,
@@ -148,7 +148,7 @@ export async function serveOperatorConsole(
           stopping: signal,
           operator: operatorDeps(sql, settings),
         },
-        door,
+        authenticator,
       );
       const server = await listen(pages, '127.0.0.1', port, { variable: '--port' });
       own.addUrl(server.url, 80);

@@ -18,7 +18,7 @@ import { withTemporal } from './open-temporal.ts';
 
 const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
 /** What is late by less than this may well be on its way, in milliseconds. */
-const GRACE_MS = 60_000;
+const LATE_AFTER_MS = 60_000;
 
 async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResult> {
   // What it does is what it prints.
@@ -35,7 +35,7 @@ async function reconcile(settings: Settings, dryRun: boolean): Promise<PassResul
           ...createRecoveryStarter(client, taskQueue),
         },
         log,
-        graceMs: GRACE_MS,
+        graceMs: LATE_AFTER_MS,
         counts: createCounts(),
         watch: unwatched,
         dryRun,

@@ -10,8 +10,8 @@ import { UserError } from '../lib/user-error.ts';
 import type { Replayed } from '../replay/replay.ts';
 import { table } from './layout.ts';
 
-const MOST = 1_000_000;
-const limitSchema = integer(1, MOST);
+const MAX_HISTORIES = 1_000_000;
+const limitSchema = integer(1, MAX_HISTORIES);
 const optionsSchema = v.object({
   ...jsonSchema.entries,
   address: v.optional(
@@ -23,7 +23,7 @@ const optionsSchema = v.object({
   query: v.optional(v.string()),
   limit: v.pipe(
     v.string(),
-    v.check((text) => v.is(limitSchema, text), `--limit must be an integer from 1 to ${MOST}.`),
+    v.check((text) => v.is(limitSchema, text), `--limit must be an integer from 1 to ${MAX_HISTORIES}.`),
     v.transform(Number),
   ),
   save: v.optional(v.pipe(v.string(), v.minLength(1, '--save must be the path of a folder.'))),

@@ -20,11 +20,11 @@ export interface Look {
 }
 
 /** Between two looks, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
+const REFRESH_INTERVAL_MS = 1_000;
 /** What is counted of the flow, in seconds. */
 const FLOW_SECONDS = 10;
 /** Between two questions about what changes slowly, in milliseconds: storage, and who works. */
-const SLOWLY_MS = 10_000;
+const SLOW_REFRESH_INTERVAL_MS = 10_000;
 
 /** Asks Temporal again and again. */
 async function followTemporal(
@@ -34,7 +34,7 @@ async function followTemporal(
 ): Promise<void> {
   for (;;) {
     answered(await askTemporal(settings).catch(problemOf));
-    await pause(SLOWLY_MS, signal);
+    await pause(SLOW_REFRESH_INTERVAL_MS, signal);
   }
 }
 
@@ -48,12 +48,12 @@ async function followDatabase(
   let readAt = performance.now();
   for (;;) {
     const began = performance.now();
-    if (began - readAt > SLOWLY_MS) {
+    if (began - readAt > SLOW_REFRESH_INTERVAL_MS) {
       storage = await readStorage(sql);
       readAt = began;
     }
     show({ problem: null, ...storage, ...(await readWork(sql)) }, await readFlow(sql, FLOW_SECONDS));
-    await pause(Math.max(0, LOOK_EVERY_MS - (performance.now() - began)), signal);
+    await pause(Math.max(0, REFRESH_INTERVAL_MS - (performance.now() - began)), signal);
   }
 }
 
@@ -72,7 +72,7 @@ async function followBoth(
     } catch (error) {
       signal.throwIfAborted();
       shown(problemOf(error), null);
-      await pause(LOOK_EVERY_MS, signal);
+      await pause(REFRESH_INTERVAL_MS, signal);
     }
   }
 }

@@ -14,7 +14,7 @@ import { withDatabase } from './open-database.ts';
 import { recoveryLine, recoveryRecord, recoveryStatus } from './recovery-record.ts';
 
 /** Between two looks, in milliseconds. */
-const LOOK_EVERY_MS = 1_000;
+const RECOVERY_POLL_INTERVAL_MS = 1_000;
 /** When not everything was delivered. */
 const INCOMPLETE = 2;
 
@@ -63,7 +63,7 @@ export async function watchRecovery(
           if (row === null) throw noSuchRecovery(id);
           view.show(row);
           if (!isUnderWay(row.state)) return row;
-          await pause(LOOK_EVERY_MS, signal);
+          await pause(RECOVERY_POLL_INTERVAL_MS, signal);
         }
       } finally {
         view.stop();

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 } as const;
 /** Node's timers cannot be longer, in milliseconds. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A number with its unit behind it, of which a pattern has made sure. */
 function milliseconds(text: string): number {
@@ -20,7 +20,7 @@ export const duration = v.pipe(
   v.regex(/^\d+(\.\d+)?(ms|s|m|h)$/, 'must be a duration such as 250ms, 15s or 48h'),
   v.transform(milliseconds),
   v.minValue(1, 'must be at least 1ms'),
-  v.maxValue(LONGEST_MS, 'must be at most 596h'),
+  v.maxValue(MAX_TIMER_MS, 'must be at most 596h'),
 );
 
 /** How long something is kept: `30d`, `720h` → milliseconds. No timer waits for it, so it may be long. */

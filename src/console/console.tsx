@@ -14,7 +14,7 @@ import { allRoutes } from './all/routes.tsx';
 import { ApiRefusal, apiClient } from './api-client.ts';
 import { assetRoutes } from './assets.ts';
 import { deliveryRoutes } from './deliveries/routes.tsx';
-import type { ConsoleDeps, ConsoleEnv, Door, Viewer } from './deps.ts';
+import type { Authenticator, ConsoleDeps, ConsoleEnv, Viewer } from './deps.ts';
 import { ESHOP_HEADER, eshopAsked, rememberEshop } from './eshops.ts';
 import { eventRoutes } from './events.tsx';
 import { ownForms, smallForms } from './forms.ts';
@@ -24,7 +24,7 @@ import { operatorRoutes } from './operator/routes.tsx';
 import { overviewRoutes } from './overview/routes.tsx';
 import { recordRoutes } from './records.tsx';
 import { CONSOLE, formToken } from './session.ts';
-import { usersDoor } from './sign-in.tsx';
+import { userAuthenticator } from './sign-in.tsx';
 import { webhookRoutes } from './webhooks/routes.tsx';
 
 const secured = securedPages('same-origin');
@@ -39,21 +39,25 @@ function isLive(c: Context<ConsoleEnv>): boolean {
  * Pages that are made at the same time: of all e-shops, and of one. What they ask of the API is within its budget; this is for
  * what they read themselves, and for the time it takes to make them.
  */
-const MOST_PAGES = { total: 8, perKey: 3 } as const;
+const CONCURRENT_PAGES = { total: 8, perKey: 3 } as const;
 /** How long somebody waits for a page's turn, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const PAGE_QUEUE_TIMEOUT_MS = 10_000;
 
-/** Lets in who is signed in, and shows everybody else the door. */
-function signedIn(deps: ConsoleDeps, door: Door): MiddlewareHandler<ConsoleEnv> {
+/** Lets in who is signed in, and sends everybody else to the sign-in. */
+function signedIn(deps: ConsoleDeps, authenticator: Authenticator): MiddlewareHandler<ConsoleEnv> {
   const { sql, api, temporal } = deps;
-  const places = createPlaces(MOST_PAGES, PATIENCE_MS, 'Too many pages are requested at the same time.');
+  const places = createPlaces(
+    CONCURRENT_PAGES,
+    PAGE_QUEUE_TIMEOUT_MS,
+    'Too many pages are requested at the same time.',
+  );
   return async (c, next) => {
-    const id = door.sessionOf(c);
+    const id = authenticator.sessionOf(c);
     const live = isLive(c);
-    const found = id === undefined ? null : await door.admitted(id, !live);
+    const found = id === undefined ? null : await authenticator.authenticate(id, !live);
     if (id === undefined || found === null) {
-      if (!live) return await door.turnedAway(c);
-      // The page that asks is loaded again, and so leads to the door.
+      if (!live) return await authenticator.unauthenticated(c);
+      // The page that asks is loaded again, and so leads to the sign-in.
       c.header('hx-refresh', 'true');
       return c.body(null, 401);
     }
@@ -64,7 +68,7 @@ function signedIn(deps: ConsoleDeps, door: Door): MiddlewareHandler<ConsoleEnv> 
       session: { ...user, eshopId: eshop.id },
       now,
       stillAllowed: async () => {
-        const still = await door.admitted(id, false);
+        const still = await authenticator.authenticate(id, false);
         return still?.eshops.some((each) => each.id === eshop.id) ?? false;
       },
       eshopName: eshop.name,
@@ -103,14 +107,17 @@ function titleOf(status: number): string {
 
 /**
  * Makes the application that serves `/console`.
- * @param door by which people come in; left out: that of the users of the API
+ * @param authenticator of its pages; left out: that of the users of the API
  */
-export function createConsole(deps: ConsoleDeps, door: Door = usersDoor(deps)): Hono<ConsoleEnv> {
+export function createConsole(
+  deps: ConsoleDeps,
+  authenticator: Authenticator = userAuthenticator(deps),
+): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>().basePath(CONSOLE);
 
   const problem = (status: number, message: string, viewer: Viewer | undefined) => {
     const title = titleOf(status);
-    const said = (
+    const content = (
       <>
         <h1>{title}</h1>
         <p>{message}</p>
@@ -122,13 +129,13 @@ export function createConsole(deps: ConsoleDeps, door: Door = usersDoor(deps)): 
     return html(
       viewer === undefined ? (
         <Document title={title}>
-          <div class="door">
-            <main>{said}</main>
+          <div class="sign-in">
+            <main>{content}</main>
           </div>
         </Document>
       ) : (
         <Page title={title} viewer={viewer} here="none">
-          {said}
+          {content}
         </Page>
       ),
     );
@@ -159,7 +166,7 @@ export function createConsole(deps: ConsoleDeps, door: Door = usersDoor(deps)): 
     await next();
     answered(deps, c, performance.now() - started);
   });
-  if (door.guard !== undefined) app.use(door.guard);
+  if (authenticator.guard !== undefined) app.use(authenticator.guard);
   app.use(async (c, next) => {
     // As the API does: the database takes no such text.
     const refused = findRefused(c.req.query());
@@ -168,8 +175,8 @@ export function createConsole(deps: ConsoleDeps, door: Door = usersDoor(deps)): 
   });
   app.route('/', assetRoutes);
   app.use(smallForms);
-  app.route('/', door.routes);
-  app.use(signedIn(deps, door), ownForms(door.sessionOf));
+  app.route('/', authenticator.routes);
+  app.use(signedIn(deps, authenticator), ownForms(authenticator.sessionOf));
   app.route(
     '/',
     liveRoutes(deps, async (c, path) => {

@@ -45,7 +45,7 @@ export interface TemporalLinks {
 }
 
 /** Who is let in. */
-export interface Admitted {
+export interface Authenticated {
   readonly user: Omit<Session, 'eshopId'>;
   /** All that it may look at. */
   readonly eshops: readonly EshopName[];
@@ -55,8 +55,8 @@ export interface Admitted {
   readonly now: Date;
 }
 
-/** Where people come in. */
-export interface Door {
+/** How a request for a page is authenticated. */
+export interface Authenticator {
   /** What every request passes first. */
   readonly guard?: MiddlewareHandler<ConsoleEnv>;
   /** What nobody has to be let in for. */
@@ -67,9 +67,9 @@ export interface Door {
    * Whose session it is; null where it is nobody's any more.
    * @param seen a person asked for something, not a page for itself
    */
-  admitted(id: string, seen: boolean): Promise<Admitted | null>;
+  authenticate(id: string, seen: boolean): Promise<Authenticated | null>;
   /** Answers who is not let in. */
-  turnedAway(c: Context<ConsoleEnv>): Response | Promise<Response>;
+  unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
 }
 
 /** What the console needs from outside. */

@@ -117,7 +117,7 @@ export interface PageProps {
   /** The path of its place in the navigation. */
   readonly here: string;
   /** What was just done, in a sentence. */
-  readonly said?: string | undefined;
+  readonly notice?: string | undefined;
   /** What was refused, in a sentence. */
   readonly refused?: string | undefined;
   readonly children: Child;
@@ -129,7 +129,7 @@ function aboutEshop(eshopId: number) {
 }
 
 /** A page for somebody who is signed in. */
-export function Page({ title, viewer, here, said, refused, children }: PageProps) {
+export function Page({ title, viewer, here, notice, refused, children }: PageProps) {
   const { username, role, eshopId } = viewer.session;
   const several = seesSeveral(viewer);
   return (
@@ -159,9 +159,9 @@ export function Page({ title, viewer, here, said, refused, children }: PageProps
           </div>
         </header>
         <main id="main" tabindex={-1}>
-          {said === undefined ? null : (
+          {notice === undefined ? null : (
             <p class="note good" role="status">
-              {said}
+              {notice}
             </p>
           )}
           {refused === undefined ? null : (

@@ -5,6 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
+import { createCounts } from '../concurrency/counts.ts';
 import { Problem } from '../domain/problem.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
@@ -16,12 +17,12 @@ export const LIVE = '/live';
 /** How often a page is made again, in milliseconds. */
 const TICK_MS = 2_000;
 /** A proxy that sees nothing for longer takes the connection for dead, in milliseconds. */
-const SILENCE_MS = 20_000;
+const KEEPALIVE_INTERVAL_MS = 20_000;
 /** Then the browser asks again by itself, in milliseconds. */
 const LIFETIME_MS = 15 * 60_000;
 /** Streams at the same time: of one e-shop, and of all. Who gets none asks again every few seconds. */
-const MOST_OF_ONE = 20;
-const MOST = 400;
+const MAX_STREAMS_PER_ESHOP = 20;
+const MAX_STREAMS = 400;
 
 /** Stands for the address of this server, which a path does not need. */
 const HERE = 'http://console';
@@ -45,31 +46,10 @@ function pageOf(path: string): string | null {
   return origin === HERE && isPage && !isStream ? `${pathname}${search}` : null;
 }
 
-/** Counts streams, so that one e-shop leaves room to the others. */
-function places() {
-  const ofOne = new Map<number, number>();
-  let all = 0;
-  return {
-    take(eshopId: number): boolean {
-      const taken = ofOne.get(eshopId) ?? 0;
-      if (taken >= MOST_OF_ONE || all >= MOST) return false;
-      ofOne.set(eshopId, taken + 1);
-      all += 1;
-      return true;
-    },
-    giveBack(eshopId: number): void {
-      const left = (ofOne.get(eshopId) ?? 1) - 1;
-      if (left === 0) ofOne.delete(eshopId);
-      else ofOne.set(eshopId, left);
-      all -= 1;
-    },
-  };
-}
-
 /** The route of the streams: `?of=` the path of a page. */
 export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
-  const streams = places();
+  const streams = createCounts<number>();
   app.get(LIVE, (c) => {
     // Nobody would read what a stream says in answer to HEAD, and so it would never end.
     if (c.req.method !== 'GET') throw new Problem(405, 'A live page must be requested with GET.');
@@ -78,11 +58,12 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
     const isFollowed = c.req.header('hx-request') === 'true';
     if (path === null || isFollowed) throw new Problem(400, 'Only pages of the console can be streamed.');
     const { eshopId } = c.var.viewer.session;
-    if (!streams.take(eshopId))
+    if (streams.of(eshopId) >= MAX_STREAMS_PER_ESHOP || streams.all() >= MAX_STREAMS)
       throw new Problem(
         503,
         'Too many live pages are open at the same time. Close some, or reload this page later.',
       );
+    streams.change(eshopId, 1);
     const left = new AbortController();
     c.header('x-accel-buffering', 'no');
     return streamSSE(
@@ -95,7 +76,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
         const socket = c.env?.incoming?.socket;
         if (socket?.destroyed === true) abort();
         socket?.once('close', abort);
-        const latest = setTimeout(abort, LIFETIME_MS + SILENCE_MS);
+        const latest = setTimeout(abort, LIFETIME_MS + KEEPALIVE_INTERVAL_MS);
         const ends = performance.now() + LIFETIME_MS;
         const { signal, release } = eitherSignal(
           stopping === undefined ? [left.signal] : [stopping, left.signal],
@@ -110,7 +91,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
             if (main !== shown) {
               await stream.writeSSE({ event: 'page', data: JSON.stringify(main) });
               [shown, spoken] = [main, performance.now()];
-            } else if (performance.now() - spoken > SILENCE_MS) {
+            } else if (performance.now() - spoken > KEEPALIVE_INTERVAL_MS) {
               await stream.write(': still here\n\n');
               spoken = performance.now();
             }
@@ -121,7 +102,7 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
           release();
           clearTimeout(latest);
           socket?.off('close', abort);
-          streams.giveBack(eshopId);
+          streams.change(eshopId, -1);
         }
       },
       async (error) => log.warn({ err: error }, 'a live page of the console ended'),

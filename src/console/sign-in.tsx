@@ -9,7 +9,7 @@ import { credentialCheck, MOST_CHECKED } from '../api/credentials.ts';
 import { beginSession, endSession, findSession } from '../db/console/sessions.ts';
 import { Problem } from '../domain/problem.ts';
 import { asset } from './assets.ts';
-import type { ConsoleDeps, ConsoleEnv, Door } from './deps.ts';
+import type { Authenticator, ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { ownForms } from './forms.ts';
 import { Csrf, Document, html } from './layout.tsx';
 import { CONSOLE, csrfToken, type SessionCookies, sessionCookies } from './session.ts';
@@ -36,7 +36,7 @@ function SignIn(props: {
   const { token, next, refused, eshop = '', username = '' } = props;
   return (
     <Document title="Sign in">
-      <div class="door">
+      <div class="sign-in">
         <main>
           <p class="brand">
             <img src={asset('icon.svg')} alt="" width="28" height="28" />
@@ -101,19 +101,19 @@ function SignIn(props: {
   );
 }
 
-/** The door of the API's users. */
-export function usersDoor(deps: ConsoleDeps): Door {
+/** Authentication of the API's users, by the cookie of a session. */
+export function userAuthenticator(deps: ConsoleDeps): Authenticator {
   const cookies = sessionCookies(deps);
   return {
     routes: signInRoutes(deps, cookies),
     sessionOf: cookies.read,
-    async admitted(id, seen) {
+    async authenticate(id, seen) {
       const found = await findSession(deps.sql, id, seen);
       if (found === null) return null;
       const { eshops, now, ...user } = found;
       return { user, eshops, operator: false, now };
     },
-    turnedAway(c) {
+    unauthenticated(c) {
       const { pathname, search } = new URL(c.req.url);
       const next = c.req.method === 'GET' ? `?${new URLSearchParams({ next: `${pathname}${search}` })}` : '';
       return c.redirect(`${CONSOLE}/sign-in${next}`, 303);
@@ -122,7 +122,7 @@ export function usersDoor(deps: ConsoleDeps): Door {
 }
 
 /** For how long somebody waits for it, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const SIGN_IN_QUEUE_TIMEOUT_MS = 10_000;
 
 /** The routes that nobody has to be signed in for. */
 function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleEnv> {
@@ -130,7 +130,11 @@ function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleE
   const app = new Hono<ConsoleEnv>();
   const check = credentialCheck(deps);
   const addressOf = clientAddresses(trustProxy, log);
-  const places = createPlaces(MOST_CHECKED, PATIENCE_MS, 'Too many sign-ins at once. Try again.');
+  const places = createPlaces(
+    MOST_CHECKED,
+    SIGN_IN_QUEUE_TIMEOUT_MS,
+    'Too many sign-ins at once. Try again.',
+  );
 
   app.get('/sign-in', (c) =>
     c.html(html(<SignIn token={csrfToken(cookies.before(c))} next={pathOf(c.req.query('next'))} />)),

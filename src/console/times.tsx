@@ -38,10 +38,10 @@ export function Time({ at }: { at: string }) {
 /** How long ago, or how soon; in full as its title. */
 export function Ago({ at, now }: { at: string; now: Date }) {
   const ms = now.getTime() - new Date(at).getTime();
-  const said = ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;
+  const text = ms >= 0 ? `${span(ms)} ago` : `in ${span(-ms)}`;
   return (
     <time datetime={at} title={`${written(at)} UTC`}>
-      {said}
+      {text}
     </time>
   );
 }

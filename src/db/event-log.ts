@@ -7,8 +7,8 @@ import {
   cut,
   directionOf,
   MOST_COUNTED,
-  type Part,
   reachOf,
+  type Slice,
   type Times,
   within,
 } from './id-range.ts';
@@ -31,12 +31,12 @@ export interface EventFilter extends Times {
   readonly entityId?: string | undefined;
 }
 
-/** Where the wanted events are found, in the order of the part and as many as it reaches, as SQL. */
-function found(sql: Sql, eshopId: number, filter: EventFilter, part: Part) {
+/** Where the wanted events are found, in the order of the slice and as many as it reaches, as SQL. */
+function found(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
   const { webhookType, entityId } = filter;
   const limits = sql`
-    ${within(sql, sql`e.id`, filter)} ${behind(sql, sql`e.id`, part)}
-    order by e.id ${directionOf(sql, part)} limit ${reachOf(part)}`;
+    ${within(sql, sql`e.id`, filter)} ${behind(sql, sql`e.id`, slice)}
+    order by e.id ${directionOf(sql, slice)} limit ${reachOf(slice)}`;
   if (entityId !== undefined) {
     return sql`
       select e.id from events e where e.eshop_id = ${eshopId} and e.entity_id = ${entityId}
@@ -49,17 +49,17 @@ function found(sql: Sql, eshopId: number, filter: EventFilter, part: Part) {
       select e.id from events e where e.eshop_id = ${eshopId} and e.type = t.type ${limits}) x`;
 }
 
-/** A part of the events of an e-shop. */
+/** A slice of the events of an e-shop. */
 export async function listEvents(...asked: Parameters<typeof selectEvents>): Promise<EventRow[]> {
   return await selectEvents(...asked);
 }
 
 /** The query of {@link listEvents}, not sent yet. */
-export function selectEvents(sql: Sql, eshopId: number, filter: EventFilter, part: Part) {
-  const order = directionOf(sql, part);
+export function selectEvents(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
+  const order = directionOf(sql, slice);
   return sql<EventRow[]>`
     with found as materialized (
-      select id from (${found(sql, eshopId, filter, part)}) f order by id ${order} ${cut(sql, part)})
+      select id from (${found(sql, eshopId, filter, slice)}) f order by id ${order} ${cut(sql, slice)})
     select e.id, e.type, e.entity_id, e.test is true as test from events e where e.id in (select id from found) order by e.id ${order}`;
 }
 

@@ -5,8 +5,8 @@ import type { Sql } from './pool.ts';
 /** The most rows that a list counts, and that its pages reach: what lies beyond is read with a cursor. */
 export const MOST_COUNTED = 10_000;
 
-/** What is read of a list. */
-export type Part =
+/** A slice of a list. */
+export type Slice =
   /** A page, the newest first. */
   | { readonly limit: number; readonly offset: number }
   /** What follows an id, the oldest first, below the id up to which rows are complete. */
@@ -20,24 +20,24 @@ export interface Times {
   readonly until?: Date | undefined;
 }
 
-/** The order of a part, as SQL. */
-export function directionOf(sql: Sql, part: Part) {
-  return 'after' in part ? sql`asc` : sql`desc`;
+/** The order of a slice, as SQL. */
+export function directionOf(sql: Sql, slice: Slice) {
+  return 'after' in slice ? sql`asc` : sql`desc`;
 }
 
 /** How many rows of a part's order have to be found to know it. */
-export function reachOf(part: Part): number {
-  return 'after' in part ? part.limit : part.offset + part.limit;
+export function reachOf(slice: Slice): number {
+  return 'after' in slice ? slice.limit : slice.offset + slice.limit;
 }
 
 /** The page of what was found, as SQL. */
-export function cut(sql: Sql, part: Part) {
-  return 'after' in part ? sql`limit ${part.limit}` : sql`limit ${part.limit} offset ${part.offset}`;
+export function cut(sql: Sql, slice: Slice) {
+  return 'after' in slice ? sql`limit ${slice.limit}` : sql`limit ${slice.limit} offset ${slice.offset}`;
 }
 
-/** The condition that an id lies behind the cursor of a part and below its end, as SQL. */
-export function behind(sql: Sql, id: ReturnType<Sql>, part: Part) {
-  return 'after' in part ? sql`and ${id} > ${part.after}::uuid and ${id} < ${part.before}::uuid` : sql``;
+/** The condition that an id lies behind the cursor of a slice and below its end, as SQL. */
+export function behind(sql: Sql, id: ReturnType<Sql>, slice: Slice) {
+  return 'after' in slice ? sql`and ${id} > ${slice.after}::uuid and ${id} < ${slice.before}::uuid` : sql``;
 }
 
 /** The condition that an event, by its id, happened within these times, as SQL. */

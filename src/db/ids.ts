@@ -20,7 +20,7 @@ export function within(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]
 /**
  * A new id, as SQL: UUIDv7 by the database's clock, with the fraction of the millisecond behind it (RFC 9562, 6.2,
  * method 3). Made in the transaction, by the clock that says when transactions began, an id is never older than its
- * transaction: what the reads of `src/db/settled.ts` rely on.
+ * transaction: what the reads of `src/db/low-water-mark.ts` rely on.
  * @param ticks the time as {@link ticks} counts it; with a number added that differs by row, ids rise with it
  */
 export function newId(sql: Sql, ticks: ReturnType<Sql>) {

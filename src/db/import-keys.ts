@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { conflict } from '../domain/problem.ts';
 import { Staged } from './records/staged.ts';
-import { type Part, partOf, type Work } from './records/work.ts';
+import { type Participant, participantOf, type UnitOfWork } from './records/unit-of-work.ts';
 
 /** How long a key is remembered, in days. */
 export const IMPORT_KEY_DAYS = 30;
@@ -23,14 +23,14 @@ export function fingerprintOf(line: readonly unknown[]): string {
 }
 
 /** The keys of a unit of work. */
-class ImportKeys implements Part {
-  readonly #work: Work;
+class ImportKeys implements Participant {
+  readonly #work: UnitOfWork;
   /** What each key stands for; null for one that stands for nothing yet. */
   readonly #lines = new Staged<string | null>();
   /** Keys that this transaction has inserted, with what they stand for in its rows. */
   readonly #inserted = new Map<string, string>();
 
-  constructor(work: Work) {
+  constructor(work: UnitOfWork) {
     this.#work = work;
   }
 
@@ -75,12 +75,12 @@ class ImportKeys implements Part {
     return true;
   }
 
-  keep(): void {
-    this.#lines.keep();
+  commit(): void {
+    this.#lines.commit();
   }
 
-  drop(): void {
-    this.#lines.drop();
+  rollback(): void {
+    this.#lines.rollback();
   }
 
   /** Gives back the keys of lines that failed. */
@@ -102,4 +102,4 @@ class ImportKeys implements Part {
 }
 
 /** The keys of a unit of work. */
-export const importKeysOf = partOf((work) => new ImportKeys(work));
+export const importKeysOf = participantOf((work) => new ImportKeys(work));

@@ -21,12 +21,12 @@ interface Holder {
 export async function reportLockHolders(
   url: string,
   sql: Pool,
-  say: (whom: string) => void,
+  onBlocked: (blockedBy: string) => void,
 ): Promise<() => Promise<void>> {
   const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   const observer = createPool(url, 1);
   const over = new AbortController();
-  const said = new Set<number>();
+  const reported = new Set<number>();
 
   async function look(): Promise<void> {
     const holders = await observer<Holder[]>`
@@ -37,10 +37,10 @@ export async function reportLockHolders(
       join pg_stat_activity as holder on holder.pid = blocking.pid
       where waiting.pid = ${session?.pid ?? 0} and not waiting.granted`;
     for (const { pid, applicationName, relation, seconds } of holders) {
-      if (said.has(pid)) continue;
-      said.add(pid);
+      if (reported.has(pid)) continue;
+      reported.add(pid);
       const program = applicationName === '' ? '' : ` (${applicationName})`;
-      say(
+      onBlocked(
         `database process ${pid}${program}, which has held a lock${relation === null ? '' : ` on ${relation}`} for ${seconds} s`,
       );
     }

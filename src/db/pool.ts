@@ -3,7 +3,7 @@
  * decimal string, `timestamptz` as `Date`, JSON untouched.
  */
 import postgres from 'postgres';
-import { tlsWishOf } from './tls-wish.ts';
+import { tlsModeOf } from './tls-mode.ts';
 import { openSocket, type SocketDeadlines, SocketGroup } from './watched-socket.ts';
 
 /** A pool or a transaction: what every query function takes first. */
@@ -75,7 +75,7 @@ export function poolUse(sql: Pool): PoolUse {
  */
 export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlines> = {}): Pool {
   const { statementMs, lockMs, ...socketDeadlines } = { ...DEADLINES, ...deadlines };
-  const tls = tlsWishOf(url);
+  const tls = tlsModeOf(url);
   const group = new SocketGroup();
   const options = {
     max,

@@ -8,7 +8,7 @@ import type { Sql } from './pool.ts';
 import { LONGEST_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
 /** A delivery that should have a running workflow. */
-export interface OwedDelivery extends ClaimedDelivery {
+export interface DispatchedDelivery extends ClaimedDelivery {
   readonly attemptsMade: number;
   /** The batch that makes its first attempt; null: it has a workflow of its own. */
   readonly batchId: string | null;
@@ -27,12 +27,12 @@ export interface ClosedDelivery extends ClaimedDelivery {
 }
 
 /** The delivery that must send the mail of a deactivation. */
-export interface OwedMail extends ClaimedDelivery, DeactivationCursor {
+export interface UnsentMail extends ClaimedDelivery, DeactivationCursor {
   readonly attemptsMade: number;
 }
 
 /** A pre-order that should have a running timer. */
-export interface OwedRelease {
+export interface PendingRelease {
   readonly eshopId: number;
   readonly eshopOrderId: string;
   /** Past its time by more than the grace, and by more than others of its second can delay it. */
@@ -67,10 +67,10 @@ const backoff = (sql: Sql, since: ReturnType<typeof sql>) =>
 const nextStep = (sql: Sql) =>
   sql`greatest(d.check_at, d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`;
 /** The condition of that index. */
-const owed = (sql: Sql) => sql`d.state in ('pending', 'retrying') and d.dispatched_at is not null`;
+const isDispatched = (sql: Sql) => sql`d.state in ('pending', 'retrying') and d.dispatched_at is not null`;
 const interval = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
-/** The columns of an `OwedDelivery`, of `deliveries d` joined with `webhooks w`. */
+/** The columns of a `DispatchedDelivery`, of `deliveries d` joined with `webhooks w`. */
 const deliveryColumns = (sql: Sql) => sql`
   d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.attempts_made, d.batch_id, d.dispatched_at,
   d.last_attempt_at, d.next_attempt_at, w.host as receiver_host,
@@ -81,11 +81,15 @@ const deliveryColumns = (sql: Sql) => sql`
  * Claims open deliveries whose next step is past by more than the grace. Each is left alone for a while afterwards, so
  * that workers share them and one that waits for long is looked at ever more seldom.
  */
-export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: number): Promise<OwedDelivery[]> {
-  return await sql<OwedDelivery[]>`
+export async function claimLateDeliveries(
+  sql: Sql,
+  graceMs: number,
+  limit: number,
+): Promise<DispatchedDelivery[]> {
+  return await sql<DispatchedDelivery[]>`
     with found as (
       select id from deliveries d
-      where ${owed(sql)} and ${nextStep(sql)} < now() - ${interval(sql, graceMs)}
+      where ${isDispatched(sql)} and ${nextStep(sql)} < now() - ${interval(sql, graceMs)}
       order by ${nextStep(sql)} limit ${limit} for update skip locked)
     update deliveries d
     set check_at = ${backoff(sql, sql`greatest(d.dispatched_at, d.last_attempt_at, d.next_attempt_at)`)}
@@ -98,26 +102,26 @@ export async function claimLateDeliveries(sql: Sql, graceMs: number, limit: numb
  * A page of all open deliveries that were dispatched before a time, in the order of their next step.
  * @param asOf from `databaseTime`: what is dispatched later need not be looked at
  */
-export async function owedDeliveries(
+export async function dispatchedDeliveries(
   sql: Sql,
   options: { asOf: string; after: DeliveryCursor | null; limit: number },
-): Promise<(OwedDelivery & DeliveryCursor)[]> {
+): Promise<(DispatchedDelivery & DeliveryCursor)[]> {
   const { asOf, after, limit } = options;
-  return await sql<(OwedDelivery & DeliveryCursor)[]>`
+  return await sql<(DispatchedDelivery & DeliveryCursor)[]>`
     select ${deliveryColumns(sql)}, ${nextStep(sql)}::text as due
     from deliveries d join webhooks w on w.id = d.webhook_id
-    where ${owed(sql)} and d.dispatched_at <= ${asOf}::text::timestamptz
+    where ${isDispatched(sql)} and d.dispatched_at <= ${asOf}::text::timestamptz
       ${after === null ? sql`` : sql`and (${nextStep(sql)}, d.id) > (${after.due}::text::timestamptz, ${after.id}::uuid)`}
     order by ${nextStep(sql)}, d.id limit ${limit}`;
 }
 
 /** Those of the given deliveries that are open and dispatched. */
-export async function owedAmong(sql: Sql, ids: readonly string[]): Promise<OwedDelivery[]> {
+export async function dispatchedAmong(sql: Sql, ids: readonly string[]): Promise<DispatchedDelivery[]> {
   if (ids.length === 0) return [];
-  return await sql<OwedDelivery[]>`
+  return await sql<DispatchedDelivery[]>`
     select ${deliveryColumns(sql)}
     from deliveries d join webhooks w on w.id = d.webhook_id
-    where ${owed(sql)} and ${anyOf(sql, sql`d.id`, ids)}`;
+    where ${isDispatched(sql)} and ${anyOf(sql, sql`d.id`, ids)}`;
 }
 
 /** Those of the given deliveries that are no longer open, and owe no mail. */
@@ -139,7 +143,7 @@ export async function openOfBatch(sql: Sql, batchId: string): Promise<ClaimedDel
 }
 
 /** Those of the given batches that have open deliveries. */
-export async function owedBatches(sql: Sql, batchIds: readonly string[]): Promise<string[]> {
+export async function openBatches(sql: Sql, batchIds: readonly string[]): Promise<string[]> {
   if (batchIds.length === 0) return [];
   const rows = await sql<{ batchId: string }[]>`
     select distinct batch_id from deliveries
@@ -150,14 +154,14 @@ export async function owedBatches(sql: Sql, batchIds: readonly string[]): Promis
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
 const unmailed = (sql: Sql) =>
   sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;
-/** The columns of an `OwedMail`. */
+/** The columns of an `UnsentMail`. */
 const mailColumns = (sql: Sql) => sql`
   x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made,
   ${receiverHost(sql, sql`x.webhook_id`)}`;
 
 /** Claims deactivations that were not mailed within the grace; left alone for a while like deliveries. */
-export async function claimLateMails(sql: Sql, graceMs: number, limit: number): Promise<OwedMail[]> {
-  return await sql<OwedMail[]>`
+export async function claimLateMails(sql: Sql, graceMs: number, limit: number): Promise<UnsentMail[]> {
+  return await sql<UnsentMail[]>`
     with found as (
       select webhook_id, generation from deactivations x
       where ${unmailed(sql)} and greatest(x.check_at, x.at) < now() - ${interval(sql, graceMs)}
@@ -169,12 +173,12 @@ export async function claimLateMails(sql: Sql, graceMs: number, limit: number): 
 }
 
 /** A page of all deactivations whose mail has not been sent. */
-export async function owedMails(
+export async function unsentMails(
   sql: Sql,
   options: { after: DeactivationCursor | null; limit: number },
-): Promise<OwedMail[]> {
+): Promise<UnsentMail[]> {
   const { after, limit } = options;
-  return await sql<OwedMail[]>`
+  return await sql<UnsentMail[]>`
     select ${mailColumns(sql)} from deactivations x join deliveries d on d.id = x.delivery_id
     where ${unmailed(sql)}
       ${after === null ? sql`` : sql`and (x.webhook_id, x.generation) > (${after.webhookId}::int, ${after.generation}::int)`}
@@ -182,7 +186,7 @@ export async function owedMails(
 }
 
 /** Whether the mail about a deactivation is still to be sent. */
-export async function isMailOwed(sql: Sql, deactivation: DeactivationCursor): Promise<boolean> {
+export async function isMailUnsent(sql: Sql, deactivation: DeactivationCursor): Promise<boolean> {
   const rows = await sql`
     select from deactivations x
     where ${unmailed(sql)} and x.webhook_id = ${deactivation.webhookId} and x.generation = ${deactivation.generation}`;
@@ -199,16 +203,16 @@ const waiting = (sql: Sql) => sql`
  * A page of the pre-orders that wait for their time, the ones due first.
  * @param options.lateOnly only those whose time is past by more than the grace
  */
-export async function owedReleases(
+export async function pendingReleases(
   sql: Sql,
   options: { graceMs: number; lateOnly: boolean; after: ReleaseCursor | null; limit: number },
-): Promise<(OwedRelease & ReleaseCursor)[]> {
+): Promise<(PendingRelease & ReleaseCursor)[]> {
   const { graceMs, lateOnly, after, limit } = options;
   const past = sql`o.release_at < now() - ${interval(sql, graceMs)}`;
   const alone = sql`not exists (
     select from orders s where ${ofSameSecond(sql)} and s.eshop_order_id <> o.eshop_order_id)`;
   const late = sql`${past} and (${alone} or o.release_at < now() - ${interval(sql, graceMs + LONGEST_SPREAD_MS)})`;
-  return await sql<(OwedRelease & ReleaseCursor)[]>`
+  return await sql<(PendingRelease & ReleaseCursor)[]>`
     select o.eshop_id, o.eshop_order_id, ${late} as late, o.release_at::text as due from orders o
     where ${waiting(sql)} ${lateOnly ? sql`and ${past}` : sql``}
       ${after === null ? sql`` : sql`and (o.release_at, o.eshop_id, o.eshop_order_id) > (${after.due}::text::timestamptz, ${after.eshopId}::int, ${after.eshopOrderId})`}
@@ -216,7 +220,7 @@ export async function owedReleases(
 }
 
 /** Whether a pre-order still waits for its time. */
-export async function isReleaseOwed(sql: Sql, eshopId: number, eshopOrderId: string): Promise<boolean> {
+export async function isReleasePending(sql: Sql, eshopId: number, eshopOrderId: string): Promise<boolean> {
   const rows = await sql`
     select from orders o where ${waiting(sql)} and o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId}`;
   return rows.length > 0;

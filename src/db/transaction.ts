@@ -1,6 +1,5 @@
 /**
- * Transactions that know what they owe: whoever writes something for the relay in one marks it, and after its COMMIT the
- * relay is woken. So nobody who writes a record has to think of it.
+ * Transactions that wake the relay: what is written for it in one is noted, and after the COMMIT the relay is woken.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -10,14 +9,14 @@ import type { Pool } from './pool.ts';
 
 /** A transaction of {@link transaction}. */
 export type Transaction = postgres.TransactionSql & {
-  readonly owesRelay: Set<RelayWork>;
+  readonly relayWork: Set<RelayWork>;
   /** What the deliveries that it created will send, in bytes, by e-shop. */
   readonly outgoing: Map<number, number>;
 };
 
 /** Call it when writing something that the relay passes on: after COMMIT the relay is woken for it. */
 export function wakeRelayAfter(tx: Transaction, work: RelayWork): void {
-  tx.owesRelay.add(work);
+  tx.relayWork.add(work);
 }
 
 /** Call it when creating deliveries: after COMMIT their bytes count. */
@@ -26,17 +25,17 @@ export function sendAfter(tx: Transaction, eshopId: number, bytes: number): void
 }
 
 /**
- * Runs a transaction and wakes the relay if it owes that. Rolled back when `work` throws; then nobody is woken.
+ * Runs a transaction and wakes the relay if it has work for it. Rolled back when `work` throws; then nobody is woken.
  * @example const order = await transaction(sql, (tx) => createRecord(tx, orders, eshopId, record));
  */
 export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { result, owesRelay, outgoing } = await sql.begin(async (begun) => {
-    const tx = Object.assign(begun, { owesRelay: new Set<RelayWork>(), outgoing: new Map<number, number>() });
+  const { result, relayWork, outgoing } = await sql.begin(async (begun) => {
+    const tx = Object.assign(begun, { relayWork: new Set<RelayWork>(), outgoing: new Map<number, number>() });
     const result = await work(tx);
-    return { result, owesRelay: tx.owesRelay, outgoing: tx.outgoing };
+    return { result, relayWork: tx.relayWork, outgoing: tx.outgoing };
   });
   for (const [eshopId, bytes] of outgoing) tellOutgoing(sql, eshopId, bytes);
-  if (owesRelay.size > 0) notifierOf(sql).notify(owesRelay);
+  if (relayWork.size > 0) notifierOf(sql).notify(relayWork);
   return result;
 }
 

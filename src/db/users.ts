@@ -1,7 +1,7 @@
 /** Users of an e-shop. */
 import type { Role } from '../domain/role.ts';
 import { hashApiKey } from '../secrets/keys.ts';
-import { askTogether } from './ask-together.ts';
+import { createBatcher } from './batcher.ts';
 import type { Pool, Sql } from './pool.ts';
 
 /** A user with what a login needs. */
@@ -112,7 +112,7 @@ export function mayUse(
   { eshopId, userId, role }: { readonly eshopId: number; readonly userId: number; readonly role: Role },
   passwordVersion: number,
 ): Promise<Date | null> {
-  const ask = askers.get(sql) ?? askTogether(MOST_ASKING, (asking) => allowed(sql, asking));
+  const ask = askers.get(sql) ?? createBatcher(MOST_ASKING, (asking) => allowed(sql, asking));
   askers.set(sql, ask);
   return ask({ apiKeyHash: hashApiKey(apiKey).toString('hex'), eshopId, userId, role, passwordVersion });
 }

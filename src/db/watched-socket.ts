@@ -9,14 +9,14 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { createAnswersOwed } from './answers-owed.ts';
-import type { TlsWish } from './tls-wish.ts';
+import { createPendingReplies } from './pending-replies.ts';
+import type { TlsMode } from './tls-mode.ts';
 
 /** How a server is reached. */
 export interface SocketTarget {
   readonly host: string;
   readonly port: number;
-  readonly tls: TlsWish;
+  readonly tls: TlsMode;
 }
 
 /** How long things may take, in milliseconds. */
@@ -131,8 +131,8 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
 
 /** Destroys a socket on which the server owes an answer and is silent. */
 function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): void {
-  const owed = createAnswersOwed();
-  const member: Member = { heardAt: performance.now(), isIdle: () => !owed.any };
+  const pending = createPendingReplies();
+  const member: Member = { heardAt: performance.now(), isIdle: () => !pending.any };
   let timer: NodeJS.Timeout | undefined;
   const giveUp = async (ms: number) => {
     // The others first: whoever hears of the failure and asks again gets a new connection.
@@ -150,13 +150,13 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
   if (silenceMs !== null) {
     group.add(socket, member);
     hearWrites(socket, (piece) => {
-      owed.sent(piece);
-      if (owed.any) wait(silenceMs);
+      pending.sent(piece);
+      if (pending.any) wait(silenceMs);
     });
     socket.on('data', (piece: Buffer) => {
-      owed.received(piece);
+      pending.received(piece);
       member.heardAt = performance.now();
-      if (owed.any) timer?.refresh();
+      if (pending.any) timer?.refresh();
       else stopWaiting();
     });
   }

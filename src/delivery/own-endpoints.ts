@@ -70,7 +70,7 @@ export function createOwnEndpoints(
     },
     found(name, addresses) {
       const at = performance.now();
-      const before = [...(leadsTo.get(name) ?? [])].filter((each) => at - each[1].at < REMEMBERED_MS);
+      const before = [...(leadsTo.get(name) ?? [])].filter((each) => at - each[1].at < ADDRESS_CACHE_MS);
       const now = addresses.map(normalized).map((each) => [each, { at, here: isThisMachine(each) }] as const);
       leadsTo.set(name, new Map([...before, ...now]));
     },
@@ -90,7 +90,7 @@ const FOLLOW_INTERVAL_MS = 30_000;
  * How long an address stays ours after it was last found, in milliseconds: a name may lead to a few of its addresses at a time. In a
  * cloud it is somebody else's soon.
  */
-const REMEMBERED_MS = 10 * 60_000;
+const ADDRESS_CACHE_MS = 10 * 60_000;
 
 /**
  * Keeps the addresses of those hosts known that have names: a webhook may lead to the same port by another name.

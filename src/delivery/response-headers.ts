@@ -15,7 +15,7 @@ const USEFUL = [
   'x-request-id',
 ];
 /** Of one value, in UTF-16 units. */
-const LONGEST = 500;
+const MAX_VALUE_CHARS = 500;
 
 /** The useful ones of an answer, by name in lower case, as text that can be shown. */
 export function usefulHeaders(
@@ -25,7 +25,7 @@ export function usefulHeaders(
     const value = headers[name];
     if (value === undefined) return [];
     const text = safeText(typeof value === 'string' ? value : value.join(', '));
-    return [[name, text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text]];
+    return [[name, text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text]];
   });
   return Object.fromEntries(found);
 }

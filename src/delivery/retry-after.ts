@@ -5,7 +5,7 @@ const HTTP_DATE =
   /^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT|[A-Z][a-z]+day, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})$/;
 
 /** Longer than any window: ten years. A larger number says nothing more and could overflow further on. */
-const LONGEST_MS = 10 * 365 * 86_400_000;
+const MAX_RETRY_AFTER_MS = 10 * 365 * 86_400_000;
 
 /**
  * How long the receiver asks us to wait, in milliseconds from `now` on; 0 for a time gone by, null when the value
@@ -14,8 +14,8 @@ const LONGEST_MS = 10 * 365 * 86_400_000;
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | null {
   const text = value?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, LONGEST_MS);
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, MAX_RETRY_AFTER_MS);
   if (!HTTP_DATE.test(text)) return null;
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(date) ? null : Math.min(Math.max(date - now, 0), LONGEST_MS);
+  return Number.isNaN(date) ? null : Math.min(Math.max(date - now, 0), MAX_RETRY_AFTER_MS);
 }

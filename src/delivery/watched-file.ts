@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 
 /** How long a file is taken to be unchanged without looking, in milliseconds. */
-const LOOK_INTERVAL_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 /**
  * What a file says, as of a second ago at most. It is read without libuv's threads, which others may keep busy.
@@ -14,7 +14,7 @@ export function watchedFile<T>(path: string, parse: (text: string) => T): () => 
   let value: T;
   return () => {
     const now = performance.now();
-    if (now - lookedAt < LOOK_INTERVAL_MS) return value;
+    if (now - lookedAt < CHECK_INTERVAL_MS) return value;
     lookedAt = now;
     const stat = statSync(path, { throwIfNoEntry: false });
     const state = stat === undefined ? 'missing' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`;

@@ -73,7 +73,7 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   const last = versions.at(-1);
   if (first === undefined || last === undefined) return null;
   const { webhookId } = first;
-  const said = (cause: WebhookCause, text: string) => ({
+  const absence = (cause: WebhookCause, text: string) => ({
     webhookId,
     cause,
     reason: `Webhook ${webhookId} ${text}`,
@@ -81,23 +81,23 @@ export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[
   const index = versions.findLastIndex(({ at }) => at <= event.at);
   const then = versions[index];
   if (then === undefined)
-    return last.deleted ? null : said('createdLater', `was created later, at ${iso(first.at)}.`);
-  if (then.deleted) return said('deletedBefore', `had been deleted at ${iso(then.at)}.`);
+    return last.deleted ? null : absence('createdLater', `was created later, at ${iso(first.at)}.`);
+  if (then.deleted) return absence('deletedBefore', `had been deleted at ${iso(then.at)}.`);
   if (then.webhookType !== event.type)
-    return said('otherType', `was of the type ${then.webhookType} at that time.`);
-  if (then.active !== true) return inactive(said, versions.slice(0, index + 1));
+    return absence('otherType', `was of the type ${then.webhookType} at that time.`);
+  if (then.active !== true) return inactive(absence, versions.slice(0, index + 1));
   if (last.deleted)
-    return said('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);
+    return absence('deletedSince', `was deleted at ${iso(last.at)}; its deliveries are no longer available.`);
   const near = versions.find(({ at }) => Math.abs(at.getTime() - event.at.getTime()) <= MEANWHILE_MS);
   if (near !== undefined) {
-    return said('changedMeanwhile', `was changed at ${iso(near.at)}, while the event was being recorded.`);
+    return absence('changedMeanwhile', `was changed at ${iso(near.at)}, while the event was being recorded.`);
   }
-  return said('notKept', 'was active; its delivery is no longer kept.');
+  return absence('notKept', 'was active; its delivery is no longer kept.');
 }
 
 /** @param versions up to the one that is inactive */
 function inactive(
-  said: (cause: WebhookCause, text: string) => WebhookAbsence,
+  absence: (cause: WebhookCause, text: string) => WebhookAbsence,
   versions: readonly WebhookVersion[],
 ) {
   const begin = versions.findLastIndex(({ active }) => active === true) + 1;
@@ -106,22 +106,22 @@ function inactive(
   const delivery = `delivery ${since?.deliveryId}`;
   const error = since?.lastError == null ? '' : ` (${since.lastError})`;
   if (since?.reason === 'user')
-    return said('deactivatedByUser', `was inactive: it had been deactivated at ${at} on request.`);
+    return absence('deactivatedByUser', `was inactive: it had been deactivated at ${at} on request.`);
   if (since?.reason === 'retriesExhausted') {
     const why = `because all retries of ${delivery} had failed${error}`;
-    return said('retriesExhausted', `was inactive: it had been deactivated at ${at} ${why}.`);
+    return absence('retriesExhausted', `was inactive: it had been deactivated at ${at} ${why}.`);
   }
   if (since?.reason === 'gone') {
     const why = `because its receiver had responded to ${delivery} with 410 Gone`;
-    return said('gone', `was inactive: it had been deactivated at ${at} ${why}.`);
+    return absence('gone', `was inactive: it had been deactivated at ${at} ${why}.`);
   }
   if (begin === 0 && since?.active === false) {
-    return said(
+    return absence(
       'createdInactive',
       `was inactive: it was created inactive at ${at} and had not been activated yet.`,
     );
   }
-  return said('inactive', 'was inactive; since when and why is not known.');
+  return absence('inactive', 'was inactive; since when and why is not known.');
 }
 
 /**
@@ -140,11 +140,11 @@ export function absenceOf(
       cause: 'noLongerThere',
       reason: lost
         .map(({ reason }) => reason)
-        .slice(0, MOST_SAID)
+        .slice(0, MAX_NAMED)
         .join(' '),
     };
   }
-  const why = absences.map(({ reason }) => reason).slice(0, MOST_SAID);
+  const why = absences.map(({ reason }) => reason).slice(0, MAX_NAMED);
   const more =
     absences.length > why.length ? [`${absences.length - why.length} more are listed in \`webhooks\`.`] : [];
   const none = `No webhook of the type ${type} was active at ${iso(at)}.`;
@@ -152,7 +152,7 @@ export function absenceOf(
 }
 
 /** Sentences in one reason. */
-const MOST_SAID = 3;
+const MAX_NAMED = 3;
 
 function iso(at: Date): string {
   return at.toISOString();

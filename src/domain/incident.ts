@@ -99,7 +99,7 @@ const HOUR_MS = 3_600_000;
 /** From the first attempt to the last one, in milliseconds. */
 const lasts = (policy: RetryPolicy) => waitsThatFit(policy, 1, policy.windowMs);
 /** Nobody could do anything in less than this, in milliseconds. */
-const LEAST_MS = 60_000;
+const MIN_WARNED_SPAN_MS = 60_000;
 
 /**
  * A day before, and after six hours: for a policy whose retries are spent sooner than those of the default one, both in
@@ -108,7 +108,7 @@ const LEAST_MS = 60_000;
  */
 export function warningTimes(policy: RetryPolicy): WarningTimes | null {
   const span = lasts(policy);
-  if (span < LEAST_MS) return null;
+  if (span < MIN_WARNED_SPAN_MS) return null;
   const scale = Math.min(1, span / lasts(defaultRetryPolicy));
   return { leadMs: Math.round(24 * HOUR_MS * scale), patienceMs: Math.round(6 * HOUR_MS * scale) };
 }

@@ -1,16 +1,8 @@
 /** What a webhook gets of an event (docs/interface.md, D1–D3). */
-import type { PayloadVersion } from './decimal.ts';
 import { type EventType, packingListEventTypes } from './event-types.ts';
 import { type RenderOptions, render } from './render.ts';
 import { requestTarget } from './request-target.ts';
-
-/** How a webhook is called. */
-export interface WebhookForm {
-  readonly url: string;
-  readonly method: 'POST' | 'GET';
-  readonly payloadVersion: PayloadVersion;
-  readonly parameters: { readonly withPackingLists?: boolean } | null;
-}
+import type { WebhookForm } from './webhook.ts';
 
 /** How the record is rendered for a webhook. */
 export function payloadOptions({

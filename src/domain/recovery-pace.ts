@@ -25,21 +25,21 @@ export interface RecoveryPace {
 }
 
 /** Deliveries that wait for their first attempt: at the beginning and at least, and at most. */
-const FEWEST_WAITING = 20;
-const MOST_WAITING = 500;
+const MIN_WAITING = 20;
+const MAX_WAITING = 500;
 /** With so many to be attempted again nothing more is created. */
-const MOST_RETRYING = 1_000;
+const MAX_RETRYING = 1_000;
 /** So many that failed, while none succeeds, are enough to know: one more per step tries whether that has changed. */
-const ENOUGH_FAILED = 20;
+const FAILURES_TO_SLOW_DOWN = 20;
 /** A step that comes after longer than this says nothing about the receiver, in seconds. */
-const LONGEST_STEP_S = 30;
+const MAX_STEP_S = 30;
 /**
  * The time that the moving mean looks back, in seconds: half of the recovery's age, so that its slow beginning is soon
  * forgotten, within these bounds. Beside a rush that lasts it gets its turn every 15 seconds only, and the mean has to hold
  * over several.
  */
-const LEAST_LOOK_BACK_S = 3;
-const GREATEST_LOOK_BACK_S = 90;
+const MIN_LOOK_BACK_S = 3;
+const MAX_LOOK_BACK_S = 90;
 
 /** Delivered or over. */
 export function endedOf({ created, pending, retrying }: RecoveryCounts): number {
@@ -63,17 +63,17 @@ export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, look: Look)
 
 /** Twice what was taken since the last step, if the receiver keeps up; less where much still waits. */
 function nextBound(bound: number, { pending }: RecoveryCounts, taken: number): number {
-  if (pending > bound / 2) return Math.max(FEWEST_WAITING, Math.floor(bound * 0.7));
-  return Math.min(MOST_WAITING, Math.max(bound, 2 * taken));
+  if (pending > bound / 2) return Math.max(MIN_WAITING, Math.floor(bound * 0.7));
+  return Math.min(MAX_WAITING, Math.max(bound, 2 * taken));
 }
 
 function nextRate(rate: number | null, taken: number, { elapsedS, ageS }: Look): number | null {
-  if (elapsedS === null || elapsedS <= 0 || elapsedS > LONGEST_STEP_S || (rate === null && taken === 0)) {
+  if (elapsedS === null || elapsedS <= 0 || elapsedS > MAX_STEP_S || (rate === null && taken === 0)) {
     return rate;
   }
   const now = taken / elapsedS;
   if (rate === null) return now;
-  const lookBackS = Math.min(GREATEST_LOOK_BACK_S, Math.max(LEAST_LOOK_BACK_S, ageS / 2));
+  const lookBackS = Math.min(MAX_LOOK_BACK_S, Math.max(MIN_LOOK_BACK_S, ageS / 2));
   return rate + (now - rate) * (1 - Math.exp(-elapsedS / lookBackS));
 }
 
@@ -82,8 +82,8 @@ function nextRate(rate: number | null, taken: number, { elapsedS, ageS }: Look):
  * @param before the pace before this look
  */
 export function roomFor(bound: number, counts: RecoveryCounts, before: RecoveryPace): number {
-  if (counts.retrying >= MOST_RETRYING) return 0;
+  if (counts.retrying >= MAX_RETRYING) return 0;
   const room = Math.max(0, bound - counts.pending);
   const delivered = endedOf(counts) > before.ended;
-  return counts.retrying >= ENOUGH_FAILED && !delivered ? Math.min(1, room) : room;
+  return counts.retrying >= FAILURES_TO_SLOW_DOWN && !delivered ? Math.min(1, room) : room;
 }

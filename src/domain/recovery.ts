@@ -73,12 +73,12 @@ const AT_ONCE = 10;
 /** A receiver about which nothing is known, in milliseconds. */
 const UNKNOWN_MEAN_MS = 200;
 /** What passes before the first and after the last delivery, in milliseconds. */
-const AROUND_MS = 2_000;
+const FIXED_OVERHEAD_MS = 2_000;
 
 /** How long so many deliveries will take, in milliseconds, from what was measured of the receiver. */
 export function estimatedDurationMs(deliveries: number, { rate, meanMs }: MeasuredPace): number {
   if (deliveries === 0) return 0;
   const supposed = Math.min(GREATEST_RATE, (AT_ONCE * 1_000) / Math.max(1, meanMs ?? UNKNOWN_MEAN_MS));
   const perSecond = rate !== null && rate > 0 ? rate : supposed;
-  return Math.round(AROUND_MS + (deliveries / perSecond) * 1_000);
+  return Math.round(FIXED_OVERHEAD_MS + (deliveries / perSecond) * 1_000);
 }

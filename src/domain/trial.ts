@@ -3,7 +3,7 @@
  * out of it.
  */
 import type { EventType } from './event-types.ts';
-import type { WebhookForm } from './payload.ts';
+import type { WebhookForm } from './webhook.ts';
 
 /** A webhook that is tried, active or not. */
 export interface TriedWebhook extends WebhookForm {

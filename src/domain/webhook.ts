@@ -93,17 +93,25 @@ const description = v.pipe(
   v.description('A note for yourself.'),
 );
 
+const inputEntries = {
+  url,
+  webhookType,
+  active: v.pipe(v.boolean('must be true or false'), v.description('Whether the webhook delivers.')),
+  method,
+  parameters: v.nullish(parameters, null),
+  payloadVersion: v.optional(payloadVersion, 'v2'),
+  description: v.nullish(description, null),
+};
+
+/** What an e-shop writes of a webhook: each field is a column of `webhooks`, named alike in snake case. */
+export const webhookFields = v.keyof(v.object(inputEntries)).options;
+
+/** What a receiver sees of it: columns of `webhook_forms` too, where former values stay. */
+export const formFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
+
 /** The body of create and replace. */
 export const webhookInputSchema = v.pipe(
-  v.strictObject({
-    url,
-    webhookType,
-    active: v.pipe(v.boolean('must be true or false'), v.description('Whether the webhook delivers.')),
-    method,
-    parameters: v.nullish(parameters, null),
-    payloadVersion: v.optional(payloadVersion, 'v2'),
-    description: v.nullish(description, null),
-  }),
+  v.strictObject(inputEntries),
   v.metadata({ ref: 'WebhookInput' }),
   v.forward(
     v.partialCheck(
@@ -178,6 +186,15 @@ const recordEntries = {
 export const webhookRecordSchema = v.pipe(v.object(recordEntries), v.metadata({ ref: 'Webhook' }));
 /** The record of a webhook. */
 export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
+/** What an e-shop writes of it, with the defaults filled in. */
+export type WebhookSettings = Pick<WebhookRecord, keyof WebhookInput>;
+/** What a receiver sees of it. */
+export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;
+
+/** The settings among the fields of a webhook. */
+export function settingsOf(webhook: WebhookSettings): WebhookSettings {
+  return Object.assign({}, ...webhookFields.map((field) => ({ [field]: webhook[field] })));
+}
 
 /** The record with its secret, as creation and regeneration answer it, and nothing else ever. */
 export const webhookWithSecretSchema = v.pipe(

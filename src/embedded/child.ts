@@ -1,8 +1,7 @@
 /**
- * Programs that do one thing for us (pip, Go, tar): each runs to its end, or ends with the start it serves.
+ * Programs that do one thing for us (pip, tar): each runs to its end, or ends with the start it serves.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
 
 /** How one of them is run. */
 export interface ChildOptions {
@@ -11,8 +10,6 @@ export interface ChildOptions {
   readonly timeoutMs: number;
   /** Ends it: it is gone, with all it has started, when the promise rejects. */
   readonly signal: AbortSignal;
-  /** Hears every line of its standard error, as it is written. */
-  readonly onErrorLine?: (line: string) => void;
 }
 
 /** One that could not be started, or ended otherwise than with code 0. */
@@ -26,7 +23,7 @@ export class ChildError extends Error {
 }
 
 /** Between the request to end and the end, in milliseconds. */
-const GRACE_MS = 2_000;
+const KILL_AFTER_MS = 2_000;
 /** A group of its own lets us reach what it starts in turn; Windows has no such groups. */
 const HAS_GROUPS = process.platform !== 'win32';
 
@@ -49,7 +46,7 @@ function signalAll(child: ChildProcess, name: NodeJS.Signals): void {
 export async function runChild(
   command: string,
   args: readonly string[],
-  { env, timeoutMs, signal, onErrorLine }: ChildOptions,
+  { env, timeoutMs, signal }: ChildOptions,
 ): Promise<string> {
   signal.throwIfAborted();
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'], detached: HAS_GROUPS });
@@ -58,16 +55,15 @@ export async function runChild(
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
   });
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    stderr += `${line}\n`;
-    onErrorLine?.(line);
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
   });
 
   let tooLong = false;
   let killer: NodeJS.Timeout | undefined;
   const end = () => {
     signalAll(child, 'SIGTERM');
-    killer ??= setTimeout(() => signalAll(child, 'SIGKILL'), GRACE_MS);
+    killer ??= setTimeout(() => signalAll(child, 'SIGKILL'), KILL_AFTER_MS);
   };
   const timer = setTimeout(() => {
     tooLong = true;

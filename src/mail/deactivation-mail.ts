@@ -1,7 +1,7 @@
 /** The mail after Waybill deactivated a webhook (docs/interface.md, D7 and D8). */
 import { counted } from '../domain/words.ts';
-import { mailOf } from './letter.ts';
 import type { Mail } from './mail.ts';
+import { mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
 /** What the mail tells. */
@@ -38,13 +38,13 @@ export function deactivationMail(deactivation: Deactivation, publicUrl: string |
       subject: `Webhook ${webhookId} (${webhookType}) was deactivated`,
       messageId: `<webhook-${webhookId}-${generation}-${deliveryId}@waybill.local>`,
       tone: 'bad',
-      parts: partsOf(deactivation),
+      blocks: blocksOf(deactivation),
     },
     publicUrl,
   );
 }
 
-function partsOf({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation) {
+function blocksOf({ webhookId, webhookType, url, reason, at, deliveryId, ...rest }: Deactivation) {
   const { attemptsMade, lastError, eshopName } = rest;
   const attempts = counted(attemptsMade, 'attempt');
   const why =

@@ -1,5 +1,5 @@
 /** The requests that mails name. */
-import type { ApiRequest } from './letter.ts';
+import type { ApiRequest } from './mail-template.ts';
 
 /** Switches a webhook on or off. */
 export const activation = (webhookId: number, name: 'activate' | 'deactivate'): ApiRequest => ({

@@ -1,7 +1,7 @@
 /** The mail before Waybill deactivates a webhook (docs/interface.md, W15). */
 import { counted } from '../domain/words.ts';
-import { mailOf, type Part } from './letter.ts';
 import type { Mail } from './mail.ts';
+import { type MailBlock, mailOf } from './mail-template.ts';
 import { activation, listRetried, noWarnings, readDelivery, tryWebhook } from './requests.ts';
 
 /** What the mail tells. */
@@ -37,7 +37,7 @@ export function warningMail(warning: Warning, publicUrl: string | null): Mail {
       subject: `Webhook ${webhookId} (${webhookType}) is failing`,
       messageId: `<warning-${id}@waybill.local>`,
       tone: 'warning',
-      parts: partsOf(warning),
+      blocks: blocksOf(warning),
     },
     publicUrl,
   );
@@ -46,7 +46,7 @@ export function warningMail(warning: Warning, publicUrl: string | null): Mail {
 /** `2026-11-20 19:33 UTC` */
 const minute = (time: Date) => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-function partsOf(warning: Warning): Part[] {
+function blocksOf(warning: Warning): MailBlock[] {
   const { webhookId, webhookType, url, deliveryId, since, failures, lastError, eshopName } = warning;
   const due = warning.deactivationAt === null ? null : minute(warning.deactivationAt);
   return [

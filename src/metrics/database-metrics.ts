@@ -19,7 +19,7 @@ import type { Metrics } from './metrics.ts';
 /** What was read is good for so long, in milliseconds. */
 const CACHED_MS = 5_000;
 /** Whoever asks waits no longer than this for what is being read, and gets what was read before, in milliseconds. */
-const PATIENCE_MS = 250;
+const READ_TIMEOUT_MS = 250;
 /** Older than this it says nothing any more, in milliseconds. */
 const STALE_MS = 60_000;
 
@@ -31,7 +31,7 @@ const STALE_MS = 60_000;
 export function readDatabaseMetrics(
   metrics: Metrics,
   sql: Pool,
-  { cachedMs = CACHED_MS, patienceMs = PATIENCE_MS, staleMs = STALE_MS } = {},
+  { cachedMs = CACHED_MS, readTimeoutMs = READ_TIMEOUT_MS, staleMs = STALE_MS } = {},
 ): () => Promise<void> {
   let reading: Promise<void> | undefined;
   let startedAt = Number.NEGATIVE_INFINITY;
@@ -64,7 +64,7 @@ export function readDatabaseMetrics(
         reading = undefined;
       });
     }
-    if (reading !== undefined) await atMost(patienceMs, reading);
+    if (reading !== undefined) await atMost(readTimeoutMs, reading);
     const age = performance.now() - readAt;
     if (age > staleMs) forget(metrics);
     else metrics.databaseReadAge.set(age / 1_000);
@@ -96,7 +96,7 @@ function showOpen(metrics: Metrics, { pending, retrying, held, holdingWebhooks }
 }
 
 function showMails(metrics: Metrics, { owed, oldestSeconds, refusedLately }: MailOverview): void {
-  metrics.mailsOwed.set(owed);
+  metrics.mailsUnsent.set(owed);
   metrics.mailsOldest.set(Math.max(0, oldestSeconds ?? 0));
   metrics.mailsRefused.set(refusedLately);
 }
@@ -113,7 +113,7 @@ function forget(metrics: Metrics): void {
     metrics.changesOldest,
     metrics.holding,
     metrics.incidents,
-    metrics.mailsOwed,
+    metrics.mailsUnsent,
     metrics.mailsOldest,
     metrics.mailsRefused,
   ]) {

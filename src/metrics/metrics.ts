@@ -136,7 +136,7 @@ export function createMetrics() {
       'waybill_incidents',
       'Active webhooks that are failing: no attempt has been accepted since one failed.',
     ),
-    mailsOwed: gauge('waybill_mails_owed', 'Mails about deactivations that have not been sent.'),
+    mailsUnsent: gauge('waybill_mails_owed', 'Mails about deactivations that have not been sent.'),
     mailsOldest: gauge(
       'waybill_mails_oldest_seconds',
       'How long the oldest of them has been waiting; 0 if there is none.',

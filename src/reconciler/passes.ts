@@ -8,7 +8,7 @@ import type { Restarter } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
 import { type Counts, createCounts, sentence } from './counts.ts';
 import type { Executions } from './executions.ts';
-import { createRecords, type OwedRecord } from './records.ts';
+import { createRecords, type TrackedRecord } from './records.ts';
 import { type Repair, repair } from './repair.ts';
 
 /** What the passes receive. */
@@ -64,7 +64,7 @@ const LIST_BATCH = 1_000;
 export function createPasses(options: PassesOptions): Passes {
   const { executions, log, counts, dryRun = false, signal } = options;
   const records = createRecords(options);
-  const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: OwedRecord) =>
+  const check = pThrottle({ limit: CHECKS_PER_SECOND, interval: 1_000 })((record: TrackedRecord) =>
     repair(executions, record, dryRun),
   );
   /** Workflows that were woken: the next look at what is late looks whether that did anything. */
@@ -72,9 +72,9 @@ export function createPasses(options: PassesOptions): Passes {
   /** From here on the list is read. */
   let listedUntil = new Date(Date.now() - CLOCK_LAG_MS);
 
-  async function repairAll(owed: readonly OwedRecord[], repairs: Repair[]): Promise<void> {
+  async function repairAll(tracked: readonly TrackedRecord[], repairs: Repair[]): Promise<void> {
     let away = false;
-    await eachLimited(owed, CONCURRENCY, async (record) => {
+    await eachLimited(tracked, CONCURRENCY, async (record) => {
       // Once Temporal has not answered, the rest need not wait for its deadline as well.
       if (away || signal.aborted) return;
       try {
@@ -125,11 +125,11 @@ export function createPasses(options: PassesOptions): Passes {
       pass('late', async (repairs) => {
         const before = [...woken];
         const again = [...(await records.withWorkflows(before)), ...(await records.closedOf(before))];
-        const owed = [...again, ...(await records.late())];
+        const tracked = [...again, ...(await records.late())];
         // Once all have answered: a database that was away has them looked at the next time.
         woken.splice(0, before.length);
-        await repairAll(owed, repairs);
-        return owed.length;
+        await repairAll(tracked, repairs);
+        return tracked.length;
       }),
 
     endedExternally: () =>
@@ -138,9 +138,9 @@ export function createPasses(options: PassesOptions): Passes {
         let looked = 0;
         for await (const batch of inBatches(executions.endedExternally(listedUntil))) {
           latest = Math.max(latest, ...batch.map(({ closedAt }) => closedAt.getTime()));
-          const owed = await records.withWorkflows(batch.map(({ workflowId }) => workflowId));
-          looked += owed.length;
-          await repairAll(owed, repairs);
+          const tracked = await records.withWorkflows(batch.map(({ workflowId }) => workflowId));
+          looked += tracked.length;
+          await repairAll(tracked, repairs);
         }
         listedUntil = new Date(latest - LIST_LAG_MS);
         return looked;
@@ -148,9 +148,9 @@ export function createPasses(options: PassesOptions): Passes {
 
     these: (workflowIds) =>
       pass('claimed again', async (repairs) => {
-        const owed = await records.withWorkflows(workflowIds);
-        await repairAll(owed, repairs);
-        return owed.length;
+        const tracked = await records.withWorkflows(workflowIds);
+        await repairAll(tracked, repairs);
+        return tracked.length;
       }),
 
     everything: (why) =>

@@ -18,14 +18,14 @@ import type { Former, Restarter } from '../temporal/dispatcher.ts';
 import type { Kind, NextStep } from './verdict.ts';
 
 /** A record that should have a running workflow. */
-export interface OwedRecord {
+export interface TrackedRecord {
   readonly kind: Kind;
   readonly workflowId: string;
   /** What a log line calls it. */
   readonly name: Readonly<Record<string, string | number>>;
   readonly next: NextStep;
   /** Asked after Temporal was: a workflow that ended in between has recorded its end before. */
-  stillOwed(): Promise<boolean>;
+  isStillTracked(): Promise<boolean>;
   /** @returns false where another worker was first */
   restart(former: Former): Promise<boolean>;
   /** Closes it as canceled by an operator. @returns false where it has ended already */
@@ -38,13 +38,13 @@ export interface OwedRecord {
 /** Where records come from. */
 export interface Records {
   /** Some of those whose next step is past; others, or later ones, when asked again. */
-  late(): Promise<OwedRecord[]>;
+  late(): Promise<TrackedRecord[]>;
   /** All of them, page by page. */
-  all(): AsyncIterable<OwedRecord[]>;
+  all(): AsyncIterable<TrackedRecord[]>;
   /** Deliveries, batches and recoveries with these workflow ids, as far as they are open. */
-  withWorkflows(workflowIds: readonly string[]): Promise<OwedRecord[]>;
+  withWorkflows(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
   /** The closed deliveries among them: a workflow that still waits has to be told. */
-  closedOf(workflowIds: readonly string[]): Promise<OwedRecord[]>;
+  closedOf(workflowIds: readonly string[]): Promise<TrackedRecord[]>;
 }
 
 /** Records per query. */
@@ -65,7 +65,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
   /** Where the look at late pre-orders continues: they carry no mark of having been looked at. */
   let lateReleases: db.ReleaseCursor | null = null;
 
-  function delivery(found: db.OwedDelivery): OwedRecord {
+  function delivery(found: db.DispatchedDelivery): TrackedRecord {
     const { id, batchId } = found;
     if (batchId !== null) return batch(batchId);
     return {
@@ -74,10 +74,10 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       workflowId: deliveryWorkflowId(found),
       name: { deliveryId: id, attemptsMade: found.attemptsMade },
       next: nextStepOf(found, graceMs),
-      stillOwed: async () => (await db.owedAmong(sql, [id])).length > 0,
+      isStillTracked: async () => (await db.dispatchedAmong(sql, [id])).length > 0,
       async restart(former) {
         // As it is now: an attempt may have been recorded since.
-        const [now] = await db.owedAmong(sql, [id]);
+        const [now] = await db.dispatchedAmong(sql, [id]);
         return now !== undefined && (await restarter.restart(now, former));
       },
       async close() {
@@ -90,7 +90,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
   }
 
   /** One that is over. A workflow that waits all the same has forgotten that: Temporal was set back. */
-  function closed(found: db.ClosedDelivery): OwedRecord {
+  function closed(found: db.ClosedDelivery): TrackedRecord {
     const { id } = found;
     return {
       ...nothing,
@@ -98,21 +98,21 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       workflowId: deliveryWorkflowId(found),
       name: { deliveryId: id },
       next: 'over',
-      stillOwed: async () => true,
+      isStillTracked: async () => true,
       // It finds that its delivery is over, and ends.
       restart: (former) => restarter.restart(found, former),
       wake: () => restarter.wakeDelivery(found),
     };
   }
 
-  function batch(batchId: string): OwedRecord {
+  function batch(batchId: string): TrackedRecord {
     return {
       ...nothing,
       kind: 'batch',
       workflowId: batchWorkflowId(batchId),
       name: { batchId },
       next: 'ahead',
-      stillOwed: async () => (await db.owedBatches(sql, [batchId])).length > 0,
+      isStillTracked: async () => (await db.openBatches(sql, [batchId])).length > 0,
       restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
       // What is under way may still be delivered: it is looked at again when it is late.
       async handBack() {
@@ -125,19 +125,19 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
   }
 
   /** The workflow of the delivery that deactivated the webhook sends the mail. */
-  function mail(found: db.OwedMail): OwedRecord {
+  function mail(found: db.UnsentMail): TrackedRecord {
     return {
       ...nothing,
       kind: 'mail',
       workflowId: deliveryWorkflowId(found),
       name: { webhookId: found.webhookId, deliveryId: found.id },
       next: 'ahead',
-      stillOwed: () => db.isMailOwed(sql, found),
+      isStillTracked: () => db.isMailUnsent(sql, found),
       restart: (former) => restarter.restart(found, former),
     };
   }
 
-  function release({ eshopId, eshopOrderId, late }: db.OwedRelease): OwedRecord {
+  function release({ eshopId, eshopOrderId, late }: db.PendingRelease): TrackedRecord {
     const signal = () => restarter.signalReleaseChanged(eshopId, eshopOrderId);
     return {
       ...nothing,
@@ -145,7 +145,7 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       workflowId: releaseWorkflowId(eshopId, eshopOrderId),
       name: { eshopId, eshopOrderId },
       next: late ? 'late' : 'ahead',
-      stillOwed: () => db.isReleaseOwed(sql, eshopId, eshopOrderId),
+      isStillTracked: () => db.isReleasePending(sql, eshopId, eshopOrderId),
       // Starts the timer where there is none, and tells it where there is.
       restart: async (former) => {
         if (former === 'running') await restarter.replaceRelease(eshopId, eshopOrderId);
@@ -156,14 +156,14 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
     };
   }
 
-  function recovery({ id, late }: recoveries.OwedRecovery): OwedRecord {
+  function recovery({ id, late }: recoveries.TrackedRecovery): TrackedRecord {
     return {
       ...nothing,
       kind: 'recovery',
       workflowId: recoveryWorkflowId(id),
       name: { recoveryId: id },
       next: late ? 'late' : 'ahead',
-      stillOwed: async () => (await recoveriesAmong(sql, [id])).length > 0,
+      isStillTracked: async () => (await recoveriesAmong(sql, [id])).length > 0,
       async restart(former) {
         const [now] = await recoveriesAmong(sql, [id]);
         if (now === undefined) return false;
@@ -178,9 +178,9 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
     };
   }
 
-  async function nextLateReleases(): Promise<db.OwedRelease[]> {
+  async function nextLateReleases(): Promise<db.PendingRelease[]> {
     const options = { graceMs, lateOnly: true, limit: PAGE };
-    const page = await db.owedReleases(sql, { ...options, after: lateReleases });
+    const page = await db.pendingReleases(sql, { ...options, after: lateReleases });
     lateReleases = page.length < PAGE ? null : (page.at(-1) ?? null);
     return page;
   }
@@ -204,21 +204,28 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
     async *all() {
       const asOf = await db.databaseTime(sql);
       yield* pages(
-        (after: db.DeliveryCursor | null) => db.owedDeliveries(sql, { asOf, after, limit: PAGE }),
+        (after: db.DeliveryCursor | null) => db.dispatchedDeliveries(sql, { asOf, after, limit: PAGE }),
         delivery,
       );
-      yield* pages((after: db.DeactivationCursor | null) => db.owedMails(sql, { after, limit: PAGE }), mail);
-      const waiting = { graceMs, lateOnly: false, limit: PAGE };
-      yield* pages((after: db.ReleaseCursor | null) => db.owedReleases(sql, { ...waiting, after }), release);
       yield* pages(
-        (after: recoveries.OwedRecovery | null) => recoveries.owedRecoveries(sql, { after, limit: PAGE }),
+        (after: db.DeactivationCursor | null) => db.unsentMails(sql, { after, limit: PAGE }),
+        mail,
+      );
+      const waiting = { graceMs, lateOnly: false, limit: PAGE };
+      yield* pages(
+        (after: db.ReleaseCursor | null) => db.pendingReleases(sql, { ...waiting, after }),
+        release,
+      );
+      yield* pages(
+        (after: recoveries.TrackedRecovery | null) =>
+          recoveries.trackedRecoveries(sql, { after, limit: PAGE }),
         recovery,
       );
     },
 
     async withWorkflows(workflowIds) {
-      const batches = await db.owedBatches(sql, idsBehind(batchWorkflowId(''), workflowIds));
-      const deliveries = await db.owedAmong(sql, deliveriesBehind(workflowIds));
+      const batches = await db.openBatches(sql, idsBehind(batchWorkflowId(''), workflowIds));
+      const deliveries = await db.dispatchedAmong(sql, deliveriesBehind(workflowIds));
       const found = await recoveriesAmong(sql, idsBehind(recoveryWorkflowId(''), workflowIds));
       return once([
         ...batches.map(batch),
@@ -259,12 +266,12 @@ const nothing = {
 };
 
 /** Deliveries of one batch share its workflow. */
-function once(records: readonly OwedRecord[]): OwedRecord[] {
+function once(records: readonly TrackedRecord[]): TrackedRecord[] {
   return [...new Map(records.map((record) => [`${record.kind} ${record.workflowId}`, record])).values()];
 }
 
 /** A delivery is late when its next step is past by more than the grace, and nothing holds it. */
-function nextStepOf(delivery: db.OwedDelivery, graceMs: number): NextStep {
+function nextStepOf(delivery: db.DispatchedDelivery, graceMs: number): NextStep {
   const { dispatchedAt, lastAttemptAt, nextAttemptAt, held, readAt } = delivery;
   if (held) return 'held';
   const late = latenessMs([dispatchedAt, lastAttemptAt, nextAttemptAt], readAt);
@@ -274,8 +281,8 @@ function nextStepOf(delivery: db.OwedDelivery, graceMs: number): NextStep {
 /** Page after page, each asked for from the last row of the one before. */
 async function* pages<C, R extends C>(
   read: (after: C | null) => Promise<R[]>,
-  toRecord: (row: R) => OwedRecord,
-): AsyncGenerator<OwedRecord[]> {
+  toRecord: (row: R) => TrackedRecord,
+): AsyncGenerator<TrackedRecord[]> {
   let after: C | null = null;
   for (;;) {
     const rows: R[] = await read(after);

@@ -4,7 +4,7 @@
  */
 import type { Former } from '../temporal/dispatcher.ts';
 import type { Executions } from './executions.ts';
-import type { OwedRecord } from './records.ts';
+import type { TrackedRecord } from './records.ts';
 import { type Action, type Found, type Kind, type Reason, type Verdict, verdictOn } from './verdict.ts';
 
 /** What was repaired, or would be. */
@@ -13,7 +13,7 @@ export interface Repair {
   readonly reason: Reason;
   readonly action: Action;
   /** What a log line calls the record. */
-  readonly name: OwedRecord['name'];
+  readonly name: TrackedRecord['name'];
   /** Who ended its workflow, and the reason given, where Temporal knows. */
   readonly by?: string;
   readonly words?: string;
@@ -25,12 +25,12 @@ export interface Repair {
  */
 export async function repair(
   executions: Executions,
-  record: OwedRecord,
+  record: TrackedRecord,
   dryRun: boolean,
 ): Promise<Repair | null> {
   const found = await executions.find(record.workflowId);
-  const verdict = await heard(executions, record, verdictOn(record.kind, found, record.next));
-  if (verdict === null || !(await record.stillOwed())) return null;
+  const verdict = await escalated(executions, record, verdictOn(record.kind, found, record.next));
+  if (verdict === null || !(await record.isStillTracked())) return null;
   const { kind, name } = record;
   const done: Repair = { kind, ...verdict, name, ...operatorOf(found) };
   if (dryRun) return done;
@@ -47,10 +47,10 @@ export async function repair(
   }
 }
 
-/** Who has been woken before and did nothing is not woken again. */
-async function heard(
+/** A workflow that was woken before and did nothing is started again instead. */
+async function escalated(
   executions: Executions,
-  { workflowId }: OwedRecord,
+  { workflowId }: TrackedRecord,
   verdict: Verdict | null,
 ): Promise<Verdict | null> {
   if (verdict?.action !== 'woken' || !(await executions.isDeaf(workflowId))) return verdict;

@@ -59,7 +59,7 @@ export function verdictOn(kind: Kind, found: Found, next: NextStep): Verdict | n
 }
 
 /**
- * What follows when an operator ended a workflow. A mail is owed whatever becomes of the delivery, and a pre-order still
+ * What follows when an operator ended a workflow. A mail is due whatever becomes of the delivery, and a pre-order still
  * says that it will be released. Who ends a batch has not looked at each of its deliveries: they are not canceled, but go
  * on one by one.
  */

@@ -3,6 +3,7 @@
  */
 import type { Logger } from 'pino';
 import type { SchedulerOptions } from '../concurrency/settings.ts';
+import { createBackoff } from '../lib/backoff.ts';
 
 /**
  * What comes after a step: `more`: the next one at once; `idle`: nothing is left to do, until woken; a number: so many
@@ -46,7 +47,7 @@ export function startLoop({ what, step, onFailure, onRound, log, options }: Loop
   let stopping = false;
   let woken = false;
   let endPause: (why: 'woken' | 'stopped') => void = () => {};
-  let backoff = 0;
+  const backoff = createBackoff(backoffMs.first, backoffMs.longest);
 
   async function pause(ms: number, wakeable: boolean): Promise<void> {
     if (stopping || (wakeable && woken)) return;
@@ -66,16 +67,16 @@ export function startLoop({ what, step, onFailure, onRound, log, options }: Loop
       woken = false;
       try {
         const next = await step();
-        backoff = 0;
+        backoff.reset();
         onRound(roundOf(next));
         if (next === 'idle') await pause(pollMs, true);
         else if (next !== 'more') await pause(next, false);
       } catch (error) {
         onRound('failed');
         onFailure();
-        backoff = Math.min(backoffMs.longest, backoff === 0 ? backoffMs.first : backoff * 2);
-        log.warn({ err: error, what, retryInMs: backoff }, 'the relay could not pass on what it claimed');
-        await pause(backoff, false);
+        const retryInMs = backoff.next();
+        log.warn({ err: error, what, retryInMs }, 'the relay could not pass on what it claimed');
+        await pause(retryInMs, false);
       }
     }
   }

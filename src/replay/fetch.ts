@@ -80,8 +80,8 @@ async function runOf(client: Client, workflowId: string): Promise<Run | null> {
 }
 
 /** How far clocks may differ, and within which time most deliveries get their workflow, in milliseconds. */
-const CLOCKS_DIFFER_MS = 10 * 60_000;
-const SOON_MS = 60 * 60_000;
+const MAX_CLOCK_SKEW_MS = 10 * 60_000;
+const STARTED_WITHIN_MS = 60 * 60_000;
 
 /** The workflow of a delivery, by what its id ends with: Temporal's list tells where one began, and an id when it was made. */
 async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | null> {
@@ -89,8 +89,8 @@ async function runOfDelivery(client: Client, deliveryId: string): Promise<Run | 
   const made = timeOf(deliveryId).getTime();
   const at = (ms: number) => `'${new Date(made + ms).toISOString()}'`;
   for (const when of [
-    `StartTime >= ${at(-CLOCKS_DIFFER_MS)} AND StartTime < ${at(SOON_MS)}`,
-    `StartTime >= ${at(SOON_MS)}`,
+    `StartTime >= ${at(-MAX_CLOCK_SKEW_MS)} AND StartTime < ${at(STARTED_WITHIN_MS)}`,
+    `StartTime >= ${at(STARTED_WITHIN_MS)}`,
   ]) {
     const query = `WorkflowType = 'deliverEvent' AND ${when}`;
     for await (const { workflowId, runId, status } of listed(client, query, 1_000)) {

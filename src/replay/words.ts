@@ -54,7 +54,7 @@ const MACHINES: Readonly<Record<string, string>> = {
 };
 
 /** Of a sentence nobody has words for. */
-const LONGEST = 300;
+const MAX_MESSAGE_CHARS = 300;
 
 /** The core's own sentence within the message of a replay's error. */
 export function sentenceOf(error: Error): string {
@@ -63,7 +63,7 @@ export function sentenceOf(error: Error): string {
   return sentence
     .replaceAll(/\\(["'\\])/g, '$1')
     .replaceAll('\\n', ' ')
-    .slice(0, LONGEST);
+    .slice(0, MAX_MESSAGE_CHARS);
 }
 
 /** What the code does instead: "activity readDelivery", "timer", "nothing"; the error where it throws one. */

@@ -5,13 +5,13 @@ import { priorityOf } from '../../workflows/priorities.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { warnOfDeactivation } from '../../workflows/warn-of-deactivation.ts';
 import { type WarningInput, warningTitle, warningWorkflowId } from '../../workflows/warning-types.ts';
-import type { OwedWarning } from '../db/incidents/warnings.ts';
+import type { UnsentWarning } from '../db/incidents/warnings.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 
 /** Starts warnings. */
 export interface WarningStarter {
   /** Starts the workflow of a warning that is owed, unless it runs. One that has ended is started again: its mail is still owed. */
-  startWarning(warning: OwedWarning): Promise<void>;
+  startWarning(warning: UnsentWarning): Promise<void>;
 }
 
 export function createWarningStarter(client: Client, taskQueue: string): WarningStarter {

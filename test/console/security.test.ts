@@ -182,10 +182,10 @@ describe('signing in', () => {
       expect(plain).toContain(part);
     expect(plain).not.toContain('Secure');
     const proxied = consoleOf({ ...api.deps, trustProxy: true });
-    const door = await proxied.fetch(
+    const signIn = await proxied.fetch(
       new Request('http://localhost/console/sign-in', { headers: { 'x-forwarded-proto': 'https' } }),
     );
-    expect(door.headers.get('set-cookie')).toContain('Secure');
+    expect(signIn.headers.get('set-cookie')).toContain('Secure');
     const known = consoleOf({ ...api.deps }, { publicUrl: 'https://api.shop.example' });
     const behind = await known.fetch(new Request('http://localhost/console/sign-in'));
     expect(behind.headers.get('set-cookie')).toContain('Secure');

@@ -31,7 +31,7 @@ beforeEach(async () => {
   await database.sql`delete from deliveries`;
 });
 
-const eager = { cachedMs: 0, patienceMs: 30_000 };
+const eager = { cachedMs: 0, readTimeoutMs: 30_000 };
 
 /** Reads the metrics again and again, each time anew unless told otherwise. */
 function reader(timing: Parameters<typeof readDatabaseMetrics>[2] = eager, sql = readSql) {
@@ -128,7 +128,7 @@ test('an unreachable database is down, and nothing that was read before is shown
 });
 
 test('one that is slow keeps nobody waiting: what was read before is shown, with its age', async () => {
-  const read = reader({ cachedMs: 0, patienceMs: 20 }, hasty);
+  const read = reader({ cachedMs: 0, readTimeoutMs: 20 }, hasty);
   for (let shown: number | undefined; shown === undefined; ) {
     shown = (await read())('outbox_oldest_seconds');
   }
@@ -145,7 +145,7 @@ test('one that is slow keeps nobody waiting: what was read before is shown, with
 });
 
 test('what is too old is not shown any more', async () => {
-  const timing = { cachedMs: 3_600_000, patienceMs: 30_000, staleMs: 1 };
+  const timing = { cachedMs: 3_600_000, readTimeoutMs: 30_000, staleMs: 1 };
   const read = reader(timing);
   await read();
   await new Promise((resolve) => setTimeout(resolve, 5));
@@ -153,7 +153,7 @@ test('what is too old is not shown any more', async () => {
 });
 
 test('it is asked no more often than every few seconds, however many ask', async () => {
-  const read = reader({ cachedMs: 3_600_000, patienceMs: 30_000 });
+  const read = reader({ cachedMs: 3_600_000, readTimeoutMs: 30_000 });
   await Promise.all([read(), read(), read()]);
   await fireDelivery(database.sql, { eshopId, webhookId });
   expect((await read())('outbox_deliveries', { waiting: 'fresh' })).toBe(0);

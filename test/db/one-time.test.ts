@@ -1,12 +1,12 @@
 /** A change has one time, however long it takes to be made: `updatedAt` and every time the change writes are equal. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Family } from '../../src/db/records/family.ts';
+import type { EntityMapping } from '../../src/db/records/entity-mapping.ts';
 import { orders } from '../../src/db/records/orders.ts';
 import { products } from '../../src/db/records/products.ts';
 import { receivings } from '../../src/db/records/receivings.ts';
 import { returns } from '../../src/db/records/returns.ts';
 import { stageMovements } from '../../src/db/records/stock.ts';
-import { workOf } from '../../src/db/records/work.ts';
+import { inUnitOfWork } from '../../src/db/records/unit-of-work.ts';
 import { type Change, changeRecord } from '../../src/db/records/write.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { moveOrder } from '../../src/domain/order/changes.ts';
@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.drop());
 
-const change = <Rec extends object>(family: Family<Rec>, id: string, by: Change<Rec>) =>
-  transaction(api.sql, (tx) => changeRecord(tx, family, api.eshop.eshopId, id, by));
+const change = <Rec extends object>(mapping: EntityMapping<Rec>, id: string, by: Change<Rec>) =>
+  transaction(api.sql, (tx) => changeRecord(tx, mapping, api.eshop.eshopId, id, by));
 
 /** Lets some milliseconds pass in the midst of a change. */
 function takingLong<Rec>(after: Rec): Rec {
@@ -85,7 +85,7 @@ test("a stock movement, whose time is the database's whatever the clock of the p
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01T00:00:00Z') });
   try {
     const [record] = await transaction(api.sql, (tx) =>
-      workOf(tx, api.eshop.eshopId, (work) => stageMovements(work, [movement])),
+      inUnitOfWork(tx, api.eshop.eshopId, (work) => stageMovements(work, [movement])),
     );
     const [row] = await api.sql`select now() as now from stock_movements where id = ${record?.id ?? 0}`;
     expect(Math.abs(Date.parse(record?.createdAt ?? '') - Number(row?.now))).toBeLessThan(60_000);

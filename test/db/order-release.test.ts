@@ -4,7 +4,7 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { claimReleaseChanges } from '../../src/db/outbox/claim-changes.ts';
 import { readOutbox } from '../../src/db/overview.ts';
-import { isReleaseOwed, owedReleases } from '../../src/db/reconciliation.ts';
+import { isReleasePending, pendingReleases } from '../../src/db/reconciliation.ts';
 import { readReleaseTime } from '../../src/db/records/order-release.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -112,7 +112,7 @@ test('beyond six thousand of one second each gets a random place, and none is pu
 test('one that others of its second put off is late only once all of them could have been released', async () => {
   const late = async () => {
     const options = { graceMs: 10_000, lateOnly: true, after: null, limit: 10 };
-    const owed = await owedReleases(database.sql, options);
+    const owed = await pendingReleases(database.sql, options);
     return owed.filter((one) => one.late).map(({ eshopOrderId }) => eshopOrderId);
   };
   const ago = (ms: number) => new Date(Math.floor((Date.now() - ms) / 1_000) * 1_000);
@@ -145,12 +145,12 @@ test('whoever looks for pre-orders that were forgotten reads one change of each,
       return counted?.entries ?? Number.NaN;
     };
     const before = await count();
-    const found = await owedReleases(tx, { graceMs: 1_000, lateOnly: false, after: null, limit: 100 });
+    const found = await pendingReleases(tx, { graceMs: 1_000, lateOnly: false, after: null, limit: 100 });
     expect(found.map(({ eshopOrderId }) => eshopOrderId)).toEqual(['forgotten']);
     const between = await count();
     expect(between - before).toBeGreaterThanOrEqual(many);
     expect(between - before).toBeLessThan(5 * many);
-    expect(await isReleaseOwed(tx, eshopId, 'forgotten')).toBe(true);
+    expect(await isReleasePending(tx, eshopId, 'forgotten')).toBe(true);
     expect((await count()) - between).toBeLessThan(10);
   });
 });

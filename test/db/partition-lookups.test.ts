@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { markDispatched, releaseDeliveries, renewDeliveries } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
-import { closedAmong, owedAmong } from '../../src/db/reconciliation.ts';
+import { closedAmong, dispatchedAmong } from '../../src/db/reconciliation.ts';
 import { listAllDeliveries } from '../../src/db/webhooks/all-deliveries.ts';
 import {
   type AttemptRecord,
@@ -110,7 +110,7 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   markDispatched: (tx) => markDispatched(tx, [id]),
   renewDeliveries: (tx) => renewDeliveries(tx, [id]),
   releaseDeliveries: (tx) => releaseDeliveries(tx, [id]),
-  owedAmong: (tx) => owedAmong(tx, [id]),
+  dispatchedAmong: (tx) => dispatchedAmong(tx, [id]),
   closedAmong: (tx) => closedAmong(tx, [id]),
   spendRetries: (tx) => spendRetries(tx, id, 1),
   deferAttempt: (tx) => deferAttempt(tx, id, 1, 1_000),

@@ -167,7 +167,7 @@ describe('the ledger is put together', () => {
   });
 });
 
-describe('what is owed', () => {
+describe('unsent warnings', () => {
   test('is claimed by one at a time, again after a minute, at once when it was given back, and no more when it is mailed', async () => {
     await fail(await fire(), 1, hoursAgo(7));
     await decide();
@@ -182,7 +182,7 @@ describe('what is owed', () => {
     await recordWarned(database.sql, id);
     await database.sql`update warnings set check_at = now()`;
     expect(await claimWarnings(database.sql, 10)).toEqual([]);
-    expect(await readWarning(database.sql, id)).toMatchObject({ owed: false });
+    expect(await readWarning(database.sql, id)).toMatchObject({ unsent: false });
   });
 
   test('is not warranted any more once a delivery was accepted, or the webhook was activated anew', async () => {

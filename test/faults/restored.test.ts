@@ -1,5 +1,5 @@
 /**
- * The drill of docs/operations.md: everything is gone, and Waybill goes on from a backup of Postgres and its key alone.
+ * The drill of docs/handbook/backup.md: everything is gone, and Waybill goes on from a backup of Postgres and its key alone.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';

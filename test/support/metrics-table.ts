@@ -1,4 +1,4 @@
-/** The table of the series, as docs/operating.md has it. */
+/** The table of the series, as docs/handbook/observe.md has it. */
 import { createMetrics } from '../../src/metrics/metrics.ts';
 
 /** One row per series, in the order of their definition. */

@@ -13,6 +13,7 @@ const documents = [
   'docs',
   'docs/decisions',
   'docs/guides',
+  'docs/handbook',
   'patches',
   'receiver',
   'receiver/recipes',
@@ -82,6 +83,13 @@ test('every folder and file they name exists', () => {
   const named = documents.flatMap((file) => [...prose(file).matchAll(paths)].map(([, path = '']) => path));
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
   expect(named.length).toBeGreaterThan(30);
+});
+
+test('every chapter of the handbook is in its contents, and none is longer than ten minutes of reading', () => {
+  const chapters = documents.filter((file) => /^docs\/handbook\/[a-z]/.test(file));
+  const listed = linksOf('docs/handbook/README.md').map((link) => join('docs/handbook', link));
+  expect(listed.filter((path) => path.startsWith('docs/handbook/')).sort()).toEqual(chapters.sort());
+  expect(chapters.filter((file) => read(file).length > 12_000)).toEqual([]);
 });
 
 test('every decision is in the list of decisions', () => {

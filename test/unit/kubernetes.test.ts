@@ -125,7 +125,7 @@ const configured = Object.fromEntries([
   ...literals('base/kustomization.yaml'),
   ...literals('overlays/example/kustomization.yaml'),
 ]);
-/** What an operator puts into the Secret; docs/operations.md names it. */
+/** What an operator puts into the Secret; docs/handbook/kubernetes.md names it. */
 const confidential = {
   SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
   DATABASE_URL: 'postgres://waybill:secret@postgres.example/waybill?sslmode=verify-full',

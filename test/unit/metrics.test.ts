@@ -9,7 +9,7 @@ import { sampleOf, samplesOf } from '../support/metrics.ts';
 import { metricsTable } from '../support/metrics-table.ts';
 
 test('the table of the series is what is defined', () => {
-  const document = readFileSync(new URL('../../docs/operating.md', import.meta.url), 'utf8');
+  const document = readFileSync(new URL('../../docs/handbook/observe.md', import.meta.url), 'utf8');
   expect(document).toContain(`\n${metricsTable()}\n`);
 });
 

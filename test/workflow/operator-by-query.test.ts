@@ -1,4 +1,4 @@
-/** Temporal's own command line, as docs/operating.md shows it: one delivery, and all that a query finds. */
+/** Temporal's own command line, as docs/handbook/temporal-ui.md shows it: one delivery, and all that a query finds. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';

@@ -6,9 +6,9 @@ import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import {
   claimLateDeliveries,
   claimLateMails,
-  owedDeliveries,
-  owedMails,
-  owedReleases,
+  dispatchedDeliveries,
+  pendingReleases,
+  unsentMails,
 } from '../../src/db/reconciliation.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
@@ -234,10 +234,10 @@ test('what is late, and everything, is found by the indexes made for it', async 
     const found = new Map<string, number>();
     for (const [index, ask] of [
       ['deliveries_by_next_step', () => claimLateDeliveries(reserved, 1_000, 10)],
-      ['deliveries_by_next_step', () => owedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
+      ['deliveries_by_next_step', () => dispatchedDeliveries(reserved, { ...options, asOf: '2030-01-01' })],
       ['deactivations_unmailed', () => claimLateMails(reserved, 1_000, 10)],
-      ['deactivations_unmailed', () => owedMails(reserved, options)],
-      ['orders_to_be_released', () => owedReleases(reserved, { ...options, lateOnly: true })],
+      ['deactivations_unmailed', () => unsentMails(reserved, options)],
+      ['orders_to_be_released', () => pendingReleases(reserved, { ...options, lateOnly: true })],
     ] as const) {
       const before = (await scans()).get(index) ?? 0;
       await ask();

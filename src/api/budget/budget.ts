@@ -18,7 +18,7 @@ import { createUnread, type Leaving } from './unread.ts';
 const READ_CHECK_MS = 200;
 
 /** Until whoever has not read its responses is asked to come again, in milliseconds. */
-const COME_AGAIN_MS = 1_000;
+const RETRY_AFTER_MS = 1_000;
 
 /** The key of requests without a login. E-shops are numbered from 1. */
 export const ANYBODY = 0;
@@ -116,7 +116,7 @@ export function createBudget(limits: BudgetLimits): Budget {
           1,
         );
       }
-      if (isUnread(eshopId)) throw refused(unreadMessage, COME_AGAIN_MS / 1000);
+      if (isUnread(eshopId)) throw refused(unreadMessage, RETRY_AFTER_MS / 1000);
       for (const [name, value] of Object.entries(state(free - 1))) c.header(name, value);
       const { incoming, outgoing } = c.env ?? {};
       const connection = incoming !== undefined && outgoing !== undefined ? { incoming, outgoing } : null;
@@ -144,7 +144,7 @@ export function createBudget(limits: BudgetLimits): Budget {
     inTurn: (c, next) =>
       turns.run(c.var.session.eshopId, async () => {
         // Many may have been admitted before the first of them had a response.
-        if (isUnread(c.var.session.eshopId)) throw tooManyRequests(unreadMessage, COME_AGAIN_MS);
+        if (isUnread(c.var.session.eshopId)) throw tooManyRequests(unreadMessage, RETRY_AFTER_MS);
         await next();
       }),
     turn: turns.run,

@@ -5,10 +5,10 @@ import { createTurns, type TurnKey, type TurnLimits } from '../../concurrency/tu
 import { tooManyRequests } from '../../domain/problem.ts';
 
 /** Until whoever got no place is asked to come again, in milliseconds. */
-const COME_AGAIN_MS = 1_000;
+const RETRY_AFTER_MS = 1_000;
 /** Work that waits takes memory: so much of one key and of all together, and any more is refused at once. */
-const MOST_WAITING_OF_KEY = 100;
-const MOST_WAITING = 1_000;
+const MAX_QUEUED_PER_KEY = 100;
+const MAX_QUEUED = 1_000;
 
 /** Runs work once there is a place for it. */
 export interface Places {
@@ -21,23 +21,23 @@ export interface Places {
 
 /**
  * Makes places.
- * @param patienceMs how long to wait for one
+ * @param timeoutMs how long to wait for one
  * @param message what is said to whoever has waited in vain
  */
-export function createPlaces(limits: TurnLimits, patienceMs: number, message: string): Places {
+export function createPlaces(limits: TurnLimits, timeoutMs: number, message: string): Places {
   const turns = createTurns(limits);
   const waiting = createCounts<TurnKey>();
   return {
     run: (key, work) =>
       new Promise((resolve, reject) => {
-        const refuse = () => reject(tooManyRequests(message, COME_AGAIN_MS));
-        if (waiting.all() >= MOST_WAITING || waiting.of(key) >= MOST_WAITING_OF_KEY) return refuse();
+        const refuse = () => reject(tooManyRequests(message, RETRY_AFTER_MS));
+        if (waiting.all() >= MAX_QUEUED || waiting.of(key) >= MAX_QUEUED_PER_KEY) return refuse();
         waiting.change(key, 1);
         let late = false;
         const patience = setTimeout(() => {
           late = true;
           refuse();
-        }, patienceMs);
+        }, timeoutMs);
         void turns.run(key, async () => {
           // What is late waits until here: only its turn takes it out of the queue.
           waiting.change(key, -1);

@@ -7,7 +7,7 @@ import { asset, DOCS } from './assets.ts';
 import { Method } from './method.tsx';
 
 /** A page, as the contents and the neighbours name it. */
-export interface Place {
+export interface NavEntry {
   readonly path: string;
   readonly title: string;
   /** Of an operation. */
@@ -17,9 +17,9 @@ export interface Place {
 }
 
 /** A part of the contents. */
-export interface Part {
+export interface NavGroup {
   readonly title: string;
-  readonly places: readonly Place[];
+  readonly places: readonly NavEntry[];
 }
 
 /** A heading that the page's own contents name. */
@@ -33,7 +33,7 @@ export interface PageProps {
   readonly path: string;
   readonly title: string;
   readonly description: string;
-  readonly parts: readonly Part[];
+  readonly parts: readonly NavGroup[];
   readonly sections?: readonly Section[];
   /** What was searched for. */
   readonly query?: string;
@@ -46,7 +46,7 @@ export function Breakable({ name }: { name: string }) {
   return <>{parts.map((part, index) => (index < parts.length - 1 ? [`${part}_`, <wbr />] : part))}</>;
 }
 
-function PlaceLink({ place, here }: { place: Place; here: string }) {
+function PlaceLink({ place, here }: { place: NavEntry; here: string }) {
   return (
     <a href={place.path} {...(place.path === here ? { 'aria-current': 'page' as const } : {})}>
       {place.method === undefined ? null : <Method method={place.method} />}
@@ -58,7 +58,7 @@ function PlaceLink({ place, here }: { place: Place; here: string }) {
   );
 }
 
-function Contents({ parts, here }: { parts: readonly Part[]; here: string }) {
+function Contents({ parts, here }: { parts: readonly NavGroup[]; here: string }) {
   return (
     <nav id="contents" popover="auto" aria-label="Contents">
       {parts.map(({ title, places }) => (
@@ -111,7 +111,7 @@ function Bar({ query }: { query: string }) {
   );
 }
 
-function Neighbours({ parts, here }: { parts: readonly Part[]; here: string }) {
+function Neighbours({ parts, here }: { parts: readonly NavGroup[]; here: string }) {
   const places = parts.flatMap((part) => part.places);
   const index = places.findIndex(({ path }) => path === here);
   if (index === -1) return null;

@@ -25,7 +25,7 @@ export const searchOptions = {
 const RESULTS = 12;
 
 /** The longest text of an entry, in characters: the whole list is loaded with the first search. */
-const LONGEST = 700;
+const MAX_TEXT_CHARS = 700;
 
 /** Markdown → the words in it. */
 export function wordsOf(text: string): string {
@@ -35,7 +35,7 @@ export function wordsOf(text: string): string {
     .replaceAll('|', ' ')
     .replaceAll(/\s+/g, ' ')
     .trim();
-  return beginningOf(words, LONGEST);
+  return beginningOf(words, MAX_TEXT_CHARS);
 }
 
 /** The beginning of a text, up to a whole word. @param longest in characters, without the ellipsis */

@@ -9,7 +9,7 @@ import type { OpenApiDocument } from './document.ts';
 import { EventCatalogue, EventPage } from './event-view.tsx';
 import { groupsOf } from './groups.ts';
 import { readGuides } from './guides.ts';
-import { Page, type Part, type Place, type Section } from './layout.tsx';
+import { type NavEntry, type NavGroup, Page, type Section } from './layout.tsx';
 import { blocks } from './markdown.ts';
 import { Operation, sectionsOf } from './operation-view.tsx';
 import { RulePage, rulesOf } from './rules.tsx';
@@ -19,7 +19,7 @@ import { Start } from './start-view.tsx';
 
 /** A page, what the search finds of it, and how it is made. */
 interface SitePage {
-  readonly place: Place;
+  readonly place: NavEntry;
   readonly description: string;
   readonly sections?: readonly Section[];
   readonly findable: readonly Omit<Findable, 'part'>[];
@@ -66,7 +66,12 @@ function guidePages(guides: ReturnType<typeof readGuides>): SitePage[] {
 }
 
 /** A page that is found as a whole. */
-function whole(place: Place, text: string, body: () => Child, sections: readonly Section[] = []): SitePage {
+function whole(
+  place: NavEntry,
+  text: string,
+  body: () => Child,
+  sections: readonly Section[] = [],
+): SitePage {
   const words = wordsOf(text);
   const end = words.indexOf('. ');
   return {
@@ -173,7 +178,10 @@ function Results({ query, found }: { query: string; found: readonly Findable[] }
 /** Makes the documentation of a document. Pages are made when they are asked for, once. */
 export function makeSite(document: OpenApiDocument): Site {
   const all = sitePages(document);
-  const parts: Part[] = all.map(({ title, pages }) => ({ title, places: pages.map(({ place }) => place) }));
+  const parts: NavGroup[] = all.map(({ title, pages }) => ({
+    title,
+    places: pages.map(({ place }) => place),
+  }));
   const pages = new Map(all.flatMap((part) => part.pages.map((page) => [page.place.path, page] as const)));
   const findable = all.flatMap(({ title, pages: own }) =>
     own.flatMap((page) => page.findable.map((entry) => ({ ...entry, part: title }))),

@@ -6,7 +6,7 @@ import type { Turns } from '../../concurrency/turns.ts';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
 import { QUEUE, type Queue } from '../../db/outbox/outbox.ts';
 import type { Pool } from '../../db/pool.ts';
-import { Work } from '../../db/records/work.ts';
+import { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
 import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
@@ -22,7 +22,7 @@ const FIRST_LINES = 10;
 /** The most bytes of lines in a transaction, unless one has more, and the most that their events may have. */
 const BATCH_BYTES = 256 * 1024;
 /** After this time, in milliseconds, a transaction takes no more of its lines: somebody may wait for its locks. */
-const BATCH_MS = 50;
+const TRANSACTION_TARGET_MS = 50;
 
 /** A line to be written. */
 export interface BatchLine {
@@ -106,7 +106,7 @@ export function createBatches(
   /** One transaction. */
   async function together(lines: readonly BatchLine[], queue: Queue): Promise<Outcome[]> {
     const results = await transaction(sql, async (tx) => {
-      const work = new Work(tx, eshopId, queue);
+      const work = new UnitOfWork(tx, eshopId, queue);
       await importKeysOf(work).take(lines.flatMap(({ keyed }) => (keyed === undefined ? [] : [keyed])));
       await readFor(
         work,
@@ -117,12 +117,12 @@ export function createBatches(
       for (const line of lines) {
         await breathe();
         try {
-          results.push({ applied: await work.attempt(() => apply(work, line)) });
+          results.push({ applied: await work.savepoint(() => apply(work, line)) });
         } catch (error) {
           if (error instanceof postgres.PostgresError || isTransient(error)) throw error;
           results.push({ error });
         }
-        if (work.eventBytes > BATCH_BYTES || performance.now() - began > BATCH_MS) break;
+        if (work.eventBytes > BATCH_BYTES || performance.now() - began > TRANSACTION_TARGET_MS) break;
       }
       await work.write();
       return results;
@@ -150,7 +150,7 @@ function sizeOf(waiting: readonly Waiting[], most: number): number {
   return end < 0 ? waiting.length : end;
 }
 
-async function apply(work: Work, { prepared, keyed, id }: BatchLine): Promise<() => Applied> {
+async function apply(work: UnitOfWork, { prepared, keyed, id }: BatchLine): Promise<() => Applied> {
   if (keyed !== undefined && !importKeysOf(work).use(keyed))
     return () => ({ ...appliedBefore, ...(id === undefined ? {} : { id }) });
   return prepared.apply(work);

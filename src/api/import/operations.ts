@@ -3,11 +3,11 @@
  * endpoint, its effect the same function.
  */
 import type * as v from 'valibot';
-import type { Family } from '../../db/records/family.ts';
+import type { EntityMapping } from '../../db/records/entity-mapping.ts';
 import { orders } from '../../db/records/orders.ts';
+import { stockOf } from '../../db/records/staged-stock.ts';
 import { stageMovement } from '../../db/records/stock-movements.ts';
-import { stockOf } from '../../db/records/stock-part.ts';
-import type { Work } from '../../db/records/work.ts';
+import type { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { stageChange } from '../../db/records/write.ts';
 import { newMovement, stockMovementInputSchema } from '../../domain/stock/movement.ts';
 import { capital } from '../../domain/words.ts';
@@ -31,9 +31,9 @@ interface Reads {
   /** Kinds are locked in the order of their names. */
   readonly name: string;
   /** Locks and reads records. */
-  records(work: Work, ids: readonly string[]): Promise<void>;
+  records(work: UnitOfWork, ids: readonly string[]): Promise<void>;
   /** @returns the SKUs whose stock changes of these records will ask for */
-  skus(work: Work, ids: readonly string[]): Promise<readonly string[]>;
+  skus(work: UnitOfWork, ids: readonly string[]): Promise<readonly string[]>;
 }
 
 /** A line, its body checked. */
@@ -47,7 +47,7 @@ export interface Prepared {
    * Stages it.
    * @returns what it gave, to be asked once the unit of work is written
    */
-  apply(work: Work): Promise<() => Applied>;
+  apply(work: UnitOfWork): Promise<() => Applied>;
 }
 
 /** An operation. */
@@ -85,22 +85,22 @@ const stockMovement: ImportOperation = {
   },
 };
 
-const readsOf = <Rec extends object>(family: Family<Rec>): Reads => ({
-  name: family.table,
-  records: (work, ids) => family.records(work).lock(ids),
+const readsOf = <Rec extends object>(mapping: EntityMapping<Rec>): Reads => ({
+  name: mapping.table,
+  records: (work, ids) => mapping.records(work).lock(ids),
   async skus(work, ids) {
-    const records = ids.map((id) => family.records(work).get(id)).filter((record) => record !== null);
-    return (await family.effects?.prepare(work, records)) ?? [];
+    const records = ids.map((id) => mapping.records(work).get(id)).filter((record) => record !== null);
+    return (await mapping.sideEffects?.prepare(work, records)) ?? [];
   },
 });
 
 /** What the warehouse does to a kind of record: "packing-lists" of an order is `orderPackingLists`. */
 function operationsOn<Rec extends object>({
-  family,
+  mapping,
   operations,
-}: Pick<Resource<Rec>, 'family' | 'operations'>): ImportOperation[] {
-  const { kind, path } = family.entry;
-  const reads = readsOf(family);
+}: Pick<Resource<Rec>, 'mapping' | 'operations'>): ImportOperation[] {
+  const { kind, path } = mapping.entry;
+  const reads = readsOf(mapping);
   return operations.map(({ name, message, body, prepare }) => ({
     name: `${kind}${name.split('-').map(capital).join('')}`,
     endpoint: `PUT /v21/warehouse${path}/{id}/${name}`,
@@ -113,7 +113,7 @@ function operationsOn<Rec extends object>({
         id,
         movesStock,
         async apply(work) {
-          await stageChange(work, family, id, change);
+          await stageChange(work, mapping, id, change);
           return () => ({ message, id });
         },
       };
@@ -125,7 +125,7 @@ function operationsOn<Rec extends object>({
  * Reads what lines will ask for, all at once. Everybody locks in this order: kinds of records one after the other, each by its
  * identifiers, then the products by their SKUs.
  */
-export async function readFor(work: Work, lines: readonly Prepared[]): Promise<void> {
+export async function readFor(work: UnitOfWork, lines: readonly Prepared[]): Promise<void> {
   const kinds = [...new Set(lines.map(({ reads }) => reads))].sort((a, b) => (a.name < b.name ? -1 : 1));
   const idsOf = (reads: Reads, of: readonly Prepared[]) =>
     of.filter((line) => line.reads === reads).map(({ id }) => id);
@@ -138,7 +138,7 @@ export async function readFor(work: Work, lines: readonly Prepared[]): Promise<v
 /** Every operation. */
 export const importOperations: readonly [ImportOperation, ...ImportOperation[]] = [
   stockMovement,
-  ...operationsOn({ family: orders, operations: orderOperations }),
+  ...operationsOn({ mapping: orders, operations: orderOperations }),
   ...operationsOn(receivingResource),
   ...operationsOn(returnResource),
 ];

@@ -71,7 +71,7 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
 export function orderResource(marketplaces: readonly string[]): Resource<OrderRecord> {
   const entries = documentedEntries(marketplaces);
   return {
-    family: orders,
+    mapping: orders,
     tag: 'Orders',
     listed: ', without packing lists.',
     filter: { status: v.optional(oneOf(orderStatuses)), ...timeFilter },

@@ -9,7 +9,7 @@ import type { Resource } from './resource.ts';
 
 /** Products. */
 export const productResource: Resource<ProductRecord> = {
-  family: products,
+  mapping: products,
   tag: 'Products',
   listed: '. A change of `stock` is not an update of the product.',
   filter: { active: v.optional(booleanText), ...timeFilter },

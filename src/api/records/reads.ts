@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import type { Family } from '../../db/records/family.ts';
+import type { EntityMapping } from '../../db/records/entity-mapping.ts';
 import { listRecords, readRecord } from '../../db/records/read.ts';
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 import type { PayloadVersion } from '../../domain/decimal.ts';
@@ -19,7 +19,7 @@ import { booleanText, params, query } from '../validate.ts';
 
 /** What the reads of a resource are made from. */
 export interface ListedResource {
-  readonly family: Family<object>;
+  readonly mapping: EntityMapping<object>;
   /** Its group in the documentation, such as "Receivings". */
   readonly tag: string;
   /** What is to be said of the list, in Markdown. */
@@ -62,8 +62,8 @@ async function rendered(records: readonly object[], options: RenderOptions): Pro
 
 /** The list and the detail. */
 export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: ListedResource): Hono<ApiEnv> {
-  const { family, tag, listed, filter, packingLists } = resource;
-  const { entry } = family;
+  const { mapping, tag, listed, filter, packingLists } = resource;
+  const { entry } = mapping;
   const { noun, path } = entry;
   const data = resource.recordSchema(version);
   const [foundAll, found] = [`${tag} found.`, `${capital(noun)} found.`];
@@ -83,7 +83,13 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
     async (c) => {
       const { page: number, items, ...asked } = c.req.valid('query');
       const page = pageOf({ page: number, items });
-      const { records, totalCount } = await listRecords(deps.sql, family, c.var.session.eshopId, asked, page);
+      const { records, totalCount } = await listRecords(
+        deps.sql,
+        mapping,
+        c.var.session.eshopId,
+        asked,
+        page,
+      );
       const shown = await rendered(records, { version, withPackingLists: false });
       return okList(c, foundAll, shown, paginationOf(page, totalCount));
     },
@@ -104,7 +110,7 @@ export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: Li
     query(flags),
     async (c) => {
       const { id } = c.req.valid('param');
-      const record = await readRecord(deps.sql, family, c.var.session.eshopId, id);
+      const record = await readRecord(deps.sql, mapping, c.var.session.eshopId, id);
       if (record === null) throw recordNotFound(noun, id);
       const asked = c.req.valid('query');
       const withPackingLists = 'withPackingLists' in asked && asked.withPackingLists === true;

@@ -24,7 +24,7 @@ import { countRules, lateOnArrival, lineRules } from './words.ts';
 
 /** Receivings. */
 export const receivingResource: Resource<ReceivingRecord> = {
-  family: receivings,
+  mapping: receivings,
   tag: 'Receivings',
   listed: '.',
   filter: { status: v.optional(oneOf(receivingStatuses)), ...timeFilter },

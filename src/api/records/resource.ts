@@ -5,7 +5,7 @@
 import { Hono } from 'hono';
 import type * as v from 'valibot';
 import type { Clock } from '../../db/clock.ts';
-import type { Family } from '../../db/records/family.ts';
+import type { EntityMapping } from '../../db/records/entity-mapping.ts';
 import { type Change, changeRecord, create } from '../../db/records/write.ts';
 import { transaction } from '../../db/transaction.ts';
 import { eventOn, type Occasion } from '../../domain/event-types.ts';
@@ -26,7 +26,7 @@ export type BodyContext = OrderContext;
 
 /** A kind of record that e-shops write. Texts are sentences in Markdown. */
 export interface Resource<Rec extends object> extends ListedResource {
-  readonly family: Family<Rec>;
+  readonly mapping: EntityMapping<Rec>;
   readonly inputSchema: v.GenericSchema<unknown, object>;
   /** How the creation is called. */
   readonly creates: 'Create' | 'Announce';
@@ -47,9 +47,9 @@ export interface Resource<Rec extends object> extends ListedResource {
 
 /** The reads of `/v21`, the e-shop's writes, and what the warehouse does. */
 export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Resource<Rec>): Hono<ApiEnv> {
-  const { family, tag, inputSchema, late = '', onCreation = '' } = resource;
+  const { mapping, tag, inputSchema, late = '', onCreation = '' } = resource;
   const rules = resource.rules === undefined ? '' : `\n${resource.rules}`;
-  const { entry } = family;
+  const { entry } = mapping;
   const { kind, noun, path, idField, responseOnly } = entry;
   const one = `${path}/:id`;
   const named = article(noun);
@@ -75,7 +75,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const shown = (record: Rec, withPackingLists = false) =>
     renderValue(record, { version: 'v21', withPackingLists });
   const change = (eshopId: number, id: string, by: Change<Rec>) =>
-    transaction(deps.sql, (tx) => changeRecord(tx, family, eshopId, id, by));
+    transaction(deps.sql, (tx) => changeRecord(tx, mapping, eshopId, id, by));
 
   app.post(
     path,
@@ -92,13 +92,13 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       const { eshopId } = c.var.session;
       const body = c.req.valid('json');
       const created = await writing(eshopId, c.var.clock, body, async (context) =>
-        create(deps.sql, family, eshopId, resource.make(body, context)),
+        create(deps.sql, mapping, eshopId, resource.make(body, context)),
       );
       return ok(c, messages.created, shown(created));
     },
   );
 
-  const wholeLists = family.lines === undefined ? '' : '; a list is replaced as a whole';
+  const wholeLists = mapping.lines === undefined ? '' : '; a list is replaced as a whole';
   const updates = [
     {
       method: 'put',

@@ -24,7 +24,7 @@ import { countRules, lateOnArrival, lineRules } from './words.ts';
 
 /** Returns. */
 export const returnResource: Resource<ReturnRecord> = {
-  family: returns,
+  mapping: returns,
   tag: 'Returns',
   listed: '.',
   filter: { status: v.optional(oneOf(returnStatuses)), ...timeFilter },

@@ -21,7 +21,7 @@ import { type ListedResource, recordReads } from './reads.ts';
 
 /** Stock movements, to be read. */
 export const stockMovementResource: ListedResource = {
-  family: stockMovements,
+  mapping: stockMovements,
   tag: 'Stock movements',
   listed: '. `since` is the earliest `createdAt`, inclusive.',
   filter: {

@@ -4,7 +4,7 @@ import type { WebhookRow } from '../../db/webhooks/webhooks.ts';
 import { incidentOf } from '../../domain/incident.ts';
 import { notFound, type Problem } from '../../domain/problem.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
-import type { WebhookRecord } from '../../domain/webhook.ts';
+import { settingsOf, type WebhookRecord } from '../../domain/webhook.ts';
 
 /** The group of its endpoints in the documentation. */
 export const tag = 'Webhooks';
@@ -32,13 +32,7 @@ export function recordOf(policy: RetryPolicy, row: WebhookRow): WebhookRecord {
   const { deactivatedAt: at, deactivationReason: reason } = row;
   return {
     id: row.id,
-    url: row.url,
-    webhookType: row.webhookType,
-    active: row.active,
-    method: row.method,
-    parameters: row.parameters,
-    payloadVersion: row.payloadVersion,
-    description: row.description,
+    ...settingsOf(row),
     registeredAt: row.registeredAt.toISOString(),
     unregisteredAt: row.unregisteredAt?.toISOString() ?? null,
     lastDeactivation:

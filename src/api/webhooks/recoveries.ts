@@ -71,14 +71,14 @@ export const RECOVER_PATH = '/v21/webhooks/:id/recover';
 /** An e-shop’s one by one, so that a few with very many events leave the database to all others. */
 const COUNTED_AT_ONCE = { total: 4, perKey: 1 } as const;
 /** For how long one waits for another, in milliseconds. */
-const PATIENCE_MS = 10_000;
+const COUNT_QUEUE_TIMEOUT_MS = 10_000;
 
 /** The endpoints of recoveries. */
 export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   const places = createPlaces(
     COUNTED_AT_ONCE,
-    PATIENCE_MS,
+    COUNT_QUEUE_TIMEOUT_MS,
     'The events of another recovery are being counted; wait for its response.',
   );
 

@@ -20,7 +20,7 @@ export const TEST_PATH = '/v21/webhooks/:id/test';
 /** Tests under way at once: each may wait for its receiver for as long as an attempt may last. */
 const TESTS_AT_ONCE = { total: 50, perKey: 8 };
 /** How long a test waits for its turn, in milliseconds. */
-const PATIENCE_MS = 15_000;
+const TEST_QUEUE_TIMEOUT_MS = 15_000;
 
 const headers = v.record(v.string(), v.string());
 
@@ -98,7 +98,7 @@ export function webhookTestRoutes(
   const app = new Hono<ApiEnv>();
   const places = createPlaces(
     TESTS_AT_ONCE,
-    PATIENCE_MS,
+    TEST_QUEUE_TIMEOUT_MS,
     `At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; wait for a response.`,
   );
 
@@ -111,7 +111,7 @@ export function webhookTestRoutes(
         'webhook too, so that a receiver can be tried before it is activated.\n\n' +
         'The request is made and evaluated like an attempt of a delivery (method, payload version, packing lists, signature, time limits, refused destinations), with an additional header, `X-Service-Test: true`, so that a receiver ' +
         'can tell it from a delivery. There is no delivery with its `X-Service-Delivery`. A test has no consequences: it is not retried, is not in the delivery log, and never deactivates the webhook.\n\n' +
-        `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if no slot becomes free within ${PATIENCE_MS / 1000} s. No body.`,
+        `The response takes as long as the receiver does, up to the 15 s of an attempt. At most ${TESTS_AT_ONCE.perKey} tests of an e-shop run at the same time; further ones wait, and get a 429 if no slot becomes free within ${TEST_QUEUE_TIMEOUT_MS / 1000} s. No body.`,
       tag,
       data: TestResult,
       message: 'Webhook tested.',

@@ -22,7 +22,7 @@ import { scopeOf } from './scope.ts';
 import { AllWebhooksPage } from './webhooks.tsx';
 
 /** The most rows of a list. */
-const MOST = 100;
+const MAX_ROWS = 100;
 /** The most webhooks that are looked at. */
 const MOST_WEBHOOKS = 10_000;
 
@@ -87,8 +87,8 @@ export function allRoutes({ sql, policy, steer, operator }: ConsoleDeps): Hono<C
     const { among: eshopId, trouble, ...filter } = query.success ? query.output : {};
     const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
     const found = query.success ? await listAllWebhooks(sql, wanted, MOST_WEBHOOKS) : [];
-    const webhooks = (trouble === 'true' ? found.filter(isTroubled) : found).slice(0, MOST);
-    return c.html(html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks }} most={MOST} />));
+    const webhooks = (trouble === 'true' ? found.filter(isTroubled) : found).slice(0, MAX_ROWS);
+    return c.html(html(<AllWebhooksPage {...{ viewer, policy, asked, webhooks }} most={MAX_ROWS} />));
   });
 
   async function list(c: Context<ConsoleEnv>, asked: Query, results: readonly Asked[]) {
@@ -96,11 +96,11 @@ export function allRoutes({ sql, policy, steer, operator }: ConsoleDeps): Hono<C
     const query = v.safeParse(DeliveryQuery, asked);
     const { among: eshopId, ...filter } = query.success ? query.output : {};
     const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
-    const deliveries = query.success ? await findDeliveries(sql, wanted, MOST) : [];
+    const deliveries = query.success ? await findDeliveries(sql, wanted, MAX_ROWS) : [];
     const refused = query.success ? undefined : 'Enter the number of the webhook or e-shop, such as 7.';
     const maySteer = steer !== null && viewer.session.role === 'warehouse';
     const page = { viewer, asked, deliveries, results, refused, maySteer };
-    return c.html(html(<AllDeliveriesPage {...page} most={MOST} />), query.success ? 200 : 400);
+    return c.html(html(<AllDeliveriesPage {...page} most={MAX_ROWS} />), query.success ? 200 : 400);
   }
 
   app.get(`${ALL}/deliveries`, (c) => list(c, c.req.query(), []));
@@ -116,7 +116,7 @@ export function allRoutes({ sql, policy, steer, operator }: ConsoleDeps): Hono<C
       .filter((name) => name.startsWith(CHOSEN))
       .map((name) => name.slice(CHOSEN.length))
       .filter((id) => v.is(DeliveryId, id))
-      .slice(0, MOST);
+      .slice(0, MAX_ROWS);
     if (action === 'giveUp' && form.sure !== 'true' && ids.length > 0) {
       return c.html(html(<GiveUpAllPage {...{ viewer, form, ids }} />));
     }

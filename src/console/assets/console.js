@@ -43,7 +43,7 @@
       news = JSON.parse(data);
       show();
     });
-    // The session is over: the page leads to the door.
+    // The session is over: the page leads to the sign-in.
     source.addEventListener('over', () => location.assign(path));
     source.addEventListener('error', () => {
       if (source?.readyState !== EventSource.CLOSED) return;

@@ -141,10 +141,10 @@ export function DeliveryPage(props: {
   /** Its workflow in Temporal's UI; null for who is of an e-shop. */
   workflow: string | null;
   mostAttempts: number;
-  said?: string | undefined;
+  notice?: string | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, delivery, request, maySteer, workflow, mostAttempts, said, refused } = props;
+  const { viewer, delivery, request, maySteer, workflow, mostAttempts, notice, refused } = props;
   const { id, webhookType, entityId, webhookId, eventId, state, attemptsMade, createdAt, finishedAt } =
     delivery;
   const open = isUnderWay(state);
@@ -153,7 +153,7 @@ export function DeliveryPage(props: {
       title={`${webhookType} ${entityId}`}
       viewer={viewer}
       here="/deliveries"
-      said={said}
+      notice={notice}
       refused={refused}
     >
       <Live id="delivery" path={`${CONSOLE}/deliveries/${id}`} also={['acts', 'timeline', 'facts']}>

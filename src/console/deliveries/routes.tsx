@@ -23,7 +23,7 @@ import { SteeringForm, steeringOf } from './steering.ts';
 const FILTERS = ['state', 'webhookId', 'webhookType', 'entityId', 'since', 'until', 'page'] as const;
 const WebhookList = v.object({ data: v.array(webhookRecordSchema) });
 const One = v.object({ data: DeliveryWithAttempts });
-const SAID: ReadonlyMap<string, string> = new Map([
+const NOTICES: ReadonlyMap<string, string> = new Map([
   ['redelivered', 'Redelivered. This is the new delivery.'],
 ]);
 
@@ -46,7 +46,7 @@ export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): 
     return signAgain({ deliveryId: delivery.id, number: Math.max(1, delivery.attemptsMade), webhook, event });
   }
 
-  async function shown(c: Asking, id: string, words: { said?: string | undefined; refused?: string }) {
+  async function shown(c: Asking, id: string, words: { notice?: string | undefined; refused?: string }) {
     const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
     const request = await requestOf(viewer.session.eshopId, delivery);
@@ -74,7 +74,7 @@ export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): 
   });
 
   app.get('/deliveries/:id', async (c) =>
-    c.html(await shown(c, c.req.param('id'), { said: SAID.get(c.req.query('done') ?? '') })),
+    c.html(await shown(c, c.req.param('id'), { notice: NOTICES.get(c.req.query('done') ?? '') })),
   );
 
   app.post('/deliveries/:id/redeliver', async (c) => {
@@ -106,7 +106,7 @@ export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): 
     const by = role === 'warehouse' ? username : `${username} (e-shop)`;
     const { accepted, sentence } = await steer(action, id, { by: by.slice(0, LONGEST_NAME), reason });
     return c.html(
-      await shown(c, id, accepted ? { said: sentence } : { refused: sentence }),
+      await shown(c, id, accepted ? { notice: sentence } : { refused: sentence }),
       accepted ? 200 : 409,
     );
   });

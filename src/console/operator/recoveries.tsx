@@ -73,14 +73,14 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
 export function RecoveriesPage(props: {
   viewer: Viewer;
   recoveries: readonly ShownRecovery[];
-  said?: string | undefined;
+  notice?: string | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, recoveries, said, refused } = props;
+  const { viewer, recoveries, notice, refused } = props;
   const titles = titlesOf(viewer);
   const anyUnderWay = recoveries.some(({ state }) => isUnderWay(state));
   return (
-    <Page title="Recoveries" viewer={viewer} here={PATH} said={said} refused={refused}>
+    <Page title="Recoveries" viewer={viewer} here={PATH} notice={notice} refused={refused}>
       <div class="top">
         <div>
           <h1>Recoveries</h1>

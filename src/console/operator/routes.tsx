@@ -20,7 +20,7 @@ const Asked = v.pipe(
 );
 const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(LONGEST_REASON)) });
 
-/** The routes. Only who has come in by the operators' door reaches them: no other console has them. */
+/** The routes. Only authenticated operators reach them: no other console has them. */
 export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 
@@ -36,7 +36,7 @@ export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<Cons
     const [action, id] = asked;
     const by = viewer.session.username;
     const answer = await control(id, action, reason === '' ? by : `${reason} (${by})`);
-    const page = answer.done ? { said: answer.sentence } : { refused: answer.sentence };
+    const page = answer.done ? { notice: answer.sentence } : { refused: answer.sentence };
     return c.html(
       html(<RecoveriesPage viewer={viewer} recoveries={await recoveries()} {...page} />),
       answer.done ? 200 : 409,

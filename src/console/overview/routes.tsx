@@ -146,9 +146,9 @@ function OverviewPage(props: {
 }
 
 /** Tabs and colleagues ask for the same within moments: so long it is not read again, in milliseconds. */
-const FRESH_MS = 3_000;
+const COUNTS_CACHE_MS = 3_000;
 /** The most that is remembered. */
-const MOST_REMEMBERED = 1_000;
+const MAX_CACHED_COUNTS = 1_000;
 
 /** Reads counts, and remembers them for a moment. */
 function createCountsReader(sql: ConsoleDeps['sql']) {
@@ -160,10 +160,10 @@ function createCountsReader(sql: ConsoleDeps['sql']) {
   ): Promise<DeliveryCounts> => {
     const key = `${eshopId} ${name}`;
     const known = remembered.get(key);
-    if (known !== undefined && performance.now() - known.at < FRESH_MS) return await known.counts;
+    if (known !== undefined && performance.now() - known.at < COUNTS_CACHE_MS) return await known.counts;
     const since = new Date(now.getTime() - seconds * 1_000);
     const counts = readDeliveryCounts(sql, eshopId, { since, stepSeconds });
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear();
+    if (remembered.size >= MAX_CACHED_COUNTS) remembered.clear();
     remembered.set(key, { at: performance.now(), counts });
     // What failed is not remembered.
     counts.catch(() => remembered.delete(key));

@@ -61,11 +61,11 @@ export function WebhooksPage(props: {
   viewer: Viewer;
   webhooks: readonly WebhookRecord[];
   accepted: ReadonlyMap<number, string>;
-  said?: string | undefined;
+  notice?: string | undefined;
 }) {
-  const { viewer, webhooks, accepted, said } = props;
+  const { viewer, webhooks, accepted, notice } = props;
   return (
-    <Page title="Webhooks" viewer={viewer} here={PATH} said={said}>
+    <Page title="Webhooks" viewer={viewer} here={PATH} notice={notice}>
       <div class="top">
         <h1>Webhooks</h1>
         <a class="button main" href={`${CONSOLE}${PATH}/new`}>

@@ -29,7 +29,7 @@ export interface WebhookPageProps {
   /** Shown this once. */
   readonly secret?: string | undefined;
   readonly trial?: v.InferOutput<typeof TestResult> | undefined;
-  readonly said?: string | undefined;
+  readonly notice?: string | undefined;
   readonly refused?: string | undefined;
 }
 
@@ -130,12 +130,12 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
 
 /** Makes the page. */
 export function WebhookPage(props: WebhookPageProps) {
-  const { viewer, webhook, accepted, deliveries, recoveries, secret, trial, said, refused } = props;
+  const { viewer, webhook, accepted, deliveries, recoveries, secret, trial, notice, refused } = props;
   const { id, url, webhookType, active, method, payloadVersion, parameters, description, registeredAt } =
     webhook;
   const path = `/webhooks/${id}`;
   return (
-    <Page title={`Webhook ${id}`} viewer={viewer} here="/webhooks" said={said} refused={refused}>
+    <Page title={`Webhook ${id}`} viewer={viewer} here="/webhooks" notice={notice} refused={refused}>
       <Live id="health" path={`${CONSOLE}${path}`} also={['latest', 'recovered']}>
         <div class="stack">
           <div class="top">

@@ -31,8 +31,8 @@ const Tested = v.object({ data: TestResult });
 const Recovered = v.object({ data: recoverAnswer });
 const Any = v.object({ message: v.string() });
 
-/** What is said after a redirect, by the word in the address. */
-const SAID: ReadonlyMap<string, string> = new Map([
+/** Notices after a redirect, by the word in the address. */
+const NOTICES: ReadonlyMap<string, string> = new Map([
   ['activated', 'The webhook is active. Held deliveries resume within seconds.'],
   ['deactivated', 'The webhook is inactive: open deliveries are held.'],
   ['saved', 'The webhook was changed.'],
@@ -47,7 +47,7 @@ function lostSince({ incident, lastDeactivation }: WebhookRecord, windowMs: numb
   return at === undefined ? undefined : new Date(Date.parse(at) - windowMs).toISOString();
 }
 
-type Extra = Pick<WebhookPageProps, 'secret' | 'trial' | 'said' | 'refused'>;
+type Extra = Pick<WebhookPageProps, 'secret' | 'trial' | 'notice' | 'refused'>;
 
 /** The routes below `/webhooks`. */
 export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
@@ -82,7 +82,7 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
     );
   }
 
-  /** Does something to a webhook; what is refused is said on its page. */
+  /** Does something to a webhook; a refusal is shown on its page. */
   async function orRefused(c: Asking, id: string, act: () => Promise<Response>): Promise<Response> {
     try {
       return await act();
@@ -98,8 +98,8 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
       api.get(Many, '/v21/webhooks'),
       lastAccepted(sql, viewer.session.eshopId),
     ]);
-    const said = SAID.get(c.req.query('done') ?? '');
-    return c.html(html(<WebhooksPage {...{ viewer, webhooks, accepted, said }} />));
+    const notice = NOTICES.get(c.req.query('done') ?? '');
+    return c.html(html(<WebhooksPage {...{ viewer, webhooks, accepted, notice }} />));
   });
 
   app.get('/webhooks/new', (c) =>
@@ -110,8 +110,8 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
     const { form, viewer, api } = c.var;
     try {
       const { data } = await api.send(WithSecret, 'POST', '/v21/webhooks', inputOf(form));
-      const said = 'The webhook was created. Send it a test to see whether your receiver works.';
-      return c.html(await shown(c, String(data.id), { secret: data.secret, said }));
+      const notice = 'The webhook was created. Send it a test to see whether your receiver works.';
+      return c.html(await shown(c, String(data.id), { secret: data.secret, notice }));
     } catch (error) {
       if (!(error instanceof ApiRefusal)) throw error;
       return c.html(
@@ -122,7 +122,7 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   });
 
   app.get('/webhooks/:id', async (c) =>
-    c.html(await shown(c, c.req.param('id'), { said: SAID.get(c.req.query('done') ?? '') })),
+    c.html(await shown(c, c.req.param('id'), { notice: NOTICES.get(c.req.query('done') ?? '') })),
   );
 
   app.get('/webhooks/:id/edit', async (c) => {
@@ -180,7 +180,7 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
         'PUT',
         `/v21/webhooks/${piece(id)}/regenerate-secret${overlap}`,
       );
-      return c.html(await shown(c, id, { secret: data.secret, said: 'The webhook has a new secret.' }));
+      return c.html(await shown(c, id, { secret: data.secret, notice: 'The webhook has a new secret.' }));
     });
   });
 

@@ -43,8 +43,8 @@ export function selectNewest(
   eshopId: number,
   { before, most }: { readonly before: string | null; readonly most: number },
 ) {
-  const family = kinds[kind];
-  const [table, key] = [sql(family.table), sql(family.entry.idField)];
+  const mapping = kinds[kind];
+  const [table, key] = [sql(mapping.table), sql(mapping.entry.idField)];
   const behind =
     before === null
       ? sql``

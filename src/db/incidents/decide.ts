@@ -16,7 +16,7 @@ export interface WarningTerms {
 /** The advisory lock of whoever decides: any fixed number of its own. */
 const DECIDING = 715_022;
 /** A success is remembered for this long, in seconds: what failed before it may be recorded after it. */
-const REMEMBERED_S = 60;
+const SUCCESS_KEPT_S = 60;
 
 const seconds = (sql: Sql, ms: number) => sql`make_interval(secs => ${ms / 1_000})`;
 
@@ -29,7 +29,7 @@ export async function hasFailures(sql: Sql): Promise<boolean> {
 /**
  * Decides whom to warn by what has been recorded, and puts the ledger together. Does nothing while another process does it.
  * @param terms null: nobody is warned
- * @returns how many warnings are owed on account of this
+ * @returns how many warnings are due on account of this
  */
 export async function decideWarnings(sql: Pool, terms: WarningTerms | null): Promise<number> {
   return await transaction(sql, async (tx) => {
@@ -115,7 +115,7 @@ const LAST_CALL_S = 30;
  * Nothing else of them is ever read.
  */
 async function fold(tx: Sql): Promise<void> {
-  const long = tx`now() - make_interval(secs => ${REMEMBERED_S})`;
+  const long = tx`now() - make_interval(secs => ${SUCCESS_KEPT_S})`;
   const recent = tx`t.last_call is not null and t.until > now() - make_interval(secs => ${LAST_CALL_S})`;
   await tx`
     with scattered as (

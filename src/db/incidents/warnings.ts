@@ -1,11 +1,11 @@
-/** Warnings that a webhook will be deactivated: what is owed, what their mail says, and what became of it. */
+/** Warnings that a webhook will be deactivated: which are unsent, what they say, and what became of them. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
 
-/** A warning whose mail is owed. */
-export interface OwedWarning {
+/** A warning whose mail is unsent. */
+export interface UnsentWarning {
   readonly id: string;
   readonly eshopId: number;
   readonly webhookId: number;
@@ -13,19 +13,19 @@ export interface OwedWarning {
 }
 
 /** The condition of the index `warnings_owed`. */
-const owed = (sql: Sql) => sql`x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null`;
+const isUnsent = (sql: Sql) => sql`x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null`;
 
 /**
- * Claims warnings whose mail is owed. Each is left alone for a minute afterwards, and ever longer: its workflow takes as long as
+ * Claims unsent warnings. Each is left alone for a minute afterwards, and ever longer: its workflow takes as long as
  * the mail server lets it.
  */
-export async function claimWarnings(sql: Sql, limit: number): Promise<OwedWarning[]> {
-  return await sql<OwedWarning[]>`
+export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarning[]> {
+  return await sql<UnsentWarning[]>`
     update warnings x
     set check_at = now() + least(greatest(now() - x.at, interval '1 minute'), interval '1 hour')
     from webhooks w
     where w.id = x.webhook_id and x.id in (
-      select x.id from warnings x where ${owed(sql)} and x.check_at <= now()
+      select x.id from warnings x where ${isUnsent(sql)} and x.check_at <= now()
       order by x.check_at limit ${limit} for update skip locked)
     returning x.id, w.eshop_id, w.id as webhook_id, w.webhook_type`;
 }
@@ -33,13 +33,13 @@ export async function claimWarnings(sql: Sql, limit: number): Promise<OwedWarnin
 /** Claimed ones whose workflows could not be started: tried again at once. */
 export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${owed(sql)}`;
+  await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${isUnsent(sql)}`;
 }
 
 /** What the mail of a warning says. */
-export interface WarningNotice extends OwedWarning, StoredIncident {
+export interface WarningNotice extends UnsentWarning, StoredIncident {
   /** Its mail is still to be sent. */
-  readonly owed: boolean;
+  readonly unsent: boolean;
   /** What it warns of is still so, and the e-shop wants to hear of it. */
   readonly warranted: boolean;
   readonly url: string;
@@ -57,7 +57,7 @@ export interface WarningNotice extends OwedWarning, StoredIncident {
 /** Reads what the mail of a warning says; undefined where there is none. */
 export async function readWarning(sql: Sql, id: string): Promise<WarningNotice | undefined> {
   const [row] = await sql<WarningNotice[]>`
-    select x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, w.url, s.name as eshop_name, s.email, ${owed(sql)} as owed,
+    select x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, w.url, s.name as eshop_name, s.email, ${isUnsent(sql)} as unsent,
            x.delivery_id, d.window_started_at as delivery_since, d.attempts_made as delivery_attempts,
            d.last_error as delivery_error, ${incidentColumns(sql)},
            (select count(*)::integer from deliveries o
@@ -81,7 +81,7 @@ export async function recordWarned(sql: Sql, id: string): Promise<void> {
 
 /** Records that there is nothing to warn of any more. */
 export async function dropWarning(sql: Sql, id: string): Promise<void> {
-  await sql`update warnings x set dropped_at = now() where x.id = ${id} and ${owed(sql)}`;
+  await sql`update warnings x set dropped_at = now() where x.id = ${id} and ${isUnsent(sql)}`;
 }
 
 /**

@@ -4,7 +4,11 @@
  */
 import { MAX, NIL } from 'uuid';
 import type { Sql } from '../pool.ts';
+import { leasesOf } from './lease.ts';
 import { type ClaimedDelivery, leaseEnd } from './outbox.ts';
+
+/** Renews the claims on changes, or gives them back. */
+export const { renew: renewChanges, release: releaseChanges } = leasesOf('outbox');
 
 /** A change of a webhook, on its way to the open deliveries. */
 export interface WebhookChange {
@@ -117,17 +121,4 @@ export async function claimReleaseChanges(sql: Sql, limit: number): Promise<Rele
 /** Removes changes that have been made known. */
 export async function removeChanges(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`delete from outbox where id = any(${[...ids]}::bigint[])`;
-}
-
-/** Renews the claim on those of them that are still there. */
-export async function renewChanges(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql`
-    update outbox set claimed_until = ${leaseEnd(sql)}
-    where id = any(${[...ids]}::bigint[]) and claimed_until is not null`;
-}
-
-/** Gives claimed changes back at once. */
-export async function releaseChanges(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update outbox set claimed_until = null where id = any(${[...ids]}::bigint[])`;
 }

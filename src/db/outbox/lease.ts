@@ -1,10 +1,30 @@
 /**
  * What somebody has claimed stays theirs while they work on it, and is anybody's soon after they were killed.
  */
-import { LEASE_SECONDS } from './outbox.ts';
+import type { Sql } from '../pool.ts';
+import { LEASE_SECONDS, leaseEnd } from './outbox.ts';
 
 /** Between two renewals, in milliseconds: three may fail before the lease ends. */
 const RENEWAL_MS = (LEASE_SECONDS * 1000) / 4;
+
+/** The leases on rows of a table, by their ids. */
+export function leasesOf(table: 'outbox' | 'recoveries') {
+  const among = (sql: Sql, ids: readonly string[]) =>
+    sql`id = any(${[...ids]}::${sql.unsafe(table === 'outbox' ? 'bigint' : 'uuid')}[])`;
+  return {
+    /** Renews the lease on those that are still claimed. */
+    async renew(sql: Sql, ids: readonly string[]): Promise<void> {
+      await sql`
+        update ${sql(table)} set claimed_until = ${leaseEnd(sql)}
+        where ${among(sql, ids)} and claimed_until is not null`;
+    },
+    /** Gives rows back at once. */
+    async release(sql: Sql, ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return;
+      await sql`update ${sql(table)} set claimed_until = null where ${among(sql, ids)}`;
+    },
+  };
+}
 
 /**
  * Does the work, and renews the lease meanwhile. A renewal that fails stops nothing: at worst somebody else does the same

@@ -2,7 +2,11 @@
 import type { Sql } from '../pool.ts';
 import type { Search } from '../recoveries/lost-events.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { leasesOf } from './lease.ts';
 import { leaseEnd } from './outbox.ts';
+
+/** Renews the claims on recoveries, or gives them back. */
+export const { renew: renewRecoveryChanges, release: releaseRecoveryChanges } = leasesOf('recoveries');
 
 /** A recovery of which Temporal has to be told. */
 export interface UntoldRecovery extends Search {
@@ -50,17 +54,4 @@ export async function claimRecoveryChanges(sql: Sql, limit: number): Promise<Unt
 export async function noteRecoveryTold(sql: Sql, { id, version }: UntoldRecovery): Promise<void> {
   await sql`
     update recoveries set told_version = greatest(told_version, ${version}), claimed_until = null where id = ${id}`;
-}
-
-/** Renews the claim on those of them that are still to be told. */
-export async function renewRecoveryChanges(sql: Sql, ids: readonly string[]): Promise<void> {
-  await sql`
-    update recoveries set claimed_until = ${leaseEnd(sql)}
-    where id = any(${[...ids]}::uuid[]) and claimed_until is not null`;
-}
-
-/** Gives claimed ones back at once. */
-export async function releaseRecoveryChanges(sql: Sql, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  await sql`update recoveries set claimed_until = null where id = any(${[...ids]}::uuid[])`;
 }

@@ -6,7 +6,7 @@ import postgres from 'postgres';
 import { idOf } from '../../domain/catalogue.ts';
 import { type FieldKind, fieldKinds } from '../../domain/record-schema.ts';
 import type { Sql } from '../pool.ts';
-import { type Kind, sqlText } from './kind.ts';
+import { sqlText, type TableMapping } from './table-mapping.ts';
 
 /** A field and its column. */
 type Named = readonly [field: string, column: string];
@@ -27,10 +27,10 @@ export interface Columns {
 const known = new WeakMap<object, Columns>();
 
 /** The columns of a kind of record; found once, since putting the SQL together costs as much as a small query. */
-export function columnsOf<Rec extends object>(kind: Kind<Rec>): Columns {
-  const found = known.get(kind.entry);
+export function columnsOf<Rec extends object>(mapping: TableMapping<Rec>): Columns {
+  const found = known.get(mapping.entry);
   if (found !== undefined) return found;
-  const { entry, lines, computed } = kind;
+  const { entry, lines, computed } = mapping;
   const schema = entry.recordSchema('v2');
   const fields = fieldKinds(schema);
   const lineFields = lines === undefined ? new Map<string, FieldKind>() : fieldKinds(schema, lines.field);
@@ -60,7 +60,7 @@ export function columnsOf<Rec extends object>(kind: Kind<Rec>): Columns {
     own,
     ofLines,
   };
-  known.set(kind.entry, columns);
+  known.set(mapping.entry, columns);
   return columns;
 }
 
@@ -85,8 +85,8 @@ function linesOf(table: string, key: string, fields: ReadonlyMap<string, FieldKi
 }
 
 /** What follows `select` for a whole record as one row of the table `t`. */
-export function selected<Rec extends object>(sql: Sql, kind: Kind<Rec>) {
-  return sql.unsafe(columnsOf(kind).selected);
+export function selected<Rec extends object>(sql: Sql, mapping: TableMapping<Rec>) {
+  return sql.unsafe(columnsOf(mapping).selected);
 }
 
 /** A value of a row by the name of its column; as JSON it is what `json_populate_record` takes. */
@@ -98,14 +98,18 @@ function rowFrom(values: object, names: readonly Named[], row: Record<string, un
 }
 
 /** A record's own row. */
-export function rowOf<Rec extends object>(kind: Kind<Rec>, eshopId: number, record: Rec): Row {
-  return rowFrom(record, columnsOf(kind).own, { eshop_id: eshopId });
+export function rowOf<Rec extends object>(mapping: TableMapping<Rec>, eshopId: number, record: Rec): Row {
+  return rowFrom(record, columnsOf(mapping).own, { eshop_id: eshopId });
 }
 
 /** The rows of its lines. */
-export function lineRows<Rec extends object>(kind: Kind<Rec>, eshopId: number, record: Rec): Row[] {
-  const { entry, lines } = kind;
+export function lineRows<Rec extends object>(
+  mapping: TableMapping<Rec>,
+  eshopId: number,
+  record: Rec,
+): Row[] {
+  const { entry, lines } = mapping;
   const key = { eshop_id: eshopId, [postgres.fromCamel(entry.idField)]: idOf(entry, record) };
-  const { ofLines } = columnsOf(kind);
+  const { ofLines } = columnsOf(mapping);
   return (lines?.of(record) ?? []).map((line, position) => rowFrom(line, ofLines, { ...key, position }));
 }

@@ -2,7 +2,7 @@
  * New records: several of a kind, with their lines, their events and the deliveries of these, in one statement.
  */
 import { idOf } from '../../domain/catalogue.ts';
-import { askTogether } from '../ask-together.ts';
+import { createBatcher } from '../batcher.ts';
 import {
   type EventText,
   fired,
@@ -16,7 +16,7 @@ import { outgoingBytes, tellOutgoing } from '../outbox/outgoing.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { isUndone } from '../transaction.ts';
 import { columnsOf, lineRows, type Row, rowOf } from './columns.ts';
-import type { Kind } from './kind.ts';
+import type { TableMapping } from './table-mapping.ts';
 
 /** A record to be inserted. */
 export interface NewRecord {
@@ -33,24 +33,24 @@ export interface NewRecord {
 
 /** The record as it is inserted. */
 export function newRecord<Rec extends object>(
-  kind: Kind<Rec>,
+  mapping: TableMapping<Rec>,
   eshopId: number,
   record: Rec,
   events: readonly EventText[],
 ): NewRecord {
-  const { entry, table, lines } = kind;
-  const { columns, lineColumns } = columnsOf(kind);
+  const { entry, table, lines } = mapping;
+  const { columns, lineColumns } = columnsOf(mapping);
   return {
     eshopId,
     id: idOf(entry, record),
     table,
     idField: entry.idField,
     columns,
-    row: rowOf(kind, eshopId, record),
+    row: rowOf(mapping, eshopId, record),
     lines:
       lines === undefined
         ? null
-        : { table: lines.table, columns: lineColumns, rows: lineRows(kind, eshopId, record) },
+        : { table: lines.table, columns: lineColumns, rows: lineRows(mapping, eshopId, record) },
     // Now: it may share a statement with what happens elsewhere.
     events: happeningHere(events),
   };
@@ -139,7 +139,7 @@ function createInserter(sql: Pool) {
     tellOutgoing(sql, records[0]?.eshopId ?? 0, outgoingBytes(events, deliveries));
     return made;
   }
-  return askTogether<NewRecord, boolean>(MOST_RECORDS, (records) => {
+  return createBatcher<NewRecord, boolean>(MOST_RECORDS, (records) => {
     const inserted = new Map<NewRecord, Promise<ReadonlySet<string>>>();
     for (const group of statements(records)) {
       const whole = insert(group);

@@ -11,9 +11,9 @@
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import type { OrderStatus } from '../../domain/order/status.ts';
 import { unchanged } from '../../domain/unchanged.ts';
-import type { Effects } from './family.ts';
+import type { SideEffects } from './entity-mapping.ts';
+import { stockOf } from './staged-stock.ts';
 import { consumeStock, reserveStock, type Units } from './stock.ts';
-import { stockOf } from './stock-part.ts';
 
 const reserving: ReadonlySet<OrderStatus> = new Set([
   'received',
@@ -29,7 +29,7 @@ function needs(order: OrderRecord | null): Units[] {
 }
 
 /** What the write of an order does to stock, under the lock of the order's row. */
-export const orderStock: Effects<OrderRecord> = {
+export const orderStock: SideEffects<OrderRecord> = {
   due({ before, after }) {
     if (after.status === 'onTheWay') return before?.status !== 'onTheWay';
     return !unchanged(needs(before), needs(after));

@@ -2,17 +2,17 @@
 import { orderEntry } from '../../domain/catalogue.ts';
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import { enqueueReleaseChange } from '../outbox/changes.ts';
-import { type Family, familyOf, type Written } from './family.ts';
+import { type EntityMapping, entityMapping, type Written } from './entity-mapping.ts';
 import { orderStock } from './order-stock.ts';
 import { StagedList } from './staged.ts';
-import { type Part, partOf, type Work } from './work.ts';
+import { type Participant, participantOf, type UnitOfWork } from './unit-of-work.ts';
 
 /** Orders, changed by anyone but their release timer. */
-export const orders: Family<OrderRecord> = familyOf({
+export const orders: EntityMapping<OrderRecord> = entityMapping({
   entry: orderEntry,
   table: 'orders',
   lines: { table: 'order_products', field: 'orderProducts', of: (order) => order.orderProducts },
-  effects: {
+  sideEffects: {
     ...orderStock,
     due: (written) => orderStock.due(written) || movesTimer(written),
     async stage(work, written) {
@@ -23,7 +23,7 @@ export const orders: Family<OrderRecord> = familyOf({
 });
 
 /** Orders, changed by their release timer, which needs no notice of its own changes. */
-export const ordersByTimer: Family<OrderRecord> = { ...orders, effects: orderStock };
+export const ordersByTimer: EntityMapping<OrderRecord> = { ...orders, sideEffects: orderStock };
 
 /** When the timer of a pre-order goes off; null where there is none to set. */
 function dueTime(order: OrderRecord | null): string | null {
@@ -33,10 +33,10 @@ function dueTime(order: OrderRecord | null): string | null {
 const movesTimer = ({ before, after }: Written<OrderRecord>) => dueTime(before) !== dueTime(after);
 
 /** The orders whose timers must be set, moved or ended. */
-class Timers extends StagedList<OrderRecord> implements Part {
-  readonly #work: Work;
+class Timers extends StagedList<OrderRecord> implements Participant {
+  readonly #work: UnitOfWork;
 
-  constructor(work: Work) {
+  constructor(work: UnitOfWork) {
     super();
     this.#work = work;
   }
@@ -44,8 +44,8 @@ class Timers extends StagedList<OrderRecord> implements Part {
   write(): Promise<unknown> {
     const { tx, eshopId } = this.#work;
     return Promise.all(
-      this.kept.map((order) => enqueueReleaseChange(tx, eshopId, order.eshopOrderId, dueTime(order))),
+      this.committed.map((order) => enqueueReleaseChange(tx, eshopId, order.eshopOrderId, dueTime(order))),
     );
   }
 }
-const timersOf = partOf((work) => new Timers(work));
+const timersOf = participantOf((work) => new Timers(work));

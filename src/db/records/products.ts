@@ -2,11 +2,11 @@
 import { productEntry } from '../../domain/catalogue.ts';
 import type { ProductRecord } from '../../domain/product/schema.ts';
 import type { Sql } from '../pool.ts';
-import { type Family, familyOf } from './family.ts';
-import { sqlText } from './kind.ts';
+import { type EntityMapping, entityMapping } from './entity-mapping.ts';
+import { sqlText } from './table-mapping.ts';
 
 /** Products. */
-export const products: Family<ProductRecord> = familyOf({
+export const products: EntityMapping<ProductRecord> = entityMapping({
   entry: productEntry,
   table: 'products',
   computed: {

@@ -2,18 +2,18 @@
 import { assertListSize, ITEMS_THAT_FIT } from '../../domain/record-size.ts';
 import type { Sql } from '../pool.ts';
 import { selected } from './columns.ts';
-import type { Kind } from './kind.ts';
+import type { TableMapping } from './table-mapping.ts';
 
 /** The record, or null. */
 export async function readRecord<Rec extends object>(
   sql: Sql,
-  family: Kind<Rec>,
+  mapping: TableMapping<Rec>,
   eshopId: number,
   id: string | number,
 ): Promise<Rec | null> {
-  const { entry, table } = family;
+  const { entry, table } = mapping;
   const [record] = await sql<Rec[]>`
-    select ${selected(sql, family)} from ${sql(table)} t
+    select ${selected(sql, mapping)} from ${sql(table)} t
     where t.eshop_id = ${eshopId} and t.${sql(entry.idField)} = ${id}`;
   return record === undefined ? null : { ...record };
 }
@@ -43,12 +43,12 @@ const SLICE = ITEMS_THAT_FIT;
  */
 export async function listRecords<Rec extends object>(
   sql: Sql,
-  family: Kind<Rec>,
+  mapping: TableMapping<Rec>,
   eshopId: number,
   filter: ListFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<Listed<Rec>> {
-  const table = sql(family.table);
+  const table = sql(mapping.table);
   const where = Object.entries(filter).reduce((all, [name, value]) => {
     if (value === undefined) return all;
     const since = SINCE.get(name);
@@ -57,8 +57,8 @@ export async function listRecords<Rec extends object>(
       : sql`${all} and t.${sql(since)} >= ${value}`;
   }, sql`where t.eshop_id = ${eshopId}`);
   const slice = (from: number) => sql<Rec[]>`
-    select ${selected(sql, family)} from ${table} t ${where}
-    order by t.created_at, t.${sql(family.entry.idField)} limit ${Math.min(SLICE, limit - from)} offset ${offset + from}`;
+    select ${selected(sql, mapping)} from ${table} t ${where}
+    order by t.created_at, t.${sql(mapping.entry.idField)} limit ${Math.min(SLICE, limit - from)} offset ${offset + from}`;
   const [first, counted] = await Promise.all([
     slice(0),
     sql<{ total: string }[]>`select count(*) as total from ${table} t ${where}`,

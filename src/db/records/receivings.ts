@@ -10,12 +10,12 @@ import type { ReceivingRecord } from '../../domain/receiving/schema.ts';
 import { negated } from '../../domain/stock/arithmetic.ts';
 import type { NewMovement } from '../../domain/stock/movement.ts';
 import { unchanged } from '../../domain/unchanged.ts';
-import { type Effects, type Family, familyOf } from './family.ts';
-import { sqlText } from './kind.ts';
+import { type EntityMapping, entityMapping, type SideEffects } from './entity-mapping.ts';
+import { stockOf } from './staged-stock.ts';
 import { addAwaiting, stageMovements } from './stock.ts';
-import { stockOf } from './stock-part.ts';
+import { sqlText } from './table-mapping.ts';
 
-const receivingStock: Effects<ReceivingRecord> = {
+const receivingStock: SideEffects<ReceivingRecord> = {
   due: ({ before, after }) => !unchanged(announced(before), announced(after)),
   async stage(work, { before, after }) {
     const [had, has] = [announced(before), announced(after)];
@@ -29,7 +29,7 @@ const receivingStock: Effects<ReceivingRecord> = {
 };
 
 /** Receivings. */
-export const receivings: Family<ReceivingRecord> = familyOf({
+export const receivings: EntityMapping<ReceivingRecord> = entityMapping({
   entry: receivingEntry,
   table: 'receivings',
   lines: { table: 'receiving_products', field: 'products', of: (receiving) => receiving.products },
@@ -38,7 +38,7 @@ export const receivings: Family<ReceivingRecord> = familyOf({
       select coalesce(trim_scale(sum(p.quantity)), 0)::text from receiving_products p
       where p.eshop_id = t.eshop_id and p.eshop_receiving_id = t.eshop_receiving_id and p.line_state = 'E')`,
   },
-  effects: receivingStock,
+  sideEffects: receivingStock,
 });
 
 /** What a receiving adds to the units that are awaited. */

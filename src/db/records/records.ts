@@ -2,9 +2,9 @@
 import { idOf } from '../../domain/catalogue.ts';
 import { unchanged } from '../../domain/unchanged.ts';
 import { columnsOf, lineRows, rowOf, selected } from './columns.ts';
-import type { Kind } from './kind.ts';
 import { Staged } from './staged.ts';
-import type { Part, Work } from './work.ts';
+import type { TableMapping } from './table-mapping.ts';
+import type { Participant, UnitOfWork } from './unit-of-work.ts';
 
 /** A record under its lock. */
 export interface Locked<Rec> {
@@ -14,14 +14,14 @@ export interface Locked<Rec> {
 }
 
 /** The part of a unit of work that holds the records of a kind. */
-export class Records<Rec extends object> implements Part {
-  readonly #work: Work;
-  readonly #kind: Kind<Rec>;
+export class Records<Rec extends object> implements Participant {
+  readonly #work: UnitOfWork;
+  readonly #mapping: TableMapping<Rec>;
   readonly #staged = new Staged<Locked<Rec> | null>();
 
-  constructor(work: Work, kind: Kind<Rec>) {
+  constructor(work: UnitOfWork, mapping: TableMapping<Rec>) {
     this.#work = work;
-    this.#kind = kind;
+    this.#mapping = mapping;
   }
 
   /** Locks the records of these identifiers in the order of these, as far as there are any, and reads them. */
@@ -29,7 +29,7 @@ export class Records<Rec extends object> implements Part {
     const wanted = this.#staged.missing(ids);
     if (wanted.length === 0) return;
     const { tx, eshopId } = this.#work;
-    const { entry, table } = this.#kind;
+    const { entry, table } = this.#mapping;
     const own = tx`eshop_id = ${eshopId} and ${tx(entry.idField)} = any(${wanted}::text[])`;
     // The time is the one at which the lock was got: the outer query is asked only for rows that the inner one found.
     const lock = tx<{ now: Date | null }[]>`
@@ -38,7 +38,7 @@ export class Records<Rec extends object> implements Part {
           select from ${tx(table)} where ${own} order by ${tx(entry.idField)} for no key update) locked) locks`;
     // Sent now, and so before the reading, which does not wait for its answer: what is read is as new as the lock.
     void lock.execute();
-    const read = tx<Rec[]>`select ${selected(tx, this.#kind)} from ${tx(table)} t where ${own}`;
+    const read = tx<Rec[]>`select ${selected(tx, this.#mapping)} from ${tx(table)} t where ${own}`;
     const [[locked], records] = await Promise.all([lock, read]);
     for (const id of wanted) this.#staged.load(id, null);
     for (const record of records)
@@ -56,44 +56,44 @@ export class Records<Rec extends object> implements Part {
     this.#staged.set(id, { record, changedAt });
   }
 
-  keep(): void {
-    this.#staged.keep();
+  commit(): void {
+    this.#staged.commit();
   }
 
-  drop(): void {
-    this.#staged.drop();
+  rollback(): void {
+    this.#staged.rollback();
   }
 
   async write(): Promise<void> {
     const { tx, eshopId } = this.#work;
-    const { entry, table, lines } = this.#kind;
+    const { entry, table, lines } = this.#mapping;
     const changed = this.#staged.changes().flatMap(({ key, before, after }) => {
       return before == null || after === null ? [] : [{ id: key, before: before.record, after }];
     });
     if (changed.length === 0) return;
     const id = tx(entry.idField);
     const rows = changed.map(({ after: { record, changedAt } }) => ({
-      ...rowOf(this.#kind, eshopId, record),
+      ...rowOf(this.#mapping, eshopId, record),
       updated_at: changedAt,
     }));
     const relined = changed.filter(
       ({ before, after }) => lines !== undefined && !unchanged(lines.of(before), lines.of(after.record)),
     );
     const updated = tx`
-      update ${tx(table)} t set ${tx.unsafe(columnsOf(this.#kind).assigned)}, updated_at = x.updated_at
+      update ${tx(table)} t set ${tx.unsafe(columnsOf(this.#mapping).assigned)}, updated_at = x.updated_at
       from json_populate_recordset(null::${tx(table)}, ${JSON.stringify(rows)}::text::json) x
       where t.eshop_id = ${eshopId} and t.${id} = x.${id}`;
     if (lines === undefined || relined.length === 0) {
       await updated;
       return;
     }
-    const made = relined.flatMap(({ after }) => lineRows(this.#kind, eshopId, after.record));
+    const made = relined.flatMap(({ after }) => lineRows(this.#mapping, eshopId, after.record));
     await Promise.all([
       updated,
       tx`delete from ${tx(lines.table)} where eshop_id = ${eshopId} and ${id} = any(${relined.map((one) => one.id)}::text[])`,
       tx`
-        insert into ${tx(lines.table)} (${tx.unsafe(columnsOf(this.#kind).lineColumns)})
-        select ${tx.unsafe(columnsOf(this.#kind).lineColumns)}
+        insert into ${tx(lines.table)} (${tx.unsafe(columnsOf(this.#mapping).lineColumns)})
+        select ${tx.unsafe(columnsOf(this.#mapping).lineColumns)}
         from json_populate_recordset(null::${tx(lines.table)}, ${JSON.stringify(made)}::text::json)`,
     ]);
   }

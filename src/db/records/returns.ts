@@ -6,11 +6,11 @@ import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { returnEntry } from '../../domain/catalogue.ts';
 import type { ReturnRecord } from '../../domain/return/schema.ts';
 import type { NewMovement } from '../../domain/stock/movement.ts';
-import { type Family, familyOf } from './family.ts';
+import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { stageMovements } from './stock.ts';
 
 /** Returns. */
-export const returns: Family<ReturnRecord> = familyOf({
+export const returns: EntityMapping<ReturnRecord> = entityMapping({
   entry: returnEntry,
   table: 'returns',
   lines: {
@@ -18,7 +18,7 @@ export const returns: Family<ReturnRecord> = familyOf({
     field: 'returnedOrderProducts',
     of: ({ returnedOrderProducts }) => returnedOrderProducts,
   },
-  effects: {
+  sideEffects: {
     due: ({ before, after }) => after.status === 'completed' && before?.status !== 'completed',
     async stage(work, { after }) {
       await stageMovements(work, comingBack(after));

@@ -1,11 +1,11 @@
 /**
- * Values as the database has them, and as a unit of work wants them: what is staged can be kept or dropped.
+ * Values as the database has them, and as a unit of work wants them: what is staged is committed or rolled back.
  */
 
 /** Values by key. */
 export class Staged<V> {
   readonly #read = new Map<string, V>();
-  readonly #kept = new Map<string, V>();
+  readonly #committed = new Map<string, V>();
   readonly #staged = new Map<string, V>();
 
   /** Notes a value as it was read. */
@@ -25,7 +25,7 @@ export class Staged<V> {
 
   /** The present value; undefined where none has been read. */
   get(key: string): V | undefined {
-    for (const values of [this.#staged, this.#kept]) if (values.has(key)) return values.get(key);
+    for (const values of [this.#staged, this.#committed]) if (values.has(key)) return values.get(key);
     return this.#read.get(key);
   }
 
@@ -33,36 +33,36 @@ export class Staged<V> {
     this.#staged.set(key, value);
   }
 
-  keep(): void {
-    for (const [key, value] of this.#staged) this.#kept.set(key, value);
+  commit(): void {
+    for (const [key, value] of this.#staged) this.#committed.set(key, value);
     this.#staged.clear();
   }
 
-  drop(): void {
+  rollback(): void {
     this.#staged.clear();
   }
 
-  /** What was kept: each key with its value before and after. */
+  /** What was committed: each key with its value before and after. */
   changes(): { readonly key: string; readonly before: V | undefined; readonly after: V }[] {
-    return [...this.#kept].map(([key, after]) => ({ key, before: this.#read.get(key), after }));
+    return [...this.#committed].map(([key, after]) => ({ key, before: this.#read.get(key), after }));
   }
 }
 
 /** Things that are written once and in their order. */
 export class StagedList<T> {
-  readonly kept: T[] = [];
+  readonly committed: T[] = [];
   #staged: T[] = [];
 
   push(item: T): void {
     this.#staged.push(item);
   }
 
-  keep(): void {
-    this.kept.push(...this.#staged);
+  commit(): void {
+    this.committed.push(...this.#staged);
     this.#staged = [];
   }
 
-  drop(): void {
+  rollback(): void {
     this.#staged = [];
   }
 }

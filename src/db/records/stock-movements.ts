@@ -2,13 +2,13 @@
 import { stockMovementEntry } from '../../domain/catalogue.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
 import type { Transaction } from '../transaction.ts';
-import { type Family, familyOf } from './family.ts';
-import { sqlText } from './kind.ts';
+import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { stageMovements } from './stock.ts';
-import { type Work, workOf } from './work.ts';
+import { sqlText } from './table-mapping.ts';
+import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 /** Stock movements, to be read. */
-export const stockMovements: Family<StockMovementRecord> = familyOf({
+export const stockMovements: EntityMapping<StockMovementRecord> = entityMapping({
   entry: stockMovementEntry,
   table: 'stock_movements',
   computed: { id: sqlText`t.id::float8` },
@@ -23,11 +23,11 @@ export function createMovement(
   eshopId: number,
   movement: NewMovement,
 ): Promise<StockMovementRecord> {
-  return workOf(tx, eshopId, (work) => stageMovement(work, movement));
+  return inUnitOfWork(tx, eshopId, (work) => stageMovement(work, movement));
 }
 
 /** The same as a part of a unit of work, whose writing gives the movement its id. */
-export async function stageMovement(work: Work, movement: NewMovement): Promise<StockMovementRecord> {
+export async function stageMovement(work: UnitOfWork, movement: NewMovement): Promise<StockMovementRecord> {
   const [record] = await stageMovements(work, [movement]);
   if (record === undefined) throw new RangeError('A movement of 0 units cannot be recorded.');
   return record;

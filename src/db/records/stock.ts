@@ -12,8 +12,8 @@ import {
   unitsBySku,
 } from '../../domain/stock/arithmetic.ts';
 import type { NewMovement, StockMovementRecord } from '../../domain/stock/movement.ts';
-import { type StockPart, stockOf } from './stock-part.ts';
-import type { Work } from './work.ts';
+import { type StagedStock, stockOf } from './staged-stock.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 /** Units of one product. */
 export interface Units {
@@ -29,7 +29,7 @@ export interface Units {
  * @throws Problem 400 for a SKU that is no product, 409 when a product has too few units (naming all of them)
  */
 export async function stageMovements(
-  work: Work,
+  work: UnitOfWork,
   movements: readonly NewMovement[],
   from: 'available' | 'reserved' = 'available',
 ): Promise<StockMovementRecord[]> {
@@ -51,7 +51,11 @@ export async function stageMovements(
  * @param lines what the order needs reserved, several lines of a SKU allowed; empty to free everything
  * @throws Problem 409 when there is too little, naming every SKU
  */
-export async function reserveStock(work: Work, eshopOrderId: string, lines: readonly Units[]): Promise<void> {
+export async function reserveStock(
+  work: UnitOfWork,
+  eshopOrderId: string,
+  lines: readonly Units[],
+): Promise<void> {
   const wanted = unitsBySku(lines);
   const stock = stockOf(work);
   await stock.readReservations([eshopOrderId]);
@@ -74,7 +78,7 @@ export async function reserveStock(work: Work, eshopOrderId: string, lines: read
  * @throws Problem 409 when the order had less reserved and there is too little, naming every SKU
  */
 export async function consumeStock(
-  work: Work,
+  work: UnitOfWork,
   eshopOrderId: string,
   lines: readonly (Units & { readonly lot: string | null })[],
 ): Promise<void> {
@@ -102,7 +106,7 @@ export async function consumeStock(
  * @throws RangeError when more would be taken back than was announced
  */
 export async function addAwaiting(
-  work: Work,
+  work: UnitOfWork,
   changes: readonly { readonly sku: string; readonly delta: string }[],
 ): Promise<void> {
   const sums = unitsBySku(changes.map(({ sku, delta }) => ({ sku, quantity: delta })));
@@ -124,7 +128,7 @@ type Shortages = Map<string, { readonly what: NonNullable<ReturnType<typeof shor
  * Changes the stock of a locked product in memory, noting what is wrong with the result.
  * @throws Problem 400 when it is no product of the e-shop
  */
-function change(stock: StockPart, short: Shortages, sku: string, by: StockChange): Stock {
+function change(stock: StagedStock, short: Shortages, sku: string, by: StockChange): Stock {
   const had = stock.get(sku);
   if (had === undefined) throw invalid([{ path: 'sku', message: `"${sku}" is not a known product` }]);
   const after = changed(had, by);

@@ -12,9 +12,9 @@ import { capital } from '../../domain/words.ts';
 import { type EventText, owesDeliveries } from '../outbox/events.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
-import type { Family, Written } from './family.ts';
+import type { EntityMapping, Written } from './entity-mapping.ts';
 import { insertAlone, insertRecords, type NewRecord, newRecord } from './insert.ts';
-import { type Work, workOf } from './work.ts';
+import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
 /**
  * A pure change of a record.
@@ -29,13 +29,13 @@ export type Change<Rec> = (before: Rec, now: Date) => Rec;
  */
 export async function create<Rec extends object>(
   sql: Pool,
-  family: Family<Rec>,
+  mapping: EntityMapping<Rec>,
   eshopId: number,
   record: Rec,
 ): Promise<Rec> {
-  if (family.effects?.due({ before: null, after: record }) === true)
-    return transaction(sql, (tx) => createRecord(tx, family, eshopId, record));
-  if (!(await insertAlone(sql, inserted(family, eshopId, record)))) throw alreadyExists(family, record);
+  if (mapping.sideEffects?.due({ before: null, after: record }) === true)
+    return transaction(sql, (tx) => createRecord(tx, mapping, eshopId, record));
+  if (!(await insertAlone(sql, inserted(mapping, eshopId, record)))) throw alreadyExists(mapping, record);
   return record;
 }
 
@@ -45,25 +45,25 @@ export async function create<Rec extends object>(
  */
 export async function createRecord<Rec extends object>(
   tx: Transaction,
-  family: Family<Rec>,
+  mapping: EntityMapping<Rec>,
   eshopId: number,
   record: Rec,
 ): Promise<Rec> {
-  const row = inserted(family, eshopId, record);
+  const row = inserted(mapping, eshopId, record);
   const { made, deliveries } = await insertRecords(tx, [row]);
-  if (made.size === 0) throw alreadyExists(family, record);
+  if (made.size === 0) throw alreadyExists(mapping, record);
   owesDeliveries(tx, eshopId, row.events, deliveries);
   const written = { before: null, after: record };
-  if (family.effects?.due(written) === true)
-    await workOf(tx, eshopId, async (work) => family.effects?.stage(work, written));
+  if (mapping.sideEffects?.due(written) === true)
+    await inUnitOfWork(tx, eshopId, async (work) => mapping.sideEffects?.stage(work, written));
   return record;
 }
 
-function inserted<Rec extends object>(family: Family<Rec>, eshopId: number, record: Rec): NewRecord {
-  return newRecord(family, eshopId, record, eventTexts(family, { before: null, after: record }));
+function inserted<Rec extends object>(mapping: EntityMapping<Rec>, eshopId: number, record: Rec): NewRecord {
+  return newRecord(mapping, eshopId, record, eventTexts(mapping, { before: null, after: record }));
 }
 
-function alreadyExists<Rec extends object>({ entry }: Family<Rec>, record: Rec): Problem {
+function alreadyExists<Rec extends object>({ entry }: EntityMapping<Rec>, record: Rec): Problem {
   return conflict(`${capital(entry.noun)} ${idOf(entry, record)} already exists.`);
 }
 
@@ -74,23 +74,23 @@ function alreadyExists<Rec extends object>({ entry }: Family<Rec>, record: Rec):
  */
 export function changeRecord<Rec extends object>(
   tx: Transaction,
-  family: Family<Rec>,
+  mapping: EntityMapping<Rec>,
   eshopId: number,
   id: string,
   change: Change<Rec>,
 ): Promise<Rec> {
-  return workOf(tx, eshopId, (work) => stageChange(work, family, id, change));
+  return inUnitOfWork(tx, eshopId, (work) => stageChange(work, mapping, id, change));
 }
 
 /** The same as a part of a unit of work. */
 export async function stageChange<Rec extends object>(
-  work: Work,
-  family: Family<Rec>,
+  work: UnitOfWork,
+  mapping: EntityMapping<Rec>,
   id: string,
   change: Change<Rec>,
 ): Promise<Rec> {
-  const { entry, effects } = family;
-  const records = family.records(work);
+  const { entry, sideEffects } = mapping;
+  const records = mapping.records(work);
   await records.lock([id]);
   const before = records.get(id);
   if (before === null) throw recordNotFound(entry.noun, id);
@@ -104,8 +104,8 @@ export async function stageChange<Rec extends object>(
   records.set(id, after, now);
   // Effects first, so that the event is the last word.
   const written = { before, after };
-  if (effects?.due(written) === true) await effects.stage(work, written);
-  for (const event of eventTexts(family, written)) work.fire(() => event, event.snapshot.length);
+  if (sideEffects?.due(written) === true) await sideEffects.stage(work, written);
+  for (const event of eventTexts(mapping, written)) work.addEvent(() => event, event.snapshot.length);
   return after;
 }
 
@@ -114,7 +114,7 @@ export async function stageChange<Rec extends object>(
  * @throws Problem 400 when the record has become too large
  */
 function eventTexts<Rec extends object>(
-  { entry }: Family<Rec>,
+  { entry }: EntityMapping<Rec>,
   { before, after }: Written<Rec>,
 ): EventText[] {
   const types = eventsOf(entry, before, after);

@@ -24,13 +24,13 @@ export interface Search {
  * How far the time in an event's id may be from the database's, in milliseconds. Early releases made ids by the clock of
  * the machine that wrote the event; the time that decides is the database's.
  */
-const CLOCKS_APART_MS = 24 * 3_600_000;
+const MAX_WRITER_CLOCK_SKEW_MS = 24 * 3_600_000;
 
 /** The events that may be lost, in the order of their ids: few, unless what was missed is looked for. */
 function suspects(sql: Sql, search: Search, after: string | null, limit: number) {
   const { eshopId, webhookId, webhookType, since, until, include } = search;
-  const from = after ?? idAt(new Date(since.getTime() - CLOCKS_APART_MS));
-  const to = idAt(new Date(until.getTime() + CLOCKS_APART_MS));
+  const from = after ?? idAt(new Date(since.getTime() - MAX_WRITER_CLOCK_SKEW_MS));
+  const to = idAt(new Date(until.getTime() + MAX_WRITER_CLOCK_SKEW_MS));
   const atMost = sql`order by id limit ${limit}`;
   return sql`
     select id from (
@@ -134,7 +134,7 @@ export interface LostPage {
 }
 
 /** Events that one page looks at. */
-const LOOKED_AT = 2_000;
+const EVENTS_PER_PAGE = 2_000;
 
 /**
  * The lost events behind a place, in their order.
@@ -150,7 +150,7 @@ export async function nextLostEvents(
   const rows = await sql<
     (Omit<LostEvent, 'id'> & { id: string | null; lookedAt: number; lookedAtId: string })[]
   >`
-    with suspect as materialized (${suspects(sql, search, after, LOOKED_AT)}),
+    with suspect as materialized (${suspects(sql, search, after, EVENTS_PER_PAGE)}),
     found as (select e.id, e.type, e.entity_id ${lost(sql, search)} order by e.id limit ${limit})
     select looked.*, found.* from (
       select (select count(*) from suspect)::int as looked_at,
@@ -164,6 +164,6 @@ export async function nextLostEvents(
   return {
     events,
     lookedAtId: first?.lookedAtId ?? after,
-    last: (first?.lookedAt ?? 0) < LOOKED_AT,
+    last: (first?.lookedAt ?? 0) < EVENTS_PER_PAGE,
   };
 }

@@ -2,40 +2,44 @@
 import type { Sql } from '../pool.ts';
 
 /** A recovery that should have a running workflow. */
-export interface OwedRecovery {
+export interface TrackedRecovery {
   readonly id: string;
   /** Its next step is past although nothing holds it. */
   readonly late: boolean;
 }
 
 /** Between two steps while only what is being retried is left, in seconds: the most that a workflow waits. */
-const LONGEST_LOOK_S = 60;
+const MAX_STEP_INTERVAL_S = 60;
 /** Before one is looked at again, in seconds. */
-const LOOK_AGAIN_S = 60;
+const CHECK_INTERVAL_S = 60;
 
 /** Of which Temporal has been told. */
 const told = (sql: Sql) => sql`r.state in ('running', 'paused') and r.told_version > 0`;
 
 /** Claims those whose last step is past by more than the grace, and that nothing holds. */
-export async function claimLateRecoveries(sql: Sql, graceMs: number, limit: number): Promise<OwedRecovery[]> {
+export async function claimLateRecoveries(
+  sql: Sql,
+  graceMs: number,
+  limit: number,
+): Promise<TrackedRecovery[]> {
   const last = sql`greatest(r.stepped_at, r.created_at, r.check_at, w.generation_at)`;
-  return await sql<OwedRecovery[]>`
-    update recoveries r set check_at = now() + make_interval(secs => ${LOOK_AGAIN_S})
+  return await sql<TrackedRecovery[]>`
+    update recoveries r set check_at = now() + make_interval(secs => ${CHECK_INTERVAL_S})
     where r.id in (
       select r.id from recoveries r join webhooks w on w.id = r.webhook_id
       where ${told(sql)} and (r.state = 'running' and w.active or w.deleted_at is not null)
         and ${last} < now() - make_interval(
-          secs => ${graceMs / 1_000}::float8 + case when r.exhausted then ${LONGEST_LOOK_S} else 0 end)
+          secs => ${graceMs / 1_000}::float8 + case when r.exhausted then ${MAX_STEP_INTERVAL_S} else 0 end)
       order by r.id limit ${limit} for update of r skip locked)
     returning r.id, true as late`;
 }
 
 /** A page of all of them, in the order of their ids. */
-export async function owedRecoveries(
+export async function trackedRecoveries(
   sql: Sql,
   { after, limit }: { readonly after: { readonly id: string } | null; readonly limit: number },
-): Promise<OwedRecovery[]> {
-  return await sql<OwedRecovery[]>`
+): Promise<TrackedRecovery[]> {
+  return await sql<TrackedRecovery[]>`
     select r.id, false as late from recoveries r
     where ${told(sql)} ${after === null ? sql`` : sql`and r.id > ${after.id}::uuid`}
     order by r.id limit ${limit}`;

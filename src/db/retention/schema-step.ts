@@ -11,7 +11,7 @@ import { type Transaction, transaction } from '../transaction.ts';
 /** How long traffic may be held up by one try, in milliseconds. */
 const LOCK_TIMEOUT_MS = 200;
 /** Between two tries, and how many there are: for half a minute. In milliseconds. */
-const LET_PASS_MS = 1_000;
+const LOCK_RETRY_INTERVAL_MS = 1_000;
 const TRIES = 25;
 const LOCK_NOT_AVAILABLE = '55P03';
 const DEADLOCK = '40P01';
@@ -41,7 +41,7 @@ export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promis
         error instanceof postgres.PostgresError && [LOCK_NOT_AVAILABLE, DEADLOCK].includes(error.code);
       if (!locked && !(error instanceof TablesBusy)) throw error;
       if (tries === TRIES) throw locked ? new TablesBusy('a table was in use throughout') : error;
-      await sleep((0.5 + Math.random()) * LET_PASS_MS);
+      await sleep((0.5 + Math.random()) * LOCK_RETRY_INTERVAL_MS);
     }
   }
 }

@@ -23,7 +23,7 @@ export interface RemovedHistory {
 /** Webhooks deleted by one statement: each is looked for in every table and partition. */
 const WEBHOOKS = 1_000;
 /** An explanation names changes that happened near its event; twice as much, since times are rounded. */
-const NEAR_MS = 2 * MEANWHILE_MS;
+const EXPLAINED_WITHIN_MS = 2 * MEANWHILE_MS;
 
 /** Since when the history of an e-shop is needed, as SQL. */
 type LimitOf = (eshopId: postgres.Fragment) => postgres.Fragment;
@@ -50,9 +50,9 @@ export async function removeHistory(sql: Pool, before: Date, signal?: AbortSigna
 async function limits(sql: Pool, before: Date): Promise<LimitOf> {
   const kept = await sql<{ eshopId: number; id: string }[]>`
     select distinct on (eshop_id) eshop_id, id from events
-    where id < ${idAt(new Date(before.getTime() + NEAR_MS))}::uuid order by eshop_id, id`;
+    where id < ${idAt(new Date(before.getTime() + EXPLAINED_WITHIN_MS))}::uuid order by eshop_id, id`;
   const eshopIds = kept.map(({ eshopId }) => eshopId);
-  const times = kept.map(({ id }) => new Date(timeOf(id).getTime() - NEAR_MS).toISOString());
+  const times = kept.map(({ id }) => new Date(timeOf(id).getTime() - EXPLAINED_WITHIN_MS).toISOString());
   return (eshopId) => sql`
     coalesce((
       select k.at::timestamptz from unnest(${eshopIds}::int[], ${times}::text[]) as k (eshop_id, at)

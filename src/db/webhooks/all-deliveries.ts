@@ -11,8 +11,8 @@ import {
   cut,
   directionOf,
   MOST_COUNTED,
-  type Part,
   reachOf,
+  type Slice,
   type Times,
   within,
 } from '../id-range.ts';
@@ -64,12 +64,12 @@ function inState(sql: Sql, state: Exclude<DeliveryState, 'held'>) {
   return conditions[state]();
 }
 
-/** Where the wanted deliveries are found, in the order of the part and as many as it reaches, as SQL. */
-function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Part) {
+/** Where the wanted deliveries are found, in the order of the slice and as many as it reaches, as SQL. */
+function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
   const { state } = filter;
   if (state !== 'held') {
     const condition = state === undefined ? sql`` : sql`and ${inState(sql, state)}`;
-    return foundAmong(sql, eshopId, filter, part, { webhooks: sql`wanted`, condition });
+    return foundAmong(sql, eshopId, filter, slice, { webhooks: sql`wanted`, condition });
   }
   const open = sql`and d.state in ('pending', 'retrying')`;
   const ofInactive = { webhooks: sql`(select id from wanted where not active)`, condition: open };
@@ -78,20 +78,20 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Par
     condition: sql`${open} and d.operator_stop = 'hold'`,
   };
   return sql`
-    (${foundAmong(sql, eshopId, filter, part, ofInactive)})
+    (${foundAmong(sql, eshopId, filter, slice, ofInactive)})
     union all
-    (${foundAmong(sql, eshopId, filter, part, byOperators)})`;
+    (${foundAmong(sql, eshopId, filter, slice, byOperators)})`;
 }
 
 /** More than a transaction takes to make its deliveries, in milliseconds: each of its statements is ended after ten seconds. */
-const LONGEST_MAKING_MS = 5 * 60_000;
+const MAX_CREATION_MS = 5 * 60_000;
 
 /**
  * The condition that a delivery `d` was made within these times, as SQL. Its id was made in the transaction whose beginning is the time
  * that is shown, so that the index by id leaves out most others.
  */
 function madeWithin(sql: Sql, { since, until }: Times = {}) {
-  const latest = until === undefined ? undefined : new Date(until.getTime() + LONGEST_MAKING_MS);
+  const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
   return sql`
     ${within(sql, sql`d.id`, { since, until: latest })}
     ${since === undefined ? sql`` : sql`and d.created_at >= ${since}`}
@@ -109,14 +109,14 @@ function foundAmong(
   sql: Sql,
   eshopId: number,
   filter: AllDeliveriesFilter,
-  part: Part,
+  slice: Slice,
   { webhooks, condition }: Among,
 ) {
   const { entityId, webhookType, until } = filter;
-  const order = directionOf(sql, part);
-  const most = reachOf(part);
+  const order = directionOf(sql, slice);
+  const most = reachOf(slice);
   const wanted = sql`
-    ${within(sql, sql`d.event_id`, filter)} ${behind(sql, sql`d.id`, part)}
+    ${within(sql, sql`d.event_id`, filter)} ${behind(sql, sql`d.id`, slice)}
     ${filter.since === undefined ? sql`` : sql`and d.id >= ${idAt(filter.since)}::uuid`}
     ${madeWithin(sql, filter.made)}
     ${condition}
@@ -136,7 +136,7 @@ function foundAmong(
         select d.id from redeliveries r cross join lateral (
           select d.id from deliveries d where d.id = r.delivery_id and ${alike} ${wanted} offset 0) d
         where r.webhook_id = w.id and r.delivery_id >= ${end} ${within(sql, sql`r.event_id`, filter)}
-          ${behind(sql, sql`r.delivery_id`, part)}
+          ${behind(sql, sql`r.delivery_id`, slice)}
         order by r.delivery_id ${order} limit ${most}) x
       ${onlyIf}`;
     return sql`(${ofWebhooks(sql`d.id < ${end} and ${alike}`, onlyIf)}) union all (${again})`;
@@ -149,7 +149,7 @@ function foundAmong(
        select d.id from deliveries d where ${madeWith(sql, sql`e.id`)} ${wanted} and ${oneOf(sql`d.webhook_id`)}
        offset 0) x
      where ${ofRecord(sql, eshopId, entityId, filter)} ${onlyIf}
-       ${'after' in part ? sql`and e.id >= ${leastOf(sql, sql`${part.after}`)} and e.id < ${part.before}::uuid` : sql``}
+       ${'after' in slice ? sql`and e.id >= ${leastOf(sql, sql`${slice.after}`)} and e.id < ${slice.before}::uuid` : sql``}
      order by e.id ${order}, x.id ${order} limit ${most})
     union all
     (select d.id from redeliveries r join deliveries d on d.id = r.delivery_id
@@ -164,9 +164,9 @@ function foundAmong(
 }
 
 /** A record with no more events than this is asked for its deliveries event by event, whatever else is asked for. */
-const FEW_EVENTS = 1_000;
+const MAX_EVENTS_ONE_BY_ONE = 1_000;
 /** Its events are counted up to this. */
-const MOST_WEIGHED = 50_000;
+const MAX_WEIGHED = 50_000;
 /** Looking up the deliveries of an event costs so many times what reading one delivery costs. */
 const EVENT_WEIGHT = 2;
 
@@ -185,7 +185,7 @@ function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   if (entityId === undefined || !isNarrow(filter)) return sql``;
   return sql`
     , weighed as materialized (
-      select n > ${FEW_EVENTS} and (
+      select n > ${MAX_EVENTS_ONE_BY_ONE} and (
         select count(*) from (
           select from wanted w cross join lateral (
             select from deliveries d where d.webhook_id = w.id ${isRare(state) ? inPartOf(sql, state) : sql``}
@@ -194,7 +194,7 @@ function weighed(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
       from (
         select count(*) as n from (
           select from events e where ${ofRecord(sql, eshopId, entityId, { since, until })}
-          limit ${MOST_WEIGHED}) counted) events)`;
+          limit ${MAX_WEIGHED}) counted) events)`;
 }
 
 /** Whether an index has a delivery `d` among those of a rare state. */
@@ -209,7 +209,7 @@ function ofRecord(sql: Sql, eshopId: number, entityId: string, times: Times) {
   return sql`e.eshop_id = ${eshopId} and e.entity_id = ${entityId} ${within(sql, sql`e.id`, times)}`;
 }
 
-/** A part of the deliveries of an e-shop. Those of deleted webhooks do not exist here. */
+/** A slice of the deliveries of an e-shop. Those of deleted webhooks do not exist here. */
 export async function listAllDeliveries(
   ...asked: Parameters<typeof selectAllDeliveries>
 ): Promise<DeliveryLogRow[]> {
@@ -217,13 +217,13 @@ export async function listAllDeliveries(
 }
 
 /** The query of {@link listAllDeliveries}, not sent yet. */
-export function selectAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, part: Part) {
+export function selectAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
   return sql<DeliveryLogRow[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)},
     found as materialized (
-      select id from (${found(sql, eshopId, filter, part)}) f order by id ${directionOf(sql, part)} ${cut(sql, part)})
+      select id from (${found(sql, eshopId, filter, slice)}) f order by id ${directionOf(sql, slice)} ${cut(sql, slice)})
     ${selectDeliveries(sql)}
-    where d.id in (select id from found) order by d.id ${directionOf(sql, part)}`;
+    where d.id in (select id from found) order by d.id ${directionOf(sql, slice)}`;
 }
 
 /** How many there are, up to {@link MOST_COUNTED}. */

@@ -5,14 +5,16 @@
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { OperatorAction, OperatorStop } from '../../domain/steering.ts';
+import type { WebhookForm } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import type { Sql } from '../pool.ts';
 import { countedIn, heldBy, requeueing } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
+import { formColumns } from './columns.ts';
 
 /** What one attempt reads: the delivery, its event's snapshot, and the webhook as it is now. */
-export interface DeliveryForAttempt {
+export interface DeliveryForAttempt extends WebhookForm {
   readonly id: string;
   readonly eventId: string;
   readonly eshopId: number;
@@ -44,16 +46,12 @@ export interface DeliveryForAttempt {
   readonly recoveryId: string | null;
   /** The place in a trace that it comes from. */
   readonly traceparent: string | null;
-  readonly url: string;
   /** The host that the URL names; null where it names none. */
   readonly receiverHost: string | null;
-  readonly method: 'POST' | 'GET';
   readonly active: boolean;
   readonly generation: number;
   /** Since when the generation is this one; null where it never rose. */
   readonly generationAt: Date | null;
-  readonly payloadVersion: 'v2' | 'v21';
-  readonly parameters: { readonly withPackingLists?: boolean } | null;
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
   readonly previousSecretUntil: Date | null;
@@ -74,7 +72,7 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
            d.operator_stop, d.operator_actions,
            d.created_at, d.recovery_id, d.traceparent,
            a.outcome as last_outcome, a.started_at as last_started_at,
-           w.url, w.host as receiver_host, w.method, w.active, w.generation, w.generation_at, w.payload_version, w.parameters, w.secret, w.previous_secret,
+           ${formColumns(sql, 'w')}, w.host as receiver_host, w.active, w.generation, w.generation_at, w.secret, w.previous_secret,
            w.previous_secret_until, w.deleted_at, ${snapshot} as snapshot, e.test is true as test, clock_timestamp() as now
     from deliveries d
     join webhooks w on w.id = d.webhook_id

@@ -2,29 +2,21 @@
  * Webhooks. A change that matters to open deliveries (activation, deactivation, another URL, deletion; nothing
  * else) writes one outbox row in its transaction. Every change locks its row first.
  */
-import type { PayloadVersion } from '../../domain/decimal.ts';
-import type { EventType } from '../../domain/event-types.ts';
 import type { StoredIncident } from '../../domain/incident.ts';
-import type { WebhookInput } from '../../domain/webhook.ts';
+import type { WebhookInput, WebhookSettings } from '../../domain/webhook.ts';
 import { incidentColumns, joinIncident } from '../incidents/failures.ts';
 import { enqueueWebhookChange } from '../outbox/changes.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
-import { keepForm, storedParameters } from './forms.ts';
+import { rowOf, settingsColumns } from './columns.ts';
+import { keepForm } from './forms.ts';
 
 /** How long a replaced secret goes on signing beside the new one, in hours. */
 const SECRET_OVERLAP_HOURS = 24;
 
 /** A webhook as stored, without its secrets, with its last deactivation and its incident. */
-export interface WebhookRow extends StoredIncident {
+export interface WebhookRow extends WebhookSettings, StoredIncident {
   readonly id: number;
-  readonly url: string;
-  readonly webhookType: EventType;
-  readonly active: boolean;
-  readonly method: 'POST' | 'GET';
-  readonly parameters: { readonly withPackingLists?: boolean } | null;
-  readonly payloadVersion: PayloadVersion;
-  readonly description: string | null;
   readonly registeredAt: Date;
   readonly unregisteredAt: Date | null;
   readonly deactivatedAt: Date | null;
@@ -36,8 +28,7 @@ export interface WebhookRow extends StoredIncident {
 /** All columns of {@link WebhookRow}; the last deactivation is the one of the highest generation. */
 export function selectWebhooks(sql: Sql) {
   return sql`
-    select w.id, w.url, w.webhook_type, w.active, w.method, w.parameters, w.payload_version, w.description,
-           w.registered_at, w.unregistered_at, x.at as deactivated_at, x.reason as deactivation_reason,
+    select w.id, ${settingsColumns(sql, 'w')}, w.registered_at, w.unregistered_at, x.at as deactivated_at, x.reason as deactivation_reason,
            x.delivery_id as deactivation_delivery_id, x.last_error as deactivation_error, ${incidentColumns(sql)}
     from webhooks w
     left join lateral (
@@ -100,10 +91,9 @@ export async function createWebhook(
       select nextval(pg_get_serial_sequence('webhooks', 'id'))::integer as id`;
     if (next === undefined) throw new Error('There is no number for the webhook.');
     await tx`
-      insert into webhooks (id, eshop_id, url, webhook_type, method, active, parameters, payload_version, description, secret)
+      insert into webhooks (id, eshop_id, secret, ${settingsColumns(tx)})
       overriding system value
-      values (${next.id}, ${eshopId}, ${input.url}, ${input.webhookType}, ${input.method}, ${input.active},
-              ${storedParameters(tx, input.parameters)}, ${input.payloadVersion}, ${input.description}, ${seal(next.id)})`;
+      select ${next.id}::int, ${eshopId}::int, ${seal(next.id)}::bytea, ${settingsColumns(tx)} from ${rowOf(tx, input)}`;
     return await readBack(tx, eshopId, next.id);
   });
 }
@@ -189,8 +179,7 @@ export async function replaceWebhook(
     await keepForm(tx, before.id, input);
     await tx`
       update webhooks
-      set webhook_type = ${input.webhookType}, method = ${input.method}, parameters = ${storedParameters(tx, input.parameters)},
-          payload_version = ${input.payloadVersion}, description = ${input.description}
+      set (${settingsColumns(tx)}) = (select ${settingsColumns(tx, 'x')} from ${rowOf(tx, input)} x)
       where id = ${before.id}`;
     await applyChange(tx, eshopId, before, input);
     return await readBack(tx, eshopId, id);

@@ -7,7 +7,7 @@ import { named, recordObject, writtenTimestamp } from '../record-schema.ts';
 const GRAMS = 'Grams.';
 const MILLIMETRES = 'Millimetres.';
 /** The longest a measure may be: fits the database's integer with room to spare. */
-const MOST = 1_000_000_000;
+const MAX_MEASURE = 1_000_000_000;
 
 /** What an e-shop may write. Only `sku` and `name` are required. */
 export const productEntries = {
@@ -18,10 +18,10 @@ export const productEntries = {
   upc: optional(text(64)),
   price: optional(money()),
   currency: optional(currency()),
-  weight: v.pipe(optional(integer(0, MOST)), v.description(GRAMS)),
-  width: v.pipe(optional(integer(0, MOST)), v.description(MILLIMETRES)),
-  height: v.pipe(optional(integer(0, MOST)), v.description(MILLIMETRES)),
-  depth: v.pipe(optional(integer(0, MOST)), v.description(MILLIMETRES)),
+  weight: v.pipe(optional(integer(0, MAX_MEASURE)), v.description(GRAMS)),
+  width: v.pipe(optional(integer(0, MAX_MEASURE)), v.description(MILLIMETRES)),
+  height: v.pipe(optional(integer(0, MAX_MEASURE)), v.description(MILLIMETRES)),
+  depth: v.pipe(optional(integer(0, MAX_MEASURE)), v.description(MILLIMETRES)),
   originCountry: optional(country()),
   hsCode: optional(text(32)),
   batteryType: optional(oneOf(['no', 'device', 'package'])),

@@ -6,9 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { EnvHttpProxyAgent, fetch } from 'undici';
 import { runChild } from '../child.ts';
-import type { Getting } from './getting.ts';
-import { EXECUTABLE } from './program.ts';
-import { withProgress } from './progress.ts';
+import { EXECUTABLE, type Getting, withProgress } from './program.ts';
 
 /** Until the download begins, in milliseconds: a machine that cannot reach the host should not wait long. */
 const FIRST_BYTE_MS = 5_000;
@@ -38,8 +36,6 @@ export async function downloadArchive(
   try {
     await withProgress(
       report,
-      'downloaded',
-      () => `${Math.round(bytes / MEGABYTE)}${total} MB`,
       async () => {
         // One bound for all that comes before: the name, the proxy, the connection, redirections.
         const silent = new AbortController();
@@ -59,6 +55,7 @@ export async function downloadArchive(
         });
         await pipeline(body, createWriteStream(archive));
       },
+      () => `: ${Math.round(bytes / MEGABYTE)}${total} MB`,
     );
     // Only the program. Every system since Windows 10 brings a `tar`.
     await runChild('tar', ['-xf', archive, '-C', into, EXECUTABLE], { env, signal, timeoutMs: TOTAL_MS });

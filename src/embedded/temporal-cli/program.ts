@@ -1,4 +1,4 @@
-/** A file that may be the Temporal CLI: what it brings, and whether it is the one that was meant. */
+/** The program of the Temporal CLI: what a file brings, whether it is the one that was meant, and how it is got. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -61,6 +61,36 @@ export async function hasSha256(path: string, expected: string): Promise<boolean
     return false;
   }
   return hash.digest('hex') === expected;
+}
+
+/** What every way to get the program is given. */
+export interface Getting {
+  readonly env: NodeJS.ProcessEnv;
+  /** Receives one line of text for every step that takes time. */
+  readonly report: (text: string) => void;
+  /** Ends the work, and whatever was begun for it. */
+  readonly signal: AbortSignal;
+}
+
+/** Between two lines about a download, in milliseconds. */
+const PROGRESS_MS = 5_000;
+
+/** Runs `work`, reporting every few seconds how long it has been going and what `state` says. */
+export async function withProgress<T>(
+  report: Getting['report'],
+  work: () => Promise<T>,
+  state = (): string => '',
+): Promise<T> {
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1_000);
+  const timer = setInterval(() => report(`  … ${seconds()} s${state()}`), PROGRESS_MS);
+  try {
+    const result = await work();
+    report(`  fetched in ${seconds()} s`);
+    return result;
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** True when a dev server of this program can be given settings for its SQLite. */

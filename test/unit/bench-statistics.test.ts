@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { cpuMilliseconds, difference } from '../../bench/cpu.ts';
-import { median, percentile, shown, table } from '../../bench/figures.ts';
+import { median, percentile, shown, table } from '../../bench/statistics.ts';
 
 test('medians', () => {
   expect(median([3, 1, 2])).toBe(2);

@@ -2,7 +2,7 @@
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 
 /** The lines of a record, which stand in a table of their own. */
-export interface Lines<Rec> {
+export interface ChildTable<Rec> {
   readonly table: string;
   /** The record's field that holds them. */
   readonly field: string;
@@ -10,10 +10,10 @@ export interface Lines<Rec> {
 }
 
 /** A table whose columns are the fields of the record's schema, in snake case. */
-export interface Kind<Rec extends object> {
+export interface TableMapping<Rec extends object> {
   readonly entry: CatalogueEntry;
   readonly table: string;
-  readonly lines?: Lines<Rec>;
+  readonly lines?: ChildTable<Rec>;
   /** Fields that are no column of that name, as SQL over the table `t`: read like this, and never written. */
   readonly computed?: Readonly<Record<string, string>>;
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/api/app.ts';
 import { createSignAgain } from '../../src/attempt/sign-again.ts';
 import { createConsole } from '../../src/console/console.tsx';
-import { operatorDoor } from '../../src/console/operator/door.tsx';
+import { operatorAuthenticator } from '../../src/console/operator/authenticator.tsx';
 import { createTestApi, type TestApi } from '../support/api.ts';
 import { consoleOf, newPerson } from '../support/console.ts';
 import { visitorOf } from '../support/visitor.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => api?.drop());
 beforeEach(() => {
-  const opened = operatorDoor(api.deps, 'anna');
+  const opened = operatorAuthenticator(api.deps, 'anna');
   path = opened.path;
   controlled.length = 0;
   site = createConsole(
@@ -44,7 +44,7 @@ beforeEach(() => {
         },
       },
     },
-    opened.door,
+    opened.authenticator,
   );
 });
 

@@ -14,41 +14,41 @@ export interface ApiRequest {
   readonly body?: string;
 }
 
-/** A part of a mail: a paragraph, a table of facts, or a request. */
-export type Part =
+/** A block of a mail: a paragraph, a table of facts, or a request. */
+export type MailBlock =
   | string
   | { readonly facts: readonly (readonly [name: string, value: string])[] }
   | { readonly request: ApiRequest };
 
 /** What a mail says. */
-export interface Letter {
+export interface MailContent {
   readonly to: string;
   readonly subject: string;
   readonly messageId: string;
   /** How bad it is: something is over, or about to be. */
   readonly tone: 'bad' | 'warning';
-  readonly parts: readonly Part[];
+  readonly blocks: readonly MailBlock[];
 }
 
 const FOOTER = 'This message was sent by Waybill. Replies are not monitored.';
 
 /** @param publicUrl where the API is, without a slash at its end; null: not known, so that only paths are named */
-export function mailOf(letter: Letter, publicUrl: string | null): Mail {
-  const { to, subject, messageId } = letter;
-  return { to, subject, messageId, text: textOf(letter, publicUrl), html: htmlOf(letter, publicUrl) };
+export function mailOf(content: MailContent, publicUrl: string | null): Mail {
+  const { to, subject, messageId } = content;
+  return { to, subject, messageId, text: textOf(content, publicUrl), html: htmlOf(content, publicUrl) };
 }
 
 /** Characters per line of a paragraph. */
 const WIDTH = 100;
 
-function textOf({ parts }: Letter, publicUrl: string | null): string {
+function textOf({ blocks }: MailContent, publicUrl: string | null): string {
   const documentation = publicUrl === null ? [] : [`Documentation: ${publicUrl}/docs`];
-  const blocks = [...parts, ...documentation, FOOTER].map((part) => {
-    if (typeof part === 'string') return wrapped(part);
-    if ('facts' in part) return factsInText(part.facts);
-    return `  ${requestLine(part.request, publicUrl)}`;
+  const texts = [...blocks, ...documentation, FOOTER].map((block) => {
+    if (typeof block === 'string') return wrapped(block);
+    if ('facts' in block) return factsInText(block.facts);
+    return `  ${requestLine(block.request, publicUrl)}`;
   });
-  return `${blocks.join('\n\n')}\n`;
+  return `${texts.join('\n\n')}\n`;
 }
 
 function wrapped(paragraph: string): string {
@@ -74,11 +74,11 @@ const COLOURS = { bad: '#b42318', warning: '#b54708' } as const;
 /** Long addresses and errors break anywhere rather than widen the page of a telephone. */
 const BREAKS = 'overflow-wrap:anywhere;word-break:break-word';
 
-function htmlOf({ subject, tone, parts }: Letter, publicUrl: string | null): string {
-  const blocks = parts.map((part) => {
-    if (typeof part === 'string') return `<p style="margin:0 0 16px;${BREAKS}">${escapeHtml(part)}</p>`;
-    if ('facts' in part) return factsInHtml(part.facts);
-    return requestInHtml(part.request, publicUrl);
+function htmlOf({ subject, tone, blocks }: MailContent, publicUrl: string | null): string {
+  const rendered = blocks.map((block) => {
+    if (typeof block === 'string') return `<p style="margin:0 0 16px;${BREAKS}">${escapeHtml(block)}</p>`;
+    if ('facts' in block) return factsInHtml(block.facts);
+    return requestInHtml(block.request, publicUrl);
   });
   return `<!doctype html>
 <html lang="en">
@@ -91,7 +91,7 @@ function htmlOf({ subject, tone, parts }: Letter, publicUrl: string | null): str
 <body style="margin:0;padding:16px;background:#f2f4f7;color:#1d2939;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif">
 <div style="max-width:600px;margin:0 auto;padding:24px;box-sizing:border-box;background:#ffffff;border:1px solid #d0d5dd;border-top:4px solid ${COLOURS[tone]};border-radius:6px">
 <h1 style="margin:0 0 16px;font-size:20px;line-height:1.3;color:${COLOURS[tone]};${BREAKS}">${escapeHtml(subject)}</h1>
-${blocks.join('\n')}
+${rendered.join('\n')}
 <p style="margin:24px 0 0;padding-top:12px;border-top:1px solid #eaecf0;font-size:13px;color:#667085">${FOOTER}</p>
 </div>
 </body>

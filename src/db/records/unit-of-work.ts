@@ -9,27 +9,27 @@ import type { Transaction } from '../transaction.ts';
 import { StagedList } from './staged.ts';
 import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
 
-/** What a unit of work holds of one kind: records of a family, stock. */
-export interface Part {
-  /** What was staged since the last call stays. */
-  keep(): void;
-  /** What was staged since the last call of `keep` is forgotten. */
-  drop(): void;
-  /** Sends the statements that write what was kept. */
+/** What takes part in a unit of work: the records of a kind, stock. */
+export interface Participant {
+  /** Commits what was staged since the last savepoint. */
+  commit(): void;
+  /** Forgets what was staged since the last savepoint. */
+  rollback(): void;
+  /** Sends the statements that write what was committed. */
   write(): Promise<unknown>;
 }
 
-/** An event, whose record is complete once the parts are written. */
+/** An event, whose record is complete once the participants are written. */
 export type StagedEvent = () => EventText;
 
 /** The unit of work of a transaction. */
-export class Work {
+export class UnitOfWork {
   readonly tx: Transaction;
   readonly eshopId: number;
   readonly #queue: Queue;
   readonly #events = new StagedList<StagedEvent>();
   readonly #unchanged = new StagedList<UnchangedWrite>();
-  readonly #parts: Part[] = [];
+  readonly #participants: Participant[] = [];
   #eventBytes = 0;
   #now: Date | undefined;
 
@@ -58,10 +58,10 @@ export class Work {
 
   /**
    * Stages an event.
-   * @param event asked once the parts are written
+   * @param event asked once the participants are written
    * @param bytes of its record, roughly
    */
-  fire(event: StagedEvent, bytes = 0): void {
+  addEvent(event: StagedEvent, bytes = 0): void {
     this.#eventBytes += bytes;
     this.#events.push(event);
   }
@@ -71,59 +71,59 @@ export class Work {
     this.#unchanged.push(write);
   }
 
-  add(part: Part): void {
-    this.#parts.push(part);
+  add(participant: Participant): void {
+    this.#participants.push(participant);
   }
 
   /** Makes a change whole or not at all: when it throws, nothing of it stays, and the others are not affected. */
-  async attempt<T>(change: () => Promise<T>): Promise<T> {
+  async savepoint<T>(change: () => Promise<T>): Promise<T> {
     try {
       const result = await change();
-      for (const each of [this.#events, this.#unchanged, ...this.#parts]) each.keep();
+      for (const each of [this.#events, this.#unchanged, ...this.#participants]) each.commit();
       return result;
     } catch (error) {
-      for (const each of [this.#events, this.#unchanged, ...this.#parts]) each.drop();
+      for (const each of [this.#events, this.#unchanged, ...this.#participants]) each.rollback();
       throw error;
     }
   }
 
   /** Writes everything, the events last: they carry what the writing has added to a record. */
   async write(): Promise<void> {
-    await Promise.all(this.#parts.map((part) => part.write()));
-    await noteUnchanged(this.tx, this.eshopId, this.#unchanged.kept);
+    await Promise.all(this.#participants.map((each) => each.write()));
+    await noteUnchanged(this.tx, this.eshopId, this.#unchanged.committed);
     await recordEvents(
       this.tx,
       this.eshopId,
-      this.#events.kept.map((event) => event()),
+      this.#events.committed.map((event) => event()),
       this.#queue,
     );
   }
 }
 
 /**
- * Makes a kind of part: each unit of work gets one of its own when it first asks.
- * @example const stockOf = partOf((work) => new StockPart(work));
+ * Makes a participant: each unit of work gets one of its own when it first asks.
+ * @example const stockOf = participantOf((work) => new StagedStock(work));
  */
-export function partOf<P extends Part>(make: (work: Work) => P): (work: Work) => P {
-  const parts = new WeakMap<Work, P>();
+export function participantOf<P extends Participant>(make: (work: UnitOfWork) => P): (work: UnitOfWork) => P {
+  const participants = new WeakMap<UnitOfWork, P>();
   return (work) => {
-    const known = parts.get(work);
+    const known = participants.get(work);
     if (known !== undefined) return known;
-    const part = make(work);
-    parts.set(work, part);
-    work.add(part);
-    return part;
+    const participant = make(work);
+    participants.set(work, participant);
+    work.add(participant);
+    return participant;
   };
 }
 
-/** One change as a unit of work of its own, within a transaction. */
-export async function workOf<T>(
+/** Makes one change in a unit of work of its own, within a transaction. */
+export async function inUnitOfWork<T>(
   tx: Transaction,
   eshopId: number,
-  change: (work: Work) => Promise<T>,
+  change: (work: UnitOfWork) => Promise<T>,
 ): Promise<T> {
-  const work = new Work(tx, eshopId);
-  const result = await work.attempt(() => change(work));
+  const work = new UnitOfWork(tx, eshopId);
+  const result = await work.savepoint(() => change(work));
   await work.write();
   return result;
 }

@@ -3,7 +3,7 @@
  */
 
 /** How a connection is encrypted. */
-export interface TlsWish {
+export interface TlsMode {
   /** `direct`: without asking first (Postgres 17). `preferred`: only if the server has it. */
   readonly mode: 'off' | 'preferred' | 'required' | 'direct';
   /** Whether the server's certificate has to be a trusted authority's, and for its name. */
@@ -14,12 +14,14 @@ export interface TlsWish {
 const UNVERIFIED = ['allow', 'prefer', 'require'];
 
 /** @param url a `postgres://` address; unless it says otherwise, TLS is not spoken */
-export function tlsWishOf(url: string): TlsWish {
+export function tlsModeOf(url: string): TlsMode {
   const { searchParams } = new URL(url);
   const direct = searchParams.get('sslnegotiation') === 'direct';
   const system = searchParams.get('sslrootcert') === 'system';
-  const wish = system ? 'verify-full' : (searchParams.get('sslmode') ?? searchParams.get('ssl') ?? 'disable');
-  if (['disable', 'false', ''].includes(wish)) return { mode: 'off', verified: false };
-  const mode = direct ? 'direct' : wish === 'prefer' ? 'preferred' : 'required';
-  return { mode, verified: !UNVERIFIED.includes(wish) };
+  const asked = system
+    ? 'verify-full'
+    : (searchParams.get('sslmode') ?? searchParams.get('ssl') ?? 'disable');
+  if (['disable', 'false', ''].includes(asked)) return { mode: 'off', verified: false };
+  const mode = direct ? 'direct' : asked === 'prefer' ? 'preferred' : 'required';
+  return { mode, verified: !UNVERIFIED.includes(asked) };
 }

@@ -10,19 +10,19 @@ import { eventOfMovement } from '../../domain/event-types.ts';
 import type { Stock } from '../../domain/product/schema.ts';
 import type { StockMovementRecord } from '../../domain/stock/movement.ts';
 import { Staged, StagedList } from './staged.ts';
-import { type Part, partOf, type Work } from './work.ts';
+import { type Participant, participantOf, type UnitOfWork } from './unit-of-work.ts';
 
 /** What an order has reserved: units by SKU. */
 export type Reservation = ReadonlyMap<string, string>;
 
 /** The stock of a unit of work. */
-export class StockPart implements Part {
-  readonly #work: Work;
+export class StagedStock implements Participant {
+  readonly #work: UnitOfWork;
   readonly #stock = new Staged<Stock | null>();
   readonly #reserved = new Staged<Reservation>();
   readonly #movements = new StagedList<StockMovementRecord>();
 
-  constructor(work: Work) {
+  constructor(work: UnitOfWork) {
     this.#work = work;
   }
 
@@ -80,7 +80,7 @@ export class StockPart implements Part {
   move(movement: Omit<StockMovementRecord, 'id' | 'createdAt'>): StockMovementRecord {
     const record = { id: 0, ...movement, createdAt: this.#work.now.toISOString() };
     this.#movements.push(record);
-    this.#work.fire(() => ({
+    this.#work.addEvent(() => ({
       type: eventOfMovement(record.type),
       entityId: idOf(stockMovementEntry, record),
       snapshot: JSON.stringify(record),
@@ -88,12 +88,12 @@ export class StockPart implements Part {
     return record;
   }
 
-  keep(): void {
-    for (const staged of [this.#stock, this.#reserved, this.#movements]) staged.keep();
+  commit(): void {
+    for (const staged of [this.#stock, this.#reserved, this.#movements]) staged.commit();
   }
 
-  drop(): void {
-    for (const staged of [this.#stock, this.#reserved, this.#movements]) staged.drop();
+  rollback(): void {
+    for (const staged of [this.#stock, this.#reserved, this.#movements]) staged.rollback();
   }
 
   write(): Promise<unknown> {
@@ -141,7 +141,7 @@ export class StockPart implements Part {
 
   async #writeMovements(): Promise<void> {
     const { tx, eshopId } = this.#work;
-    const records = this.#movements.kept;
+    const records = this.#movements.committed;
     if (records.length === 0) return;
     const ids = await tx<{ id: string }[]>`
       insert into stock_movements (
@@ -158,4 +158,4 @@ export class StockPart implements Part {
 }
 
 /** The stock of a unit of work. */
-export const stockOf = partOf((work) => new StockPart(work));
+export const stockOf = participantOf((work) => new StagedStock(work));

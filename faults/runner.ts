@@ -1,4 +1,4 @@
-/** A lane: a stack of its own, on which one round is played after the other. */
+/** A runner: a stack of its own, on which one round is played after the other. */
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { type EmbeddedStack, startEmbeddedStack } from './stack/embedded.ts';
 import { type BasicStack, type Stack, startStack } from './stack/stack.ts';
 
 /** Plays rounds. */
-export interface Lane {
+export interface Runner {
   /** Never throws: a round that could not be played is broken. One that the machine was too slow for is played again. */
   play(round: Round): Promise<Played>;
 }
 
-/** What the rounds of a lane have in common. */
-export interface LaneOptions {
+/** What the rounds of a runner have in common. */
+export interface RunnerOptions {
   /** How late an attempt may be beyond plan and outage, in milliseconds. */
   readonly graceMs: number;
 }
@@ -26,10 +26,14 @@ export interface LaneOptions {
 const PLAYS = 5;
 
 /**
- * A lane whose stacks start when they are needed.
+ * A runner whose stacks start when they are needed.
  * @param shutdown receives what stops them
  */
-export function createLane(shutdown: Shutdown, { graceMs }: LaneOptions, say: (text: string) => void): Lane {
+export function createRunner(
+  shutdown: Shutdown,
+  { graceMs }: RunnerOptions,
+  say: (text: string) => void,
+): Runner {
   const whole = onDemand<Stack>(shutdown, (own) => startStack(own, say));
   const embedded = onDemand<EmbeddedStack>(shutdown, (own) => startEmbeddedStack(own));
   const stackOf = ({ fault }: Round) => ('embedded' in fault ? embedded : whole);

@@ -1,5 +1,5 @@
 /**
- * Reads from the Postgres protocol whether the server owes an answer.
+ * Reads from the Postgres protocol whether the server has still to reply.
  *
  * Every Query and every Sync is answered, in the end, with one ReadyForQuery; a Describe that is flushed, with a
  * ParameterDescription or an error. https://www.postgresql.org/docs/current/protocol-flow.html
@@ -11,17 +11,17 @@ const RECEIVED = { readyForQuery: 0x5a, parameterDescription: 0x74, error: 0x45 
 const HEADER_BYTES = 5;
 
 /** One connection's account. */
-export interface AnswersOwed {
+export interface PendingReplies {
   /** Takes what is sent, in pieces of any size. */
   sent(piece: Uint8Array): void;
   /** Takes what is received, in pieces of any size. */
   received(piece: Uint8Array): void;
-  /** Whether the server still owes an answer. */
+  /** Whether the server has still to reply. */
   readonly any: boolean;
 }
 
 /** Starts with a connection on which nothing has been said. */
-export function createAnswersOwed(): AnswersOwed {
+export function createPendingReplies(): PendingReplies {
   // The start of a session is answered with a ReadyForQuery as well.
   let asked = 1;
   let described = 0;

@@ -1,5 +1,5 @@
 /**
- * Up to where rows are complete. Rows become visible at COMMIT, and so not in the order of their ids: whoever reads them
+ * The low-water mark of committed ids. Rows become visible at COMMIT, and so not in the order of their ids: whoever reads them
  * in that order and goes on behind the last one would miss those that appear before it later
  * (docs/decisions/0060-cursors-wait-for-transactions.md).
  */
@@ -14,7 +14,7 @@ const MARGIN_SECONDS = 1;
  * clock, and every transaction that has begun before this time has ended. To be asked before the rows are read.
  * @returns the least id of that time
  */
-export async function settledBefore(sql: Sql): Promise<string> {
+export async function lowWaterMark(sql: Sql): Promise<string> {
   // Transactions of other programs count once they have written something, so that a backup holds nothing up.
   const [row] = await sql<{ at: Date }[]>`
     select least(clock_timestamp(), min(xact_start)) - make_interval(secs => ${MARGIN_SECONDS}) as at

@@ -1,0 +1,22 @@
+/** The columns of a webhook, named like its fields in snake case: a new field is an entry of the schema and a column. */
+import postgres from 'postgres';
+import { formFields, type WebhookInput, webhookFields } from '../../domain/webhook.ts';
+import type { Sql } from '../pool.ts';
+
+/** The table or alias that columns are qualified with, where they must be. */
+type Alias = 'w' | 'f' | 'x';
+
+const named = (fields: readonly string[], alias?: Alias) =>
+  fields.map((field) => `${alias === undefined ? '' : `${alias}.`}"${postgres.fromCamel(field)}"`).join(', ');
+
+/** What an e-shop writes of a webhook. */
+export const settingsColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(webhookFields, alias));
+
+/** What a receiver sees of it. */
+export const formColumns = (sql: Sql, alias?: Alias) => sql.unsafe(named(formFields, alias));
+
+/** A body as a row of `webhooks`, to select from; all other columns are null. */
+export const rowOf = (sql: Sql, input: WebhookInput) =>
+  sql`json_populate_record(null::webhooks, ${JSON.stringify(
+    Object.fromEntries(webhookFields.map((field) => [postgres.fromCamel(field), input[field]])),
+  )}::text::json)`;

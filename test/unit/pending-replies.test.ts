@@ -1,0 +1,109 @@
+/** The account of what a server still has to say, message by message and byte by byte. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createPendingReplies } from '../../src/db/pending-replies.ts';
+
+/** A message of the protocol. */
+function message(type: string, content = ''): Buffer {
+  const bytes = Buffer.from(content);
+  const header = Buffer.alloc(5);
+  header.write(type);
+  header.writeUInt32BE(bytes.length + 4, 1);
+  return Buffer.concat([header, bytes]);
+}
+
+/** The first message of a client has a length and no type. */
+const STARTUP = message('?', '\0\x03\0\0user\0waybill\0\0').subarray(1);
+const READY = message('Z', 'I');
+
+/** An account on which a session has been started. */
+function started() {
+  const pending = createPendingReplies();
+  pending.sent(STARTUP);
+  pending.received(Buffer.concat([message('R', '\0\0\0\0'), message('S', 'a\0b\0'), READY]));
+  return pending;
+}
+
+test('the start of a session is owed an answer until it is ready', () => {
+  const pending = createPendingReplies();
+  pending.sent(STARTUP);
+  pending.received(message('R', '\0\0\0\0'));
+  expect(pending.any).toBe(true);
+  pending.received(READY);
+  expect(pending.any).toBe(false);
+});
+
+test('a query is owed an answer until the last byte of it', () => {
+  const pending = started();
+  pending.sent(message('Q', 'select 1\0'));
+  expect(pending.any).toBe(true);
+  pending.received(
+    Buffer.concat([message('T', 'x'), message('D', 'Z'.repeat(40)), message('C', 'SELECT 1\0')]),
+  );
+  expect(pending.any).toBe(true);
+  pending.received(READY.subarray(0, 5));
+  expect(pending.any).toBe(true);
+  pending.received(READY.subarray(5));
+  expect(pending.any).toBe(false);
+});
+
+test('of several queries sent at once every one is owed an answer', () => {
+  const pending = started();
+  const query = Buffer.concat([message('B'), message('E'), message('S')]);
+  pending.sent(Buffer.concat([query, query, message('Q', 'select 1\0')]));
+
+  const states = [1, 2, 3].map(() => {
+    pending.received(Buffer.concat([message('2'), message('C'), READY]));
+    return pending.any;
+  });
+
+  expect(states).toEqual([true, true, false]);
+});
+
+test('a description that is flushed is owed an answer, in words or as an error', () => {
+  const pending = started();
+  pending.sent(Buffer.concat([message('P', 'select $1'), message('D', 'S'), message('H')]));
+  pending.received(message('1'));
+  expect(pending.any).toBe(true);
+  pending.received(Buffer.concat([message('t', '\0\0'), message('n')]));
+  expect(pending.any).toBe(false);
+
+  pending.sent(Buffer.concat([message('P', 'nonsense'), message('D', 'S'), message('H')]));
+  pending.received(message('E', 'SERROR\0'));
+  expect(pending.any).toBe(false);
+  pending.sent(message('S'));
+  expect(pending.any).toBe(true);
+  pending.received(READY);
+  expect(pending.any).toBe(false);
+});
+
+test('what a server says unasked changes nothing', () => {
+  const pending = started();
+  pending.received(
+    Buffer.concat([message('A', 'channel\0'), message('N', 'notice\0'), message('S', 'a\0b\0')]),
+  );
+  expect(pending.any).toBe(false);
+});
+
+test('the pieces in which it arrives do not matter', () => {
+  const stream = Buffer.concat([
+    message('T', 'columns'),
+    ...Array.from({ length: 5 }, (_, index) => message('D', 'Z'.repeat(index * 7))),
+    message('C', 'SELECT 5\0'),
+    READY,
+  ]);
+  fc.assert(
+    fc.property(fc.array(fc.nat(stream.length)), (cuts) => {
+      const pending = started();
+      pending.sent(message('Q', 'select 1\0'));
+      const at = [0, ...cuts.sort((a, b) => a - b), stream.length];
+      const pieces = at.slice(1).map((end, index) => stream.subarray(at[index], end));
+      for (const piece of pieces.slice(0, -1)) pending.received(piece);
+      pending.received((pieces.at(-1) ?? Buffer.alloc(0)).subarray(0, -1));
+      const before = pending.any;
+      pending.received(stream.subarray(-1));
+      // A cut behind the last byte has already said all there is.
+      return pending.any === false && (before || cuts.includes(stream.length));
+    }),
+  );
+});
