@@ -49,51 +49,23 @@ export const batchDefects: readonly Defect[] = [
     caughtBy: records('an execution that another one has followed records no failure'),
   },
   {
-    name: 'batch-hand-backs-late-behind-held',
-    file: 'src/db/outbox/handed-back.ts',
-    text: 'order by due > now(), turn, not active, due limit',
-    replacement: 'order by due > now(), turn, due limit',
-    noticed: 'In a rush a second attempt waits behind deliveries of webhooks that are switched off.',
-    caughtBy: [
-      {
-        file: 'test/db/fair-claims.test.ts',
-        tests: ['what batches handed back what is late does not wait behind what would only be held'],
-      },
-    ],
-  },
-  {
-    name: 'batch-hand-backs-without-turns',
-    file: 'src/db/outbox/handed-back.ts',
-    text: 'order by due > now(), turn, not active, due limit',
-    replacement: 'order by due limit',
-    noticed: "One e-shop's failures in a rush put off the deliveries of another.",
-    caughtBy: [
-      {
-        file: 'test/db/fair-claims.test.ts',
-        tests: [
-          'what batches handed back one e-shop does not wait behind the many of another, though these are due for longer',
-        ],
-      },
-    ],
-  },
-  {
     name: 'batch-hand-backs-without-pace',
-    file: 'src/relay/hand-back-pace.ts',
-    text: 'felt() || slow ?',
-    replacement: 'size < 0 ?',
+    file: 'src/relay/budget.ts',
+    text: 'perSecond = overloaded()',
+    replacement: 'perSecond = perSecond < 0',
     noticed:
       'After a rush the workflows of what failed in it start all at once, and fresh deliveries wait for them.',
     caughtBy: [
       {
-        file: 'test/unit/hand-back-pace.test.ts',
-        tests: ['half as many each time while others wait, and one at least'],
+        file: 'test/unit/scheduler.test.ts',
+        tests: ['the background budget while overloaded it keeps its least'],
       },
     ],
   },
   {
     name: 'batch-hands-nothing-back',
     file: ATTEMPTS,
-    text: `        \${batch === null ? sql\`\` : handingBack(sql, batch, sql\`f.outcome <> 'success'\`)}\n`,
+    text: `        \${batch === null ? sql\`\` : requeueing(sql, batch, sql\`f.outcome <> 'success'\`, sql\`f."nextAttemptAt"\`)}\n`,
     replacement: '',
     noticed: 'What fails in a rush is not attempted again.',
     caughtBy: records(
@@ -120,7 +92,7 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: 'batch-claimed-again-for-another',
-    file: 'src/db/outbox/claim-deliveries.ts',
+    file: 'src/db/outbox/claim.ts',
     text: `batch_id = coalesce(d.batch_id, \${batchId}::uuid)`,
     replacement: `batch_id = coalesce(\${batchId}::uuid, d.batch_id)`,
     noticed: 'After a relay died two batches make the same deliveries.',
@@ -154,7 +126,7 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: 'batch-started-before-is-not-checked',
-    file: 'src/relay/batches.ts',
+    file: 'src/relay/start.ts',
     text: 'if (!(await starter.startBatch(batchId, claimed, urgency))) await checkBatch(batchId);',
     replacement: 'await (checkBatch, starter.startBatch(batchId, claimed, urgency));',
     noticed: 'What a terminated batch had not begun waits until the reconciler finds it by itself.',

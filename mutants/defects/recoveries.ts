@@ -53,8 +53,8 @@ export const recoveryDefects: readonly Defect[] = [
   },
   {
     name: 'recovery-takes-the-turn-of-what-is-fresh',
-    file: 'src/relay/recoveries.ts',
-    text: '  if (!precedence.isOver()) return YIELD_MS;\n',
+    file: 'src/relay/deliveries.ts',
+    text: '    if (!ranks.mayClaim(rank)) return options.tickMs;\n',
     replacement: '',
     noticed: 'New events wait behind those of a recovery.',
     caughtBy: workflow('a relay hands over nothing that is recovered while something fresh waits'),

@@ -4,9 +4,7 @@ import type { Defect } from '../defect.ts';
 const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', tests }];
 const fanOut = (...tests: string[]) => [{ file: 'test/workflow/fan-out.test.ts', tests }];
 const neighbours = (...tests: string[]) => [{ file: 'test/workflow/neighbours.test.ts', tests }];
-const fewClaims = (...tests: string[]) => [{ file: 'test/db/few-claims.test.ts', tests }];
-const freshClaims = (...tests: string[]) => [{ file: 'test/db/fresh-claims.test.ts', tests }];
-const fairClaims = (...tests: string[]) => [{ file: 'test/db/fair-claims.test.ts', tests }];
+const claims = (...tests: string[]) => [{ file: 'test/db/claims.test.ts', tests }];
 
 export const relayDefects: readonly Defect[] = [
   {
@@ -20,8 +18,8 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-tells-only-the-first-page',
     file: 'src/relay/changes.ts',
-    text: '  if (last !== undefined && next.length === limit) {\n',
-    replacement: '  if (last !== undefined && next.length > limit) {\n',
+    text: '  if (next.length > page)',
+    replacement: '  if (next.length > page + 1)',
     noticed: 'After a long outage of a receiver only a few of its deliveries resume when it is activated.',
     caughtBy: relay('every open delivery of a webhook is told of a change, however many there are'),
   },
@@ -43,7 +41,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'relay-releases-nothing-after-a-failed-start',
-    file: 'src/relay/start-all.ts',
+    file: 'src/relay/start.ts',
     text: '  await releaseDeliveries(sql, left);\n',
     replacement: '',
     noticed: 'After a moment without Temporal up to a hundred deliveries are half a minute late.',
@@ -69,7 +67,7 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-of-deliveries-wait-for-each-other',
-    file: 'src/db/outbox/claim-deliveries.ts',
+    file: 'src/db/outbox/claim.ts',
     text: 'limit 1 for update skip locked)',
     replacement: 'limit 1 for update)',
     noticed: 'A second worker adds nothing: it waits for the first, and stands still with it.',
@@ -95,22 +93,11 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-by-age-alone',
-    file: 'src/db/outbox/claim-deliveries.ts',
+    file: 'src/db/outbox/claim.ts',
     text: 'row_number() over (order by turn, lot, id) as place',
     replacement: 'row_number() over (order by id) as place',
     noticed: 'One import of 1,500 lines makes another e-shop wait for minutes.',
-    caughtBy: fairClaims('turns an e-shop that has little waiting does not wait behind one that has much'),
-  },
-  {
-    name: 'no-places-for-who-sends-little',
-    file: 'src/db/outbox/claim-deliveries.ts',
-    text: 'greatest(r.size, least(r.for_first, (select count(*) from candidates where turn = 1)))',
-    replacement: 'r.size',
-    noticed:
-      'Before a rush is noticed, another e-shop waits until some of what was handed over is attempted.',
-    caughtBy: fairClaims(
-      'the bound on what is handed over keeps a few places for e-shops that have nothing in flight, and for none of them two',
-    ),
+    caughtBy: claims('turns an e-shop with little waiting does not wait behind one with much'),
   },
   {
     name: 'deletions-need-workflows',
@@ -146,75 +133,32 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'batches-wait-for-receivers-that-hang',
-    file: 'src/attempt/rooms.ts',
-    text: "paceOf(found, enteredAt) <= MOMENT_MS ? 'soon' : 'later';",
-    replacement: "paceOf(found, enteredAt) <= slots * MOMENT_MS ? 'soon' : 'later';",
+    file: 'src/concurrency/limits.ts',
+    text: 'usage.underWay < whole || ',
+    replacement: 'whole > 0 || ',
     noticed:
       'In a rush, batches are held open by a receiver that does not answer, and their deliveries with them.',
     caughtBy: [
       {
-        file: 'test/db/batch-attempts.test.ts',
-        tests: [
-          'made again what finds no place at its receiver goes back to the queue, and uses up no attempt',
-        ],
+        file: 'test/unit/limits.test.ts',
+        tests: ['who gets no permit is told to come again, later and later while nothing becomes free'],
       },
     ],
   },
   {
-    name: 'claims-forget-what-is-in-flight',
-    file: 'src/db/outbox/claim-deliveries.ts',
-    text: 'perTurn = 1 }',
-    replacement: 'perTurn = 1_000 }',
-    noticed: 'An e-shop whose receivers hang gets every second place all the same.',
-    caughtBy: fairClaims('turns what an e-shop has in flight counts as its turns'),
-  },
-  {
-    name: 'claims-bound-filled-by-held-deliveries',
-    file: 'src/db/outbox/claim-deliveries.ts',
-    text: '      where w.active and w.deleted_at is null),',
-    replacement: '      ),',
-    noticed: 'A webhook that is switched off stops the deliveries of everybody for a minute.',
-    caughtBy: fairClaims('the bound on what is handed over is not filled by deliveries that are held'),
-  },
-  {
-    name: 'imports-and-their-deliveries-at-once',
-    file: 'src/relay/batches.ts',
-    text: 'const { inFlight, gaveWay } = deps.imports.bounded(deps.batchLimits());',
-    replacement: 'const { inFlight, gaveWay } = { inFlight: deps.batchLimits(), gaveWay: false };',
-    noticed:
-      'On a small machine an import takes twice as long while what it fires is delivered, and others wait for both.',
-    caughtBy: freshClaims(
-      'once an e-shop that imports has had its share, batches are made of what others have',
-    ),
-  },
-  {
-    name: 'recoveries-before-what-gives-way-to-an-import',
-    file: 'src/relay/batches.ts',
-    text: 'const heldBack = kept && gaveWay;',
-    replacement: 'const heldBack = false;',
-    noticed:
-      'During an import, recoveries take the time that its deliveries leave to it, and go before them.',
-    caughtBy: freshClaims(
-      'once an e-shop that imports has had its share, batches are made of what others have',
-    ),
-  },
-  {
-    name: 'few-claimed-beyond-their-bounds',
-    file: 'src/db/outbox/claim-few.ts',
-    text: 'const most = Math.min(FEW, limit, handedOver, ...bounds);',
-    replacement: 'const most = Math.min(FEW, limit, handedOver);',
-    noticed: 'A receiver that hangs is sent eight more deliveries, and eight more after these.',
-    caughtBy: fewClaims(
-      'leaves to a claim by turns what the bounds of a webhook, a host or an e-shop may keep back',
-    ),
-  },
-  {
-    name: 'few-claimed-although-others-take-them',
-    file: 'src/db/outbox/claim-few.ts',
-    text: 'limit 1 for update skip locked)',
-    replacement: 'limit 1 for update)',
-    noticed: 'In a calm a second worker waits for the first, and stands still with it.',
-    caughtBy: fewClaims('passes over what another claim is taking'),
+    name: 'imports-are-fresh',
+    file: 'src/api/import/batches.ts',
+    text: 'much ? QUEUE.bulk : QUEUE.fresh',
+    replacement: 'much ? QUEUE.fresh : QUEUE.fresh',
+    noticed: 'In an import of 10,000 lines an order waits for its turn among them, and the import for all deliveries.',
+    caughtBy: [
+      {
+        file: 'test/api/import-batches.test.ts',
+        tests: [
+          'the deliveries of an import wait in a class of their own, those of a line now and then among the fresh ones',
+        ],
+      },
+    ],
   },
   {
     name: 'changes-do-not-join',
@@ -255,23 +199,6 @@ export const relayDefects: readonly Defect[] = [
     caughtBy: fanOut('a change that comes while a page is being told is told to that page as well'),
   },
   {
-    name: 'changes-wake-all-at-once',
-    file: 'src/relay/changes.ts',
-    text: '  const limit = change.wakes\n',
-    replacement: '  const limit = change.wakes && false\n',
-    noticed: 'A webhook that is activated with thousands of held deliveries floods its receiver.',
-    caughtBy: fanOut('an activation wakes a few deliveries, and more as those make their attempts'),
-  },
-  {
-    name: 'relay-one-loop-for-everything',
-    file: 'src/relay/relay.ts',
-    text: "    deliveries: loop('deliveries', dispatchFirst),\n    webhooks: loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),\n",
-    replacement:
-      "    deliveries: loop('deliveries', async () => { const [next] = await Promise.all([dispatchFirst(), dispatchChanges(deps, fanOutPace)]); return next; }),\n    webhooks: loop('changes of webhooks', async () => 'idle'),\n",
-    noticed: 'One webhook that is switched off stops all dispatching for as long as its deliveries are told.',
-    caughtBy: fanOut('deliveries are started while a change cannot be passed on'),
-  },
-  {
     name: 'notification-forgets-what-waits',
     file: 'src/db/outbox/notify.ts',
     text: '      for (const one of work) waiting.add(one);\n      if (timer !== undefined) return;\n',
@@ -283,18 +210,6 @@ export const relayDefects: readonly Defect[] = [
         tests: ['a notification names all that waits, each once; one without names may mean anything'],
       },
     ],
-  },
-  {
-    name: 'unattempted-hand-backs-are-never-late',
-    file: 'src/db/outbox/handed-back.ts',
-    text: 'select head.due from queues q\n',
-    replacement:
-      'select head.due from (select * from queues where exists (select from deliveries x where x.webhook_id = queues.webhook_id and x.attempts_made > 0)) q\n',
-    noticed:
-      'While a rush lasts, what a batch had not attempted when an operator ended it waits for a minute.',
-    caughtBy: fairClaims(
-      'what batches handed back what is late is counted, a first attempt as any other, but nothing that a workflow could not help either',
-    ),
   },
   {
     name: 'releases-of-others-put-off',
@@ -350,18 +265,10 @@ export const relayDefects: readonly Defect[] = [
     ],
   },
   {
-    name: 'relay-recoveries-wait-behind-a-trickle',
-    file: 'src/relay/batches.ts',
-    text: '  precedence.claimed(claim.more || heldBack);\n',
-    replacement: '  precedence.claimed(deliveries.length > 0);\n',
-    noticed: 'While a few fresh events per second come, a recovery delivers a hundred every 15 seconds.',
-    caughtBy: freshClaims('of a trickle a batch leaves nothing'),
-  },
-  {
-    name: 'rooms-an-eshop-takes-all-places',
-    file: 'src/attempt/rooms.ts',
-    text: 'Math.max(1, Math.floor((slots - underWay + own) / 2))',
-    replacement: 'Math.max(1, slots - underWay + own)',
+    name: 'limits-an-eshop-takes-all-places',
+    file: 'src/concurrency/turns.ts',
+    text: 'Math.floor(open * share)',
+    replacement: 'open',
     noticed: 'A hundred webhooks that never answer take every place of a worker.',
     caughtBy: neighbours(
       'receivers that never answer take half of all places, and every delivery of another e-shop is made',
@@ -380,10 +287,10 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-hands-over-without-a-bound',
     file: 'src/relay/deliveries.ts',
-    text: 'handedOver: bound,\n',
-    replacement: '',
+    text: 'options.window - load.waiting()',
+    replacement: 'options.window',
     noticed: 'In a rush some deliveries come minutes later than their neighbours.',
-    caughtBy: neighbours('no more is handed over than is attempted'),
+    caughtBy: neighbours('no more is started than begins'),
   },
   {
     name: 'relay-stops-with-calls-under-way',

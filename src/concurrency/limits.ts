@@ -44,7 +44,7 @@ export interface Limits {
   room(): ClaimRoom;
 }
 
-/** Until somebody without a permit asks again, in milliseconds. */
+/** Until somebody without a permit asks again, in milliseconds: less would be rounds in vain, more would forget a recovery. */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
 /** Webhooks and e-shops with nothing under way that are remembered; the others begin anew. */
@@ -100,21 +100,27 @@ export function createLimits(
     return usage;
   }
 
-  /** Until somebody who asks now should come again; null where it may wait here. */
-  function waitOf(webhook: Usage, host: string, at: number): number | null {
+  /** Until somebody who asks now should come again; null where it may begin or wait here. */
+  function waitOf(webhook: Usage, eshop: Usage, eshopLimit: number, host: string, at: number): number | null {
     if (webhook.closedUntil > at) return webhook.closedUntil - at;
+    if (!beginsSoon(eshop, eshopLimit, at)) return comeAgain(eshop, eshopLimit, at);
     // A webhook always gets its first attempt: another one on its host may hang.
     if (webhook.underWay === 0) return null;
-    const limit = Math.floor(webhook.limit);
     const full = (hosts.get(host) ?? 0) >= hostLimit;
-    const waitMs = (paceOf(webhook, at) * (webhook.queue.length + 1)) / limit;
-    if (!full && (webhook.underWay < limit || waitMs <= SHORTEST_WAIT_MS)) return null;
-    // One after the other, as fast as places become free; while none does, ever more seldom.
-    webhook.nextAt = Math.max(at, webhook.nextAt) + webhook.meanMs / limit;
-    return Math.min(
-      LONGEST_WAIT_MS,
-      Math.max(SHORTEST_WAIT_MS, webhook.nextAt - at, (at - webhook.endedAt) / 2),
-    );
+    if (!full && beginsSoon(webhook, webhook.limit, at)) return null;
+    return comeAgain(webhook, webhook.limit, at);
+  }
+
+  function beginsSoon(usage: Usage, limit: number, at: number): boolean {
+    const whole = Math.floor(limit);
+    const before = usage.waiting + usage.queue.length;
+    return usage.underWay < whole || (paceOf(usage, at) * (before + 1)) / whole <= claimAheadMs;
+  }
+
+  /** One after the other, as fast as places become free; while none does, ever more seldom. */
+  function comeAgain(usage: Usage, limit: number, at: number): number {
+    usage.nextAt = Math.max(at, usage.nextAt) + usage.meanMs / Math.floor(limit);
+    return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, usage.nextAt - at, (at - usage.endedAt) / 2));
   }
 
   /** Waits for a place of the webhook, then for the e-shop's turn. @returns false where `signal` aborts first */
@@ -173,6 +179,7 @@ export function createLimits(
         if (accepted === true) {
           webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
           webhook.nextAt = 0;
+          eshop.nextAt = 0;
         } else if (accepted === false && at - since >= hungMs) webhook.limit = Math.max(1, webhook.limit / 2);
         eshop.underWay -= 1;
         end(webhook);
@@ -206,10 +213,10 @@ export function createLimits(
   return {
     async acquire({ eshopId, webhookId, url }, signal) {
       const webhook = usageIn(webhooks, webhookId);
-      const host = hostOf(url);
-      const waitMs = waitOf(webhook, host, now());
-      if (waitMs !== null) return waitMs;
       const eshop = usageIn(eshops, eshopId);
+      const host = hostOf(url);
+      const waitMs = waitOf(webhook, eshop, turns.limitOf(eshopId), host, now());
+      if (waitMs !== null) return waitMs;
       const giveUp = new AbortController();
       const abort = () => giveUp.abort();
       const timer = setTimeout(abort, permitWaitMs);
@@ -219,7 +226,8 @@ export function createLimits(
       open += 1;
       try {
         if (await enter(webhook, eshopId, giveUp.signal)) return permitFor(webhook, eshopId, host);
-        return signal?.aborted === true ? undefined : SHORTEST_WAIT_MS;
+        if (signal?.aborted === true) return undefined;
+        return comeAgain(eshop, turns.limitOf(eshopId), now());
       } finally {
         open -= 1;
         eshop.waiting -= 1;

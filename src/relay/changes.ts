@@ -47,9 +47,11 @@ const WEBHOOKS = 5;
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   const { sql, budget, options } = deps;
+  const available = budget.available('changes');
+  if (available < 1) return options.backgroundMs;
   const claimed = await claimWebhookChanges(sql, WEBHOOKS);
   if (claimed.length === 0) return 'idle';
-  const page = Math.floor(budget.available('changes') / claimed.length);
+  const page = Math.max(1, Math.floor(available / claimed.length));
   const left = new Set(claimed.map(({ id }) => id));
   try {
     await whileLeased(

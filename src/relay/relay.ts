@@ -81,7 +81,7 @@ export function startRelay(relay: RelayOptions): Relay {
   const woken: Readonly<Record<RelayWork, Loop>> = {
     deliveries: ofClass('deliveries', deliveries),
     bulk: ofClass('deliveries of imports', imports),
-    recovered: ofClass('deliveries of recoveries', recovered),
+    recovered: ofClass('deliveries of recoveries', recovered, firstAttempts === 'each' ? 'each' : 'batch'),
     webhooks: loop('changes of webhooks', () => dispatchChanges(deps)),
     releases: loop('changes of releases', () => dispatchReleases(deps)),
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),

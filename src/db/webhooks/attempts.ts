@@ -227,7 +227,7 @@ export async function recordAttempts(
           when d.batch_id is distinct from ${batch?.id ?? null}::uuid or d.batch_id is null then d.dispatched_at end
         ${batch === null ? sql`` : requeueing(sql, batch, sql`f.outcome <> 'success'`, sql`f."nextAttemptAt"`)}
       from recorded f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
-      returning d.id, d.state, d.batch_id, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
+      returning d.id, d.state, d.batch_id, d.dispatched_at, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
     ${batch === null ? sql`` : countedIn(sql, batch)}
     ${inLedger(sql, records)}
     select id, state from changed`;

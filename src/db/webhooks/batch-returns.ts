@@ -46,7 +46,7 @@ export function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
   return sql`, counted as (
       update batches set
         delivered = delivered + (select count(*) from changed where state = 'delivered'),
-        handed_back = handed_back + (select count(*) from changed where state <> 'delivered' and batch_id is null)
+        handed_back = handed_back + (select count(*) from changed where state <> 'delivered' and batch_id is null and dispatched_at is null)
       where id = ${batch.id})`;
 }
 
@@ -85,7 +85,7 @@ function handedBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType
       update deliveries d set claimed_until = null, dispatched_at = null
         ${requeueing(sql, batch, sql`true`, sql`null::timestamptz`)}
       where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${condition}
-      returning d.id, d.state, d.batch_id)
+      returning d.id, d.state, d.batch_id, d.dispatched_at)
     ${countedIn(sql, batch)}`;
 }
 
