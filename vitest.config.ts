@@ -1,37 +1,53 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { PATIENCE_MS } from './test/support/until.ts';
 
-/** Their files share a process, and so what they import: loading it anew for each file takes as long as many of them run. */
-const SHARING = ['api', 'contract', 'db', 'delivery', 'mail', 'unit'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const tests = (names: string) => `test/${names}.test.ts`;
 
-const timeouts = {
-  testTimeout: 90_000,
-  hookTimeout: 120_000,
-  // What is polled comes at once, unless the machine is busy.
-  expect: { poll: { timeout: 60_000 } },
+/** `npm run test:system`: what starts programs, browsers or the tools of other languages. */
+const SYSTEM = [
+  tests('{documentation,faults}/**/*'),
+  tests('e2e/**/!(main-job)'),
+  tests('cli/{console,listen,loads,output,top,which-program}'),
+  tests('console/{journey,operator,screens,stored}'),
+  tests('contract/{generated-client,openapi-lint}'),
+  tests('db/lists-by-index'),
+  tests('receiver/{package,postgres-store,recipe-servers,recipes,shown}'),
+  tests('workflow/embedded-temporal'),
+];
+const UNIT = [tests('unit/**/*')];
+
+/** No test is to fail because its machine is busy: these end what hangs. */
+const patient = {
+  pool: 'forks' as const,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: PATIENCE_MS } },
 };
+/** Of tests on the servers that the set-up starts. */
+export const served = { ...patient, globalSetup: ['test/support/global-setup.ts'] };
+// Loading what the files import anew for each takes as long as many of them run.
+const sharing = { isolate: false };
 
 export default defineConfig({
   test: {
     pool: 'forks',
     // The tests wait more than they compute.
     maxWorkers: Math.max(5, Math.ceil(availableParallelism() / 2)),
-    globalSetup: ['test/support/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
+      { test: { name: 'unit', ...patient, ...sharing, include: UNIT } },
       {
         test: {
-          ...timeouts,
-          name: 'alone',
-          pool: 'forks',
-          include: ['test/**/*.test.ts'],
-          exclude: SHARING,
+          name: 'served',
+          ...served,
+          ...sharing,
+          include: [tests('**/*')],
+          exclude: [...UNIT, ...SYSTEM],
         },
       },
-      { test: { ...timeouts, name: 'sharing', pool: 'forks', isolate: false, include: SHARING } },
+      { test: { name: 'system', ...served, testTimeout: 900_000, include: SYSTEM } },
     ],
   },
 });

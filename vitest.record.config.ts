@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import base from './vitest.config.ts';
+import { served } from './vitest.config.ts';
 
 /** `npm run record-histories`: the scenarios are lived through again, one after the other. */
 export default defineConfig({
-  test: { ...base.test, include: ['test/replay/record.ts'], testTimeout: 120_000 },
+  test: { ...served, include: ['test/replay/record.ts'] },
 });

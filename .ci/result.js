@@ -1,12 +1,14 @@
 /**
- * What a run came to: every failure with its first lines, then `N passed, N failed`. The fuzz counts as one test, and so
- * does each round of faults. Ends with 1 if anything failed.
+ * The result of a run: every failure with its first lines, then `N passed, N failed`. The fuzz counts as one test, and so
+ * does each round of faults. Ends with 1 if anything failed. Its argument is the folder with what the steps left:
+ * `<suite>.json` and `<suite>.code` of each suite, `fuzz.code`, `faults.json`.
  */
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 
 const LINES = 12;
-const [report, code, fuzz, rounds] = process.argv.slice(2);
+const [folder] = process.argv.slice(2);
+const read = (name) => readFileSync(join(folder, name), 'utf8').trim();
 const failures = [];
 let passed = 0;
 
@@ -14,8 +16,9 @@ function fail(what, why = '') {
   failures.push([what, ...why.split('\n').slice(0, LINES)].join('\n    ').trimEnd());
 }
 
-function countTests() {
-  const { testResults } = JSON.parse(readFileSync(report, 'utf8'));
+function countTests(suite) {
+  const before = failures.length;
+  const { testResults } = JSON.parse(read(`${suite}.json`));
   for (const { name, status, message, assertionResults } of testResults) {
     const file = relative('', name);
     const failed = assertionResults.filter((test) => test.status === 'failed');
@@ -24,30 +27,37 @@ function countTests() {
     // A file that cannot be loaded has no tests to count, and a hook that fails belongs to none.
     if (status === 'failed' && failed.length === 0) fail(file, message);
   }
+  const code = read(`${suite}.code`);
   // An error outside the tests fails the run all the same.
-  if (code !== '0' && failures.length === 0) fail(`npm test ended with ${code}`);
+  if (code !== '0' && failures.length === before) fail(`npm run ${suite} ended with ${code}`);
 }
 
 function countRounds() {
-  for (const { round, verdict } of JSON.parse(readFileSync(rounds, 'utf8'))) {
+  for (const { round, verdict } of JSON.parse(read('faults.json'))) {
     const broken = verdict.violations.map(({ kind, text }) => `${kind}: ${text}`);
     if (broken.length === 0) passed += 1;
     else fail(`npm run faults: ${round.fault.group}: ${round.fault.name}`, broken.join('\n'));
   }
 }
 
+function countFuzz() {
+  const code = read('fuzz.code');
+  if (code === '0') passed += 1;
+  else fail(`npm run fuzz ended with ${code}`);
+}
+
 for (const [step, count] of [
-  ['npm test', countTests],
-  ['npm run faults', countRounds],
+  ['test', () => countTests('test')],
+  ['test:system', () => countTests('test:system')],
+  ['faults', countRounds],
+  ['fuzz', countFuzz],
 ]) {
   try {
     count();
   } catch (error) {
-    fail(`${step} left no result: ${error.message}`);
+    fail(`npm run ${step} left no result: ${error.message}`);
   }
 }
-if (fuzz === '0') passed += 1;
-else fail(`npm run fuzz ended with ${fuzz}`);
 
 if (failures.length > 0) console.log(`\n== failed\n${failures.join('\n')}\n`);
 console.log(`${passed} passed, ${failures.length} failed`);

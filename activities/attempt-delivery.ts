@@ -3,6 +3,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory, type ApplicationFailureOptions } from '@temporalio/common';
 import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';
 import { unplannedWait } from '../src/attempt/decisions.ts';
+import { InternalFailure } from '../src/attempt/internal-failure.ts';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
 import type {
   AttemptFailure,
@@ -10,7 +11,6 @@ import type {
   AttemptPutOff,
   AttemptVerdict,
 } from '../src/attempt/outcome.ts';
-import { OwnFault } from '../src/attempt/own-fault.ts';
 import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
 import { ownWorkflowId } from './own-workflow.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
@@ -22,7 +22,7 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
 }
 
 /**
- * The one last attempt after a lost window is retried until no failure of ours interrupts it. Nobody is waiting for it
+ * The one last attempt after a lost window is retried until no internal failure interrupts it. Nobody is waiting for it
  * in the meantime, so an alarm is raised every so many tries: about every seven minutes.
  */
 const ALARM_EVERY = 100;
@@ -95,12 +95,13 @@ function expected(
 }
 
 /**
- * A failure of ours ends the activity; the workflow decides what comes next. So whatever the engine runs early was
+ * An internal failure ends the activity; the workflow decides what comes next. So whatever the engine runs early was
  * ordered by an operator, and its count never runs ahead of ours. The one last attempt after a lost window has no
  * policy to return to, and is retried by the engine.
  */
 function ourOutage(error: unknown, { lastChance }: AttemptInput): ApplicationFailure {
-  const what = error instanceof OwnFault ? error.message : 'Interrupted by a failure of Waybill itself';
+  const what =
+    error instanceof InternalFailure ? error.message : 'Interrupted by a failure of Waybill itself';
   const failure = ApplicationFailure.create({
     message: `${what}: this attempt does not count.`,
     type: failureTypes.ourOutage,

@@ -5,10 +5,10 @@ import type { Pool } from '../src/db/pool.ts';
 import { askForRecovery, type RecoveryAnswer } from '../src/db/recoveries/ask.ts';
 import { eshopOfWebhook } from '../src/db/webhooks/all-webhooks.ts';
 import { switchWebhook } from '../src/db/webhooks/switch.ts';
-import { findTriedWebhook } from '../src/db/webhooks/tried.ts';
+import { findWebhookWithSecrets } from '../src/db/webhooks/with-secrets.ts';
 import { recoverable } from '../src/domain/recovery.ts';
 import { LONGEST_NAME, LONGEST_REASON, SOMEBODY } from '../src/domain/steering.ts';
-import type { Trial, TrialResult } from '../src/domain/trial.ts';
+import type { SendTest, TestDeliveryResult } from '../src/domain/test-delivery.ts';
 import { counted } from '../src/domain/words.ts';
 import type { WebhookOrderActivities, WebhookOrderAnswer } from '../workflows/webhook-order-types.ts';
 
@@ -16,7 +16,7 @@ import type { WebhookOrderActivities, WebhookOrderAnswer } from '../workflows/we
 export interface WebhookOrdersDeps {
   readonly sql: Pool;
   readonly log: Logger;
-  readonly trial: Trial;
+  readonly sendTest: SendTest;
 }
 
 const time = v.pipe(
@@ -65,7 +65,7 @@ const refused = (sentence: string): WebhookOrderAnswer => ({ accepted: false, se
 const noSuchWebhook = (id: number) => refused(`There is no webhook ${id}, or it is deleted.`);
 
 /** Makes them. */
-export function createWebhookOrders({ sql, log, trial }: WebhookOrdersDeps): WebhookOrderActivities {
+export function createWebhookOrders({ sql, log, sendTest }: WebhookOrdersDeps): WebhookOrderActivities {
   /** Checks what was typed, carries it out, and notes who asked for what. */
   async function carryOut<S extends typeof orderSchema | typeof recoverSchema>(
     what: string,
@@ -102,9 +102,9 @@ export function createWebhookOrders({ sql, log, trial }: WebhookOrdersDeps): Web
     testWebhook: (typed) =>
       carryOut('tests', TAKES, orderSchema, typed, async ({ webhookId }) => {
         const eshopId = await eshopOfWebhook(sql, webhookId);
-        const webhook = eshopId === null ? null : await findTriedWebhook(sql, eshopId, webhookId);
+        const webhook = eshopId === null ? null : await findWebhookWithSecrets(sql, eshopId, webhookId);
         if (webhook === null) return noSuchWebhook(webhookId);
-        const sentence = `Webhook ${webhookId}: ${outcomeOf(await trial(webhook))}`;
+        const sentence = `Webhook ${webhookId}: ${outcomeOf(await sendTest(webhook))}`;
         return { accepted: true, sentence, webhookId };
       }),
 
@@ -119,7 +119,7 @@ export function createWebhookOrders({ sql, log, trial }: WebhookOrdersDeps): Web
 }
 
 /** Of the request and the response, only the status: histories hold identifiers only. */
-function outcomeOf({ outcome, response, durationMs, error }: TrialResult): string {
+function outcomeOf({ outcome, response, durationMs, error }: TestDeliveryResult): string {
   if (outcome === 'success')
     return `the receiver accepted the test (HTTP ${response?.status}, ${durationMs} ms).`;
   if (outcome === 'inconclusive') return `the test says nothing about the receiver: ${error}. Try again.`;

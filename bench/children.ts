@@ -73,6 +73,6 @@ export async function endChild(child: ChildProcess, ask: () => void): Promise<vo
 }
 
 /** Whether a process has ended. */
-export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }

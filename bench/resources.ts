@@ -1,13 +1,8 @@
 /** What a process holds, from `/proc` (Linux only). */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** The resident set of a process, in MiB. */
 export function residentMiB(pid: number): number {
   const found = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   return Number(found?.[1] ?? Number.NaN) / 1024;
-}
-
-/** How many file descriptors a process has open: files, sockets, timers. */
-export function openFiles(pid: number): number {
-  return readdirSync(`/proc/${pid}/fd`).length;
 }

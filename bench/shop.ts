@@ -53,7 +53,6 @@ export interface Shop {
   createWebhook(webhookType: string, url: string): Promise<number>;
   deactivateWebhook(id: number): Promise<void>;
   deleteWebhook(id: number): Promise<void>;
-  listWebhooks(): Promise<void>;
   /** Recovers what failed since then. @returns its id, and how much there is */
   recover(webhookId: number, since: Date): Promise<{ readonly recoveryId: string; readonly count: number }>;
   readRecovery(webhookId: number, recoveryId: string): Promise<ShownRecovery>;
@@ -132,9 +131,6 @@ export async function openShop(apiUrl: string, credentials: Credentials): Promis
     async deleteWebhook(id) {
       await ask('DELETE', `/webhooks/${id}`, shop);
     },
-    async listWebhooks() {
-      await ask('GET', '/webhooks', shop);
-    },
     async recover(webhookId, since) {
       const body = { since: since.toISOString() };
       return v.parse(begunSchema, await ask('POST', `/webhooks/${webhookId}/recover`, shop, body)).data;
@@ -171,7 +167,7 @@ function* movements(lines: number, more: () => boolean): Generator<string> {
 }
 
 /** An order of ordinary size: an address, and a line for each of the products. */
-export function benchOrder(eshopOrderId: string, skus: readonly string[]) {
+function benchOrder(eshopOrderId: string, skus: readonly string[]) {
   const line = { quantity: 2, unitPrice: '249.90', vatRate: '12' };
   return {
     eshopOrderId,

@@ -20,8 +20,6 @@ export interface Sizes {
   readonly troublePreOrders: number;
   /** Lines of an import with one webhook. */
   readonly importLines: number;
-  /** Orders that are created one by one with so many webhooks. */
-  readonly apiOrders: number;
   /** Deliveries stored, besides none. */
   readonly stored: readonly number[];
   /** Deliveries of a drain among those stored. */
@@ -44,7 +42,6 @@ const full: Sizes = {
   troubleWebhooks: 100,
   troublePreOrders: 500,
   importLines: 100_000,
-  apiOrders: 1_000,
   stored: [1_000_000, 5_000_000],
   backlogGrown: 20_000,
   recovered: 20_000,
@@ -63,7 +60,6 @@ const quick: Sizes = {
   troubleWebhooks: 10,
   troublePreOrders: 10,
   importLines: 200,
-  apiOrders: 30,
   stored: [2_000, 10_000],
   backlogGrown: 200,
   recovered: 200,
@@ -90,7 +86,6 @@ export function sizesOf(how: { readonly quick: boolean; readonly scale: number }
     troubleWebhooks: scaled('troubleWebhooks'),
     troublePreOrders: scaled('troublePreOrders'),
     importLines: scaled('importLines'),
-    apiOrders: scaled('apiOrders'),
     stored: full.stored.map((count) => Math.round(count * how.scale)),
     backlogGrown: scaled('backlogGrown'),
     recovered: scaled('recovered'),

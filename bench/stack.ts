@@ -238,7 +238,7 @@ async function startEmbedded(
 }
 
 /** The embedded server as `npm start` runs it; it only notes the time of every commit besides. */
-export async function startDatabase(directory: string) {
+async function startDatabase(directory: string) {
   const dataDir = await openDataDir(directory);
   const first = await startPostgres(dataDir, () => {});
   const sql = createPool(first.url, 1);

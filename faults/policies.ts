@@ -26,7 +26,7 @@ export const policies = {
   few: { initialIntervalMs: 200, coefficient: 1.5, maxRetries: 3, windowMs: 40_000 },
   /** One long wait, in which an operator orders something. */
   patient: { initialIntervalMs: 25_000, coefficient: 1, maxRetries: 1, windowMs: 120_000 },
-  /** A window that ends before an outage of ours does. */
+  /** A window that ends before an outage does. */
   short: { initialIntervalMs: 3_000, coefficient: 1, maxRetries: 1, windowMs: 4_000 },
 } as const satisfies Record<string, Omit<RetryPolicy, 'attemptTimeoutMs'>>;
 

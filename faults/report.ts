@@ -5,7 +5,7 @@ import { replayCommand } from './plan.ts';
 import type { Played } from './round.ts';
 
 const HEAD = [
-  'fault',
+  'faults',
   'rounds',
   'accepted',
   'in batches',
@@ -22,9 +22,14 @@ export function isClean(played: readonly Played[]): boolean {
   return played.every(({ verdict }) => verdict.violations.length === 0);
 }
 
-/** A Markdown table, one line per fault, and the sum; `latest` in milliseconds beyond the plan, our outage included. */
-export function resultTable(played: readonly Played[]): string {
-  const nameOf = ({ round: { fault } }: Played) => `${fault.group}: ${fault.name}`;
+const groupOf = ({ round: { fault } }: Played) => fault.group;
+const faultOf = ({ round: { fault } }: Played) => `${fault.group}: ${fault.name}`;
+
+/**
+ * A Markdown table, one line per fault unless `nameOf` groups them otherwise, and the sum; `latest` in milliseconds
+ * beyond the plan, outages included.
+ */
+export function resultTable(played: readonly Played[], nameOf: (round: Played) => string = faultOf): string {
   const names = [...new Set(played.map(nameOf))].sort((a, b) => a.localeCompare(b));
   const rows = names.map((name) =>
     row(
@@ -53,10 +58,10 @@ function row(name: string, rounds: readonly Played[]): string[] {
   ];
 }
 
-/** Puts the table into a document, between its two marks. */
+/** Puts the table, one line per group of faults, into a document between its two marks. */
 export async function writeTable(file: string, seed: string, played: readonly Played[]): Promise<void> {
   const text = await readFile(file, 'utf8');
-  const result = `<!-- table -->\nSeed \`${seed}\`, ${played.length} rounds:\n\n${resultTable(played)}\n<!-- /table -->`;
+  const result = `<!-- table -->\nSeed \`${seed}\`, ${played.length} rounds:\n\n${resultTable(played, groupOf)}\n<!-- /table -->`;
   await writeFile(
     file,
     text.replace(/<!-- table -->[\s\S]*<!-- \/table -->/, () => result),

@@ -26,7 +26,7 @@ import { createLog } from './log/log.ts';
 import { createMailer } from './mail/mailer.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { makeAhead } from './retention/retain.ts';
-import { createSteer } from './temporal/steer.ts';
+import { createActionRequester } from './temporal/action-requester.ts';
 import { temporalTarget } from './temporal/target.ts';
 import { createUiLinks } from './temporal/ui-links.ts';
 import { startTraces, tracesAreOn } from './traces/start-traces.ts';
@@ -125,13 +125,26 @@ async function main(): Promise<void> {
   if (settings.ROLE !== 'worker') {
     const { databaseUrl } = embedded;
     const address = embedded.temporalAddress;
-    const steering = address === '' ? null : createSteer(config, sql, address);
-    await shutdown.add(async () => steering?.close());
-    const steer = steering?.steer ?? null;
+    const requester = address === '' ? null : createActionRequester(config, sql, address);
+    await shutdown.add(async () => requester?.close());
+    const requestAction = requester?.requestAction ?? null;
     const uiUrl = settings.TEMPORAL_UI_URL ?? embedded.temporalUiUrl;
     const temporal = uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql);
     apiUrl = await startApi(
-      { config, databaseUrl, sql, keys, own, sender, temporalState, metrics, traces, steer, temporal, log },
+      {
+        config,
+        databaseUrl,
+        sql,
+        keys,
+        own,
+        sender,
+        temporalState,
+        metrics,
+        traces,
+        requestAction,
+        temporal,
+        log,
+      },
       shutdown,
     );
   }

@@ -1,5 +1,4 @@
 /** The sections of the bench, in the order of the table. */
-import { api } from './api.ts';
 import { before } from './before.ts';
 import { calm } from './calm.ts';
 import { growth } from './growth.ts';
@@ -10,15 +9,12 @@ import { receivers } from './receivers.ts';
 import { recovery } from './recovery.ts';
 import { rush } from './rush.ts';
 import type { Section } from './section.ts';
-import { workers } from './workers.ts';
 
 export const sections: readonly Section[] = [
   before,
   calm,
   rush,
   receivers,
-  workers,
-  api,
   importing,
   neighbours,
   recovery,

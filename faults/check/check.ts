@@ -1,6 +1,6 @@
 /**
  * The checker: compares what was seen with what was promised. "Answered 200" means delivered, or its failure recorded
- * and mailed; 21 attempts, each after its wait; an outage of ours is never the receiver's failure.
+ * and mailed; 21 attempts, each after its wait; an outage is never the receiver's failure.
  */
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Evidence } from '../evidence.ts';

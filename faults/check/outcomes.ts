@@ -58,7 +58,7 @@ function expectedOutcomes(ledger: Ledger, receiver: Receiver, { id }: DeliveryRo
   return ledger.exceptions.get(id) ?? ledger.webhookExceptions.get(receiver.webhookId) ?? [receiver.outcome];
 }
 
-/** Whether an outage of ours, and the grace after it, lasted until the window of a delivery was over. */
+/** Whether an outage, and the grace after it, lasted until the window of a delivery was over. */
 function windowTakenAway(
   { windowMs }: RetryPolicy,
   { outages, graceMs }: Ledger,

@@ -17,7 +17,7 @@ import { killing } from './kill.ts';
 const TYPE = 'UPDATE_PRODUCT';
 const LOST = 150;
 const MINUTE_MS = 60_000;
-/** From the last delivery to the recovery's next look, in milliseconds: it looks ever more seldom, and may have to be mended. */
+/** From the last delivery to the recovery's next look, in milliseconds: it looks ever more seldom, and may have to be repaired. */
 const COMPLETED_MS = 150_000;
 
 const script: Script = { type: TYPE, outcome: 'delivered', delayMs: 100, status: () => 200 };

@@ -48,7 +48,7 @@ const away: Fault = {
     const failing = receivers.all.filter(({ outcome }) => outcome === 'failed');
     await until('a first attempt', async () => failing.every(({ arrivals }) => arrivals[0]?.status));
     await stack.temporal.stop();
-    // Its window was lost by an outage of ours: one last attempt, and the webhook stays.
+    // Its window was lost by an outage: one last attempt, and the webhook stays.
     for (const { webhookId } of failing) ledger.webhookExceptions.set(webhookId, ['expired']);
   },
   heal: ({ stack }) => stack.temporal.start(),

@@ -2,12 +2,8 @@
 import type { Defect } from '../defect.ts';
 
 const records = (...tests: string[]) => [{ file: 'test/db/batch-records.test.ts', tests }];
-const batch = (...tests: string[]) => [{ file: 'test/workflow/batch.test.ts', tests }];
-const killed = (...tests: string[]) => [{ file: 'test/faults/batch-killed.test.ts', tests }];
 const ATTEMPTS = 'src/db/webhooks/attempts.ts';
 const RETURNS = 'src/db/webhooks/batch-returns.ts';
-const ENDED_BY_AN_OPERATOR =
-  'a batch whose workflow was terminated: each that had not begun is handed back, the requests under way count, and the batch does not begin again';
 
 export const batchDefects: readonly Defect[] = [
   {
@@ -49,20 +45,6 @@ export const batchDefects: readonly Defect[] = [
     caughtBy: records('an execution that another one has followed records no failure'),
   },
   {
-    name: 'batch-hand-backs-without-pace',
-    file: 'src/relay/budget.ts',
-    text: 'perSecond = overloaded()',
-    replacement: 'perSecond = perSecond < 0',
-    noticed:
-      'After a rush the workflows of what failed in it start all at once, and fresh deliveries wait for them.',
-    caughtBy: [
-      {
-        file: 'test/unit/scheduler.test.ts',
-        tests: ['the background budget while overloaded it keeps its least'],
-      },
-    ],
-  },
-  {
     name: 'batch-hands-nothing-back',
     file: ATTEMPTS,
     text: `        \${batch === null ? sql\`\` : requeueing(sql, batch, sql\`f.outcome <> 'success'\`, sql\`f."nextAttemptAt"\`)}\n`,
@@ -83,63 +65,11 @@ export const batchDefects: readonly Defect[] = [
     ),
   },
   {
-    name: 'batch-dispatches-nothing',
-    file: ATTEMPTS,
-    text: '      dispatched_at = coalesce(d.dispatched_at, begun.started_at), claimed_until = null\n',
-    replacement: '      claimed_until = null\n',
-    noticed: 'What is under way is claimed again, and asked for again, until it has its result.',
-    caughtBy: records('a batch begins an attempt of what it holds, which is dispatched with it'),
-  },
-  {
     name: 'batch-claimed-again-for-another',
     file: 'src/db/outbox/claim.ts',
     text: `batch_id = coalesce(d.batch_id, \${batchId}::uuid)`,
     replacement: `batch_id = coalesce(\${batchId}::uuid, d.batch_id)`,
     noticed: 'After a relay died two batches make the same deliveries.',
     caughtBy: records('a claim of what was claimed for a batch leaves it in that batch'),
-  },
-  {
-    name: 'batch-claim-not-renewed',
-    file: 'src/db/webhooks/batches.ts',
-    text: `where batch_id = \${id} and state in ('pending', 'retrying') and dispatched_at is null\n`,
-    replacement: `where batch_id = \${id} and state = 'delivered'\n`,
-    noticed: 'In a rush at slow receivers the relay is busy with what batches hold already.',
-    caughtBy: records(
-      'what a batch holds stays claimed while one execution may begin it, and no longer once another may',
-    ),
-  },
-  {
-    name: 'batch-without-heartbeats',
-    file: 'activities/batch-steps.ts',
-    text: 'await withHeartbeat(context, () => makeBatch(deps, order, { stop, abort: abort.signal }))',
-    replacement: 'await (withHeartbeat, makeBatch(deps, order, { stop, abort: abort.signal }))',
-    noticed: 'Receivers that take longer than a few seconds get everything twice in a rush.',
-    caughtBy: batch('a receiver that takes longer than a heartbeat is asked once'),
-  },
-  {
-    name: 'batch-begins-again-after-its-termination',
-    file: 'src/temporal/start-batch.ts',
-    text: 'start(batchId, deliveries, WorkflowIdReusePolicy.REJECT_DUPLICATE, urgency)',
-    replacement: 'start(batchId, deliveries, WorkflowIdReusePolicy.ALLOW_DUPLICATE, urgency)',
-    noticed: 'A batch that an operator terminated begins again within seconds.',
-    caughtBy: batch(ENDED_BY_AN_OPERATOR),
-  },
-  {
-    name: 'batch-started-before-is-not-checked',
-    file: 'src/relay/start.ts',
-    text: 'if (!(await starter.startBatch(batchId, claimed, urgency))) await checkBatch(batchId);',
-    replacement: 'await (checkBatch, starter.startBatch(batchId, claimed, urgency));',
-    noticed: 'What a terminated batch had not begun waits until the reconciler finds it by itself.',
-    caughtBy: batch(ENDED_BY_AN_OPERATOR),
-  },
-  {
-    name: 'batch-canceled-before-its-worker-dies',
-    file: 'workflows/deliver-batch.ts',
-    text: '    if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;\n',
-    replacement: '    if (!isCancellation(error)) throw error;\n',
-    noticed: 'A batch that was canceled begins again when its worker dies meanwhile.',
-    caughtBy: killed(
-      'canceled by an operator before its worker dies: each delivery continues in its own workflow, and the batch does not begin again',
-    ),
   },
 ];

@@ -1,111 +1,165 @@
-/** A delivery's way through outages of ours. */
+/** What is sent, how often, with which secrets, and for how long it is kept. */
 import type { Defect } from '../defect.ts';
-
-const RECORDING = 'src/attempt/finish-attempts.ts';
-const interrupted = (...tests: string[]) => [{ file: 'test/workflow/interrupted.test.ts', tests }];
-const ALARMED = [
-  {
-    file: 'test/workflow/outage.test.ts',
-    tests: ['that last attempt failing ends the delivery as expired and leaves the webhook active'],
-  },
-];
-const NOT_ALARMED = [
-  {
-    file: 'test/workflow/window.test.ts',
-    tests: [
-      'its webhook inactive until the window ends, told of it: expired, and the webhook is not blamed',
-      'its webhook inactive until the window ends, not told of it: expired, and the webhook is not blamed',
-    ],
-  },
-];
 
 export const deliveryDefects: readonly Defect[] = [
   {
-    name: 'attempt-without-heartbeat',
-    file: 'activities/with-heartbeat.ts',
-    text: 'setInterval(() => context.heartbeat(), HEARTBEAT_INTERVAL_MS)',
-    replacement: 'setInterval(() => {}, HEARTBEAT_INTERVAL_MS)',
-    noticed: 'A receiver that takes its time to answer gets the delivery twice.',
-    caughtBy: interrupted(
-      'an answer that takes longer than a worker may be silent is waited for, and counts',
-    ),
-  },
-  {
-    name: 'attempt-result-not-recorded-again',
-    file: RECORDING,
-    text: '  for (const wait of RECORD_RETRY_WAITS_MS) {',
-    replacement: '  for (const wait of RECORD_RETRY_WAITS_MS.slice(99)) {',
-    noticed: 'The database away for a second: deliveries that were accepted are sent once more.',
-    caughtBy: interrupted(
-      'the database away when the answer comes: it is recorded as soon as it is back, and nothing is sent twice',
-    ),
-  },
-  {
-    name: 'attempt-too-early-after-an-interruption',
-    file: 'workflows/next-step.ts',
-    text: 'if (nextAttemptAt !== null && now < nextAttemptAt)',
-    replacement: 'if (nextAttemptAt !== null && now < 0)',
-    noticed: 'The Retry-After of a receiver under load is forgotten when a worker dies.',
-    caughtBy: interrupted(
-      'Temporal unreachable when a 503 asks for patience: its Retry-After is kept, whatever the engine was told',
-    ),
-  },
-  {
-    name: 'attempt-of-an-inactive-webhook-ends-its-activity',
-    file: 'activities/attempt-delivery.ts',
-    text: "if (outcome.kind === 'putOff') throw putOff(outcome);",
-    replacement: "if (outcome.kind === 'putOff') return { kind: 'notAttempted', reason: outcome.reason };",
-    noticed:
-      'A webhook with thousands of open deliveries is switched off, and other e-shops feel it for minutes.',
+    name: 'rotation-old-secret-signs-for-ever',
+    file: 'src/attempt/prepare.ts',
+    text: ' && previousSecretUntil > now) {',
+    replacement: ') {',
+    noticed: 'A leaked secret that was replaced still verifies.',
     caughtBy: [
       {
-        file: 'test/workflow/webhook-changed.test.ts',
+        file: 'test/workflow/rotation.test.ts',
         tests: [
-          'not told that its webhook is inactive: the next attempt finds out, and waits itself until it is active',
+          'for 24 hours the old secret signs beside the new one, the newest first; then it signs no more',
         ],
       },
     ],
   },
   {
-    name: 'history-grows-without-end',
-    file: 'workflows/deliver-event.ts',
-    text: 'situation.open && workflowInfo().continueAsNewSuggested',
-    replacement: 'false && workflowInfo().continueAsNewSuggested',
-    noticed: 'A webhook switched on and off for days: Temporal ends its deliveries, and no mail is sent.',
+    name: 'exempt-range-lets-every-address-of-a-name-through',
+    file: 'src/delivery/connector.ts',
+    text: '.filter(({ address }) => guard.refusal(address, port) === null)',
+    replacement: '.filter(({ address }) => address !== "")',
+    noticed: 'A name with one exempt address opens connections to its private ones.',
     caughtBy: [
       {
-        file: 'test/workflow/fresh-history.test.ts',
-        tests: ['a delivery goes on in a fresh history, with its count and its wait'],
+        file: 'test/delivery/connections.test.ts',
+        tests: ['private destinations an exempt range lets a name through to its exempt addresses alone'],
       },
     ],
   },
   {
-    name: 'alarm-of-a-lost-window-missing',
-    file: 'workflows/next-step.ts',
-    text: "{ step: 'expire', alarm: situation.operatorHeld !== true }",
-    replacement: "{ step: 'expire', alarm: false }",
-    noticed: 'Deliveries are lost to an outage and nobody is told.',
-    caughtBy: ALARMED,
-  },
-  {
-    name: 'alarm-of-a-lost-window-inverted',
-    file: 'activities/delivery-steps.ts',
-    text: 'if (alarm && closed !== null) {',
-    replacement: 'if (!alarm && closed !== null) {',
-    noticed:
-      'The operator is alerted for every webhook that its e-shop left inactive, and never for an outage.',
-    caughtBy: [...ALARMED, ...NOT_ALARMED],
-  },
-  {
-    name: 'mail-of-a-short-window-missing',
-    file: 'activities/mail-once.ts',
-    text: 'mailer.send(owed.mail, signal)',
-    replacement: 'Promise.resolve(signal)',
-    noticed: 'A webhook is deactivated and its e-shop never hears of it.',
+    name: 'attempt-result-not-recorded-again',
+    file: 'src/attempt/finish-attempts.ts',
+    text: '  for (const wait of RECORD_RETRY_WAITS_MS) {',
+    replacement: '  for (const wait of RECORD_RETRY_WAITS_MS.slice(99)) {',
+    noticed: 'The database away for a second: deliveries that were accepted are sent once more.',
     caughtBy: [
       {
-        file: 'test/workflow/window.test.ts',
-        tests: ['a wait that would not fit the window spends the retries: failed, deactivated and mailed'],
+        file: 'test/workflow/interrupted.test.ts',
+        tests: [
+          'the database away when the answer comes: it is recorded as soon as it is back, and nothing is sent twice',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'cursor-waits-for-nobody',
+    file: 'src/db/low-water-mark.ts',
+    text: 'least(clock_timestamp(), min(xact_start))',
+    replacement: 'coalesce(clock_timestamp(), min(xact_start))',
+    noticed: 'A receiver that reconciles never learns of a delivery that took long to be written.',
+    caughtBy: [
+      {
+        file: 'test/api/all-deliveries.test.ts',
+        tests: [
+          'from a cursor on what is committed later than what is younger, in a transaction of ours, is not missed',
+          'from a cursor on what is committed later than what is younger, by an operator, is not missed',
+          'from a cursor on what is committed later than what is younger, in a transaction that has only read so far, is not missed',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'operator-order-done-twice',
+    file: 'src/db/webhooks/operator-actions.ts',
+    text: 'before.find(({ id }) => id === asked.id)',
+    replacement: 'before.find(() => false)',
+    noticed: 'A workflow that is reset makes the attempt once more that an operator had ordered before.',
+    caughtBy: [
+      {
+        file: 'test/db/delivery-records.test.ts',
+        tests: [
+          'what an operator asks is done once, also when its step is repeated, and the latest fifty are kept',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'operator-hold-slips',
+    file: 'src/db/webhooks/attempts.ts',
+    text: "('pending', 'retrying') and d.operator_stop is null and ",
+    replacement: "('pending', 'retrying') and ",
+    noticed: 'A request leaves after an operator was told that none does.',
+    caughtBy: [
+      {
+        file: 'test/db/delivery-records.test.ts',
+        tests: ['no attempt begins of a delivery that an operator has stopped since it was read'],
+      },
+    ],
+  },
+  {
+    name: 'retention-drops-what-is-open',
+    file: 'src/db/retention/partitions.ts',
+    text: "o.state in ('pending', 'retrying')",
+    replacement: "o.state = 'pending'",
+    noticed: 'Deliveries under retry are gone with their week.',
+    caughtBy: [
+      {
+        file: 'test/db/retention.test.ts',
+        tests: [
+          'kept an open delivery keeps its partitions; what is finished beside it goes, and when it ends the rest',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'retention-drops-what-came-meanwhile',
+    file: 'src/db/retention/partitions.ts',
+    text: "if ((await countNeeded(tx, partition)) > 0) return 'needed';",
+    replacement: '',
+    noticed: 'A delivery that is written as its week is dropped is gone.',
+    caughtBy: [
+      {
+        file: 'test/db/retention.test.ts',
+        tests: [
+          'beside traffic a delivery that is being written as its week is dropped is not lost, and nobody waits for the drop',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'redeliveries-at-the-same-moment',
+    file: 'src/db/outbox/redeliver.ts',
+    text: ' for no key update of e`',
+    replacement: '`',
+    noticed: 'Of requests for a redelivery that arrive at the same moment, several create one each.',
+    caughtBy: [
+      {
+        file: 'test/api/delivery-operations.test.ts',
+        tests: ['a redelivery asked for ten times at once is created once'],
+      },
+    ],
+  },
+  {
+    name: 'secrets-of-a-url-in-a-span',
+    file: 'src/delivery/traced-sender.ts',
+    text: `'url.full': \`\${origin}/REDACTED\`,`,
+    replacement: "'url.full': url,",
+    noticed: 'Whoever reads traces knows what an e-shop hides in the path or query of a webhook.',
+    caughtBy: [
+      {
+        file: 'test/e2e/traces.test.ts',
+        tests: [
+          'a client’s trace goes on through API, outbox, relay and attempts, over a retry, to the receiver; nothing confidential is in it',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'recovery-forgets-what-was-delivered-since',
+    file: 'src/db/recoveries/lost-events.ts',
+    text: 'where not settled and became',
+    replacement: 'where became',
+    noticed: 'A receiver gets again what it has accepted in the meantime.',
+    caughtBy: [
+      {
+        file: 'test/api/recoveries.test.ts',
+        tests: [
+          'what is found by all that became of the event here: what was delivered again, or is being delivered, is not lost',
+        ],
       },
     ],
   },

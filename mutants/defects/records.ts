@@ -26,14 +26,6 @@ export const recordDefects: readonly Defect[] = [
     ),
   },
   {
-    name: 'begin-attempt-starts-every-window',
-    file: ATTEMPTS,
-    text: 'from begun where d.id = begun.delivery_id',
-    replacement: 'from begun where d.id is not null',
-    noticed: 'Deliveries that were never tried run out of time.',
-    caughtBy: records('an attempt begins the window of its own delivery alone'),
-  },
-  {
     name: 'record-attempt-twice',
     file: ATTEMPTS,
     text: 'and (a.finished_at is null or ',
@@ -53,36 +45,12 @@ export const recordDefects: readonly Defect[] = [
     ),
   },
   {
-    name: 'record-attempt-of-every-number',
-    file: ATTEMPTS,
-    text: ' and a.number = r.number',
-    replacement: ' and a.number <= r.number',
-    noticed: 'Attempts that were interrupted show the result of another.',
-    caughtBy: records('a result is that of its own attempt and delivery alone'),
-  },
-  {
     name: 'record-attempt-of-every-delivery',
     file: ATTEMPTS,
     text: 'from recorded f where d.id = f."deliveryId" and',
     replacement: 'from recorded f where',
     noticed: 'One success makes every open delivery a success.',
     caughtBy: records('a result is that of its own delivery where several are recorded at once'),
-  },
-  {
-    name: 'record-attempts-each-with-each',
-    file: ATTEMPTS,
-    text: `generate_series(1, \${1}::int)`,
-    replacement: 'generate_series(1, 1)',
-    noticed:
-      'Until a first import has been analyzed, what Postgres reads to record results grows with their square.',
-    caughtBy: [
-      {
-        file: 'test/db/claims-without-statistics.test.ts',
-        tests: [
-          'claims and attempts without statistics read a few rows for each that they take, and not all that wait',
-        ],
-      },
-    ],
   },
   {
     name: 'record-attempt-reopens-what-has-ended',
@@ -129,24 +97,6 @@ export const recordDefects: readonly Defect[] = [
     caughtBy: records(
       'the compensation leaves a webhook alone that was given another URL since the last attempt',
     ),
-  },
-  {
-    name: 'compensate-what-the-user-deactivated',
-    file: COMPENSATION,
-    text: ' and active and deleted_at is null and generation',
-    replacement: ' and deleted_at is null and generation',
-    noticed: 'A mail about a deactivation that the user made, or a compensation that fails for ever.',
-    caughtBy: records(
-      'the compensation leaves it to the user who deactivated it: no second deactivation, and no mail',
-    ),
-  },
-  {
-    name: 'compensate-a-deleted-webhook',
-    file: COMPENSATION,
-    text: ' and active and deleted_at is null and generation',
-    replacement: ' and active and generation',
-    noticed: 'A mail about a webhook that its e-shop has deleted.',
-    caughtBy: records('the compensation mails nobody about a webhook that was deleted'),
   },
   {
     name: 'compensate-every-webhook',

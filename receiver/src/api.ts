@@ -4,7 +4,7 @@
  */
 import { type Delivery, isKind } from './delivery.ts';
 import { kinds } from './kinds.ts';
-import type { PayloadVersion } from './payloads.ts';
+import type { PayloadVersion } from './payloads.generated.ts';
 
 /** Before the oldest delivery. */
 export const BEGINNING = '00000000-0000-0000-0000-000000000000';

@@ -1,6 +1,6 @@
 /** Whether a record is in v2 (decimal strings) or in v21 (numbers): it does not say so itself. */
 import { decimalFields, decimalObjects } from './kinds.ts';
-import type { PayloadVersion } from './payloads.ts';
+import type { PayloadVersion } from './payloads.generated.ts';
 import { Refused } from './refused.ts';
 
 /** The version of a record, by the first decimal in it; null where there is none. */

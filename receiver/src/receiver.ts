@@ -5,7 +5,7 @@ import { Gone, RetryLater } from './answers.ts';
 import { type Delivery, entityIdIn, entityIdInTarget, isKind } from './delivery.ts';
 import type { Kind } from './kinds.ts';
 import { checkPayloadVersion } from './payload-version.ts';
-import type { Payload, PayloadVersion } from './payloads.ts';
+import type { Payload, PayloadVersion } from './payloads.generated.ts';
 import { readBody } from './read-body.ts';
 import { Refused } from './refused.ts';
 import { responseTo } from './responses.ts';

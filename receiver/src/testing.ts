@@ -1,7 +1,7 @@
 /** For the tests of a receiver: deliveries as the sender makes them. */
 import type { Kind } from './kinds.ts';
-import type { Payload, PayloadVersion } from './payloads.ts';
-import { sampleOf } from './samples.ts';
+import type { Payload, PayloadVersion } from './payloads.generated.ts';
+import { sampleOf } from './samples.generated.ts';
 import { serviceV1, standardV1 } from './signature.ts';
 
 /** A secret for tests. */

@@ -32,7 +32,6 @@ export const eventFilter = {
   until: v.optional(timestamp('Only events before this time: any ISO 8601 date-time with an offset.')),
 };
 
-/** The list of all deliveries. */
 export function allDeliveriesRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.get(

@@ -1,7 +1,4 @@
-/**
- * What is kept of every answer: one line of the log, and a metric. The line names the route's pattern, for a path may hold
- * anything.
- */
+/** One log line and one metric for every answer. The line names the route's pattern, for a path may hold anything. */
 import type { Context } from 'hono';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 

@@ -32,7 +32,7 @@ import { tracedRequests } from './traced.ts';
 import { webhookOperationRoutes } from './webhooks/operations.ts';
 import { RECOVER_PATH, recoveryRoutes } from './webhooks/recoveries.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
-import { TEST_PATH, webhookTestRoutes } from './webhooks/trial.ts';
+import { TEST_PATH, webhookTestRoutes } from './webhooks/test-delivery.ts';
 import { needsLength, wholeBody } from './whole-body.ts';
 
 /** The largest body accepted, in bytes; the import of events is streamed and has no such limit. */
@@ -40,10 +40,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 /** The largest body of a login: its sender has not authenticated yet. */
 const MAX_LOGIN_BYTES = 16 * 1024;
 
-/**
- * Makes the application.
- * @example serve({ fetch: createApp(deps).fetch, port: 8080 });
- */
+/** @example serve({ fetch: createApp(deps).fetch, port: 8080 }); */
 export function createApp(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.onError(errorHandler(deps));

@@ -7,7 +7,6 @@ import type { Role } from '../domain/role.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';
 import { verifyToken } from './token.ts';
 
-/** One sentence for every wrong value. */
 export const REFUSED = 'The API key or token is invalid, or the token has expired.';
 
 /** `Bearer <token>` with the scheme in any case, or the bare token. */
@@ -17,8 +16,7 @@ function tokenOf(authorization: string): string {
 
 /**
  * Requires `x-api-key` and `authorization` of the same e-shop and sets `c.var.session`, `c.var.clock` and
- * `c.var.stillAllowed`. Key, e-shop and user are looked
- * up for every request, in one query and without a cache: what an operator revokes stops working with the next request.
+ * `c.var.stillAllowed`. One query for every request, without a cache: a revocation works with the next request.
  * @throws Problem 401; one sentence for every wrong value, so that nothing can be found out by trying
  */
 export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> {
@@ -50,7 +48,6 @@ export function authenticate({ sql, keys }: ApiDeps): MiddlewareHandler<ApiEnv> 
 /**
  * Requires a role, after {@link authenticate}.
  * @throws Problem 403
- * @example v21.use('/warehouse/*', requireRole('warehouse'));
  */
 export function requireRole(role: Role): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {

@@ -6,7 +6,7 @@ import type pino from 'pino';
 import type { ApiEnv } from './deps.ts';
 
 /**
- * Makes {@link clientAddress}, which reports once if requests come through a proxy that is not configured.
+ * Makes {@link clientAddress}, which reports once a proxy that is not configured.
  * @param trustProxy see there
  */
 export function clientAddresses(
@@ -27,9 +27,9 @@ export function clientAddresses(
 }
 
 /**
- * The client's address in one written form; an IPv6 client counts as its /64, of which it has all addresses.
- * @param trustProxy true to read the last entry of `X-Forwarded-For`, the one that our own proxy wrote; the ones
- *   before it are whatever the client claims
+ * The client's address in one written form; an IPv6 client counts as its /64, all of which it has.
+ * @param trustProxy true to read the last entry of `X-Forwarded-For`, which our own proxy wrote; the ones before it
+ * are claims
  * @returns "unknown" where there is no connection to ask
  */
 function clientAddress<Env extends Pick<ApiEnv, 'Bindings'>>(c: Context<Env>, trustProxy: boolean): string {

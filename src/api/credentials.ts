@@ -1,6 +1,4 @@
-/**
- * Name and password of a user, checked within the limits of logins: for the login of the API and for that of the console.
- */
+/** Name and password of a user, checked within the limits of logins, for the API and the console. */
 import { createLoginLimits, type LoginAttempt } from '../db/login-limits.ts';
 import { findUser, type UserRow } from '../db/users.ts';
 import { tooManyRequests } from '../domain/problem.ts';
@@ -8,19 +6,18 @@ import { hashPassword, newPassword, verifyPassword } from '../secrets/passwords.
 import type { ApiDeps } from './deps.ts';
 
 /**
- * Checks a password; whoever does not exist takes the same time.
+ * Checks a password; one of a user who does not exist takes the same time.
  * @returns null where the name or the password is wrong
  * @throws Problem 429 after too many failures
  */
 export type CheckCredentials = (attempt: LoginAttempt, password: string) => Promise<UserRow | null>;
 
 /**
- * Passwords that are checked at the same time, in each of the API and the console: that takes memory and a processor. Of one address one: eight of
- * one address made everybody else's requests ten times as slow on two cores.
+ * Passwords checked at the same time: each takes memory and a processor. One per address: eight of one made all other
+ * requests ten times as slow on two cores.
  */
 export const MOST_CHECKED = { total: 4, perKey: 1 } as const;
 
-/** Makes the check. */
 export function credentialCheck({
   sql,
   loginLimits,

@@ -1,6 +1,6 @@
 /**
- * Lists that can be read in two ways: by pages, the newest first, or from a cursor on, the oldest first, so that a reader
- * who goes on where it stopped has read everything (docs/interface.md, L7).
+ * Lists read in two ways: by pages, the newest first, or from a cursor on, the oldest first, so that a reader who
+ * goes on where it stopped misses nothing (docs/interface.md, L7).
  */
 import * as v from 'valibot';
 import { MOST_COUNTED, type Slice } from '../db/id-range.ts';
@@ -53,30 +53,24 @@ export const pagesEnd = `\`totalCount\` and the pages end at ${MOST_COUNTED.toLo
 /** How such a list is read, in Markdown. */
 export const readTwice = `The list can be read in two ways. By page, newest first: ${pagesEnd}. From a cursor, oldest first: \`after\` is the last identifier that you have read, and the response has \`cursor\` instead of \`pagination\`. Continue with \`cursor.after\` and you miss nothing: whatever is still being written, and everything after it, is listed once it is complete, usually within a second or two.`;
 
-/** What was asked for. */
 interface Asked {
   readonly page?: number | undefined;
   readonly items?: number | undefined;
   readonly after?: string | undefined;
 }
 
-/** What a list has to know of its rows. */
 interface Source<Row> {
   list(slice: Slice): Promise<readonly Row[]>;
   count(): Promise<number>;
 }
 
-/** Rows, and what is to stand beside them. */
 export interface Read<Row> {
   readonly rows: readonly Row[];
   readonly pagination?: Pagination;
   readonly cursor?: v.InferOutput<typeof Cursor>;
 }
 
-/**
- * Reads a list in the way that was asked for.
- * @throws Problem 400 for a page behind the last that is counted, and for a page together with a cursor
- */
+/** @throws Problem 400 for a page behind the last that is counted, and for a page together with a cursor */
 export async function readList<Row extends { readonly id: string }>(
   sql: Sql,
   asked: Asked,
@@ -95,7 +89,6 @@ export async function readList<Row extends { readonly id: string }>(
 }
 
 /**
- * Reads a page of a list that is counted up to a bound.
  * @param instead what to use for what lies beyond
  * @throws Problem 400 for a page behind the last that is counted
  */

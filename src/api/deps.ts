@@ -6,12 +6,11 @@ import type { Pool } from '../db/pool.ts';
 import type { ShipperCatalogue } from '../domain/order/shipper-services.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import type { Role } from '../domain/role.ts';
-import type { Trial } from '../domain/trial.ts';
+import type { SendTest } from '../domain/test-delivery.ts';
 import type { Keys } from '../secrets/keys.ts';
 import type { Traces } from '../traces/traces.ts';
 import type { Allowance, BudgetLimits } from './budget/allowance.ts';
 
-/** An answered request. */
 export interface Answered {
   /** One of those that some path has, else `other`. */
   readonly method: string;
@@ -29,7 +28,6 @@ export interface ApiDeps {
   readonly keys: Keys;
   /** For the body of `/readyz` only: the API serves whether Temporal is up or not. */
   readonly temporalState: () => 'up' | 'down' | 'unknown';
-  /** Told of every answer. */
   readonly onAnswer?: (answer: Answered) => void;
   /** Absent where traces are off. */
   readonly traces?: Traces;
@@ -39,11 +37,9 @@ export interface ApiDeps {
   readonly trustProxy: boolean;
   /** Why the URL of a webhook can never be called, as "must not lead to …"; null when it may be. */
   readonly destinationProblem: (url: string) => string | null;
-  /** By which deliveries are retried. */
   readonly policy: RetryPolicy;
   /** Makes one request to a webhook, with a sample. */
-  readonly trial: Trial;
-  /** What one e-shop may take of this process. */
+  readonly sendTest: SendTest;
   readonly budget: BudgetLimits;
   /** How often an import asks whether it may go on, in milliseconds (default 2000). */
   readonly importCheckMs?: number;

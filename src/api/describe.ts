@@ -1,14 +1,10 @@
-/**
- * What the OpenAPI document says about one operation. The statuses that every operation shares are added when
- * the document is made (`openapi.ts`).
- */
+/** What the OpenAPI document says about one operation; `openapi.ts` adds the statuses that all share. */
 import type { MiddlewareHandler } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import type * as v from 'valibot';
 import { reasonPhrase } from './errors.ts';
 import { describeSchema, resolved } from './json-schema.ts';
 
-/** The description of an operation. */
 export interface Operation {
   /** One line. */
   readonly summary: string;
@@ -30,14 +26,13 @@ export interface Operation {
   readonly token?: boolean;
 }
 
-/** The reference to the error body, as the content of a response. */
 export const errorContent = {
   'application/json': { schema: { $ref: '#/components/schemas/Error' } },
 } as const;
 
 /**
- * Describes the operation that follows it in the route.
- * @example app.get('/orders', describeOperation({ summary: 'List orders', tag: 'Orders', data: Order, list: true, message: 'Orders found.' }), …)
+ * @example app.get('/orders', describeOperation({ summary: 'List orders', tag: 'Orders', data: Order, list: true,
+ * message: 'Orders found.' }), …)
  */
 export function describeOperation(operation: Operation): MiddlewareHandler {
   const { schema, components } = describeSchema(operation.data, 'output');

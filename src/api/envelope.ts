@@ -6,17 +6,12 @@ import type { Pagination } from './pagination.ts';
 /**
  * Answers 200 with the envelope.
  * @param message a short sentence, such as "Webhook created."
- * @param data anything that JSON can say
- * @example return ok(c, 'Order created.', record);
  */
 export function ok(c: Context<ApiEnv>, message: string, data: unknown, pagination?: Pagination): Response {
   return okWith(c, message, data, { pagination });
 }
 
-/**
- * The same with more beside `data` than the pagination.
- * @param beside what is undefined is left out
- */
+/** @param beside what is undefined is left out */
 export function okWith(
   c: Context<ApiEnv>,
   message: string,
@@ -26,11 +21,7 @@ export function okWith(
   return answer(c, JSON.stringify({ statusCode: 200, message, data, ...beside }));
 }
 
-/**
- * The same for data that is JSON already: it leaves byte for byte as it is.
- * @param data JSON text
- * @param beside what stands beside it in the envelope
- */
+/** The same for data that is JSON already: it leaves byte for byte as it is. */
 export function okText(
   c: Context<ApiEnv>,
   message: string,
@@ -41,10 +32,7 @@ export function okText(
   return answer(c, `{"statusCode":200,"message":${JSON.stringify(message)},"data":${data}${more.join('')}}`);
 }
 
-/**
- * The same for a list whose items are JSON already.
- * @param items the texts
- */
+/** The same for a list whose items are JSON already. */
 export function okList(
   c: Context<ApiEnv>,
   message: string,

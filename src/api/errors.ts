@@ -15,7 +15,6 @@ export function reasonPhrase(status: number): string {
   return STATUS_CODES[status] ?? 'Error';
 }
 
-/** The error body (docs/interface.md, C3). */
 export function errorBody(status: number, message: string) {
   return { statusCode: status, error: reasonPhrase(status), message };
 }
@@ -28,7 +27,6 @@ function answer(status: number, message: string, headers: Readonly<Record<string
 const TRANSIENT =
   /^(?:08|53|57P|40001|40P01|57014|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
 
-/** True for a failure of the database that passes by itself. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof postgres.PostgresError) return TRANSIENT.test(error.code);
   if (error instanceof AggregateError) return error.errors.some(isTransient);
@@ -37,41 +35,39 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** What a failed request gets, without internal detail. */
 export interface Failure {
   readonly status: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** True when it is ours and belongs in the log. */
-  readonly ours: boolean;
+  /** True for an internal failure, which belongs in the log. */
+  readonly internal: boolean;
 }
 
 /**
- * What a consumer learns of an error. A `Problem` speaks for itself; an unreachable database is 503; anything else
- * is 500. The last two name the request, under which the log has the rest.
+ * What a consumer learns of an error: a `Problem` speaks for itself, an unreachable database is 503, all else 500.
+ * The last two name the request, under which the log has the rest.
  */
 export function failureOf(error: unknown, requestId: string): Failure {
   if (error instanceof Problem) {
-    return { status: error.status, message: error.message, headers: error.headers, ours: false };
+    return { status: error.status, message: error.message, headers: error.headers, internal: false };
   }
   if (error instanceof HTTPException && error.status < 500) {
     const message = error.message || reasonPhrase(error.status);
-    return { status: error.status, message, headers: {}, ours: false };
+    return { status: error.status, message, headers: {}, internal: false };
   }
   if (isTransient(error)) {
     const message = `The service cannot reach its database. Try again shortly (request ${requestId}).`;
-    return { status: 503, message, headers: { 'retry-after': '2' }, ours: true };
+    return { status: 503, message, headers: { 'retry-after': '2' }, internal: true };
   }
   const message = `An unexpected error occurred; it has been logged as request ${requestId}.`;
-  return { status: 500, message, headers: {}, ours: true };
+  return { status: 500, message, headers: {}, internal: true };
 }
 
-/** Makes the error handler. */
 export function errorHandler(deps: ApiDeps): (error: Error, c: Context<ApiEnv>) => Response {
   return (error, c) => {
     const requestId = c.get('requestId');
-    const { status, message, headers, ours } = failureOf(error, requestId);
-    if (ours) {
+    const { status, message, headers, internal } = failureOf(error, requestId);
+    if (internal) {
       deps.log.error(
         { err: error, requestId, method: c.req.method, route: c.get('route') ?? null },
         'request failed',

@@ -9,7 +9,6 @@ import { body } from './validate.ts';
 
 const tag = 'E-shop';
 
-/** The endpoints of the e-shop. */
 export function eshopRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
 

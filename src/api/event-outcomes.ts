@@ -19,7 +19,6 @@ import type { Event, MissingEvent } from './event-schemas.ts';
 
 type Shown = v.InferOutput<typeof Event>;
 
-/** The events as they are shown. */
 export async function withOutcomes(sql: Sql, eshopId: number, events: readonly EventRow[]): Promise<Shown[]> {
   if (events.length === 0) return [];
   const types = [...new Set(events.map(({ type }) => type))];
@@ -77,16 +76,14 @@ function absent({ webhookId, cause, reason }: WebhookAbsence) {
   return { webhookId, deliveryId: null, state: null, attemptsMade: null, lastError: null, cause, reason };
 }
 
-/** The kinds of record that a type, or any, is about. */
 function kindsOf(type: EventType | undefined) {
   const types = type === undefined ? Object.values(eventTypes) : [eventTypes[type]];
   return [...new Set(types.map(({ entity }) => entity))];
 }
 
 /**
- * Why there may be no event where one was expected.
+ * Why there may be no event where one was expected; undefined unless one record was asked for.
  * @param found how many there are on the first page
- * @returns undefined unless one record was asked for
  */
 export async function missingEvents(
   sql: Sql,

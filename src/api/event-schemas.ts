@@ -1,4 +1,3 @@
-/** Events as they are shown. */
 import * as v from 'valibot';
 import { eventCauses, webhookCauses } from '../domain/absence.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
@@ -58,10 +57,8 @@ const eventEntries = {
   ),
 };
 
-/** An event, with what became of it. */
 export const Event = v.pipe(v.object(eventEntries), v.metadata({ ref: 'Event' }));
 
-/** An event with its snapshot. */
 export const EventWithRecord = v.pipe(
   v.object({
     ...eventEntries,
@@ -75,14 +72,12 @@ export const EventWithRecord = v.pipe(
   v.metadata({ ref: 'EventWithRecord' }),
 );
 
-/** Why a record has no event. */
 export const recordCauses = {
   unchanged: 'its last write, or one before it, changed nothing, and so fired nothing',
   unknownRecord: 'there is no such record',
   notKept: 'the record exists, but its events are no longer kept',
 } as const;
 
-/** Why there is no event where one may have been expected. */
 export const MissingEvent = v.pipe(
   v.object({
     cause: cause(recordCauses),

@@ -1,7 +1,4 @@
-/**
- * The events of an e-shop, with what became of them at every webhook, and why something did not (docs/interface.md, L8
- * and L9).
- */
+/** The events of an e-shop, what became of them at every webhook, and why (docs/interface.md, L8 and L9). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { countEvents, findEvent, listEvents } from '../db/event-log.ts';
@@ -21,7 +18,7 @@ import { params, query } from './validate.ts';
 
 const tag = 'Events';
 
-/** The endpoints of events. @param version the form of an event's record */
+/** @param version the form of an event's record */
 export function eventRoutes({ sql }: ApiDeps, version: PayloadVersion): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
 

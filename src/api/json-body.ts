@@ -1,6 +1,6 @@
 /**
- * Bodies in JSON: read, and documented by their schema. What the schema and the rules find is told in one answer, so
- * they are checked where the rules are; `validate.ts` has the bodies without rules.
+ * Bodies in JSON that have rules beside their schema, whose findings are told in one answer; `validate.ts` has the
+ * others.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import type * as v from 'valibot';
@@ -10,7 +10,6 @@ import type { ApiEnv } from './deps.ts';
 import { type Described, describeSchema, documents } from './json-schema.ts';
 import { findRefused } from './refused-values.ts';
 
-/** How a body is documented. */
 export interface BodyOptions {
   /** Fields of the record that a request may carry and that are ignored, so that a record can be sent back as it was read. */
   readonly responseOnly?: readonly string[];
@@ -34,8 +33,8 @@ export function jsonBody(schema: v.GenericSchema<unknown, object>, options: Body
 }
 
 /**
- * Reads a body sent as JSON.
- * @throws Problem 415 when it is not declared as JSON, 400 when it is not well-formed or has values that nobody may send
+ * @throws Problem 415 when it is not declared as JSON, 400 when it is not well-formed or has values that nobody may
+ * send
  */
 export function readJson(c: Context<ApiEnv>): unknown {
   const type = c.req.header('content-type') ?? '';
@@ -48,7 +47,6 @@ export function readJson(c: Context<ApiEnv>): unknown {
 }
 
 /**
- * Parses JSON that somebody has sent.
  * @param what to call it, such as "body"
  * @throws Problem 400 when it is not well-formed or has values that nobody may send
  */
@@ -64,7 +62,6 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array, what: string): unknow
   return value;
 }
 
-/** The description of a body. */
 export function describeBody(schema: v.GenericSchema, options: BodyOptions): Described {
   const { responseOnly = [], optional = [] } = options;
   const described = describeSchema(schema, 'input');

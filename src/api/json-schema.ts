@@ -1,7 +1,5 @@
 /**
- * valibot schemas → the JSON Schema of the OpenAPI document.
- *
- * Two keys of `v.metadata` are understood beside valibot's own: `ref` names the schema, so that it is written
+ * valibot schemas → the JSON Schema of the OpenAPI document. In `v.metadata`, `ref` names a schema that is written
  * once under `components/schemas` (keep it last in the pipe), and `jsonSchema` replaces what would be generated.
  */
 import { type JsonSchema, toJsonSchema } from '@valibot/to-json-schema';
@@ -13,7 +11,6 @@ import type { ApiEnv } from './deps.ts';
 /** Which side of a transformation is described: what a request sends or what an answer holds. */
 export type Side = 'input' | 'output';
 
-/** A JSON Schema and the named schemas it refers to. */
 export interface Described {
   readonly schema: JsonSchema;
   readonly components: Readonly<Record<string, JsonSchema>>;
@@ -49,7 +46,6 @@ export function describeSchema(schema: v.GenericSchema, side: Side): Described {
   return { schema: converted, components };
 }
 
-/** In the form in which hono-openapi takes schemas that are described already. */
 export function resolved({ schema, components }: Described): ReturnType<typeof resolver> {
   // A copy through JSON: hono-openapi's and valibot's types of a JSON Schema differ in name only.
   const copy = () => JSON.parse(JSON.stringify({ schema, components: { schemas: components } }));

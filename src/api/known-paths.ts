@@ -1,6 +1,6 @@
 /**
- * 404 for a path that no route has, 405 with `Allow` for a method that the path does not have: decided before
- * authentication, so that both are the same for everyone.
+ * 404 for an unknown path, 405 with `Allow` for an unknown method: decided before authentication, the same for
+ * everyone.
  */
 import type { Hono, MiddlewareHandler } from 'hono';
 import { notFound, Problem } from '../domain/problem.ts';
@@ -31,10 +31,7 @@ function collect(app: Hono<ApiEnv>): KnownPath[] {
   return [...paths.values()];
 }
 
-/**
- * Makes the guard, to be the first middleware. The routes are read at the first request, when all are mounted.
- * @param app the whole application
- */
+/** To be the first middleware; routes are read at the first request, when all are mounted. */
 export function knownPaths(app: Hono<ApiEnv>): MiddlewareHandler<ApiEnv> {
   let known: KnownPath[] | undefined;
   return async (c, next) => {

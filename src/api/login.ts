@@ -39,8 +39,9 @@ const Login = v.pipe(
 const LOGIN_QUEUE_TIMEOUT_MS = 10_000;
 
 /**
- * The login, mounted before the authentication. Logins take turns by address, so that one that sends very many makes only itself wait.
- * @param turn of whoever is not logged in
+ * The login, mounted before the authentication. Logins take turns by address: one that sends many makes only itself
+ * wait.
+ * @param turn of requests without a login
  */
 export function loginRoutes(deps: ApiDeps, turn: Turns['run']): Hono<ApiEnv> {
   const { sql, keys, trustProxy, log } = deps;

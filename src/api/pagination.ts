@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { ITEMS_THAT_FIT, MAX_LIST_BYTES } from '../domain/record-size.ts';
 
-/** What stands beside `data` in the envelope of a list. */
 export interface Pagination {
   readonly page: number;
   readonly items: number;
@@ -10,7 +9,6 @@ export interface Pagination {
   readonly totalPages: number;
 }
 
-/** Which rows of a list are wanted, for `limit` and `offset`. */
 export interface Page {
   readonly page: number;
   readonly items: number;
@@ -34,7 +32,7 @@ function wholeNumber(max: number, jsonSchema: Record<string, unknown>) {
 const MAX_PAGE = 10_000_000;
 
 /**
- * The two query parameters of every list, to be spread into the entries given to `query()`.
+ * The query parameters of every list.
  * @example query({ ...pageQuery, status: v.optional(v.picklist(orderStatuses)) })
  */
 export const pageQuery = {
@@ -58,7 +56,6 @@ export function pageOf(query: {
   return { page, items, limit: items, offset: (page - 1) * items };
 }
 
-/** What to answer beside the rows of a page. */
 export function paginationOf({ page, items }: Page, totalCount: number): Pagination {
   return { page, items, totalCount, totalPages: Math.ceil(totalCount / items) };
 }

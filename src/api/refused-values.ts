@@ -9,9 +9,8 @@ const UNSTORABLE = /[\0\p{Surrogate}]/u;
 const unstorable = 'must not contain NUL or an unpaired surrogate';
 
 /**
- * True for names that objects have from their prototype, such as `__proto__` or `constructor`. JSON.parse makes them
- * fields like any other; valibot's `record` leaves some of them out without a word, and a look-up by name finds them in
- * every object.
+ * True for names that objects have from their prototype, such as `__proto__`: valibot's `record` leaves some out
+ * without a word, and a look-up by name finds them in every object.
  */
 export function isInherited(name: string): boolean {
   return name in Object.prototype || name === 'prototype';

@@ -7,7 +7,6 @@ import { describeOperation } from './describe.ts';
 import { ok } from './envelope.ts';
 import { query } from './validate.ts';
 
-/** Mounted under `/v2`. */
 export function shipperServiceRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.get(

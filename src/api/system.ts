@@ -1,4 +1,3 @@
-/** The health checks of a process: whether it is alive, and whether it can serve. */
 import { Hono } from 'hono';
 import { databaseAnswers } from '../db/health.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';

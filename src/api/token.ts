@@ -21,17 +21,13 @@ const Claims = v.object({
 });
 type VerifiedClaims = v.InferOutput<typeof Claims>;
 
-/** What a token says: a session, and which of its user's passwords opened it. */
 export interface TokenContent {
   readonly session: Session;
   /** As in the user's row when the password was verified: a token ends with its password. */
   readonly passwordVersion: number;
 }
 
-/**
- * Signs a token.
- * @param now the time of issue
- */
+/** @param now the time of issue */
 export function signToken(
   key: Uint8Array,
   { session, passwordVersion }: TokenContent,
@@ -92,7 +88,6 @@ async function verifiedClaims(keys: readonly Uint8Array[], token: string): Promi
 /**
  * What a token says, or null when it is not one of ours, changed, or over. Whether its user is still there, only the
  * database knows.
- * @param keys all that may have signed it
  */
 export async function verifyToken(keys: readonly Uint8Array[], token: string): Promise<TokenContent | null> {
   const claims = await verifiedClaims(keys, token);

@@ -1,13 +1,9 @@
-/**
- * A span for each request: where its trace begins, or a client's goes on. It names the route's pattern, for a path may hold
- * anything.
- */
+/** A span for each request, named by the route's pattern, for a path may hold anything. */
 import type { MiddlewareHandler } from 'hono';
 import { recordedBy, type Traces } from '../traces/traces.ts';
 import { ASKED_BY_MACHINES, knownMethod } from './answered.ts';
 import type { ApiEnv } from './deps.ts';
 
-/** Makes what has to run around all the rest. */
 export function tracedRequests(traces: Traces): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const within = c.env?.signedIn !== undefined;

@@ -1,6 +1,5 @@
 /**
- * Checks of body, path and query: every problem at once, each with the path of its field, as one 400. The same
- * schemas describe the request in the OpenAPI document.
+ * Checks of body, path and query: one 400 with every problem and its field. The schemas document the request, too.
  */
 import type { MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
@@ -17,10 +16,7 @@ type Validated<Target extends string, Schema extends v.GenericSchema> = Middlewa
   { in: { [K in Target]: v.InferInput<Schema> }; out: { [K in Target]: v.InferOutput<Schema> } }
 >;
 
-/**
- * The JSON body, as `c.req.valid('json')`. Use `v.strictObject`, so that a typing error cannot pass silently.
- * @example app.post('/webhooks', describeOperation({…}), body(WebhookInput, { responseOnly: ['id'] }), (c) => …)
- */
+/** The JSON body, as `c.req.valid('json')`. Use `v.strictObject`, so that a typing error cannot pass silently. */
 export function body<Schema extends v.GenericSchema<unknown, object>>(
   schema: Schema,
   options: BodyOptions = {},
@@ -41,7 +37,7 @@ function checked<Schema extends v.GenericSchema>(schema: Schema, value: unknown)
 }
 
 /**
- * The query, as `c.req.valid('query')`: every value arrives as a string. Unknown parameters are refused.
+ * The query, as `c.req.valid('query')`: values arrive as strings, unknown parameters are refused.
  * @example query({ ...pageQuery, status: v.optional(v.picklist(['a', 'b'])) })
  */
 export function query<const Entries extends v.ObjectEntries>(
@@ -65,10 +61,7 @@ export function query<const Entries extends v.ObjectEntries>(
   return documents(handler, 'query', describeSchema(schema, 'input'));
 }
 
-/**
- * The path parameters, percent-decoded, as `c.req.valid('param')`.
- * @example params({ eshopOrderId: identifier })
- */
+/** The path parameters, percent-decoded, as `c.req.valid('param')`. */
 export function params<const Entries extends v.ObjectEntries>(
   entries: Entries,
 ): Validated<'param', v.ObjectSchema<Entries, undefined>> {
@@ -80,7 +73,6 @@ export function params<const Entries extends v.ObjectEntries>(
   return documents(handler, 'param', describeSchema(schema, 'input'));
 }
 
-/** `true` or `false` in a query. */
 export const booleanText = v.pipe(
   v.picklist(['true', 'false'], 'must be true or false'),
   v.metadata({ jsonSchema: { type: 'boolean' } }),

@@ -13,7 +13,7 @@ const PIECE_BYTES = 64;
 const closing = { connection: 'close' };
 
 /**
- * Refuses a body of unknown length unread: each of its chunks costs work, and a chunk may have one byte.
+ * Refuses a body of unknown length unread: each of its chunks, perhaps of one byte, costs work.
  * @throws Problem 411
  */
 export const needsLength: MiddlewareHandler<ApiEnv> = async (c, next) => {
@@ -22,7 +22,6 @@ export const needsLength: MiddlewareHandler<ApiEnv> = async (c, next) => {
   await next();
 };
 
-/** The pieces of a body within its limits. */
 function createPieces(maxBytes: number, tooLarge: () => Problem) {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -51,10 +50,7 @@ async function receive(body: ReadableStream<Uint8Array>, pieces: Pieces): Promis
   }
 }
 
-/**
- * The same from the HTTP server's own request: a stream of the web around it would cost as much as all the rest of a small
- * request.
- */
+/** From the HTTP server's own request: a web stream around it would cost as much as the rest of a small request. */
 function receiveIncoming(incoming: IncomingMessage, pieces: Pieces): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const end = () => {

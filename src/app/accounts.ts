@@ -19,25 +19,19 @@ const demonstrationSchema = v.object({
 /** What a person needs to log in: the form that `waybill eshop create --json` prints. */
 export type EshopCredentials = v.InferOutput<typeof demonstrationSchema>;
 
-/** Reads that form. @returns undefined for anything else */
 export function parseCredentials(text: string | undefined): EshopCredentials | undefined {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), demonstrationSchema), text);
   return result.success ? result.output : undefined;
 }
 
-/** The e-shop of that number is not there. */
 export const noSuchEshop = (eshopId: number) => new UserError(`E-shop ${eshopId} does not exist.`);
 
-/** The e-shop has no user of that name. */
 export const noSuchUser = (eshopId: number, username: string) =>
   new UserError(
     `E-shop ${eshopId} has no user "${username}"; waybill user list --eshop ${eshopId} shows them.`,
   );
 
-/**
- * Creates an e-shop with one user of each role.
- * @returns everything that is shown once
- */
+/** @returns everything that is shown once */
 export async function createEshopWithUsers(
   sql: Pool,
   eshop: { readonly name: string; readonly email: string },
@@ -63,10 +57,7 @@ export async function createEshopWithUsers(
   });
 }
 
-/**
- * Creates a user.
- * @throws UserError when there is no such e-shop, or when it has a user of this name
- */
+/** @throws UserError when there is no such e-shop, or when it has a user of this name */
 export async function createUser(
   sql: Pool,
   user: { readonly eshopId: number; readonly username: string; readonly role: Role },
@@ -91,7 +82,7 @@ function refused(error: unknown, { eshopId, username }: { eshopId: number; usern
 }
 
 /**
- * Gives a user a new password; earlier tokens no longer work.
+ * Earlier tokens no longer work.
  * @throws UserError when there is no such user
  */
 export async function replacePassword(sql: Pool, eshopId: number, username: string): Promise<string> {

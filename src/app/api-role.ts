@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import { createConsole, withConsole } from '../console/console.tsx';
-import type { Steer, TemporalLinks } from '../console/deps.ts';
+import type { RequestAction, TemporalLinks } from '../console/deps.ts';
 import { createPool, type Pool } from '../db/pool.ts';
 import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
@@ -14,7 +14,6 @@ import type { Keys } from '../secrets/keys.ts';
 import type { Traces } from '../traces/traces.ts';
 import { createApplication } from './application.ts';
 
-/** What the API role receives. */
 export interface ApiOptions {
   readonly config: Config;
   readonly databaseUrl: string;
@@ -28,20 +27,19 @@ export interface ApiOptions {
   readonly metrics: Metrics;
   /** null: they are off. */
   readonly traces: Traces | null;
-  /** See the console. */
-  readonly steer: Steer | null;
+  readonly requestAction: RequestAction | null;
   readonly temporal: TemporalLinks | null;
   readonly log: Logger;
 }
 
 /**
- * Starts serving.
  * @param shutdown receives what stops it
  * @throws UserError when the port is taken, or a data file cannot be used
  * @returns the address: `http://host:port`
  */
 export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise<string> {
-  const { config, sql, keys, own, sender, log, temporalState, metrics, traces, steer, temporal } = options;
+  const { config, sql, keys, own, sender, log, temporalState, metrics, traces, requestAction, temporal } =
+    options;
   const { settings } = config;
   const healthSql = createPool(options.databaseUrl, 1);
   await shutdown.add(() => healthSql.end({ timeout: 5 }));
@@ -60,7 +58,7 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
   });
   const pages = createConsole({
     ...application,
-    steer,
+    requestAction,
     temporal,
     publicUrl: settings.PUBLIC_URL ?? null,
     stopping: shutdown.signal,

@@ -1,11 +1,9 @@
-/**
- * The API as an application, from the configuration: what serves it to the network, and what asks it within the process.
- */
+/** The API as an application without a port, for the API role and the operators' console. */
 import type { Hono } from 'hono';
 import { createApp } from '../api/app.ts';
 import type { ApiDeps, ApiEnv } from '../api/deps.ts';
 import { createSignAgain } from '../attempt/sign-again.ts';
-import { createTrial } from '../attempt/trial.ts';
+import { createTestSender } from '../attempt/test-sender.ts';
 import type { Config } from '../config/config.ts';
 import { loadDataFiles } from '../config/data-files.ts';
 import { MOST_CONNECTIONS } from '../config/variables.ts';
@@ -16,7 +14,6 @@ import type { OwnEndpoints } from '../delivery/own-endpoints.ts';
 import type { Sender } from '../delivery/sender.ts';
 import { version } from '../lib/version.ts';
 
-/** What the application is made of. */
 export interface ApplicationParts
   extends Pick<ApiDeps, 'sql' | 'healthSql' | 'keys' | 'log' | 'temporalState' | 'onAnswer' | 'traces'> {
   readonly config: Config;
@@ -26,16 +23,12 @@ export interface ApplicationParts
   readonly sender: Sender;
 }
 
-/** The API, with what the console is given beside it. */
 export interface Application extends ApiDeps {
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
 }
 
-/**
- * Makes it.
- * @throws UserError when a data file cannot be used
- */
+/** @throws UserError when a data file cannot be used */
 export async function createApplication({
   config,
   own,
@@ -51,7 +44,7 @@ export async function createApplication({
     policy: config.retryPolicy,
     loginLimits: { perAddress: settings.LOGIN_LIMIT_PER_ADDRESS },
     trustProxy: settings.TRUST_PROXY,
-    trial: createTrial({ sender, keys, version }),
+    sendTest: createTestSender({ sender, keys, version }),
     destinationProblem: (url) => destinationProblem(guard, url),
     budget: {
       requests: settings.ESHOP_REQUESTS,

@@ -3,10 +3,8 @@
 import { variables } from '../config/variables.ts';
 import type { EshopCredentials } from './accounts.ts';
 
-/** Addresses and, where there is a demonstration e-shop, how to log in. */
 export interface Ready {
   readonly apiUrl: string | null;
-  /** Where the metrics are shown. */
   readonly metricsUrl: string;
   readonly temporalUiUrl: string | null;
   /** `host:port`, for gRPC. */
@@ -14,7 +12,6 @@ export interface Ready {
   readonly mailDirectory: string | null;
   readonly allowCidrs: readonly string[];
   readonly demonstration: EshopCredentials | null;
-  /** As configured. */
   readonly dataDir: string;
 }
 
@@ -24,7 +21,6 @@ function demoCommand(dataDir: string): string {
   return `${prefix}npx waybill demo --receive`;
 }
 
-/** The text, without a final newline. */
 export function banner(ready: Ready): string {
   const lines: [string, string][] = [];
   if (ready.apiUrl !== null) {

@@ -1,6 +1,4 @@
-/**
- * The demonstration e-shop of an unconfigured start: made once, its credentials kept in `DATA_DIR` with mode 0600.
- */
+/** The demonstration e-shop of an unconfigured start, its credentials kept in `DATA_DIR` with mode 0600. */
 
 import type { Pool } from '../db/pool.ts';
 import { products } from '../db/records/products.ts';
@@ -19,7 +17,6 @@ const PRODUCTS = [
 ];
 const OPENING_STOCK = 100;
 
-/** The demonstration e-shop, made on the first start. */
 export async function demonstrationEshop(sql: Pool, dataDir: DataDir): Promise<EshopCredentials> {
   const known = parseCredentials(await dataDir.read('demonstration.json'));
   if (known !== undefined) return known;

@@ -17,14 +17,13 @@ const HTTPS_PORT = 443;
 /** What the mail library takes where the URL names no port. */
 const SMTP_PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
 
-/** What is to be known of the parts that an instance runs on. */
 export type EmbeddedAddresses = Pick<EmbeddedStack, 'databaseUrl' | 'temporalAddress' | 'temporalPorts'> & {
   readonly dataDir: Pick<DataDir, 'join'>;
 };
 
 /**
- * The ports that are known from the configuration and from what was started here. An API in another process of this
- * machine is known by `PORT`, or by what it has written down in `DATA_DIR`, where operators' consoles are noted too.
+ * The endpoints known from the configuration and from what was started here. An API in another process of this
+ * machine is known by `PORT` or by `DATA_DIR`, which notes operators' consoles, too.
  */
 export function instanceEndpoints(
   { settings }: Pick<Config, 'settings'>,

@@ -1,6 +1,6 @@
 /**
- * A new master key for the stored secrets: all are resealed, batch by batch, while the instance runs. This may be
- * interrupted and started again at any time: what is already sealed under the new key is left alone.
+ * A new master key for the stored secrets, resealed batch by batch while the instance runs. May be interrupted and
+ * repeated: what the new key has sealed is left alone.
  */
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../config/variables.ts';
@@ -21,7 +21,6 @@ import {
 /** Webhooks per transaction: their rows are held for a moment only. */
 const BATCH = 200;
 
-/** How far a rotation has come. */
 export type Rotation =
   /** A new key was made; Waybill has to be started with it before anything is sealed with it. */
   | { readonly state: 'restartNeeded' }
@@ -29,7 +28,6 @@ export type Rotation =
   | { readonly state: 'incomplete'; readonly resealed: number; readonly unreadable: readonly number[] }
   | { readonly state: 'complete'; readonly resealed: number };
 
-/** Reseals everything that is not sealed under the present key. */
 export async function resealAll(
   sql: Pool,
   keys: Keys,
@@ -69,8 +67,8 @@ async function prepareGeneratedKey(dataDir: DataDir): Promise<boolean> {
 }
 
 /**
- * Brings the secrets under the present master key. With `SECRET_KEY` that is the one configured, with the old one in
- * `SECRET_KEY_PREVIOUS`; without, a new one is made in the folder.
+ * Brings the secrets under the present master key: the one in `SECRET_KEY`, with the old one in
+ * `SECRET_KEY_PREVIOUS`; without these, a new one in the folder.
  * @throws ConfigError when the database's key is none of them
  */
 export async function rotateMasterKey(sql: Pool, settings: Settings, dataDir: DataDir): Promise<Rotation> {

@@ -1,6 +1,4 @@
-/**
- * The master key: from `SECRET_KEY`, or made once in `DATA_DIR`, and checked against the database's own record of it.
- */
+/** The master key, from `SECRET_KEY` or made once in `DATA_DIR`, checked against the database's own record. */
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';

@@ -13,7 +13,7 @@ import { eitherSignal } from '../lib/either-signal.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
 import { countDeliveries } from '../metrics/delivery-metrics.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
-import { countMails, countMends, countRounds } from '../metrics/worker-metrics.ts';
+import { countMails, countRepairs, countRounds } from '../metrics/worker-metrics.ts';
 import { type Counts, createCounts } from '../reconciler/counts.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
@@ -58,7 +58,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   routeTemporalLogs(log, options.sdkMetricsAddress);
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
-  const repaired = countMends(metrics, createCounts());
+  const repaired = countRepairs(metrics, createCounts());
   const scheduler = { ...schedulerDefaults, ...options.scheduler };
   let state: 'up' | 'down' | 'unknown' = 'unknown';
   const sessionDeps: SessionDeps = {

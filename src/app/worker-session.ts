@@ -1,6 +1,6 @@
 /**
- * One session of the worker role: the relay, the reconciler and the Temporal workers on one connection, until that fails or the
- * session is ended.
+ * One session of the worker role: relay, reconciler and Temporal workers on one connection, until it fails or is
+ * ended.
  */
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
@@ -8,7 +8,7 @@ import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
-import { createTrial } from '../attempt/trial.ts';
+import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
@@ -37,7 +37,6 @@ import { connectionOptions, type TemporalTarget } from '../temporal/target.ts';
 import { tracedBatches, tracedDispatcher } from '../temporal/traced-starts.ts';
 import type { Traces } from '../traces/traces.ts';
 
-/** What sessions are configured with. */
 export interface SessionOptions {
   readonly sql: Pool;
   readonly temporal: TemporalTarget;
@@ -59,7 +58,6 @@ export interface SessionOptions {
   readonly reconciling?: { readonly intervalMs: number; readonly graceMs: number };
 }
 
-/** What a session receives; whatever outlives it is given. */
 export interface SessionDeps extends SessionOptions {
   readonly traces: Traces;
   readonly workflowBundle: WorkflowBundleOption;
@@ -86,18 +84,18 @@ export interface SessionTerms {
 /** Waybill's own steps under way at once: short, on a database with ten connections. */
 const MAX_STEPS_AT_ONCE = 40;
 /**
- * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt. All of them fit
- * in a heap of 512 MB (docs/decisions/0021).
+ * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt.
+ * All fit in a heap of 512 MB (docs/decisions/0021).
  */
 const MAX_CACHED_WORKFLOWS = 1_000;
 /**
- * How long a workflow waits for the worker that last had it, in milliseconds. The default of 10 s would delay an
+ * How long a workflow waits for the worker that last had it, in milliseconds: the default of 10 s would delay an
  * activation by as much after a worker died; much less would cost replays under load.
  */
 const STICKY_TIMEOUT_MS = 3_000;
 /**
  * Heartbeats leave at most this often, in milliseconds: three in the time after which a worker counts as dead. The
- * SDK's own rule, four fifths of that time, would leave room for none to be late.
+ * SDK's default, four fifths of it, would leave room for none to be late.
  */
 const HEARTBEAT_THROTTLE_MS = 1_500;
 /** How the worker of deliveries is set. The benchmark's floor takes the same. */
@@ -149,7 +147,7 @@ export async function runSession(
       watch,
       traces,
       stopping: until,
-      trial: createTrial({ sender: deps.sender, keys: deps.keys, version }),
+      sendTest: createTestSender({ sender: deps.sender, keys: deps.keys, version }),
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
     });
     const { namespace, taskQueue } = temporal;
@@ -226,7 +224,6 @@ export async function runSession(
   }
 }
 
-/** Resolves once the signal is aborted. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));

@@ -1,15 +1,15 @@
 /** Deliveries of which no request can be made. */
 import { closeDelivery, startWindow } from '../db/webhooks/deliveries.ts';
 import type { AttemptDeps } from './begin-attempts.ts';
+import { InternalFailure } from './internal-failure.ts';
 import type { AttemptOrder, AttemptVerdict } from './outcome.ts';
-import { OwnFault } from './own-fault.ts';
 
 const CANNOT_BE_PREPARED = 'Waybill cannot prepare this delivery; the receiver is not at fault';
 
 /**
  * No request can be made from the stored records. This may pass (a worker that does not know a new key yet), so it is
  * retried for as long as the window lasts, and then ends as Waybill's own failure: the webhook stays as it is.
- * @throws OwnFault unless it is the delivery's last chance
+ * @throws InternalFailure unless it is the delivery's last chance
  */
 export async function cannotBePrepared(
   { sql, log, watch }: Pick<AttemptDeps, 'sql' | 'log' | 'watch'>,
@@ -19,7 +19,7 @@ export async function cannotBePrepared(
   if (!lastChance) {
     log.error({ deliveryId, err: error, alarm: 'cannotBePrepared' }, 'a delivery cannot be prepared');
     await startWindow(sql, deliveryId);
-    throw new OwnFault(CANNOT_BE_PREPARED);
+    throw new InternalFailure(CANNOT_BE_PREPARED);
   }
   const { closed } = await closeDelivery(sql, deliveryId, 'expired', CANNOT_BE_PREPARED);
   if (closed !== null) {

@@ -111,9 +111,9 @@ export function recordOf(
   const lateMs = lostTimeMs(delivery, begun.startedAt);
   const next =
     outcome !== 'failure'
-      ? { at: null, ours: false }
+      ? { at: null, internal: false }
       : lastChance
-        ? { at: null, ours: true }
+        ? { at: null, internal: true }
         : nextAttempt(policy, {
             number,
             now: finishedAt.getTime(),
@@ -133,7 +133,7 @@ export function recordOf(
     responseExcerpt: result.responseExcerpt,
     nextAttemptAt: next.at === null ? null : new Date(next.at),
     lateMs,
-    windowLost: next.at === null && next.ours,
+    windowLost: next.at === null && next.internal,
     lastCall: isLastCall(policy, {
       attemptsMade: number,
       nextAttemptAt: next.at,

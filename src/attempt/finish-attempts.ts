@@ -9,9 +9,9 @@ import type { AttemptResult, Sender } from '../delivery/sender.ts';
 import { endAttemptSpan, endInterrupted } from './attempt-span.ts';
 import type { AttemptDeps, ReadyAttempt } from './begin-attempts.ts';
 import { recordOf, sentenceOf } from './decisions.ts';
+import { Crowded, InternalFailure } from './internal-failure.ts';
 import { latenessMs } from './lateness.ts';
 import type { AttemptTerms } from './outcome.ts';
-import { Crowded, OwnFault } from './own-fault.ts';
 
 /** An attempt that has its result. */
 export interface AnsweredAttempt extends ReadyAttempt {
@@ -30,7 +30,7 @@ const RECORD_RETRY_WAITS_MS = [100, 200, 400, 800, 1_600, 3_200, 3_200, 3_200];
 
 /**
  * Makes the request of an attempt.
- * @throws OwnFault where Waybill itself failed, `Crowded` where it is only busy; AbortError when aborted. The attempt stays begun
+ * @throws InternalFailure where Waybill itself failed, `Crowded` where it is only busy; AbortError when aborted. The attempt stays begun
  * and without a result: the same number is made again.
  */
 export async function send(
@@ -41,8 +41,8 @@ export async function send(
   const { span } = attempt;
   try {
     const result = await span.within(() => sender.send(attempt.request, signal));
-    if (result.outcome === 'ours') {
-      throw new (result.crowded === true ? Crowded : OwnFault)(sentenceOf(result));
+    if (result.outcome === 'internal') {
+      throw new (result.crowded === true ? Crowded : InternalFailure)(sentenceOf(result));
     }
     return { ...attempt, finishedAt: attempt.clock.now(), result };
   } catch (error) {

@@ -9,13 +9,13 @@ import { type AttemptDeps, type Beginnings, begin } from './begin-attempts.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { answerTo, heldWhileInactive, justMissed, refusalOf, refused } from './decisions.ts';
 import { record, send } from './finish-attempts.ts';
+import { Crowded, InternalFailure } from './internal-failure.ts';
 import type { AttemptOrder, AttemptOutcome, Refusal } from './outcome.ts';
-import { Crowded, OwnFault } from './own-fault.ts';
 
 /**
  * Makes one attempt and records it, also before it is due: an operator who resets the activity gets one at once.
  * @param signal aborts the request under way (the worker is being stopped)
- * @throws OwnFault where Waybill itself failed; AbortError when aborted; the database's error when it is unreachable.
+ * @throws InternalFailure where Waybill itself failed; AbortError when aborted; the database's error when it is unreachable.
  * None of them uses up the attempt.
  */
 export async function makeAttempt(
@@ -29,7 +29,7 @@ export async function makeAttempt(
   const refusal = refusalOf(delivery, order);
   if (refusal !== null) return await refuse(sql, delivery, order, refusal);
   const permit = await deps.limits.acquire(delivery, signal);
-  if (permit === undefined) throw new OwnFault('This attempt was interrupted before it began.');
+  if (permit === undefined) throw new InternalFailure('This attempt was interrupted before it began.');
   if (typeof permit === 'number') return await putOff(sql, delivery, order, permit);
   let accepted: boolean | null = null;
   try {
@@ -72,7 +72,7 @@ async function attempt(
   } = beginnings;
   if (refusal !== undefined) return await refuse(sql, refusal.delivery, order, refusal.reason);
   if (unprepared !== undefined) return await cannotBePrepared(deps, order, unprepared.error);
-  if (ready === undefined) throw new OwnFault('This attempt already has its result.');
+  if (ready === undefined) throw new InternalFailure('This attempt already has its result.');
 
   const answered = await send(sender, ready, signal);
   const [recorded] = await record(deps, [answered], order, null);

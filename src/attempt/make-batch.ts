@@ -23,8 +23,8 @@ import { batchSpan, linkToDeliveries } from './attempt-span.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
+import { Crowded, InternalFailure } from './internal-failure.ts';
 import type { AttemptTerms } from './outcome.ts';
-import { Crowded, OwnFault } from './own-fault.ts';
 import { type Prepare, prepareMany } from './prepare.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 
@@ -77,7 +77,7 @@ async function makeTraced(
   }
   const counts = await countBatch(sql, batch.id);
   if (counts.left > 0 && !signals.stop.aborted) {
-    throw new OwnFault(`${counts.left} deliveries of a batch could not be begun.`);
+    throw new InternalFailure(`${counts.left} deliveries of a batch could not be begun.`);
   }
   return counts;
 }
@@ -124,7 +124,7 @@ async function makeRound(
       if (error instanceof Crowded) {
         permit?.crowded();
         recorder.putBack(ready.delivery.id);
-      } else if (error instanceof OwnFault) {
+      } else if (error instanceof InternalFailure) {
         deps.watch.interrupted();
         const deliveryId = ready.delivery.id;
         ready.span.within(() =>
@@ -206,7 +206,7 @@ async function beginPage(
   for (const { delivery, error } of unprepared) {
     await cannotBePrepared(deps, { deliveryId: delivery.id, lastChance: false }, error).catch(
       (fault: unknown) => {
-        if (!(fault instanceof OwnFault)) throw fault;
+        if (!(fault instanceof InternalFailure)) throw fault;
       },
     );
     recorder.handBack(delivery.id);

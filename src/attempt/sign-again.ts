@@ -1,14 +1,14 @@
 /** The request of a delivery, signed now, to be looked at or repeated by hand: nothing is sent. */
 import { buildRequest } from '../delivery/request.ts';
 import { type EventForWebhook, payloadOf } from '../domain/payload.ts';
-import type { TriedWebhook } from '../domain/trial.ts';
+import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import { type SecretKeys, signingSecrets } from './prepare.ts';
 
 /** What is signed. */
 interface Asked {
   readonly deliveryId: string;
   readonly number: number;
-  readonly webhook: TriedWebhook;
+  readonly webhook: WebhookWithSecrets;
   readonly event: EventForWebhook;
 }
 

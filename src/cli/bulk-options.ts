@@ -3,13 +3,10 @@ import { Option } from 'commander';
 import * as v from 'valibot';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { SEARCHABLE } from '../temporal/operator-questions.ts';
-import { eshopSchema } from './eshop-option.ts';
-import { time } from './time-option.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { eshopSchema, time, webhookNumber } from './options.ts';
 
 const STATES = ['retrying', 'held'] as const;
 
-/** The options. */
 export const bulkOptions = () => [
   new Option('--eshop <id>', 'all open ones of this e-shop'),
   new Option('--webhook <id>', 'to this webhook'),
@@ -21,7 +18,6 @@ export const bulkOptions = () => [
   new Option('--until <time>', 'created before this time'),
   new Option('--dry-run', 'only count the deliveries'),
 ];
-/** What they become. */
 export const bulkSchema = v.object({
   eshop: v.optional(eshopSchema.entries.eshop),
   webhook: v.optional(webhookNumber('--webhook')),
@@ -37,10 +33,8 @@ export const bulkSchema = v.object({
   until: v.optional(time('--until')),
   dryRun: v.optional(v.literal(true)),
 });
-/** Which deliveries. */
 export type BulkOptions = Omit<v.InferOutput<typeof bulkSchema>, 'dryRun'>;
 
-/** Whether anything is named at all. */
 export function isNamed({
   eshop,
   webhook,

@@ -1,15 +1,13 @@
 /**
- * The operators' command `waybill`. Each of its commands lies in a file of its own, which is loaded when it is asked for: what
- * one of them needs (the client of Temporal, the demonstration) costs the others no time.
+ * The operators' command `waybill`. Each command is loaded when it is asked for: what one needs (Temporal's client,
+ * the demonstration) costs the others no time.
  */
 import { Command } from 'commander';
 import type { CommandContext } from '../lib/command-line.ts';
 import { version } from '../lib/version.ts';
 
-/** A command of `waybill`. */
 interface LazyCommand {
   readonly description: string;
-  /** Loads it. */
   readonly load: (context: CommandContext) => Promise<Command>;
 }
 
@@ -124,8 +122,7 @@ async function waybillCommand(args: readonly string[], context: CommandContext):
 
 /**
  * Runs `waybill`.
- * @param args what follows its name
- * @throws what the command throws: a `UserError` is meant for the person at the command line
+ * @throws UserError, which is meant for the person at the command line
  * @example await waybill(['eshop', 'list'], { env: process.env, print: console.log });
  */
 export async function waybill(args: readonly string[], context: CommandContext): Promise<void> {

@@ -3,8 +3,8 @@ import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { LONGEST_NAME, SOMEBODY } from '../domain/steering.ts';
 import { type CommandContext, checked } from '../lib/command-line.ts';
-import { account } from './account.ts';
 import { untilInterrupted } from './interruption.ts';
+import { account } from './options.ts';
 
 const optionsSchema = v.object({
   operator: v.pipe(
@@ -32,7 +32,6 @@ const optionsSchema = v.object({
   ),
 });
 
-/** The command. */
 export function consoleCommand({ env, print }: CommandContext): Command {
   return new Command('console')
     .option('--operator', 'all e-shops, recoveries, workers and the outbox, on this machine only')

@@ -1,4 +1,5 @@
 /** `waybill contract`: what the contract of an e-shop allows (docs/interface.md, W11). */
+
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { noSuchEshop } from '../app/accounts.ts';
@@ -12,11 +13,9 @@ import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { contractRows } from './contract-table.ts';
-import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { yesOrNo } from './yes-or-no.ts';
+import { eshopOption, eshopSchema, yesOrNo } from './options.ts';
 
 const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 
@@ -87,7 +86,6 @@ async function read(sql: Pool, eshopId: number): Promise<Found> {
   return { contract, beyond: Math.max(forbidden, webhooks.length - contract.maxWebhooks) };
 }
 
-/** The command with its subcommands. */
 export function contractCommand({ env, print }: CommandContext): Command {
   const command = new Command('contract');
 
@@ -133,4 +131,18 @@ export function contractCommand({ env, print }: CommandContext): Command {
       show(eshop, found, change.json ?? false);
     });
   return command;
+}
+
+export function contractRows(contract: Contract): (readonly [string, string])[] {
+  const { webhookTypes, payloadVersions, withPackingLists, maxWebhooks, deleteWebhooks } = contract;
+  const named = (names: readonly string[] | null) =>
+    names === null ? 'all' : names.length === 0 ? 'none' : names.join(', ');
+  const allowed = (yes: boolean) => (yes ? 'allowed' : 'not allowed');
+  return [
+    ['Types', named(webhookTypes)],
+    ['Payloads', named(payloadVersions)],
+    ['Packing lists', allowed(withPackingLists)],
+    ['Max. webhooks', String(maxWebhooks)],
+    ['Deletions', allowed(deleteWebhooks)],
+  ];
 }

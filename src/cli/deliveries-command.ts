@@ -1,4 +1,5 @@
 /** `waybill deliveries`: deliveries of all e-shops. */
+
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -9,14 +10,10 @@ import { heldBy, type OperatorAction, whoAndWhy } from '../domain/steering.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
 import { deliveryUrl } from '../temporal/operator-questions.ts';
-import { addJobs } from './jobs-command.ts';
+import { addActions } from './action-commands.ts';
 import { pairs, second, table } from './layout.ts';
-import { listOptions, listSchema } from './list-options.ts';
-import { withDatabase } from './open-database.ts';
-import { addSteering } from './steering-commands.ts';
-import { uiUrlOf } from './temporal-ui.ts';
-import { time } from './time-option.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { uiUrlOf, withDatabase } from './open-database.ts';
+import { listOptions, listSchema, time, webhookNumber } from './options.ts';
 
 const optionsSchema = v.object({
   ...jsonSchema.entries,
@@ -89,7 +86,6 @@ function actionsTable(actions: readonly OperatorAction[]): string {
   return table(['action', 'at', 'by', 'reason'], rows);
 }
 
-/** As a program reads it. */
 const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDelivery) => ({
   deliveryId: id,
   ...rest,
@@ -97,7 +93,6 @@ const record = ({ id, operatorStop, operatorActions, ...rest }: OperatorsDeliver
   operatorActions: operatorActions ?? [],
 });
 
-/** The command with its subcommands. */
 export function deliveriesCommand(context: CommandContext): Command {
   const { env, print } = context;
   const command = new Command('deliveries');
@@ -144,7 +139,39 @@ export function deliveriesCommand(context: CommandContext): Command {
       if (operatorActions !== null) print(`\n${actionsTable(operatorActions)}`);
       if (attempts.length > 0) print(`\n${attemptsTable(attempts)}`);
     });
-  addSteering(command, context);
+  addActions(command, context);
   addJobs(command, context);
   return command;
+}
+
+const jobIdSchema = v.pipe(v.string(), v.regex(/^waybill-[\w-]+$/, '<id> must be the id of a job.'));
+const cancelSchema = v.object({ ...jsonSchema.entries, reason: v.optional(v.string(), 'canceled') });
+
+function addJobs(command: Command, { env, print }: CommandContext): void {
+  const jobs = command
+    .command('jobs')
+    .description('bulk actions on deliveries: show their progress, cancel one');
+  jobs
+    .command('show')
+    .description('show the progress until it ends; Ctrl-C only stops watching')
+    .argument('<id>', 'its id')
+    .addOption(json())
+    .action(async (written: unknown, given: unknown) => {
+      const id = checked(jobIdSchema, written);
+      const options = checked(jsonSchema, given);
+      const { showJob } = await import('./bulk-actions.ts');
+      await showJob(readSettings(env), id, { print, json: options.json ?? false });
+    });
+  jobs
+    .command('cancel')
+    .description('stop a job; what it has already done is not undone')
+    .argument('<id>', 'its id')
+    .option('--reason <text>', 'the reason')
+    .addOption(json())
+    .action(async (written: unknown, given: unknown) => {
+      const id = checked(jobIdSchema, written);
+      const { reason, ...options } = checked(cancelSchema, given);
+      const { cancelJob } = await import('./bulk-actions.ts');
+      await cancelJob(readSettings(env), id, { reason, print, json: options.json ?? false });
+    });
 }

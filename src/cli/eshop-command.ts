@@ -5,10 +5,10 @@ import { createEshopWithUsers, noSuchEshop } from '../app/accounts.ts';
 import { readSettings } from '../config/config.ts';
 import { listEshops, rotateApiKey, setDisabled } from '../db/eshops.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { email, eshopOption, eshopSchema, name } from './eshop-option.ts';
 import { addRecord } from './eshop-record.ts';
 import { pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
+import { email, eshopOption, eshopSchema, name } from './options.ts';
 
 const newEshopSchema = v.object({
   ...jsonSchema.entries,
@@ -17,7 +17,6 @@ const newEshopSchema = v.object({
 });
 const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 
-/** The command `eshop` with its subcommands. */
 export function eshopCommand(context: CommandContext): Command {
   const { env, print } = context;
   const command = new Command('eshop');

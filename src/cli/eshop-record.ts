@@ -18,11 +18,10 @@ import { type Contract, contractOf } from '../domain/contract.ts';
 import type { EshopRecord } from '../domain/eshop.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { contractRows } from './contract-table.ts';
-import { email, eshopOption, eshopSchema, name } from './eshop-option.ts';
+import { contractRows } from './contract-command.ts';
 import { minute, pairs } from './layout.ts';
 import { withDatabase } from './open-database.ts';
-import { yesOrNo } from './yes-or-no.ts';
+import { email, eshopOption, eshopSchema, name, yesOrNo } from './options.ts';
 
 const oneEshopSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
 const changeSchema = v.pipe(
@@ -38,7 +37,6 @@ const changeSchema = v.pipe(
   ),
 );
 
-/** An e-shop with what it has. */
 interface ShownEshop extends EshopRow {
   readonly notifications: EshopRecord['notifications'];
   readonly users: readonly string[];
@@ -61,7 +59,6 @@ async function read(sql: Pool, eshopId: number): Promise<ShownEshop> {
   };
 }
 
-/** As a program reads it. */
 const record = ({ id, ...rest }: ShownEshop) => ({ eshopId: id, ...rest });
 
 function details(eshop: ShownEshop): string {
@@ -80,7 +77,6 @@ function details(eshop: ShownEshop): string {
   ]);
 }
 
-/** Adds the two. */
 export function addRecord(command: Command, { env, print }: CommandContext): void {
   command
     .command('show')

@@ -4,8 +4,9 @@ import { INTERRUPTED, onInterruption } from '../lib/shutdown.ts';
 import { UserError } from '../lib/user-error.ts';
 
 /**
- * Runs `work` with a signal that Ctrl-C, or the end of the terminal, aborts. A second Ctrl-C ends the process at once.
- * @param sentence what is said then
+ * Runs `work` with a signal that Ctrl-C, or the end of the terminal, aborts; a second Ctrl-C ends the process at
+ * once.
+ * @param sentence printed then
  */
 export async function untilInterrupted<T>(
   sentence: string,
@@ -23,7 +24,7 @@ export async function untilInterrupted<T>(
   }
 }
 
-/** Waits. @throws the signal's reason as soon as it is aborted */
+/** @throws the signal's reason as soon as it is aborted */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
   signal.throwIfAborted();

@@ -33,7 +33,6 @@ function sentence(rotation: Rotation, { SECRET_KEY }: Settings): string {
   }
 }
 
-/** The command `keys` with its subcommand. */
 export function keysCommand({ env, print }: CommandContext): Command {
   const command = new Command('keys');
   command

@@ -1,4 +1,5 @@
 /** `waybill links`: the lists of Temporal's UI that answer what operators ask. */
+
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -10,8 +11,8 @@ import {
   SEARCHABLE,
   type Subject,
 } from '../temporal/operator-questions.ts';
-import { uiUrlOf } from './temporal-ui.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { uiUrlOf } from './open-database.ts';
+import { webhookNumber } from './options.ts';
 
 const ORDER_MESSAGE =
   '--order must not contain quotation marks or backslashes: Temporal cannot search for them.';
@@ -34,7 +35,6 @@ function subjectOf({ webhook, order, receiver }: Options): Subject {
   };
 }
 
-/** What to do next, in lines for people. */
 function hints(options: Options, uiUrl: string | null): string[] {
   const names = ['webhook', 'order', 'receiver'] as const;
   const examples = names.filter((name) => options[name] === undefined).map((name) => `--${name}`);
@@ -44,7 +44,6 @@ function hints(options: Options, uiUrl: string | null): string[] {
   ];
 }
 
-/** The command. */
 export function linksCommand({ env, print }: CommandContext): Command {
   return new Command('links')
     .option('--webhook <id>', 'number of a webhook')
@@ -65,4 +64,15 @@ export function linksCommand({ env, print }: CommandContext): Command {
       }
       for (const hint of hints(options, uiUrl)) print(hint);
     });
+}
+
+/** Where the UI of a first instance is. */
+const UI = 'http://127.0.0.1:8233';
+
+/** One line per question in Markdown, as docs/handbook/temporal-ui.md shows them. */
+export function linksTable(): string {
+  const lines = questionsAbout(EXAMPLE).map(
+    ({ question, query }) => `| [${question}](${listUrl(UI, 'default', query)}) | \`${query}\` |`,
+  );
+  return ['| question | query |', '|---|---|', ...lines].join('\n');
 }

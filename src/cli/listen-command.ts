@@ -5,8 +5,8 @@ import { payloadVersions } from '../domain/decimal.ts';
 import { webhookMethods } from '../domain/webhook.ts';
 import { type CommandContext, checked, json } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { eshopOption } from './eshop-option.ts';
 import { listenSchema } from './listen-options.ts';
+import { eshopOption } from './options.ts';
 
 const HELP = `
 Registers one webhook per event type, and removes them when it ends, also on Ctrl-C. If it was killed, the next one on this
@@ -15,7 +15,6 @@ the reason. --forward-to forwards requests unchanged, path and query included, a
 
 The worker must run on this machine, and DELIVERY_ALLOW_CIDRS must exempt 127.0.0.0/8, as npm start does when nothing is configured.`;
 
-/** The command. */
 export function listenCommand({ env, print }: CommandContext): Command {
   return new Command('listen')
     .addOption(eshopOption())

@@ -5,11 +5,10 @@ import { payloadVersions } from '../domain/decimal.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
 import { urlProblem, webhookMethods } from '../domain/webhook.ts';
 import { jsonSchema } from '../lib/command-line.ts';
-import { eshopSchema } from './eshop-option.ts';
+import { eshopSchema } from './options.ts';
 
 const TYPE_MESSAGE = '--type must be event types separated by commas, such as CREATE_ORDER,UPDATE_ORDER.';
 const portSchema = integer(0, 65_535);
-/** What the command is told. */
 export const listenSchema = v.object({
   ...jsonSchema.entries,
   ...eshopSchema.entries,
@@ -39,5 +38,4 @@ export const listenSchema = v.object({
   secret: v.optional(v.string()),
   body: v.optional(v.literal(true)),
 });
-/** The same, checked. */
 export type ListenOptions = v.InferOutput<typeof listenSchema>;

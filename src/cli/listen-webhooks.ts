@@ -1,6 +1,4 @@
-/**
- * The webhooks of `waybill listen`: registered when it begins, removed when it ends, or by the next one where it was killed.
- */
+/** The webhooks of `waybill listen`: removed when it ends, or by the next one where it was killed. */
 import { hostname } from 'node:os';
 import { readContract } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
@@ -13,13 +11,11 @@ import { isAlive } from '../embedded/processes.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { Keys } from '../secrets/keys.ts';
 
-/** A webhook of ours. */
 export interface OwnWebhook {
   readonly id: number;
   readonly type: EventType;
 }
 
-/** What is to be registered. */
 export interface Registration extends Pick<WebhookInput, 'url' | 'method' | 'payloadVersion'> {
   readonly eshopId: number;
   /** Left out: all that the contract allows. */
@@ -43,7 +39,7 @@ export async function removeLeftBehind(sql: Pool, eshopId: number): Promise<numb
 
 /**
  * Registers one webhook for each type.
- * @param made told of each, so that those that exist are removed where the next one fails
+ * @param made told of each, so that a failure removes those before it
  * @throws UserError naming what the contract of the e-shop does not allow
  */
 export async function register(

@@ -53,7 +53,7 @@ function beginning(
 }
 
 /**
- * Listens until Ctrl-C, which is its ordinary end.
+ * Listens until Ctrl-C, its ordinary end.
  * @throws UserError saying why it cannot
  */
 export async function listen({ env, print }: CommandContext, options: ListenOptions): Promise<void> {

@@ -1,7 +1,4 @@
-/**
- * The receiver of `waybill listen`: verifies what comes with the code of the receiver's kit, and answers for itself or with what
- * a program behind it answers.
- */
+/** The receiver of `waybill listen`: verifies requests with the receiver's kit, and answers or forwards them. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { entityIdIn, entityIdInTarget } from '../../receiver/src/delivery.ts';
@@ -13,7 +10,6 @@ import { secretSource } from '../../receiver/src/secrets.ts';
 import { type VerifiedHeaders, verify } from '../../receiver/src/verify.ts';
 import { UserError } from '../lib/user-error.ts';
 
-/** A request that came, and what it was answered. */
 export interface ReceivedRequest {
   readonly at: Date;
   readonly method: string;
@@ -30,7 +26,6 @@ export interface ReceivedRequest {
   readonly tookMs: number;
 }
 
-/** A receiver that listens. */
 export interface ListeningServer {
   readonly port: number;
   close(): Promise<void>;
@@ -57,7 +52,6 @@ function passedOn(headers: Headers): Headers {
   return copy;
 }
 
-/** What was received of a request. */
 interface Received {
   readonly method: string;
   readonly target: string;
@@ -82,7 +76,6 @@ async function forwarded(origin: string, { method, target, headers, body }: Rece
   });
 }
 
-/** Why the program behind could not be asked. */
 function whyNotForwarded(origin: string, error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
     return `${origin} did not answer within ${FORWARD_MS / 1_000} s.`;
@@ -94,7 +87,7 @@ function whyNotForwarded(origin: string, error: unknown): string {
 /**
  * Starts it on loopback.
  * @param options.port 0: a free one
- * @param options.forwardTo the origin of the program behind; null: it answers for itself
+ * @param options.forwardTo the origin to forward to; null: it answers for itself
  * @param options.onRequest told of each request once it is answered
  * @throws UserError when the port is taken
  */

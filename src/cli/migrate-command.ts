@@ -1,6 +1,4 @@
-/**
- * `waybill migrate`: what every process does when it starts, alone: before the processes of a new release.
- */
+/** `waybill migrate`: the migrations of every start, run before the processes of a new release. */
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -12,7 +10,6 @@ import { UserError } from '../lib/user-error.ts';
 
 const optionsSchema = v.object(jsonSchema.entries);
 
-/** The subcommand. */
 export function migrateCommand({ env, print }: CommandContext): Command {
   return new Command('migrate').addOption(json()).action(async (given: unknown) => {
     const options = checked(optionsSchema, given);

@@ -1,4 +1,4 @@
-/** The database of the instance that the command is about. */
+/** The instance that a command is about: its database, and where its Temporal is. */
 import postgres from 'postgres';
 import type { Settings } from '../config/variables.ts';
 import { notifierOf } from '../db/outbox/notify.ts';
@@ -52,4 +52,12 @@ export async function withDatabase<T>(
     await notifierOf(sql).close();
     await sql.end({ timeout: 1 });
   }
+}
+
+/** Its address; null where nothing says so. */
+export async function uiUrlOf(settings: Settings): Promise<string | null> {
+  if (settings.TEMPORAL_UI_URL !== undefined) return settings.TEMPORAL_UI_URL;
+  // The instance's own server is not the one at TEMPORAL_ADDRESS.
+  if (settings.TEMPORAL_ADDRESS !== undefined) return null;
+  return (await instanceOf(settings)).temporalUiUrl ?? null;
 }

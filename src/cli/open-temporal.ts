@@ -1,4 +1,3 @@
-/** The Temporal of the instance that the command is about. */
 import { Client, Connection } from '@temporalio/client';
 import type { Settings } from '../config/variables.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -9,7 +8,7 @@ import { instanceOf } from './open-database.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with the one of the instance that runs in `DATA_DIR`.
+ * Runs `work` with the Temporal at `TEMPORAL_ADDRESS`, else with that of the instance in `DATA_DIR`.
  * @throws UserError when there is none, or it cannot be reached
  */
 export async function withTemporal<T>(

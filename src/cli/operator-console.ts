@@ -15,19 +15,17 @@ import { listen } from '../http/http-server.ts';
 import { UserError } from '../lib/user-error.ts';
 import { version } from '../lib/version.ts';
 import { createLog } from '../log/log.ts';
-import { createSteer } from '../temporal/steer.ts';
+import { createActionRequester } from '../temporal/action-requester.ts';
 import { createUiLinks } from '../temporal/ui-links.ts';
 import { control } from './control-recovery.ts';
 import { pause } from './interruption.ts';
-import { instanceOf, withDatabase } from './open-database.ts';
+import { instanceOf, uiUrlOf, withDatabase } from './open-database.ts';
 import { ownParts } from './own-parts.ts';
 import { formatTime } from './policy-table.ts';
-import { askTemporal, problemOf, readStorage, readWork } from './read-status.ts';
 import { recoveryRecord } from './recovery-record.ts';
 import type { TemporalStatus } from './status.ts';
-import { needsOf } from './status.ts';
-import { databaseRows, flowRows, temporalRows } from './status-table.ts';
-import { uiUrlOf } from './temporal-ui.ts';
+import { askTemporal, needsOf, problemOf, readStorage, readWork } from './status.ts';
+import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Of one operator, who looks at a few pages. */
 const CONNECTIONS = 4;
@@ -127,7 +125,7 @@ export async function serveOperatorConsole(
         dnsServers: settings.DNS_SERVERS,
         version,
       });
-      const steering = address === undefined ? null : createSteer(config, sql, address);
+      const requester = address === undefined ? null : createActionRequester(config, sql, address);
       const application = await createApplication({
         config,
         own,
@@ -142,7 +140,7 @@ export async function serveOperatorConsole(
       const pages = createConsole(
         {
           ...application,
-          steer: steering?.steer ?? null,
+          requestAction: requester?.requestAction ?? null,
           temporal: uiUrl === null ? null : createUiLinks(uiUrl, settings.TEMPORAL_NAMESPACE, sql),
           publicUrl: null,
           stopping: signal,
@@ -161,7 +159,7 @@ export async function serveOperatorConsole(
         await server.close();
         await takeBack();
         await sender.close();
-        await steering?.close();
+        await requester?.close();
       }
     },
     CONNECTIONS,

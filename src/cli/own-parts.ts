@@ -1,6 +1,4 @@
-/**
- * What a command needs of the instance that it works on to do what its processes do: the keys, and where webhooks may lead.
- */
+/** The keys and own endpoints of the instance that a command works on. */
 
 import { instanceEndpoints } from '../app/instance-endpoints.ts';
 import { commandKeys } from '../app/master-key.ts';
@@ -11,7 +9,6 @@ import { dataDirAt } from '../embedded/data-dir.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { instanceOf } from './open-database.ts';
 
-/** As a process that serves would have them. */
 export interface OwnParts {
   readonly config: Config;
   /** Never a destination of webhooks. */
@@ -20,10 +17,7 @@ export interface OwnParts {
   keys(sql: Pool): Promise<Keys>;
 }
 
-/**
- * Reads the configuration as a process that serves does.
- * @throws ConfigError with one sentence
- */
+/** @throws ConfigError with one sentence */
 export async function ownParts(env: Readonly<Record<string, string | undefined>>): Promise<OwnParts> {
   const config = loadConfig(env);
   const { settings } = config;

@@ -6,10 +6,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/**
- * A time in milliseconds as a person writes it, to three digits or to the smaller of two units: `250 ms`, `37.5 s`,
- * `2 min 7 s`, `15 h 24 min`.
- */
+/** A time in milliseconds for people, in one or two units: `250 ms`, `37.5 s`, `2 min 7 s`, `15 h 24 min`. */
 export function formatTime(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`;
   if (ms < MINUTE) return `${Number((ms / SECOND).toFixed(1))} s`;
@@ -29,7 +26,7 @@ function sumOf(ms: number): string {
 }
 
 /**
- * The table in Markdown, with the sentence below it. Times are those of a receiver that fails at once each time.
+ * The table in Markdown, with the sentence below it, for a receiver that fails at once each time.
  * @example policyTable(defaultRetryPolicy).split('\n')[3]; // '| 2 | 25 s | 25 s |'
  */
 export function policyTable(policy: RetryPolicy): string {

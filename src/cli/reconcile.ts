@@ -52,7 +52,6 @@ function line({ kind, name, action, reason, by, words }: Repair): string {
   return `${kind.padEnd(8)}  ${record.join(', ')}  ${actions[action]}  ${reasons[reason]}${operator}`;
 }
 
-/** The subcommand. */
 export function reconcileCommand({ env, print }: CommandContext): Command {
   return new Command('reconcile')
     .option('--dry-run', 'only report what would be done')

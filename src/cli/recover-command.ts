@@ -1,6 +1,4 @@
-/**
- * `waybill recover`: what a webhook did not get is delivered again, by a durable workflow that needs nobody to wait for it.
- */
+/** `waybill recover`: a webhook's lost events are delivered again, by a durable workflow. */
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { readSettings } from '../config/config.ts';
@@ -11,12 +9,11 @@ import { recoverable, usuallyRecovered } from '../domain/recovery.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
+import { watchRecovery } from './control-recovery.ts';
 import { minute } from './layout.ts';
 import { withDatabase } from './open-database.ts';
+import { noSuchWebhook, time, webhookNumber } from './options.ts';
 import { formatTime } from './policy-table.ts';
-import { time } from './time-option.ts';
-import { watchRecovery } from './watch-recovery.ts';
-import { noSuchWebhook, webhookNumber } from './webhook-option.ts';
 
 const INCLUDE_MESSAGE = `--include must be some of ${recoverable.join(', ')}, separated by commas.`;
 const optionsSchema = v.pipe(
@@ -44,7 +41,6 @@ const optionsSchema = v.pipe(
 );
 type Options = v.InferOutput<typeof optionsSchema>;
 
-/** What came of asking. */
 interface Answer {
   /** Null for a dry run. */
   readonly recoveryId: string | null;
@@ -83,13 +79,11 @@ function extent({ found, estimatedDurationMs: ms }: Answer): string {
   return `${counted(count, 'event')}${when}${count === 0 ? '' : `, in about ${formatTime(ms)}`}`;
 }
 
-/** As a program reads it. */
 function record(webhookId: number, { since, include }: Options, { found, known, ...answer }: Answer) {
   const { count, firstAt: first, lastAt: last } = found;
   return { ...answer, known, webhookId, since, include, count, first, last };
 }
 
-/** The command. */
 export function recoverCommand({ env, print }: CommandContext): Command {
   return new Command('recover')
     .argument('<webhook id>', 'its number')

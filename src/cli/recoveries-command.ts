@@ -5,12 +5,10 @@ import { readSettings } from '../config/config.ts';
 import { listRecoveries, listRecoveriesUnderWay, readRecovery } from '../db/recoveries/recoveries.ts';
 import type { RecoveryAction } from '../domain/recovery.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { control } from './control-recovery.ts';
-import { limitOption, limitSchema } from './list-options.ts';
+import { control, noSuchRecovery, watchRecovery } from './control-recovery.ts';
 import { withDatabase } from './open-database.ts';
+import { limitOption, limitSchema, webhookNumber } from './options.ts';
 import { recoveriesTable, recoveryDetails, recoveryRecord } from './recovery-record.ts';
-import { noSuchRecovery, watchRecovery } from './watch-recovery.ts';
-import { webhookNumber } from './webhook-option.ts';
 
 const idSchema = v.pipe(v.string(), v.uuid('<id> must be the id of a recovery.'), v.toLowerCase());
 const listSchema = v.object({
@@ -28,7 +26,6 @@ const controls: readonly { readonly action: RecoveryAction; readonly description
   { action: 'cancel', description: 'end it for good; deliveries that it has created are still made' },
 ];
 
-/** The command with its subcommands. */
 export function recoveriesCommand({ env, print }: CommandContext): Command {
   const command = new Command('recoveries');
   command

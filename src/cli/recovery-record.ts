@@ -4,14 +4,12 @@ import { type RecoveryStatus, recoveryProgress } from '../domain/recovery-progre
 import { counted } from '../domain/words.ts';
 import { minute, pairs, table } from './layout.ts';
 
-/** How far it has come. */
 export function recoveryStatus(row: RecoveryRow): RecoveryStatus {
   const { state, reason, done, failed, left, estimatedEndAt } = recoveryProgress(row);
   const { id, eshopId, webhookId } = row;
   return { recoveryId: id, eshopId, webhookId, state, reason, done, failed, left, estimatedEndAt };
 }
 
-/** As a program reads it. */
 export function recoveryRecord(row: RecoveryRow) {
   const { since, until, include, found: count, createdAt, finishedAt } = row;
   return { ...recoveryStatus(row), since, until, include, count, createdAt, finishedAt };
@@ -24,7 +22,6 @@ export function recoveryLine(row: RecoveryRow): string {
   return `${state}: ${done} done, ${failed} failed, ${left} left${end}`;
 }
 
-/** One line for each. */
 export function recoveriesTable(rows: readonly RecoveryRow[]): string {
   const lines = rows.map((row) => {
     const { recoveryId, eshopId, webhookId, state, done, failed, left } = recoveryStatus(row);
@@ -33,7 +30,6 @@ export function recoveriesTable(rows: readonly RecoveryRow[]): string {
   return table(['id', 'e-shop', 'webhook', 'begun', 'state', 'done', 'failed', 'left'], lines);
 }
 
-/** One recovery for people. */
 export function recoveryDetails(row: RecoveryRow): string {
   const { recoveryId, eshopId, webhookId, reason } = recoveryStatus(row);
   const { since, until, include, found, createdAt, finishedAt } = row;

@@ -55,10 +55,7 @@ function report({ live, closed, broken, refused, saved }: Replayed, save: string
   ];
 }
 
-/**
- * The subcommand.
- * @param workflows other workflow code than the present one
- */
+/** @param workflows other workflow code than the present one */
 export function replayCommand({ env, print }: CommandContext, workflows?: WorkflowBundleOption): Command {
   return new Command('replay')
     .description(

@@ -9,7 +9,6 @@ import { withDatabase } from './open-database.ts';
 
 const optionsSchema = v.object({ ...jsonSchema.entries, dryRun: v.optional(v.literal(true)) });
 
-/** The subcommand. */
 export function retentionCommand({ env, print }: CommandContext): Command {
   return new Command('retention')
     .option('--dry-run', 'only report what would be done')

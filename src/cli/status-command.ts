@@ -1,13 +1,15 @@
 /** `waybill status`: how things are, and whether somebody is needed. */
 import { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
+import type { FlowOverview } from '../db/overview.ts';
+import type { RecoveryStatus } from '../domain/recovery-progress.ts';
+import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { readStatus } from './read-status.ts';
-import { needsOf } from './status.ts';
-import { statusTable } from './status-table.ts';
+import { minute, pairs } from './layout.ts';
+import { formatTime } from './policy-table.ts';
+import { type DatabaseStatus, needsOf, readStatus, type Status, type TemporalStatus } from './status.ts';
 
-/** The command. */
 export function statusCommand({ env, print }: CommandContext): Command {
   return new Command('status').addOption(json()).action(async (given: unknown) => {
     const options = checked(jsonSchema, given);
@@ -17,4 +19,91 @@ export function statusCommand({ env, print }: CommandContext): Command {
     // As an error: on stderr, with exit code 1.
     if (needs.length > 0) throw new UserError(needs.join('\n'));
   });
+}
+
+type Row = readonly [string, string];
+
+const MIB = 2 ** 20;
+const size = (bytes: number) =>
+  bytes < 1024 * MIB ? `${Math.round(bytes / MIB)} MiB` : `${(bytes / (1024 * MIB)).toFixed(1)} GiB`;
+const since = (seconds: number | null) =>
+  seconds === null ? '' : `, the oldest for ${formatTime(seconds * 1_000)}`;
+/** "12 fresh, 3 handed back"; what there is none of is left out. */
+const parts = (counts: readonly (readonly [number, string])[], none: string) => {
+  const there = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return there.length === 0 ? none : there.join(', ');
+};
+
+function recoveryRow(recovery: RecoveryStatus): Row {
+  const { recoveryId, webhookId, state, done, failed, left, estimatedEndAt } = recovery;
+  const end = estimatedEndAt === null ? '' : `, until about ${minute(estimatedEndAt)}`;
+  return [
+    'Recovery',
+    `${recoveryId}, webhook ${webhookId}: ${state}, ${done} done, ${failed} failed, ${left} left${end}`,
+  ];
+}
+
+export function databaseRows(database: DatabaseStatus): Row[] {
+  if (database.problem !== null) return [['Database', database.problem]];
+  const { version, bytes, outbox, open, mails, recoveries, partitions } = database;
+  const { fresh, recovered, handedBack, oldestSeconds, changes, oldestChangeSeconds } = outbox;
+  const waiting: [number, string][] = [
+    [fresh, 'fresh'],
+    [handedBack, 'handed back'],
+    [recovered, 'of recoveries'],
+  ];
+  const held = open.held === 0 ? 'none' : `${open.held}, of ${counted(open.holdingWebhooks, 'webhook')}`;
+  return [
+    ['Database', `PostgreSQL ${version}, ${size(bytes)}`],
+    ['Outbox', `${parts(waiting, 'empty')}${since(oldestSeconds)}`],
+    ['Changes', changes === 0 ? 'none to pass on' : `${changes} to pass on${since(oldestChangeSeconds)}`],
+    [
+      'Open',
+      parts(
+        [
+          [open.pending, 'pending'],
+          [open.retrying, 'retrying'],
+        ],
+        'none',
+      ),
+    ],
+    ['Held', held],
+    ...(recoveries.length === 0 ? [['Recoveries', 'none under way'] as const] : recoveries.map(recoveryRow)),
+    ['Mails', mails.owed === 0 ? 'none to send' : `${mails.owed} to send${since(mails.oldestSeconds)}`],
+    [
+      'Partitions',
+      `${partitions.since === null ? 'up' : `from ${minute(partitions.since).slice(0, 10)}`} to ${minute(partitions.until).slice(0, 10)}`,
+    ],
+  ];
+}
+
+export function flowRows(flow: FlowOverview): Row[] {
+  const { seconds, events, deliveries, delivered, failing, p50Ms, p95Ms } = flow;
+  const each = (count: number) => `${(count / seconds).toFixed(1)}/s`;
+  const times =
+    p50Ms === null || p95Ms === null
+      ? ''
+      : `, half within ${formatTime(p50Ms)}, 95% within ${formatTime(p95Ms)}`;
+  return [
+    ['Events', `${each(events)} in the last ${seconds} s`],
+    ['Deliveries', `${each(deliveries)}: ${delivered} delivered${times}, ${failing} failing`],
+  ];
+}
+
+export function temporalRows(temporal: TemporalStatus): Row[] {
+  if (temporal.problem !== null) return [['Temporal', temporal.problem]];
+  const { address, namespace, taskQueue, workers } = temporal;
+  return [
+    ['Temporal', `${address}, namespace ${namespace}`],
+    [
+      'Workers',
+      workers.length === 0
+        ? `none in the task queue ${taskQueue}`
+        : `${workers.length} in the task queue ${taskQueue}: ${workers.join(', ')}`,
+    ],
+  ];
+}
+
+export function statusTable({ database, temporal }: Status): string {
+  return pairs([...databaseRows(database), ...temporalRows(temporal)]);
 }

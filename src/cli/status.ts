@@ -1,8 +1,26 @@
 /** The state of a Waybill, and what of it needs somebody. */
-import type { DatabaseOverview, MailOverview, OpenOverview, OutboxOverview } from '../db/overview.ts';
+
+import type { Settings } from '../config/variables.ts';
+import { databaseTime } from '../db/clock.ts';
+import {
+  type DatabaseOverview,
+  type MailOverview,
+  type OpenOverview,
+  type OutboxOverview,
+  readDatabase,
+  readMails,
+  readOpen,
+  readOutbox,
+} from '../db/overview.ts';
+import type { Pool } from '../db/pool.ts';
+import { listRecoveriesUnderWay } from '../db/recoveries/recoveries.ts';
+import { countAstray, DEFAULT, listPartitions, type Partition } from '../db/retention/partitions.ts';
 import type { RecoveryStatus } from '../domain/recovery-progress.ts';
 import { counted } from '../domain/words.ts';
+import { UserError } from '../lib/user-error.ts';
+import { withDatabase } from './open-database.ts';
 import { formatTime } from './policy-table.ts';
+import { recoveryStatus } from './recovery-record.ts';
 
 /** The partitions that events, deliveries and attempts lie in. */
 export interface PartitionStatus {
@@ -10,7 +28,7 @@ export interface PartitionStatus {
   readonly since: Date | null;
   /** Up to here there are partitions. */
   readonly until: Date;
-  /** For which there are partitions from now on, in days. */
+  /** In days. */
   readonly daysAhead: number;
   /** Rows that belong to no week there is. */
   readonly astray: number;
@@ -40,15 +58,14 @@ export type TemporalStatus =
       readonly workers: readonly string[];
     };
 
-/** Everything. */
 export interface Status {
   readonly database: DatabaseStatus;
   readonly temporal: TemporalStatus;
 }
 
 /**
- * A delivery, or a change, that has waited for so long in the outbox while nothing is handed over waits for somebody; in
- * seconds. A relay looks every second, and a start that Temporal refused is tried again after half a minute.
+ * How long an entry of the outbox may wait while nothing is dispatched, in seconds: a refused start is tried again
+ * after half a minute.
  */
 export const OUTBOX_LATE_SECONDS = 60;
 /** A mail that is owed for so long was refused again and again, in seconds. Retries are a few minutes apart. */
@@ -110,4 +127,68 @@ function needsOfDatabase(database: DatabaseStatus): string[] {
 
 function isLate(seconds: number | null, bound: number): seconds is number {
   return seconds !== null && seconds > bound;
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Of the table that is furthest behind. */
+function partitionStatus(partitions: readonly Partition[], now: Date, astray: number): PartitionStatus {
+  const weeks = partitions.filter(({ week }) => week !== DEFAULT);
+  const ends = new Map<string, number>();
+  for (const { table, until } of weeks) {
+    ends.set(table, Math.max(ends.get(table) ?? 0, until?.getTime() ?? 0));
+  }
+  const until = new Date(ends.size === 0 ? now : Math.min(...ends.values()));
+  const since = weeks[0]?.from ?? null;
+  return { since, until, daysAhead: (until.getTime() - now.getTime()) / DAY_MS, astray };
+}
+
+/** What changes from one second to the next: cheap, whatever is stored. */
+export async function readWork(sql: Pool) {
+  return {
+    outbox: await readOutbox(sql),
+    open: await readOpen(sql),
+    mails: await readMails(sql),
+    recoveries: (await listRecoveriesUnderWay(sql)).map(recoveryStatus),
+  };
+}
+
+/** What does not. */
+export async function readStorage(sql: Pool) {
+  return {
+    ...(await readDatabase(sql)),
+    partitions: partitionStatus(await listPartitions(sql), await databaseTime(sql), await countAstray(sql)),
+  };
+}
+
+async function askDatabase(sql: Pool): Promise<DatabaseStatus> {
+  return { problem: null, ...(await readStorage(sql)), ...(await readWork(sql)) };
+}
+
+/** Asks Temporal who works. @throws UserError where it cannot be used */
+export async function askTemporal(settings: Settings): Promise<TemporalStatus> {
+  // Loading the client takes longer than the questions.
+  const { withTemporal } = await import('./open-temporal.ts');
+  const { workersSeen } = await import('../temporal/workers-seen.ts');
+  return await withTemporal(settings, async (client, { address, namespace, taskQueue }) => {
+    const workers = await workersSeen(client, taskQueue).catch((error: unknown) => {
+      const words = error instanceof Error ? error.message : String(error);
+      throw new UserError(`Temporal at ${address} does not answer: ${words}.`);
+    });
+    return { problem: null, address, namespace, taskQueue, workers };
+  });
+}
+
+/** What is said by an error that is meant for people; any other is thrown on. */
+export function problemOf(error: unknown): { problem: string } {
+  if (error instanceof UserError) return { problem: error.message };
+  throw error;
+}
+
+export async function readStatus(settings: Settings): Promise<Status> {
+  const [database, temporal] = await Promise.all([
+    withDatabase(settings, askDatabase).catch(problemOf),
+    askTemporal(settings).catch(problemOf),
+  ]);
+  return { database, temporal };
 }

@@ -1,12 +1,23 @@
 /** `waybill top`: how things are, live. */
 import { Command } from 'commander';
 import { readSettings } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
+import { type FlowOverview, readFlow } from '../db/overview.ts';
+import type { Pool } from '../db/pool.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
-import { untilInterrupted } from './interruption.ts';
+import { pause, untilInterrupted } from './interruption.ts';
 import { pairs } from './layout.ts';
-import { needsOf } from './status.ts';
-import { databaseRows, flowRows, temporalRows } from './status-table.ts';
-import { type Look, top } from './top.ts';
+import { withDatabase } from './open-database.ts';
+import {
+  askTemporal,
+  type DatabaseStatus,
+  needsOf,
+  problemOf,
+  readStorage,
+  readWork,
+  type TemporalStatus,
+} from './status.ts';
+import { databaseRows, flowRows, temporalRows } from './status-command.ts';
 
 /** Takes away what a terminal shows from its first line on. */
 const CLEAR = '\u001b[H\u001b[J';
@@ -28,7 +39,6 @@ function frame(look: Look): string {
   return [pairs(rows), ...needsAt(look)].join('\n');
 }
 
-/** The command. */
 export function topCommand({ env, print }: CommandContext): Command {
   return new Command('top')
     .addOption(json())
@@ -51,4 +61,97 @@ export function topCommand({ env, print }: CommandContext): Command {
         ),
       );
     });
+}
+
+export interface Look {
+  readonly at: Date;
+  readonly database: DatabaseStatus;
+  /** Null while the database cannot be used. */
+  readonly flow: FlowOverview | null;
+  /** Null until it has answered for the first time, or could not be reached. */
+  readonly temporal: TemporalStatus | null;
+}
+
+/** Between two looks, in milliseconds. */
+const REFRESH_INTERVAL_MS = 1_000;
+/** What is counted of the flow, in seconds. */
+const FLOW_SECONDS = 10;
+/** Between two questions about what changes slowly, in milliseconds: storage, and who works. */
+const SLOW_REFRESH_INTERVAL_MS = 10_000;
+
+async function followTemporal(
+  settings: Settings,
+  answered: (status: TemporalStatus) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    answered(await askTemporal(settings).catch(problemOf));
+    await pause(SLOW_REFRESH_INTERVAL_MS, signal);
+  }
+}
+
+/** Looks at the database until it cannot be used, or the signal is aborted, which are thrown. */
+async function followDatabase(
+  sql: Pool,
+  show: (database: DatabaseStatus, flow: FlowOverview) => void,
+  signal: AbortSignal,
+): Promise<never> {
+  let storage = await readStorage(sql);
+  let readAt = performance.now();
+  for (;;) {
+    const began = performance.now();
+    if (began - readAt > SLOW_REFRESH_INTERVAL_MS) {
+      storage = await readStorage(sql);
+      readAt = began;
+    }
+    show({ problem: null, ...storage, ...(await readWork(sql)) }, await readFlow(sql, FLOW_SECONDS));
+    await pause(Math.max(0, REFRESH_INTERVAL_MS - (performance.now() - began)), signal);
+  }
+}
+
+/** Looks at the database again and again; one that is away is said. */
+async function followBoth(
+  settings: Settings,
+  show: (look: Look) => void,
+  temporal: () => TemporalStatus | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const shown = (database: DatabaseStatus, flow: FlowOverview | null) =>
+    show({ at: new Date(), database, flow, temporal: temporal() });
+  for (;;) {
+    try {
+      await withDatabase(settings, (sql) => followDatabase(sql, shown, signal));
+    } catch (error) {
+      signal.throwIfAborted();
+      shown(problemOf(error), null);
+      await pause(REFRESH_INTERVAL_MS, signal);
+    }
+  }
+}
+
+/**
+ * Refreshes until the signal is aborted.
+ * @throws what is no fault of the database or Temporal
+ */
+export async function top(
+  settings: Settings,
+  show: (look: Look) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  let latest: TemporalStatus | null = null;
+  const following = [
+    followTemporal(
+      settings,
+      (status) => {
+        latest = status;
+      },
+      either,
+    ),
+    followBoth(settings, show, () => latest, either),
+  ];
+  for (const each of following) each.catch((error: unknown) => failed.abort(error));
+  await Promise.allSettled(following);
+  if (!signal.aborted) throw failed.signal.reason;
 }

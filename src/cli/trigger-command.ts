@@ -9,9 +9,9 @@ import { type EventType, eventTypeNames, eventTypes } from '../domain/event-type
 import { testRecordOf } from '../domain/test-event.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
+import { eshopOption, eshopSchema } from './options.ts';
 
 const typeSchema = v.picklist(
   eventTypeNames,
@@ -28,7 +28,6 @@ without consequences, use waybill webhooks test.
 Types:
 ${eventTypeNames.map((name) => `  ${name}: ${eventTypes[name].firesWhen}`).join('\n')}`;
 
-/** The command. */
 export function triggerCommand({ env, print }: CommandContext): Command {
   async function trigger(eshopId: number, type: EventType) {
     const { entityId, record } = testRecordOf(type, new Date());

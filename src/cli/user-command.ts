@@ -8,9 +8,9 @@ import { deleteUser, listUsers } from '../db/users.ts';
 import { roles } from '../domain/role.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { eshopOption, eshopSchema } from './eshop-option.ts';
 import { minute, pairs, table } from './layout.ts';
 import { withDatabase } from './open-database.ts';
+import { eshopOption, eshopSchema } from './options.ts';
 
 const username = v.pipe(v.string(), v.minLength(1, '--username must not be empty.'));
 const eshopUsersSchema = v.object({ ...jsonSchema.entries, ...eshopSchema.entries });
@@ -147,7 +147,6 @@ function addEshops(command: Command, { env, print }: CommandContext): void {
     });
 }
 
-/** The command `user` with its subcommands. */
 export function userCommand(context: CommandContext): Command {
   const command = new Command('user');
   for (const add of [addCreate, addList, addPassword, addDelete, addEshops]) add(command, context);

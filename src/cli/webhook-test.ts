@@ -1,9 +1,9 @@
 /** `waybill webhooks test`: one request with a sample, as the API makes it. */
 import type { Command } from 'commander';
-import type { TrialResult } from '../domain/trial.ts';
+import type { TestDeliveryResult } from '../domain/test-delivery.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { UserError } from '../lib/user-error.ts';
-import { webhookNumber } from './webhook-option.ts';
+import { webhookNumber } from './options.ts';
 
 /** Exit codes beside 0 and that of a mistake. */
 const FAILED = 2;
@@ -13,7 +13,7 @@ const headerLines = (headers: Readonly<Record<string, string>>) =>
   Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
 
 /** What was sent and what came back, as on the wire. */
-function transcript({ request, response, durationMs }: TrialResult): string {
+function transcript({ request, response, durationMs }: TestDeliveryResult): string {
   const sent = [
     `${request.method} ${request.url}`,
     ...headerLines(request.headers),
@@ -28,7 +28,6 @@ function transcript({ request, response, durationMs }: TrialResult): string {
   return [...sent, '', ...came].join('\n');
 }
 
-/** Adds it. */
 export function addTest(command: Command, { env, print }: CommandContext): void {
   command
     .command('test')
@@ -46,8 +45,8 @@ export function addTest(command: Command, { env, print }: CommandContext): void 
       const id = checked(webhookNumber('<id>'), written);
       const options = checked(jsonSchema, given);
       // What sends it takes longer to load than the other subcommands.
-      const { tryWebhook } = await import('./try-webhook.ts');
-      const result = await tryWebhook(env, id);
+      const { sendTestTo } = await import('./send-test.ts');
+      const result = await sendTestTo(env, id);
       print(options.json ? JSON.stringify(result) : transcript(result));
       const { outcome, error } = result;
       if (outcome === 'success') return;

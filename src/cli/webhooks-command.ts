@@ -1,17 +1,17 @@
 /** `waybill webhooks`: webhooks of all e-shops. */
+
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
 import { listAllWebhooks, type OperatorsWebhook } from '../db/webhooks/all-webhooks.ts';
+import { switchWebhook } from '../db/webhooks/switch.ts';
 import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { counted } from '../domain/words.ts';
 import { type CommandContext, checked, json, jsonSchema } from '../lib/command-line.ts';
 import { minute, pairs, table } from './layout.ts';
-import { listOptions, listSchema } from './list-options.ts';
 import { withDatabase } from './open-database.ts';
-import { noSuchWebhook, webhookNumber } from './webhook-option.ts';
-import { addSwitches } from './webhook-switches.ts';
+import { listOptions, listSchema, noSuchWebhook, webhookNumber } from './options.ts';
 import { addTest } from './webhook-test.ts';
 
 const optionsSchema = v.pipe(
@@ -90,14 +90,12 @@ function details(webhook: OperatorsWebhook, policy: RetryPolicy): string {
   ]);
 }
 
-/** As a program reads it. */
 function record(webhook: OperatorsWebhook, policy: RetryPolicy) {
   const { id, incidentSince, incidentFailures, incidentError, incidentRetries, ...rest } = webhook;
   const incident = incidentOf(policy, { incidentSince, incidentFailures, incidentError, incidentRetries });
   return { webhookId: id, ...rest, incident };
 }
 
-/** The command with its subcommands. */
 export function webhooksCommand(context: CommandContext): Command {
   const { env, print } = context;
   const command = new Command('webhooks');
@@ -141,4 +139,40 @@ export function webhooksCommand(context: CommandContext): Command {
   addSwitches(command, context);
   addTest(command, context);
   return command;
+}
+
+const switches = [
+  {
+    verb: 'activate',
+    active: true,
+    description:
+      'resume deliveries: those held are attempted within seconds, unless their time limit has passed',
+    done: 'is active. Held deliveries resume',
+  },
+  {
+    verb: 'deactivate',
+    active: false,
+    description: 'stop deliveries: new events create none, and open ones are held',
+    done: 'is inactive. Its open deliveries are held',
+  },
+] as const;
+
+/** Adds `activate` and `deactivate`: as the API does it, so that the open deliveries are told. */
+function addSwitches(command: Command, { env, print }: CommandContext): void {
+  for (const { verb, active, description, done } of switches) {
+    command
+      .command(verb)
+      .description(description)
+      .argument('<id>', 'its number')
+      .addOption(json())
+      .action(async (written: unknown, given: unknown) => {
+        const id = checked(webhookNumber('<id>'), written);
+        const options = checked(jsonSchema, given);
+        const changed = await withDatabase(readSettings(env), (sql) => switchWebhook(sql, id, active));
+        if (changed === null) throw noSuchWebhook(id);
+        if (options.json) return print(JSON.stringify({ webhookId: id, active, changed }));
+        const already = `is already ${active ? 'active' : 'inactive'}. Nothing was changed`;
+        print(`Webhook ${id} ${changed ? done : already}.`);
+      });
+  }
 }

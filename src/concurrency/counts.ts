@@ -1,13 +1,11 @@
 /** Counts by key that forget the keys of which there is nothing left. */
 
-/** How many there are of each key, and of all together. */
 export interface Counts<Key> {
   of(key: Key): number;
   all(): number;
   change(key: Key, by: 1 | -1): void;
 }
 
-/** Makes counts, all of them zero. */
 export function createCounts<Key>(): Counts<Key> {
   const counts = new Map<Key, number>();
   let all = 0;

@@ -1,6 +1,4 @@
-/**
- * The configuration: read from the environment, checked, and completed by what follows from several variables.
- */
+/** The configuration: read from the environment, checked, and completed. */
 import * as v from 'valibot';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -11,7 +9,6 @@ export class ConfigError extends UserError {
   override readonly name = 'ConfigError';
 }
 
-/** The configuration: the settings and what follows from several of them. */
 export interface Config {
   readonly settings: Settings;
   readonly retryPolicy: RetryPolicy;
@@ -37,7 +34,6 @@ const CONFIDENTIAL = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ];
 
-/** Where variables come from: `process.env`, or a test's own. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The confidential variables that are set: name → value, as it was written. */
@@ -65,7 +61,6 @@ export function readSettings(env: Environment): Settings {
   return result.output;
 }
 
-/** The retry policy that the settings say. */
 export function retryPolicyOf(settings: Settings): RetryPolicy {
   return {
     initialIntervalMs: settings.RETRY_INITIAL_INTERVAL,
@@ -77,7 +72,7 @@ export function retryPolicyOf(settings: Settings): RetryPolicy {
 }
 
 /**
- * Reads the configuration of a process that serves, and checks what several variables say together.
+ * Reads the configuration of a process that serves, and checks variables against each other.
  * @throws ConfigError with one sentence naming the variable that is wrong
  */
 export function loadConfig(env: Environment): Config {

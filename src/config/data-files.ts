@@ -9,7 +9,6 @@ import {
 import { UserError } from '../lib/user-error.ts';
 import type { Settings } from './variables.ts';
 
-/** Where the files are: each under the variable that names it. */
 type FileSettings = Pick<Settings, 'SHIPPER_SERVICES_FILE' | 'MARKETPLACES_FILE'>;
 
 async function read<T>(variable: keyof FileSettings, path: string, parse: (json: unknown) => T): Promise<T> {
@@ -22,21 +21,14 @@ async function read<T>(variable: keyof FileSettings, path: string, parse: (json:
   }
 }
 
-/** What the operator's files say, or what comes with the program. */
 export interface DataFiles {
-  /**
-   * The carriers and their services. The file has the form that `GET /v2/shipper-service-codes` answers in `data`, and
-   * replaces the catalogue that comes with the program.
-   */
+  /** In the form of `data` of `GET /v2/shipper-service-codes`; replaces the catalogue that comes with the program. */
   readonly shipperCatalogue: ShipperCatalogue;
-  /** The marketplaces. The file has a list of further names. */
+  /** Those that come with the program and the file's. */
   readonly marketplaces: readonly string[];
 }
 
-/**
- * Reads them.
- * @throws UserError naming the variable, the file and what is wrong with it
- */
+/** @throws UserError naming the variable, the file and what is wrong with it */
 export async function loadDataFiles(settings: FileSettings): Promise<DataFiles> {
   const { SHIPPER_SERVICES_FILE: carriers, MARKETPLACES_FILE: marketplaces } = settings;
   return {

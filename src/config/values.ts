@@ -1,6 +1,4 @@
-/**
- * The kinds of values that a variable may hold: from the text of the environment to what the program works with.
- */
+/** The kinds of values that a variable may hold. */
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 
@@ -8,7 +6,6 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 } as
 /** Node's timers cannot be longer, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** A number with its unit behind it, of which a pattern has made sure. */
 function milliseconds(text: string): number {
   const unit = text.endsWith('ms') ? 'ms' : (text.slice(-1) as Exclude<keyof typeof UNITS, 'ms'>);
   return Math.round(Number.parseFloat(text) * UNITS[unit]);
@@ -32,7 +29,7 @@ export const period = v.pipe(
   v.maxValue(3_650 * UNITS.d, 'must be at most 3650d'),
 );
 
-/** An unsigned number. @param what for the message: "an integer from 1 to 9" */
+/** @param what for the message: "an integer from 1 to 9" */
 export function number(check: (value: number) => boolean, what: string) {
   return v.pipe(
     v.string(),
@@ -84,7 +81,6 @@ const cidr = v.pipe(
     );
   }, 'must be address ranges such as 10.0.0.0/8, separated by commas'),
 );
-/** The parts between commas. */
 const list = v.pipe(
   v.string(),
   v.transform((text) =>
@@ -94,7 +90,6 @@ const list = v.pipe(
       .filter((part) => part !== ''),
   ),
 );
-/** Address ranges, separated by commas. */
 export const cidrs = v.pipe(list, v.array(cidr));
 /** Addresses with or without a port, separated by commas. */
 export const nameServers = v.pipe(
@@ -121,7 +116,6 @@ export const key = v.pipe(
 );
 /** Several of these, separated by commas. */
 export const keyList = v.pipe(list, v.array(key));
-/** Any text that is not empty. */
 export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 /** One mail address, bare or in angle brackets behind a name. */
 export const mailbox = v.pipe(

@@ -32,7 +32,6 @@ const SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 
-/** One variable: what it may hold, what it means, and its default as it would be written. */
 function withDefault<S extends v.GenericSchema<string, unknown>>(
   schema: S,
   meaning: string,
@@ -44,7 +43,7 @@ function withoutDefault<S extends v.GenericSchema<string, unknown>>(schema: S, m
   return v.optional(v.pipe(schema, v.description(meaning)));
 }
 
-/** All variables, in the order of the documentation. */
+/** In the order of the documentation. */
 export const variables = v.object({
   ROLE: withDefault(
     v.picklist(['all', 'api', 'worker'], 'must be all, api or worker'),
@@ -211,5 +210,4 @@ export const variables = v.object({
   OTEL_SDK_DISABLED: withDefault(flag, '`true`: no traces, whatever else is set', 'false'),
 });
 
-/** The values of all variables; undefined where one has no default and is not set. */
 export type Settings = v.InferOutput<typeof variables>;

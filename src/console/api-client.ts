@@ -1,6 +1,6 @@
 /**
- * The API, asked within the process on behalf of whoever is signed in: the same handlers, checks, budgets and answers as for
- * any other client.
+ * The API, asked within the process for the person signed in: handlers, checks, budgets and answers as for any
+ * client.
  */
 import type { Hono } from 'hono';
 import * as v from 'valibot';
@@ -21,14 +21,12 @@ export class ApiRefusal extends Error {
   }
 }
 
-/** Beside the rows of a page. */
 export const Paging = v.object({
   page: v.number(),
   items: v.number(),
   totalCount: v.number(),
   totalPages: v.number(),
 });
-/** See {@link Paging}. */
 export type Paging = v.InferOutput<typeof Paging>;
 
 const ErrorBody = v.object({ message: v.string() });
@@ -52,7 +50,6 @@ export interface ApiClient {
 /** Values that are empty or undefined are left out. */
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** A query as part of an address, with its question mark; empty where nothing is asked for. */
 export function queryText(query: Query): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -61,10 +58,8 @@ export function queryText(query: Query): string {
   return given.size === 0 ? '' : `?${given}`;
 }
 
-/** A piece of a path. */
 export const piece = encodeURIComponent;
 
-/** Makes the client of one request of the console. */
 export function apiClient(api: Hono<ApiEnv>, signedIn: SignedIn): ApiClient {
   async function ask(path: string, init: RequestInit): Promise<unknown> {
     const response = await api.request(path, init, { signedIn });

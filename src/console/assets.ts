@@ -1,4 +1,3 @@
-/** What the pages of the console load. */
 import { readFileSync } from 'node:fs';
 import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../theme/assets.ts';
 import { CONSOLE } from './session.ts';
@@ -12,8 +11,6 @@ const served = serveAssets(CONSOLE, {
   'icon.svg': icon,
 });
 
-/** The address of an asset. */
 export const asset = served.address;
 
-/** The routes of the assets. */
 export const assetRoutes = served.routes;

@@ -1,18 +1,15 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * A question before what cannot be undone: a page of its own, so that it is asked without script, too.
- */
+/** A question before what cannot be undone: a page of its own, so that it works without script. */
 import type { Child } from 'hono/jsx';
 import type { Viewer } from './deps.ts';
 import { Csrf, Page } from './layout.tsx';
 import { CONSOLE } from './session.ts';
 
-/** Makes the page. What it says follows; paths are those below `/console`. */
+/** Paths are those below `/console`. */
 export function ConfirmPage(props: {
   viewer: Viewer;
   here: string;
   title: string;
-  /** What is done, as the button says it. */
   button: string;
   action: string;
   back: string;

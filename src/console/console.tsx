@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The console: pages for people, on what the API answers. What every request passes through, and where each page is.
- */
+/** The console's requests: what each passes through, and where each page is. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { requestId } from 'hono/request-id';
 import { routePath } from 'hono/route';
@@ -36,8 +34,7 @@ function isLive(c: Context<ConsoleEnv>): boolean {
 }
 
 /**
- * Pages that are made at the same time: of all e-shops, and of one. What they ask of the API is within its budget; this is for
- * what they read themselves, and for the time it takes to make them.
+ * Pages made at the same time, of all e-shops and of one: for what they read beside the API, whose budget they share.
  */
 const CONCURRENT_PAGES = { total: 8, perKey: 3 } as const;
 /** How long somebody waits for a page's turn, in milliseconds. */
@@ -98,7 +95,6 @@ function answered({ log, onAnswer }: ConsoleDeps, c: Context<ConsoleEnv>, ms: nu
   log[level]({ method, route, status, ms: Math.round(ms), ...eshop, requestId: c.var.requestId }, 'page');
 }
 
-/** What is said where something is not there, or was refused. */
 function titleOf(status: number): string {
   if (status === 404) return 'Not found';
   if (status === 429) return 'Too many requests';
@@ -107,7 +103,7 @@ function titleOf(status: number): string {
 
 /**
  * Makes the application that serves `/console`.
- * @param authenticator of its pages; left out: that of the users of the API
+ * @param authenticator left out: that of the users of the API
  */
 export function createConsole(
   deps: ConsoleDeps,

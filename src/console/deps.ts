@@ -4,11 +4,10 @@ import type { ApiDeps, ApiEnv, Session, SignedIn } from '../api/deps.ts';
 import type { EshopName } from '../db/console/sessions.ts';
 import type { EventForWebhook } from '../domain/payload.ts';
 import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
-import type { TriedWebhook } from '../domain/trial.ts';
+import type { WebhookWithSecrets } from '../domain/test-delivery.ts';
 import type { ApiClient } from './api-client.ts';
 import type { OperatorDeps } from './operator/deps.ts';
 
-/** A request as a receiver gets it. */
 export interface SignedRequest {
   readonly method: 'POST' | 'GET';
   readonly url: string;
@@ -17,17 +16,16 @@ export interface SignedRequest {
   readonly body: string | null;
 }
 
-/** The request of a delivery, signed now. */
 export type SignAgain = (asked: {
   readonly deliveryId: string;
   readonly number: number;
   /** Whose secrets sign. */
-  readonly webhook: TriedWebhook;
+  readonly webhook: WebhookWithSecrets;
   readonly event: EventForWebhook;
 }) => SignedRequest;
 
 /** Asks something of a delivery under way, on behalf of the warehouse. */
-export type Steer = (
+export type RequestAction = (
   action: SteeringAction,
   deliveryId: string,
   order: { readonly by: string; readonly reason: string },
@@ -59,13 +57,13 @@ export interface Authenticated {
 export interface Authenticator {
   /** What every request passes first. */
   readonly guard?: MiddlewareHandler<ConsoleEnv>;
-  /** What nobody has to be let in for. */
+  /** Needs no authentication. */
   readonly routes: Hono<ConsoleEnv>;
   /** What the cookie of a request says. */
   sessionOf(c: Context<ConsoleEnv>): string | undefined;
   /**
-   * Whose session it is; null where it is nobody's any more.
-   * @param seen a person asked for something, not a page for itself
+   * Whose session it is; null where it is over.
+   * @param seen a person asked, not a page that refreshes itself
    */
   authenticate(id: string, seen: boolean): Promise<Authenticated | null>;
   /** Answers who is not let in. */
@@ -79,7 +77,7 @@ export interface ConsoleDeps
   readonly api: Hono<ApiEnv>;
   readonly signAgain: SignAgain;
   /** Null where this process knows no Temporal server. */
-  readonly steer: Steer | null;
+  readonly requestAction: RequestAction | null;
   /** Where people reach the console; null where nobody said. */
   readonly publicUrl: string | null;
   /** Aborted once the process is to stop: what is being followed ends. */
@@ -103,7 +101,6 @@ export interface Viewer extends SignedIn {
   readonly csrf: string;
 }
 
-/** The type parameter of the console's Hono instances. */
 export interface ConsoleEnv {
   Bindings: ApiEnv['Bindings'];
   Variables: {

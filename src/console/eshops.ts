@@ -1,6 +1,6 @@
 /**
- * Which e-shop a page is about, of those that somebody may look at. What has an id of its own says so itself: a link
- * leads to the right e-shop without naming it. For anything else it is the one chosen last.
+ * Which e-shop a page is about, of those that somebody may look at: that of the thing in the path, else the one
+ * chosen last.
  */
 import type { Context } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -32,7 +32,7 @@ function among(eshops: readonly EshopName[], text: string | undefined): EshopNam
 }
 
 /**
- * The e-shop that a request is about. What belongs to none of these leaves it at the one chosen last, where it does not exist.
+ * The e-shop that a request is about.
  * @param eshops at least one
  * @throws Problem 404 where an e-shop is asked for that is not among these
  */

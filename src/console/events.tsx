@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Events: what happened to a record, what became of it at every webhook, and why something did not.
- */
+/** Events: what happened to a record, and what became of it at every webhook. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Event, EventWithRecord, MissingEvent } from '../api/event-schemas.ts';
@@ -15,7 +13,6 @@ import { Ago, fromField, Time } from './times.tsx';
 
 const PATH = '/events';
 const FILTERS = ['entityId', 'webhookType', 'since', 'until', 'page'] as const;
-/** A page of events, as the API answers. */
 export const EventList = v.object({
   data: v.array(Event),
   pagination: Paging,
@@ -74,7 +71,6 @@ function Found({ event, now }: { event: v.InferOutput<typeof Event>; now: Date }
   );
 }
 
-/** Events as lists show them. */
 export function EventRows(props: { events: v.InferOutput<typeof EventList>['data']; now: Date }) {
   return (
     <ul class="rows">
@@ -163,7 +159,6 @@ function EventPage({ viewer, event }: { viewer: Viewer; event: v.InferOutput<typ
   );
 }
 
-/** The routes below `/events`. */
 export function eventRoutes(): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   app.get('/events', async (c) => {

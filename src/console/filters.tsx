@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * What lists are filtered by.
- */
+/** What lists are filtered by. */
 import type { Child } from 'hono/jsx';
 import { deliveryStates } from '../domain/delivery-state.ts';
 import { eventTypeNames } from '../domain/event-types.ts';
@@ -9,11 +7,9 @@ import { Input, Select } from './parts.tsx';
 import { CONSOLE } from './session.ts';
 
 /**
- * The filters of a list; whoever sends them sees the list again.
+ * The filters of a list.
  * @param path of the list, below `/console`
- * @param button what it says
  * @param six whether there are so many that they need narrower columns
- * @param beside what stands beside the button
  */
 export function Filters(props: {
   path: string;
@@ -36,35 +32,29 @@ export function Filters(props: {
   );
 }
 
-/** By one of several, or any. */
 export function ChoiceFilter(props: Parameters<typeof Select>[0]) {
   const { options, ...more } = props;
   return <Select {...more} options={[['', 'Any'], ...options]} />;
 }
 
-/** By kind of event. */
 export function EventTypeFilter({ value }: { value: string | undefined }) {
   const options = eventTypeNames.map((type) => [type, type] as const);
   return <ChoiceFilter name="webhookType" label="Event type" value={value} options={options} />;
 }
 
-/** By the state of a delivery. */
 export function StateFilter({ value }: { value: string | undefined }) {
   const options = deliveryStates.map((state) => [state, state] as const);
   return <ChoiceFilter name="state" label="State" value={value} options={options} />;
 }
 
-/** By what an event tells of. */
 export function EntityFilter({ value }: { value: string | undefined }) {
   return <Input name="entityId" label="Order number or other identifier" value={value} />;
 }
 
-/** By the host that is called. */
 export function ReceiverFilter({ value }: { value: string | undefined }) {
   return <Input name="receiver" label="Receiver" value={value} placeholder="shop.example" />;
 }
 
-/** By time. */
 export function TimeFilters({ since, until }: { since: string | undefined; until: string | undefined }) {
   return (
     <>

@@ -20,7 +20,7 @@ export const smallForms = bodyLimit({
 });
 
 /**
- * Refuses what changes something and was not sent by a page of ours; sets `c.var.form`.
+ * Refuses changes that no page of ours sent; sets `c.var.form`.
  * @param sessionOf the id of the session that the form belongs to
  * @throws Problem 403
  */

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * What every page has: head, navigation, who is signed in.
- */
+/** What every page has: head, navigation, who is signed in. */
 import type { Child } from 'hono/jsx';
 import { asset } from './assets.ts';
 import type { Viewer } from './deps.ts';
@@ -31,7 +29,6 @@ const HTMX = JSON.stringify({
   historyCacheSize: 0,
 });
 
-/** Head and body, without navigation. */
 export function Document({ title, children }: { title: string; children: Child }) {
   return (
     <html lang="en">
@@ -51,7 +48,6 @@ export function Document({ title, children }: { title: string; children: Child }
   );
 }
 
-/** The field by which a form is known as ours. */
 export function Csrf({ token }: { token: string }) {
   return <input type="hidden" name="csrf" value={token} />;
 }
@@ -110,7 +106,6 @@ function Navigation({ here, viewer }: { here: string; viewer: Viewer }) {
   );
 }
 
-/** What a page is made of. */
 export interface PageProps {
   readonly title: string;
   readonly viewer: Viewer;
@@ -128,7 +123,6 @@ function aboutEshop(eshopId: number) {
   return { 'data-eshop': String(eshopId), 'hx-headers': JSON.stringify({ [ESHOP_HEADER]: String(eshopId) }) };
 }
 
-/** A page for somebody who is signed in. */
 export function Page({ title, viewer, here, notice, refused, children }: PageProps) {
   const { username, role, eshopId } = viewer.session;
   const several = seesSeveral(viewer);
@@ -177,7 +171,6 @@ export function Page({ title, viewer, here, notice, refused, children }: PagePro
   );
 }
 
-/** As an answer's text. */
 export function html(page: Child): string {
   return `<!doctype html>\n${page}\n`;
 }

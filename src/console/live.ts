@@ -1,6 +1,6 @@
 /**
- * Pages that stay as they are in the database: made again while somebody looks, and sent as server-sent events when they have
- * changed. Whatever a page may show, its stream may; a stream has no rules of its own.
+ * Live pages: made again while somebody looks, and sent as server-sent events when they have changed. A stream shows
+ * what its page may show, and has no rules of its own.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
@@ -11,7 +11,6 @@ import { eitherSignal } from '../lib/either-signal.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';
 import { CONSOLE } from './session.ts';
 
-/** Where streams are. */
 export const LIVE = '/live';
 
 /** How often a page is made again, in milliseconds. */
@@ -46,7 +45,7 @@ function pageOf(path: string): string | null {
   return origin === HERE && isPage && !isStream ? `${pathname}${search}` : null;
 }
 
-/** The route of the streams: `?of=` the path of a page. */
+/** `?of=` the path of a page. */
 export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   const streams = createCounts<number>();
@@ -95,7 +94,6 @@ export function liveRoutes({ log, stopping }: ConsoleDeps, makePage: MakePage): 
               await stream.write(': still here\n\n');
               spoken = performance.now();
             }
-            // Aborted: nobody waits any more.
             await wait(TICK_MS, undefined, { signal }).catch(() => {});
           }
         } finally {

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * What pages are made of.
- */
+/** What pages are made of. */
 import type { Child } from 'hono/jsx';
 import type { DeliveryState } from '../domain/delivery-state.ts';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
@@ -21,17 +19,15 @@ const TONES: Readonly<Record<DeliveryState, Tone>> = {
   canceled: '',
 };
 
-/** A state as a badge. */
 export function Badge({ tone, children }: { tone: Tone; children: Child }) {
   return <span class={`state ${tone}`}>{children}</span>;
 }
 
-/** The state of a delivery. */
 export function State({ state }: { state: DeliveryState }) {
   return <Badge tone={TONES[state]}>{state}</Badge>;
 }
 
-/** Names and values. Null and undefined are left out. */
+/** Null and undefined are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [string, Child | null | undefined])[] }) {
   return (
     <dl class="facts">
@@ -64,12 +60,10 @@ export function pretty(text: string): string {
   }
 }
 
-/** An event's type, and what it is about. */
 export function typeWords(type: EventType): string {
   return eventTypes[type].firesWhen;
 }
 
-/** The record that an event is about. */
 export function recordPath(type: EventType, entityId: string): string {
   const places = {
     order: 'orders',
@@ -81,7 +75,6 @@ export function recordPath(type: EventType, entityId: string): string {
   return `${CONSOLE}/${places[eventTypes[type].entity]}/${piece(entityId)}`;
 }
 
-/** From one page of a list to the others. */
 export function Pages({ paging, path, query }: { paging: Paging; path: string; query: Query }) {
   const { page, totalPages, totalCount } = paging;
   if (totalCount === 0) return null;
@@ -108,7 +101,6 @@ export function Pages({ paging, path, query }: { paging: Paging; path: string; q
   );
 }
 
-/** Said where a list has nothing in it. */
 export function Empty({ title, children }: { title: string; children?: Child }) {
   return (
     <div class="empty">
@@ -119,8 +111,8 @@ export function Empty({ title, children }: { title: string; children?: Child }) 
 }
 
 /**
- * The part of a page that asks for itself again while somebody looks.
- * @param also the ids of {@link LivePart}s of the same page that come with it
+ * The part of a page that refreshes itself.
+ * @param also the ids of {@link LivePart}s that come with it
  */
 export function Live(props: { id: string; path: string; also?: readonly string[]; children: Child }) {
   const { id, path, also = [], children } = props;
@@ -157,7 +149,6 @@ export function More(props: { id: string; title: string; small?: boolean; childr
   );
 }
 
-/** A choice in a form. */
 export function Select(props: {
   name: string;
   label: string;
@@ -179,7 +170,6 @@ export function Select(props: {
   );
 }
 
-/** A line in a form. */
 export function Input(props: {
   name: string;
   label: string;

@@ -1,13 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * A record of any kind: its fields as names and values, its lists as tables.
- */
+/** A record of any kind: its fields as names and values, its lists as tables. */
 import type { Child } from 'hono/jsx';
 import { capital } from '../domain/words.ts';
 import { Facts } from './parts.tsx';
 import { Time } from './times.tsx';
 
-/** A record as the API answers it. */
 export type Item = Readonly<Record<string, unknown>>;
 
 /** "requiredExpeditionDate" → "Required expedition date" */
@@ -69,7 +66,6 @@ function Table({ title, items }: { title: string; items: readonly Item[] }) {
   );
 }
 
-/** The lists of a record, each a table. */
 export function Lists({ item }: { item: Item }) {
   return (
     <>
@@ -81,7 +77,6 @@ export function Lists({ item }: { item: Item }) {
   );
 }
 
-/** All that is not a list; what has fields of its own is written out. */
 export function Fields({ item }: { item: Item }) {
   const facts = Object.entries(item).flatMap(([field, value]) =>
     isItem(value)

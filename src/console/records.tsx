@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Orders, products, receivings, returns and stock movements, to be read: lists, and each with what was delivered of it.
- */
+/** The five kinds of record, to be read: lists, and each with its deliveries. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { newestRecords } from '../db/console/records.ts';
@@ -25,11 +23,9 @@ import { Fields, type Item, Lists, plain } from './record-parts.tsx';
 import { CONSOLE } from './session.ts';
 import { Ago } from './times.tsx';
 
-/** Rows of a page of a list. */
 const ROWS = 30;
 const Shown = v.looseObject({});
 const One = v.object({ data: Shown });
-/** A kind of record as the console shows it. */
 interface Kind {
   readonly entry: CatalogueEntry;
   readonly title: string;
@@ -71,7 +67,6 @@ function Row({ kind: { entry, told }, item, now }: { kind: Kind; item: Item; now
   );
 }
 
-/** A page of a list: the newest first. */
 interface Listed {
   readonly items: readonly Item[];
   /** Whether it begins with the newest of all. */
@@ -197,7 +192,6 @@ function RecordPage(props: {
   );
 }
 
-/** The routes of the five kinds. */
 export function recordRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   for (const kind of kinds) {

@@ -5,7 +5,6 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { SESSION_HOURS } from '../db/console/sessions.ts';
 import type { ConsoleEnv } from './deps.ts';
 
-/** Where the console lives. */
 export const CONSOLE = '/console';
 /** Where its pages about all e-shops of somebody are, below {@link CONSOLE}. */
 export const ALL = '/all';
@@ -14,7 +13,6 @@ const SESSION = 'waybill_session';
 /** Before anybody is signed in: it ties the form to the browser that asked for it. */
 const BEFORE = 'waybill_sign_in';
 
-/** 256 random bits. */
 function newId(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -54,7 +52,6 @@ export function isSecure(c: Context<ConsoleEnv>, { trustProxy, publicUrl }: Reac
   return (forwarded ?? new URL(c.req.url).protocol.replace(':', '')) === 'https';
 }
 
-/** The cookies of a console. */
 export function sessionCookies(reached: Reached) {
   const options = (c: Context<ConsoleEnv>) =>
     ({ path: CONSOLE, httpOnly: true, sameSite: 'Lax', secure: isSecure(c, reached) }) as const;
@@ -82,5 +79,4 @@ export function sessionCookies(reached: Reached) {
   };
 }
 
-/** The cookies of a console. */
 export type SessionCookies = ReturnType<typeof sessionCookies>;

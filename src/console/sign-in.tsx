@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Signing in and out, with the users of the API and within the same limits.
- */
+/** Signing in and out, with the users of the API and within the same limits. */
 import { Hono } from 'hono';
 import { createPlaces } from '../api/budget/places.ts';
 import { clientAddresses } from '../api/client-address.ts';
@@ -101,7 +99,6 @@ function SignIn(props: {
   );
 }
 
-/** Authentication of the API's users, by the cookie of a session. */
 export function userAuthenticator(deps: ConsoleDeps): Authenticator {
   const cookies = sessionCookies(deps);
   return {
@@ -124,7 +121,6 @@ export function userAuthenticator(deps: ConsoleDeps): Authenticator {
 /** For how long somebody waits for it, in milliseconds. */
 const SIGN_IN_QUEUE_TIMEOUT_MS = 10_000;
 
-/** The routes that nobody has to be signed in for. */
 function signInRoutes(deps: ConsoleDeps, cookies: SessionCookies): Hono<ConsoleEnv> {
   const { sql, trustProxy, log } = deps;
   const app = new Hono<ConsoleEnv>();

@@ -1,19 +1,16 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * From one e-shop to another.
- */
+/** From one e-shop to another. */
 import type { EshopName } from '../db/console/sessions.ts';
 import { CONSOLE } from './session.ts';
 
 /** With more than these, a number is quicker to type than a name is to find. */
 export const MOST_ESHOPS_LISTED = 200;
 
-/** An e-shop as it is named where there are several. */
 export function eshopTitle({ id, name }: EshopName): string {
   return `${id} · ${name}`;
 }
 
-/** The form. It changes nothing, and so needs no token. */
+/** It changes nothing, and so needs no token. */
 export function Switcher({ eshops, eshopId }: { eshops: readonly EshopName[]; eshopId: number }) {
   const several = eshops.length <= MOST_ESHOPS_LISTED;
   return (

@@ -1,10 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Links into Temporal's UI.
- */
+/** Links into Temporal's UI. */
 import type { Viewer } from './deps.ts';
 
-/** A page of Temporal's UI. */
 export interface Link {
   readonly name: string;
   readonly url: string;

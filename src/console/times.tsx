@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Times and durations, as people read them. All times are of UTC, and say so.
- */
+/** Times and durations, as people read them. All times are of UTC, and say so. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -26,7 +24,6 @@ function written(iso: string): string {
   return iso.slice(0, 19).replace('T', ' ');
 }
 
-/** A time in full. */
 export function Time({ at }: { at: string }) {
   return (
     <time datetime={at} title="UTC">

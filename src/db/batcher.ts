@@ -1,6 +1,4 @@
-/**
- * Questions of the same tick of the event loop share a statement. Alone, a question is asked at once.
- */
+/** Questions of the same tick of the event loop share a statement; one alone is asked at once. */
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -8,7 +6,6 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * Makes a batcher: a function that asks one question, and shares its statement with others.
  * @param most questions of one statement
  * @param ask answers each with a promise of its own, in their order
  */

@@ -6,7 +6,7 @@ const DUPLICATE_DATABASE = '42P04';
 
 /**
  * Creates a database unless there is one of this name.
- * @param adminUrl address of another database on the same server
+ * @param adminUrl address of another one on the same server
  */
 export async function createDatabase(adminUrl: string, name: string): Promise<void> {
   const sql = createPool(adminUrl, 1);

@@ -4,13 +4,11 @@ import type { EshopPatch, EshopRecord } from '../domain/eshop.ts';
 import { hashApiKey, newApiKey } from '../secrets/keys.ts';
 import type { Sql } from './pool.ts';
 
-/** An e-shop as the operator sees it. */
 export interface EshopRow {
   readonly id: number;
   readonly name: string;
   readonly email: string;
   readonly createdAt: Date;
-  /** Null unless the operator has disabled it. */
   readonly disabledAt: Date | null;
 }
 
@@ -32,12 +30,10 @@ export async function createEshop(
   return { eshopId: row.id, apiKey };
 }
 
-/** All e-shops in the order of their ids. */
 export async function listEshops(sql: Sql): Promise<EshopRow[]> {
   return await sql<EshopRow[]>`select id, name, email, created_at, disabled_at from eshops order by id`;
 }
 
-/** One e-shop, or null. */
 export async function findEshop(sql: Sql, eshopId: number): Promise<EshopRow | null> {
   const [row] = await sql<EshopRow[]>`
     select id, name, email, created_at, disabled_at from eshops where id = ${eshopId}`;
@@ -71,7 +67,7 @@ export async function rotateApiKey(sql: Sql, eshopId: number): Promise<string | 
 }
 
 /**
- * Closes the API to an e-shop, or opens it again. Its webhooks and its deliveries under way are not touched.
+ * Closes the API to an e-shop, or opens it again; its deliveries go on.
  * @returns false when there is no such e-shop
  */
 export async function setDisabled(sql: Sql, eshopId: number, disabled: boolean): Promise<boolean> {
@@ -88,7 +84,7 @@ export async function findEshopByApiKey(sql: Sql, apiKey: string): Promise<numbe
   return row?.id ?? null;
 }
 
-/** The contract of an e-shop as stored: an object whose keys the domain checks. Null for an unknown e-shop. */
+/** The stored contract, to be read by `contractOf`; null for an unknown e-shop. */
 export async function readContract(sql: Sql, eshopId: number): Promise<unknown> {
   const [row] = await sql<{ contract: unknown }[]>`select contract from eshops where id = ${eshopId}`;
   return row?.contract ?? null;
@@ -104,10 +100,7 @@ export async function updateContract(sql: Sql, eshopId: number, change: Partial<
   return rows.length > 0;
 }
 
-/**
- * The e-shop as its users see it.
- * @throws Error when there is no such e-shop
- */
+/** @throws Error when there is no such e-shop */
 export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord> {
   const [row] = await sql<(Omit<EshopRecord, 'notifications'> & { warningMails: boolean })[]>`
     select id, name, email, warning_mails from eshops where id = ${eshopId}`;
@@ -116,10 +109,6 @@ export async function readEshop(sql: Sql, eshopId: number): Promise<EshopRecord>
   return { ...rest, notifications: { warning: warningMails } };
 }
 
-/**
- * Changes which notifications an e-shop gets.
- * @param change what is left out stays
- */
 export async function changeNotifications(
   sql: Sql,
   eshopId: number,

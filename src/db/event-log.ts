@@ -25,7 +25,6 @@ export interface EventRow {
   readonly test: boolean;
 }
 
-/** Which events of an e-shop. */
 export interface EventFilter extends Times {
   readonly webhookType?: EventType | undefined;
   readonly entityId?: string | undefined;
@@ -42,7 +41,6 @@ function found(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
       select e.id from events e where e.eshop_id = ${eshopId} and e.entity_id = ${entityId}
         ${webhookType === undefined ? sql`` : sql`and e.type = ${webhookType}`} ${limits}`;
   }
-  // Each type's are found by the index and merged.
   const types = webhookType === undefined ? eventTypeNames : [webhookType];
   return sql`
     select x.id from unnest(${types}::text[]) as t (type) cross join lateral (
@@ -54,7 +52,6 @@ export async function listEvents(...asked: Parameters<typeof selectEvents>): Pro
   return await selectEvents(...asked);
 }
 
-/** The query of {@link listEvents}, not sent yet. */
 export function selectEvents(sql: Sql, eshopId: number, filter: EventFilter, slice: Slice) {
   const order = directionOf(sql, slice);
   return sql<EventRow[]>`
@@ -69,7 +66,6 @@ export async function countEvents(sql: Sql, eshopId: number, filter: EventFilter
   return row?.count ?? 0;
 }
 
-/** The query of {@link countEvents}, not sent yet. */
 export function selectCountOfEvents(sql: Sql, eshopId: number, filter: EventFilter) {
   return sql<{ count: number }[]>`
     select count(*)::int as count from (
@@ -87,7 +83,6 @@ export async function findEvent(
   return row ?? null;
 }
 
-/** A delivery of an event. */
 export interface DeliveryOfEvent {
   readonly eventId: string;
   readonly id: string;
@@ -102,7 +97,6 @@ export async function deliveriesOf(sql: Sql, eventIds: readonly string[]): Promi
   return eventIds.length === 0 ? [] : await selectDeliveriesOf(sql, eventIds);
 }
 
-/** The query of {@link deliveriesOf}, not sent yet. */
 export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
   const columns: ReturnType<Sql> = sql`
     d.event_id, d.id, d.webhook_id, d.state, d.operator_stop, d.attempts_made, d.last_error`;
@@ -116,13 +110,12 @@ export function selectDeliveriesOf(sql: Sql, eventIds: readonly string[]) {
 
 /** The most deleted webhooks that are remembered here. */
 export const MOST_DELETED = 10;
-/** The most changes of a webhook that are read: one that is switched on and off all day must not fill the memory. */
+/** Changes of a webhook that are read at most: one switched on and off all day must not fill the memory. */
 const MOST_VERSIONS = 200;
 
 /**
- * What the webhooks of an e-shop were that are or once were of one of these types, in the order of webhooks and times.
- * Of the deleted ones, those that were deleted last. What a webhook was before its last {@link MOST_VERSIONS} changes is said to be
- * unknown.
+ * The versions, in the order of webhooks and times, of webhooks that are or once were of one of these types; of
+ * deleted ones the last. Before its last {@link MOST_VERSIONS} changes a webhook is unknown.
  */
 export async function versionsOf(
   sql: Sql,

@@ -1,4 +1,3 @@
-/** Whether the database answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from './pool.ts';
 

@@ -5,14 +5,12 @@ import type { Sql } from './pool.ts';
 /** The most rows that a list counts, and that its pages reach: what lies beyond is read with a cursor. */
 export const MOST_COUNTED = 10_000;
 
-/** A slice of a list. */
 export type Slice =
   /** A page, the newest first. */
   | { readonly limit: number; readonly offset: number }
   /** What follows an id, the oldest first, below the id up to which rows are complete. */
   | { readonly limit: number; readonly after: string; readonly before: string };
 
-/** Times of events. */
 export interface Times {
   /** At this time or later. */
   readonly since?: Date | undefined;
@@ -20,7 +18,6 @@ export interface Times {
   readonly until?: Date | undefined;
 }
 
-/** The order of a slice, as SQL. */
 export function directionOf(sql: Sql, slice: Slice) {
   return 'after' in slice ? sql`asc` : sql`desc`;
 }
@@ -30,7 +27,6 @@ export function reachOf(slice: Slice): number {
   return 'after' in slice ? slice.limit : slice.offset + slice.limit;
 }
 
-/** The page of what was found, as SQL. */
 export function cut(sql: Sql, slice: Slice) {
   return 'after' in slice ? sql`limit ${slice.limit}` : sql`limit ${slice.limit} offset ${slice.offset}`;
 }

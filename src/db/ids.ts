@@ -2,26 +2,22 @@
 import type { Sql } from './pool.ts';
 
 /**
- * The condition that a column holds one of these ids. Their least and greatest are named beside them: from a list alone
- * Postgres does not see which partitions it need not look at.
- * @param column such as sql`d.id`
- * @param ids UUIDs; none: nothing is found
+ * The condition that a column holds one of these UUIDs. Their bounds stand beside them: from a list alone Postgres
+ * does not see which partitions it may leave out.
  */
 export function anyOf(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
   return sql`${column} = any(${[...ids]}::uuid[]) and ${within(sql, column, ids)}`;
 }
 
-/** The condition that a column lies between the least and the greatest of these ids. */
 export function within(sql: Sql, column: ReturnType<Sql>, ids: readonly string[]) {
   const [least = null, ...others] = ids.map((id) => id.toLowerCase()).toSorted();
   return sql`${column} between ${least}::uuid and ${others.at(-1) ?? least}::uuid`;
 }
 
 /**
- * A new id, as SQL: UUIDv7 by the database's clock, with the fraction of the millisecond behind it (RFC 9562, 6.2,
- * method 3). Made in the transaction, by the clock that says when transactions began, an id is never older than its
- * transaction: what the reads of `src/db/low-water-mark.ts` rely on.
- * @param ticks the time as {@link ticks} counts it; with a number added that differs by row, ids rise with it
+ * A new id, as SQL: UUIDv7 by the database's clock, with the fraction of the millisecond (RFC 9562, 6.2, method 3).
+ * It is never older than its transaction, which `src/db/low-water-mark.ts` relies on.
+ * @param ticks as {@link ticks} counts them; a number added by row makes ids rise
  */
 export function newId(sql: Sql, ticks: ReturnType<Sql>) {
   return sql`(lpad(to_hex((${ticks}) >> 12), 12, '0') || '7' || lpad(to_hex((${ticks}) & 4095), 3, '0')

@@ -1,6 +1,6 @@
 /**
- * Which lines of an import were applied under a key: written in the transaction that applies the line, so that a line
- * is applied once however often it is sent, and one that failed can be sent again.
+ * The keys of imported lines, written in the transaction that applies the line: it is applied once however often it
+ * is sent, and one that failed can be sent again.
  */
 import { createHash } from 'node:crypto';
 import { conflict } from '../domain/problem.ts';
@@ -10,7 +10,6 @@ import { type Participant, participantOf, type UnitOfWork } from './records/unit
 /** How long a key is remembered, in days. */
 export const IMPORT_KEY_DAYS = 30;
 
-/** A key and what it stands for. */
 export interface KeyedLine {
   readonly key: string;
   /** From {@link fingerprintOf}. */
@@ -22,7 +21,6 @@ export function fingerprintOf(line: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(line)).digest('hex');
 }
 
-/** The keys of a unit of work. */
 class ImportKeys implements Participant {
   readonly #work: UnitOfWork;
   /** What each key stands for; null for one that stands for nothing yet. */
@@ -35,8 +33,8 @@ class ImportKeys implements Participant {
   }
 
   /**
-   * Takes the keys of lines. One that another transaction has taken waits until that has ended; one that is old enough to be
-   * forgotten is taken anew, whether the retention has removed it or not.
+   * Takes the keys of lines, waiting for transactions that have taken them; one old enough to be forgotten is taken
+   * anew.
    */
   async take(lines: readonly KeyedLine[]): Promise<void> {
     const wanted = new Map([...lines].reverse().map(({ key, fingerprint }) => [key, fingerprint]));
@@ -83,7 +81,6 @@ class ImportKeys implements Participant {
     this.#lines.rollback();
   }
 
-  /** Gives back the keys of lines that failed. */
   async write(): Promise<void> {
     const { tx, eshopId } = this.#work;
     const used = new Map(this.#lines.changes().map(({ key, after }) => [key, after]));
@@ -101,5 +98,4 @@ class ImportKeys implements Participant {
   }
 }
 
-/** The keys of a unit of work. */
 export const importKeysOf = participantOf((work) => new ImportKeys(work));

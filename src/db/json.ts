@@ -1,7 +1,6 @@
 /** JSON columns that keep their keys in order. */
 import type { Sql } from './pool.ts';
 
-/** The type `json` among Postgres's types. */
 const JSON_OID = 114;
 
 /**

@@ -13,9 +13,9 @@ interface Holder {
 }
 
 /**
- * Watches a session from another one.
- * @param sql a pool of one connection, which is watched
- * @param say told once about each session that is waited for: "process 4711 (psql), which has held a lock on deliveries for 12 s"
+ * Watches a session.
+ * @param sql a pool of one connection, the watched one
+ * @param say told once of each holder: "process 4711 (psql), which has held a lock on deliveries for 12 s"
  * @returns ends it
  */
 export async function reportLockHolders(

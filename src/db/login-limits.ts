@@ -1,12 +1,8 @@
-/**
- * How often a login may fail: counted in Postgres, so that all processes count together and a restart forgets
- * nothing.
- */
+/** How often a login may fail: counted in Postgres, for all processes together and across restarts. */
 import { createHash } from 'node:crypto';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Pool } from './pool.ts';
 
-/** A quarter of an hour, in seconds. */
 const DURATION_SECONDS = 15 * 60;
 
 /** Failures of one (e-shop, name, address) in that time. */
@@ -15,9 +11,8 @@ const FAILURES_PER_ACCOUNT = 10;
 /** How many times as often as at one e-shop an address may fail at all together that were named by their numbers. */
 const NUMBERS_FACTOR = 10;
 
-/** Whose login is counted. */
 export interface LoginAttempt {
-  /** 0 where the API key belongs to no e-shop. A number that was typed in counts as it is, whether there is such an e-shop or not. */
+  /** 0 where the API key belongs to no e-shop; a number that was typed in counts as it is. */
   readonly eshopId: number;
   /** Whether the e-shop was named by its number, which anybody can make up, and not by its key. */
   readonly byNumber: boolean;
@@ -35,8 +30,7 @@ export interface LoginAttempt {
  */
 export interface LoginLimits {
   /**
-   * Counts an attempt as failed before the password is looked at, so that guesses sent at the same moment cannot
-   * slip through together.
+   * Counts an attempt as failed before the password is looked at, so that simultaneous guesses cannot slip through.
    * @returns null when it may go on, else how long to wait, in milliseconds
    */
   begin(attempt: LoginAttempt): Promise<number | null>;
@@ -44,7 +38,6 @@ export interface LoginLimits {
   succeeded(attempt: LoginAttempt): Promise<void>;
 }
 
-/** The Postgres client that rate-limiter-flexible expects, built on postgres.js. */
 function storeClient(sql: Pool) {
   return {
     async query({ text, values = [] }: { text: string; values?: (string | number | null)[] }) {
@@ -54,7 +47,6 @@ function storeClient(sql: Pool) {
   };
 }
 
-/** Runs a limiter's step: null when points were left, else the wait. */
 async function waitOf(step: Promise<RateLimiterRes>): Promise<number | null> {
   try {
     await step;
@@ -76,10 +68,7 @@ function addressKey({ eshopId, address }: LoginAttempt): string {
   return `${eshopId}/${address}`;
 }
 
-/**
- * Makes the limits.
- * @param perAddress failures of one address at one e-shop in a quarter of an hour, whatever the account
- */
+/** @param perAddress failures of one address at one e-shop in a quarter of an hour, whatever the account */
 export function createLoginLimits(sql: Pool, perAddress: number): LoginLimits {
   const shared = {
     storeClient: storeClient(sql),

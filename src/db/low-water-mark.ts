@@ -1,7 +1,6 @@
 /**
- * The low-water mark of committed ids. Rows become visible at COMMIT, and so not in the order of their ids: whoever reads them
- * in that order and goes on behind the last one would miss those that appear before it later
- * (docs/decisions/0060-cursors-wait-for-transactions.md).
+ * The low-water mark of committed ids. Rows become visible at COMMIT, not in the order of their ids: a reader that
+ * goes on behind the last one would miss some (docs/decisions/0060-cursors-wait-for-transactions.md).
  */
 import { idAt } from '../domain/id-time.ts';
 import type { Sql } from './pool.ts';
@@ -10,9 +9,8 @@ import type { Sql } from './pool.ts';
 const MARGIN_SECONDS = 1;
 
 /**
- * Below this id no more events and deliveries will appear: their ids are made in their transactions by the database's
- * clock, and every transaction that has begun before this time has ended. To be asked before the rows are read.
- * @returns the least id of that time
+ * Below this id no more events and deliveries will appear, since every transaction begun before its time has ended.
+ * Ask before reading the rows.
  */
 export async function lowWaterMark(sql: Sql): Promise<string> {
   // Transactions of other programs count once they have written something, so that a backup holds nothing up.

@@ -1,13 +1,11 @@
 /**
- * What the reconciler asks of the database: the records that should have a running workflow. All times are compared on
- * the database's clock.
+ * The records that should have a running workflow, for the reconciler. Times are compared on the database's clock.
  */
 import { anyOf } from './ids.ts';
 import { type ClaimedDelivery, receiverHost } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
 import { LONGEST_SPREAD_MS, ofSameSecond } from './records/order-release.ts';
 
-/** A delivery that should have a running workflow. */
 export interface DispatchedDelivery extends ClaimedDelivery {
   readonly attemptsMade: number;
   /** The batch that makes its first attempt; null: it has a workflow of its own. */
@@ -26,7 +24,6 @@ export interface ClosedDelivery extends ClaimedDelivery {
   readonly attemptsMade: number;
 }
 
-/** The delivery that must send the mail of a deactivation. */
 export interface UnsentMail extends ClaimedDelivery, DeactivationCursor {
   readonly attemptsMade: number;
 }
@@ -39,27 +36,24 @@ export interface PendingRelease {
   readonly late: boolean;
 }
 
-/** A place in a list of deliveries that is ordered by the time of their next step. */
 export interface DeliveryCursor {
   /** As Postgres writes it, and sent as text: a `Date` would cut its microseconds off. */
   readonly due: string;
   readonly id: string;
 }
 
-/** A place in the list of deactivations. */
 export interface DeactivationCursor {
   readonly webhookId: number;
   readonly generation: number;
 }
 
-/** A place in the list of pre-orders that is ordered by their release. */
 export interface ReleaseCursor {
   readonly due: string;
   readonly eshopId: number;
   readonly eshopOrderId: string;
 }
 
-/** A record looked at again and again is looked at after as long as it has been late, within these bounds. */
+/** Looked at again after as long as it has been late, within these bounds. */
 const backoff = (sql: Sql, since: ReturnType<typeof sql>) =>
   sql`now() + least(greatest(now() - ${since}, interval '1 minute'), interval '1 hour')`;
 
@@ -78,8 +72,8 @@ const deliveryColumns = (sql: Sql) => sql`
     or exists (select from outbox b where b.kind = 'webhookChanged' and b.webhook_id = w.id) as held, now() as read_at`;
 
 /**
- * Claims open deliveries whose next step is past by more than the grace. Each is left alone for a while afterwards, so
- * that workers share them and one that waits for long is looked at ever more seldom.
+ * Claims open deliveries whose next step is past by more than the grace. Each is then left alone for a while: workers
+ * share them, and a long wait is looked at ever more seldom.
  */
 export async function claimLateDeliveries(
   sql: Sql,
@@ -99,8 +93,8 @@ export async function claimLateDeliveries(
 }
 
 /**
- * A page of all open deliveries that were dispatched before a time, in the order of their next step.
- * @param asOf from `databaseTime`: what is dispatched later need not be looked at
+ * A page of the open deliveries in the order of their next step.
+ * @param asOf from `databaseTime`: dispatched before it
  */
 export async function dispatchedDeliveries(
   sql: Sql,
@@ -142,7 +136,6 @@ export async function openOfBatch(sql: Sql, batchId: string): Promise<ClaimedDel
     from deliveries d where d.batch_id = ${batchId} and d.state in ('pending', 'retrying') order by d.id`;
 }
 
-/** Those of the given batches that have open deliveries. */
 export async function openBatches(sql: Sql, batchIds: readonly string[]): Promise<string[]> {
   if (batchIds.length === 0) return [];
   const rows = await sql<{ batchId: string }[]>`
@@ -154,7 +147,6 @@ export async function openBatches(sql: Sql, batchIds: readonly string[]): Promis
 /** The condition of the index `deactivations_unmailed`, and that the mail was not given up. */
 const unmailed = (sql: Sql) =>
   sql`x.mailed_at is null and x.delivery_id is not null and x.mail_failed_at is null`;
-/** The columns of an `UnsentMail`. */
 const mailColumns = (sql: Sql) => sql`
   x.webhook_id, x.generation, d.id, d.eshop_id, d.event_type, d.entity_id, d.attempts_made,
   ${receiverHost(sql, sql`x.webhook_id`)}`;
@@ -172,7 +164,6 @@ export async function claimLateMails(sql: Sql, graceMs: number, limit: number): 
     returning ${mailColumns(sql)}`;
 }
 
-/** A page of all deactivations whose mail has not been sent. */
 export async function unsentMails(
   sql: Sql,
   options: { after: DeactivationCursor | null; limit: number },
@@ -185,7 +176,6 @@ export async function unsentMails(
     order by x.webhook_id, x.generation limit ${limit}`;
 }
 
-/** Whether the mail about a deactivation is still to be sent. */
 export async function isMailUnsent(sql: Sql, deactivation: DeactivationCursor): Promise<boolean> {
   const rows = await sql`
     select from deactivations x
@@ -200,8 +190,8 @@ const waiting = (sql: Sql) => sql`
     select from outbox b where b.kind = 'orderReleaseChanged' and b.eshop_id = o.eshop_id and b.eshop_order_id = o.eshop_order_id)`;
 
 /**
- * A page of the pre-orders that wait for their time, the ones due first.
- * @param options.lateOnly only those whose time is past by more than the grace
+ * A page of the pre-orders that wait, the ones due first.
+ * @param options.lateOnly only those past their time by more than the grace
  */
 export async function pendingReleases(
   sql: Sql,
@@ -219,7 +209,6 @@ export async function pendingReleases(
     order by o.release_at, o.eshop_id, o.eshop_order_id limit ${limit}`;
 }
 
-/** Whether a pre-order still waits for its time. */
 export async function isReleasePending(sql: Sql, eshopId: number, eshopOrderId: string): Promise<boolean> {
   const rows = await sql`
     select from orders o where ${waiting(sql)} and o.eshop_id = ${eshopId} and o.eshop_order_id = ${eshopOrderId}`;

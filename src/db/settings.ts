@@ -11,13 +11,11 @@ export async function checkSetting(sql: Sql, name: string, value: string): Promi
   return row?.value === value;
 }
 
-/** A stored value, or null. */
 export async function readSetting(sql: Sql, name: string): Promise<string | null> {
   const [row] = await sql<{ value: string }[]>`select value from settings where name = ${name}`;
   return row?.value ?? null;
 }
 
-/** Writes a value, replacing the one before. */
 export async function writeSetting(sql: Sql, name: string, value: string): Promise<void> {
   await sql`
     insert into settings (name, value) values (${name}, ${value})

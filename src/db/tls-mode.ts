@@ -1,8 +1,5 @@
-/**
- * What the address of a database says about TLS, in the words of libpq (`sslmode`, `sslnegotiation`, `sslrootcert`).
- */
+/** What the address of a database says about TLS, in libpq's words (`sslmode`, `sslnegotiation`, `sslrootcert`). */
 
-/** How a connection is encrypted. */
 export interface TlsMode {
   /** `direct`: without asking first (Postgres 17). `preferred`: only if the server has it. */
   readonly mode: 'off' | 'preferred' | 'required' | 'direct';

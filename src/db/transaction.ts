@@ -7,7 +7,6 @@ import { notifierOf, type RelayWork } from './outbox/notify.ts';
 import { tellOutgoing } from './outbox/outgoing.ts';
 import type { Pool } from './pool.ts';
 
-/** A transaction of {@link transaction}. */
 export type Transaction = postgres.TransactionSql & {
   readonly relayWork: Set<RelayWork>;
   /** What the deliveries that it created will send, in bytes, by e-shop. */
@@ -24,10 +23,7 @@ export function sendAfter(tx: Transaction, eshopId: number, bytes: number): void
   tx.outgoing.set(eshopId, (tx.outgoing.get(eshopId) ?? 0) + bytes);
 }
 
-/**
- * Runs a transaction and wakes the relay if it has work for it. Rolled back when `work` throws; then nobody is woken.
- * @example const order = await transaction(sql, (tx) => createRecord(tx, orders, eshopId, record));
- */
+/** Runs a transaction and wakes the relay after COMMIT if it has work for it; rolled back when `work` throws. */
 export async function transaction<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   const { result, relayWork, outgoing } = await sql.begin(async (begun) => {
     const tx = Object.assign(begun, { relayWork: new Set<RelayWork>(), outgoing: new Map<number, number>() });
@@ -57,10 +53,7 @@ export async function retryOnDeadlock<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/**
- * Whether a transaction that failed with this error has certainly not been committed. A lost connection leaves that
- * open.
- */
+/** Whether a transaction that failed so has certainly not been committed; a lost connection leaves that open. */
 export function isUndone(error: unknown): boolean {
   return error instanceof postgres.PostgresError && !/^(?:08|57P)/.test(error.code);
 }

@@ -9,7 +9,6 @@ export interface SeenChange {
   readonly remove: readonly number[];
 }
 
-/** What came of it. */
 export type SeenEshops =
   | { readonly kind: 'noUser' }
   /** Only users of the warehouse see several. */

@@ -15,7 +15,6 @@ export interface UserRow {
   readonly passwordVersion: number;
 }
 
-/** A user to be created. */
 export interface NewUser {
   readonly eshopId: number;
   readonly username: string;
@@ -47,7 +46,6 @@ export async function findUser(sql: Sql, eshopId: number, username: string): Pro
   return row ?? null;
 }
 
-/** A user as the operator sees it. */
 export interface ListedUser {
   readonly id: number;
   readonly username: string;
@@ -101,10 +99,9 @@ interface Asking {
 const MOST_ASKING = 50;
 
 /**
- * Whether a token that was issued to this user still opens the e-shop whose API key is shown: the e-shop is there and not
- * disabled, the user is there and has the role, and its password is the one it logged in with.
+ * Whether a token still opens the e-shop of the API key: neither disabled nor deleted, same role, same password.
  * @param passwordVersion of the password it logged in with
- * @returns the time by the database's clock; null when it does not
+ * @returns the database's time; null when it does not
  */
 export function mayUse(
   sql: Pool,
@@ -119,7 +116,6 @@ export function mayUse(
 
 const askers = new WeakMap<Pool, (asking: Asking) => Promise<Date | null>>();
 
-/** Of each of them, in their order. */
 function allowed(sql: Pool, asking: readonly Asking[]): Promise<Date | null>[] {
   const found = (async () => {
     const rows = await sql<{ place: number; now: Date }[]>`

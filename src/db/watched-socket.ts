@@ -1,10 +1,7 @@
 /**
- * Connections to Postgres that notice when the network has gone silent.
- *
- * The client library waits for an answer as long as the connection is open, and a connection whose packets vanish
- * stays open for a quarter of an hour or for ever. So the socket itself watches: while an answer is owed, something has to
- * arrive within the deadline, else it destroys itself; the library fails the query and makes a new connection. The
- * idle connections that have been silent for as long go with it: each would cost the next query a deadline of its own.
+ * Connections to Postgres that notice when the network falls silent. The client library waits as long as the
+ * connection is open, which may be for ever when packets vanish: so the socket destroys itself when an answer is
+ * overdue. Idle connections silent for as long go with it, or each would cost the next query a deadline of its own.
  */
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, Socket, type TcpNetConnectOpts } from 'node:net';
@@ -12,7 +9,6 @@ import { connect as connectTls } from 'node:tls';
 import { createPendingReplies } from './pending-replies.ts';
 import type { TlsMode } from './tls-mode.ts';
 
-/** How a server is reached. */
 export interface SocketTarget {
   readonly host: string;
   readonly port: number;
@@ -44,7 +40,6 @@ export class SocketGroup {
     socket.once('close', () => this.#members.delete(socket));
   }
 
-  /** How many there are, and of how many the server owes an answer. */
   use(): { readonly open: number; readonly busy: number } {
     const members = [...this.#members.values()];
     return { open: members.length, busy: members.filter((member) => !member.isIdle()).length };
@@ -73,9 +68,8 @@ const GOODBYE_MS = 2_000;
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]);
 
 /**
- * Opens a connection. It never throws: what fails is a socket that emits `error` and `close`, from which the library
- * recovers; from a rejected promise it does not.
- * @param group the other connections of the pool
+ * Opens a connection. It never throws: a failure is a socket that emits `error` and `close`, from which the library
+ * recovers, unlike from a rejected promise.
  */
 export async function openSocket(
   target: SocketTarget,
@@ -170,7 +164,6 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
 
 type Written = (error?: Error | null) => void;
 
-/** Tells what is written, as it is written. */
 function hearWrites(socket: Socket, hear: (piece: Uint8Array) => void): void {
   const write = socket.write.bind(socket);
   socket.write = (

@@ -39,17 +39,13 @@ const NAMES: Readonly<Record<string, string>> = {
   teredo: 'a translated range (Teredo)',
 };
 
-/** Decides which addresses may be dialled. */
 export interface AddressGuard {
   /**
    * Why an address must not be dialled, as "is in a private range"; null when it may be.
    * @param address IPv4 or IPv6 as text, without brackets
    */
   refusal(address: string, port: number): string | null;
-  /**
-   * Why a destination is refused whatever its addresses are; null when they have to be judged.
-   * @param host an address or a name
-   */
+  /** Why a destination is refused whatever its addresses are; null when they have to be judged. */
   refusalOfHost(host: string, port: number): string | null;
 }
 
@@ -57,8 +53,7 @@ export interface AddressGuard {
 const OWN = 'belongs to this service on that port';
 
 /**
- * A guard with exemptions.
- * @param allowCidrs ranges that may be dialled whatever they are, such as `127.0.0.0/8` or `::1/128`
+ * @param allowCidrs ranges that may be dialled whatever they are, such as `127.0.0.0/8`
  * @param own never dialled, exempt or not
  * @throws TypeError naming an entry that is not a range
  */

@@ -8,7 +8,6 @@
  */
 import { Agent, type buildConnector } from 'undici';
 
-/** The connections of all e-shops. */
 export interface Connections {
   /** Calls with the connections of this e-shop; they stay while a call is under way, and for a while after it. */
   use<T>(eshopId: number, call: (agent: Agent) => Promise<T>): Promise<T>;

@@ -1,9 +1,7 @@
 /**
- * Opens connections to receivers, and only to addresses that the guard lets pass.
- *
- * Three checks, for each closes what the others cannot: a literal address in the URL is never looked up; a name's
- * addresses are filtered inside the lookup that the socket itself makes, so that no second lookup can answer
- * differently; and the connected socket's remote address is looked at before a byte of the request is written.
+ * Opens connections to receivers, and only to addresses that the guard lets pass. Three checks: literal addresses,
+ * which no lookup sees; the addresses of a name, inside the socket's own lookup so that no second one can differ; and
+ * the connected socket's remote address, before a byte is written.
  */
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -25,10 +23,8 @@ export class RefusedDestination extends Error {
   }
 }
 
-/** Finds the addresses of a name. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
-/** Settings of `createConnector`. */
 export interface ConnectorOptions {
   readonly guard: AddressGuard;
   readonly resolve: Resolve;

@@ -1,4 +1,3 @@
-/** What can be said against a webhook's URL when it is registered, before any name is looked up. */
 import type { AddressGuard } from './address-guard.ts';
 
 /** What `localhost` stands for (RFC 6761). */
@@ -6,8 +5,7 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 
 /**
  * Why a URL can never be called, as "must not lead to 10.0.0.5, which is in a private range"; null when it may be, or
- * when that depends on what its name stands for at the time.
- * @param url an absolute http or https URL
+ * when that depends on its name's addresses.
  */
 export function destinationProblem(guard: AddressGuard, url: string): string | null {
   const { hostname, protocol, port: given } = new URL(url);

@@ -12,7 +12,7 @@ export function safeText(text: string): string {
 }
 
 /**
- * The first 1,024 bytes as text; null when there are none. What is not UTF-8 and control characters (NUL, which
+ * The first 1,024 bytes as text; null when there are none. Invalid UTF-8 and control characters (NUL, which
  * Postgres refuses, and escapes, which terminals interpret) become U+FFFD; a character cut by the end is left out.
  */
 export function safeExcerpt(bytes: Uint8Array): string | null {

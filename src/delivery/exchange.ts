@@ -1,8 +1,6 @@
 /**
- * One request and its answer.
- *
- * Success is any 2xx, settled when status line and headers have arrived: what the body does afterwards changes
- * nothing. Redirects are failures. The whole attempt is bounded in time, the answer in size.
+ * One request and its answer. Success is any 2xx, settled by status line and headers whatever the body does; redirects are failures. The
+ * attempt is bounded in time, the answer in size.
  */
 import { type Agent, type Dispatcher, errors } from 'undici';
 import { EXCERPT_BYTES, safeExcerpt } from './excerpt.ts';
@@ -23,11 +21,11 @@ import { parseRetryAfter } from './retry-after.ts';
 /** What came of an attempt. */
 export interface AttemptResult {
   /**
-   * `gone`: the receiver answered 410 and wants no more. `ours`: something of ours failed (resolver, file descriptors,
+   * `gone`: the receiver answered 410 and wants no more. `internal`: Waybill itself failed (resolver, file descriptors,
    * no route at all), which says nothing about the receiver and uses up no attempt.
    */
-  readonly outcome: 'success' | 'failure' | 'gone' | 'ours';
-  /** Of `ours`: nothing failed, but too many lookups of the e-shop were under way. It is not to be tried again at once. */
+  readonly outcome: 'success' | 'failure' | 'gone' | 'internal';
+  /** Of `internal`: nothing failed, but too many lookups of the e-shop were under way. It is not to be tried again at once. */
   readonly crowded?: true;
   /** The HTTP status; null when none arrived. */
   readonly status: number | null;
@@ -42,7 +40,7 @@ export interface AttemptResult {
   readonly responseExcerpt: string | null;
   /** What a 429 or 503 asked for with `Retry-After`, in milliseconds from the answer on; else null. */
   readonly retryAfterMs: number | null;
-  /** Of the answer to a trial: its useful headers. */
+  /** Of the response to a test delivery: its useful headers. */
   readonly responseHeaders?: Readonly<Record<string, string>>;
   /** What the receiver was told of the trace; absent where traces are off. */
   readonly traceparent?: string;
@@ -54,21 +52,17 @@ const BODY_BYTES = 16 * 1024;
 const BODY_GRACE_MS = 2_000;
 /** The most informational responses accepted before the answer; each costs us more than it costs the receiver. */
 const MOST_INFORMATIONAL = 10;
-/** What every exchange of a sender has in common. */
 export interface ExchangeSettings {
   readonly agent: Agent;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly version: string;
-  readonly isOurs: (error: unknown) => Promise<boolean>;
+  readonly isInternal: (error: unknown) => Promise<boolean>;
 }
 
-/**
- * Makes one attempt.
- * @throws DOMException `AbortError` when `signal` aborts before an answer has arrived
- */
+/** @throws DOMException `AbortError` when `signal` aborts before an answer has arrived */
 export function exchange(
-  { agent, timeoutMs, connectTimeoutMs, version, isOurs }: ExchangeSettings,
+  { agent, timeoutMs, connectTimeoutMs, version, isInternal }: ExchangeSettings,
   request: AttemptRequest,
   signal: AbortSignal | undefined,
 ): Promise<AttemptResult> {
@@ -76,7 +70,7 @@ export function exchange(
   const start = performance.now();
   const elapsed = () => Math.round(performance.now() - start);
   let sent: { sentMs?: number } = {};
-  const failure = (error: string, outcome: 'failure' | 'ours' = 'failure'): AttemptResult => ({
+  const failure = (error: string, outcome: 'failure' | 'internal' = 'failure'): AttemptResult => ({
     outcome,
     status: null,
     error,
@@ -122,7 +116,7 @@ export function exchange(
     /** Why there is no answer, for a timer that was due after `ms`. */
     const lateFailure = (ms: number, sentence: string) => {
       const late = elapsed() - ms;
-      return late < STALL_MS ? failure(sentence) : failure(stallSentence(host, late), 'ours');
+      return late < STALL_MS ? failure(sentence) : failure(stallSentence(host, late), 'internal');
     };
     const onTimeout = () =>
       cut(conclude(() => resolve(lateFailure(timeoutMs, timeoutSentence(host, timeoutMs)))));
@@ -172,9 +166,9 @@ export function exchange(
               if (isConnectTimeout(error)) return resolve(lateFailure(connectTimeoutMs, sentence));
               const result = failure(sentence);
               // Whose failure it is may stay unknown: the attempt has failed all the same.
-              const ours = await isOurs(error).catch(() => false);
+              const internal = await isInternal(error).catch(() => false);
               const crowded = isCrowded(error) ? { crowded: true as const } : {};
-              resolve(ours ? { ...result, outcome: 'ours', ...crowded } : result);
+              resolve(internal ? { ...result, outcome: 'internal', ...crowded } : result);
             }),
           );
         },

@@ -1,6 +1,6 @@
 /**
- * What went wrong with an attempt, as one sentence for people: in the delivery log, in Temporal's UI, in the e-mail.
- * A sentence names the host (with its port, where unusual) and never path, query, header or secret.
+ * What went wrong with an attempt, as one sentence for people. It names the host (with an unusual port), and never
+ * path, query, header or secret.
  */
 import { RefusedDestination } from './connector.ts';
 import { faultOf } from './fault.ts';
@@ -30,8 +30,8 @@ export interface ErrorContext {
 }
 
 /**
- * The sentence for an error of DNS, connection, TLS or HTTP parsing. It is made from the error's code alone: messages
- * of libraries may hold anything.
+ * The sentence for an error of DNS, connection, TLS or HTTP parsing, made from the error's code alone: messages may
+ * hold anything.
  */
 export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorContext): string {
   const cause = firstOf(error);
@@ -55,9 +55,9 @@ export function errorSentence(error: unknown, { host, connectTimeoutMs }: ErrorC
 }
 
 /** The sentence for a name that gave no address. */
-function lookupSentence({ code, ours }: LookupError, host: string): string {
+function lookupSentence({ code, internal }: LookupError, host: string): string {
   if (code === 'ELOOKUPS') return `too many DNS lookups were queued ahead of ${host}`;
-  if (ours) return `our resolver is not responding (DNS: ${code}), so ${host} could not be looked up`;
+  if (internal) return `our resolver is not responding (DNS: ${code}), so ${host} could not be looked up`;
   const fault = faultOf({ code, step: 'lookup' });
   if (fault === 'receiver') return `${host} has no address (DNS: ${code})`;
   return `the name server of ${host} does not respond properly (DNS: ${code})`;

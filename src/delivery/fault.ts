@@ -1,6 +1,6 @@
 /**
  * Whose failure it is when no answer arrived. A failure of the receiver, its name server or the route to it counts
- * as an attempt; a failure of ours does not, and the same attempt is made again.
+ * as an attempt; an internal failure does not, and the same attempt is made again.
  *
  * This table is the only place where that is decided; docs/deliveries.md, "Whose failure it is", says the same in
  * words. Two kinds of error can mean either, and are decided by evidence that is gathered when they occur.
@@ -8,11 +8,11 @@
 
 /**
  * - `receiver`: counts as an attempt.
- * - `ours`: uses up nothing.
- * - `resolver`: the receiver's if our resolver answers other questions, else ours.
- * - `route`: the receiver's if this machine has a way to the internet at all, else ours.
+ * - `internal`: uses up nothing.
+ * - `resolver`: the receiver's if our resolver answers other questions, else internal.
+ * - `route`: the receiver's if this machine has a way to the internet at all, else internal.
  */
-export type Fault = 'receiver' | 'ours' | 'resolver' | 'route';
+export type Fault = 'receiver' | 'internal' | 'resolver' | 'route';
 
 /** By the code of the error. What is not in the table is the receiver's. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
@@ -28,27 +28,27 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   EBADRESP: 'resolver',
   ENOTIMP: 'resolver',
   // The resolver itself cannot be asked. (A receiver that refuses is ECONNREFUSED of a socket: see `faultOf`.)
-  EAI_AGAIN: 'ours',
-  EAI_FAIL: 'ours',
-  ECANCELLED: 'ours',
-  EDESTRUCTION: 'ours',
-  EFILE: 'ours',
-  ELOOKUPS: 'ours',
+  EAI_AGAIN: 'internal',
+  EAI_FAIL: 'internal',
+  ECANCELLED: 'internal',
+  EDESTRUCTION: 'internal',
+  EFILE: 'internal',
+  ELOOKUPS: 'internal',
   // File descriptors, memory.
-  EMFILE: 'ours',
-  ENFILE: 'ours',
-  ENOMEM: 'ours',
-  ENOBUFS: 'ours',
+  EMFILE: 'internal',
+  ENFILE: 'internal',
+  ENOMEM: 'internal',
+  ENOBUFS: 'internal',
   // No local port left; over IPv6 also: this machine has no IPv6.
-  EADDRNOTAVAIL: 'ours',
-  EADDRINUSE: 'ours',
+  EADDRNOTAVAIL: 'internal',
+  EADDRINUSE: 'internal',
   // No network here, or none there.
   ENETDOWN: 'route',
   ENETUNREACH: 'route',
   EHOSTUNREACH: 'route',
-  // A packet filter: ours, where one restricts outgoing connections.
-  EPERM: 'ours',
-  EACCES: 'ours',
+  // A packet filter: internal, where one restricts outgoing connections.
+  EPERM: 'internal',
+  EACCES: 'internal',
 };
 
 /** A timer that fires this late, in milliseconds, shows that this process was not running, or was too busy. */
@@ -65,7 +65,7 @@ export interface FailedStep {
 
 /** The row of the table for one error. */
 export function faultOf({ code, step, address }: FailedStep): Fault {
-  if (step === 'lookup' && code === 'ECONNREFUSED') return 'ours';
+  if (step === 'lookup' && code === 'ECONNREFUSED') return 'internal';
   if (code === 'EADDRNOTAVAIL' && address?.includes(':') === true) return 'route';
   return FAULTS[code] ?? 'receiver';
 }
@@ -78,20 +78,20 @@ export interface Evidence {
   hasRoute(): Promise<boolean>;
 }
 
-/** Whether one error is ours. */
-async function isOurs(fault: Fault, evidence: Evidence): Promise<boolean> {
+/** Whether one error is internal. */
+async function isInternal(fault: Fault, evidence: Evidence): Promise<boolean> {
   if (fault === 'resolver') return !(await evidence.resolverAnswers());
   if (fault === 'route') return !(await evidence.hasRoute());
-  return fault === 'ours';
+  return fault === 'internal';
 }
 
 /**
- * Whether a failure is ours. Of several errors (one per address tried) all have to be: one address that failed by
+ * Whether a failure is internal. Of several errors (one per address tried) all have to be: one address that failed by
  * itself is enough to know that we were able to try.
  */
-export async function isOurFault(steps: readonly FailedStep[], evidence: Evidence): Promise<boolean> {
+export async function isInternalFault(steps: readonly FailedStep[], evidence: Evidence): Promise<boolean> {
   for (const step of steps) {
-    if (!(await isOurs(faultOf(step), evidence))) return false;
+    if (!(await isInternal(faultOf(step), evidence))) return false;
   }
   return steps.length > 0;
 }

@@ -1,6 +1,4 @@
-/**
- * Names that no name server is asked for: `localhost` and `invalid` (RFC 6761), and those of the hosts file.
- */
+/** Names for which no name server is asked: `localhost` and `invalid` (RFC 6761), and those of the hosts file. */
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { watchedFile } from './watched-file.ts';
@@ -19,8 +17,8 @@ const LOOPBACK: readonly LookupAddress[] = [
 /**
  * Knows local names.
  * @param path the hosts file, read again when it changes
- * @returns of a name in lower case, without a dot at its end: its addresses; `[]` when it never has any; undefined
- *   when a name server has to be asked
+ * @returns the addresses of a name in lower case, `[]` when it never has any; undefined when a name server has to be
+ * asked
  */
 export function localNames(path = HOSTS_FILE): (name: string) => readonly LookupAddress[] | undefined {
   const hosts = watchedFile(path, parseHosts);

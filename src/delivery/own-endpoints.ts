@@ -1,6 +1,6 @@
 /**
- * Waybill's own ports: its API, its consoles, its databases, Temporal and its UI, the mail server. They are never destinations,
- * whatever ranges are exempt: a webhook must not be able to ask them anything in our name.
+ * Waybill's own ports (API, consoles, databases, Temporal and its UI, mail server), never destinations whatever is
+ * exempt: a webhook must not ask them anything in our name.
  */
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
@@ -19,15 +19,12 @@ export interface OwnEndpoints {
   found(name: string, addresses: readonly string[]): void;
 }
 
-/** A host and a port. */
 export interface Endpoint {
-  /** An address or a name. */
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * Starts with none.
  * @param announced further ones, asked for each time: those of another process of the same instance
  * @param passing ports of this machine that are ours only as long as they are named
  */
@@ -78,7 +75,6 @@ export function createOwnEndpoints(
   return own;
 }
 
-/** Where a URL leads. */
 export function endpointOf(url: string, defaultPort: number): Endpoint {
   const { hostname, port } = new URL(url);
   return { host: hostname, port: port === '' ? defaultPort : Number(port) };
@@ -87,13 +83,13 @@ export function endpointOf(url: string, defaultPort: number): Endpoint {
 /** How often the addresses of hosts with names are looked up, in milliseconds. */
 const FOLLOW_INTERVAL_MS = 30_000;
 /**
- * How long an address stays ours after it was last found, in milliseconds: a name may lead to a few of its addresses at a time. In a
- * cloud it is somebody else's soon.
+ * How long an address stays ours after it was last found, in milliseconds: a name may show a few of its addresses at
+ * a time, and a cloud soon gives one to somebody else.
  */
 const ADDRESS_CACHE_MS = 10 * 60_000;
 
 /**
- * Keeps the addresses of those hosts known that have names: a webhook may lead to the same port by another name.
+ * Follows the addresses of hosts with names: a webhook may lead to the same port by another name.
  * @returns ends it
  */
 export function followNames(

@@ -2,7 +2,6 @@
 import { type RequestTarget, requestTarget } from '../domain/request-target.ts';
 import { serviceSignature, standardSignature } from './signature.ts';
 
-/** One attempt as the caller knows it. */
 export interface AttemptRequest {
   /** Whose webhook it is: connections and lookups of one e-shop never wait for another's. */
   readonly eshopId: number;
@@ -23,7 +22,7 @@ export interface AttemptRequest {
   readonly body: string | Uint8Array | null;
   /** When it is made, by the clock that all times of deliveries are of: the time in its signatures. */
   readonly at: Date;
-  /** Marks a trial, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
+  /** Marks a test delivery, or the delivery of a test event (`X-Service-Test: true`): there is no such record. */
   readonly test?: boolean;
   /** The place in a trace at which it is made. Not signed: whatever stands between may go on with the trace. */
   readonly traceparent?: string;
@@ -37,7 +36,6 @@ export interface WireRequest extends RequestTarget {
 }
 
 /**
- * Signs and assembles one attempt.
  * @param at the moment of signing
  * @param version Waybill's own, for `User-Agent`
  * @throws TypeError when the URL is not absolute

@@ -1,19 +1,16 @@
 /**
- * From a name to addresses, without libuv's four threads, which a few silent names would block for everybody.
- *
- * Every lookup is bounded in time, and so is the number under way per owner (an e-shop): silent names of one
- * e-shop never delay another's. Nothing is cached: a name is looked up for every connection, so that an answer is
- * never used after it has expired. Names are absolute; the system's search domains are not tried.
+ * From a name to addresses, without libuv's four threads, which a few silent names would block for everybody. Lookups
+ * are bounded in time, and in number per owner (an e-shop): silent names of one never delay another's. Nothing is
+ * cached, and search domains are not tried.
  */
 import { type LookupAddress, promises } from 'node:dns';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { faultOf, isOurFault, STALL_MS } from './fault.ts';
+import { faultOf, isInternalFault, STALL_MS } from './fault.ts';
 import { localNames } from './local-names.ts';
 import { hasRoute } from './route.ts';
 import { watchedFile } from './watched-file.ts';
 
-/** Settings of `createResolver`. */
 export interface ResolverOptions {
   /** Name servers as `address` or `address:port`; none: the system's. */
   readonly servers: readonly string[];
@@ -29,12 +26,12 @@ export class LookupError extends Error {
   /** c-ares' code, or `ELOOKUPS`: too many lookups of the same owner are under way. */
   readonly code: string;
   /** Whether the failure is Waybill's own, and not the name's. */
-  readonly ours: boolean;
+  readonly internal: boolean;
 
-  constructor(hostname: string, code: string, ours: boolean) {
+  constructor(hostname: string, code: string, internal: boolean) {
     super(`${hostname} cannot be looked up (${code})`);
     this.code = code;
-    this.ours = ours;
+    this.internal = internal;
   }
 }
 
@@ -43,7 +40,6 @@ export function isCrowded(error: unknown): boolean {
   return error instanceof LookupError && error.code === CROWDED;
 }
 
-/** Looks names up. */
 export interface Resolver {
   /**
    * @param owner whose lookups wait for each other when there are too many
@@ -65,7 +61,6 @@ const RESOLUTION_DELAY_MS = 50;
 const FRESH_EVIDENCE_MS = 1_000;
 /** What every resolver knows, and answers while it works: the name servers of the root. */
 const CONTROL_NAME = '.';
-/** Servers of the system. */
 const RESOLV_CONF = '/etc/resolv.conf';
 
 /** What came of asking for one family: addresses, or a code. */
@@ -79,7 +74,6 @@ interface OwnerQueue {
   readonly underWay: Map<string, Promise<readonly LookupAddress[]>>;
 }
 
-/** Creates a resolver with sockets of its own. */
 export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolver {
   const lookupMs = Math.floor(timeoutMs * 0.35);
   const longestWaitMs = Math.floor(timeoutMs * 0.2);
@@ -144,8 +138,8 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
   }
 
   /**
-   * What a name leads to. A resolver that answers now need not have answered while it was asked, so a name that
-   * gave nothing is asked for once more after the resolver has shown that it works.
+   * Where a name leads. A resolver that answers now need not have answered before: a name that gave nothing is asked
+   * for once more after the resolver has shown that it works.
    */
   async function conclude(
     name: string,
@@ -161,13 +155,13 @@ export function createResolver({ servers, timeoutMs }: ResolverOptions): Resolve
     const codes = codesOf(given);
     const stoodStill = performance.now() - startedAt > lookupMs + controlMs + secondLookupMs + STALL_MS;
     const evidence = { resolverAnswers: async () => works && !stoodStill, hasRoute };
-    const ours = await isOurFault(
+    const internal = await isInternalFault(
       codes.map((code) => ({ code, step: 'lookup' })),
       evidence,
     );
     // Of two codes the one that says more than "not of this family".
     const code = codes.find((each) => faultOf({ code: each, step: 'lookup' }) !== 'receiver') ?? codes[0];
-    throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), ours);
+    throw new LookupError(name, codes.includes('ENOTFOUND') ? 'ENOTFOUND' : (code ?? 'ETIMEOUT'), internal);
   }
 
   function lookup(owner: string, queue: OwnerQueue, name: string): Promise<readonly LookupAddress[]> {
@@ -216,7 +210,6 @@ function addressesOf(given: readonly FamilyAnswer[]): LookupAddress[] {
   return given.flatMap((answer) => answer.addresses);
 }
 
-/** The codes of both families. */
 function codesOf(given: readonly FamilyAnswer[]): string[] {
   return [0, 1].map((index) => given[index]?.code ?? 'ETIMEOUT');
 }

@@ -8,8 +8,8 @@ const HTTP_DATE =
 const MAX_RETRY_AFTER_MS = 10 * 365 * 86_400_000;
 
 /**
- * How long the receiver asks us to wait, in milliseconds from `now` on; 0 for a time gone by, null when the value
- * is absent or is neither a number of seconds nor an HTTP date.
+ * The wait that a receiver asks for, in milliseconds; 0 for a time gone by, null when the value is absent or neither
+ * seconds nor an HTTP date.
  * @param now milliseconds since 1970
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | null {

@@ -7,10 +7,7 @@ const FAR_AWAY = [
   { type: 'udp6', address: '2001:503:ba3e::2:30' },
 ] as const;
 
-/**
- * Asks the routing table by connecting a datagram socket, which sends nothing.
- * @returns true when there is a route over IPv4 or IPv6
- */
+/** Asks the routing table, over IPv4 and IPv6, by connecting a datagram socket, which sends nothing. */
 export async function hasRoute(): Promise<boolean> {
   const routes = await Promise.all(FAR_AWAY.map(({ type, address }) => canReach(type, address)));
   return routes.includes(true);

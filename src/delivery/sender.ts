@@ -1,12 +1,12 @@
 /**
- * Sends one attempt of a delivery and says what came of it (docs/interface.md, D4 and D5).
- * A failure of ours (`fault.ts` says which) is told apart from the receiver's.
+ * Sends one attempt of a delivery (docs/interface.md, D4 and D5). An internal failure (`fault.ts`) is told apart from
+ * the receiver's.
  */
 import { createAddressGuard } from './address-guard.ts';
 import { createConnections } from './connections.ts';
 import { createConnector } from './connector.ts';
 import { type AttemptResult, exchange } from './exchange.ts';
-import { isOurFailure } from './our-failure.ts';
+import { isInternalFailure } from './failure-attribution.ts';
 import { createOwnEndpoints, followNames, type OwnEndpoints } from './own-endpoints.ts';
 import type { AttemptRequest } from './request.ts';
 import { createResolver } from './resolver.ts';
@@ -14,7 +14,6 @@ import { createResolver } from './resolver.ts';
 export type { AttemptResult } from './exchange.ts';
 export type { AttemptRequest } from './request.ts';
 
-/** Sends attempts. */
 export interface Sender {
   /**
    * Makes one attempt. Resolves whatever receiver, DNS or network did.
@@ -25,7 +24,6 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/** Settings of `createSender`. */
 export interface SenderOptions {
   /** For the whole of one attempt, in milliseconds. */
   readonly timeoutMs: number;
@@ -46,10 +44,7 @@ export interface SenderOptions {
 /** Names have to be found well before the connection's time is over, so that it is known why they were not. */
 const LOOKUP_SHARE = 0.8;
 
-/**
- * Creates a sender with its own connections.
- * @throws TypeError when `allowCidrs` holds something that is not a range
- */
+/** @throws TypeError when `allowCidrs` holds something that is not a range */
 export function createSender(options: SenderOptions): Sender {
   const { timeoutMs, connectTimeoutMs = 5_000, allowCidrs, dnsServers = [], version, ca } = options;
   const own = options.own ?? createOwnEndpoints();
@@ -64,13 +59,14 @@ export function createSender(options: SenderOptions): Sender {
     }),
   );
   const stopFollowing = followNames(own, (name) => resolver.resolve(name, 'own endpoints'));
-  const isOurs = (error: unknown) => isOurFailure(error, { resolverAnswers: () => resolver.answers() });
+  const isInternal = (error: unknown) =>
+    isInternalFailure(error, { resolverAnswers: () => resolver.answers() });
   const underWay = new Set<Promise<unknown>>();
 
   return {
     async send(request, signal) {
       const attempt = connections.use(request.eshopId, (agent) =>
-        exchange({ agent, timeoutMs, connectTimeoutMs, version, isOurs }, request, signal),
+        exchange({ agent, timeoutMs, connectTimeoutMs, version, isInternal }, request, signal),
       );
       underWay.add(attempt);
       try {

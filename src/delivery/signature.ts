@@ -8,7 +8,6 @@ import { createHmac } from 'node:crypto';
 
 const SECRET_PREFIX = 'whsec_';
 
-/** What is signed. */
 export interface SignatureInput {
   /** One or two secrets (`whsec_…`), newest first. */
   readonly secrets: readonly string[];

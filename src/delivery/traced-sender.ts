@@ -4,7 +4,6 @@ import type { AttemptResult } from './exchange.ts';
 import type { AttemptRequest } from './request.ts';
 import type { Sender } from './sender.ts';
 
-/** Sends as this sender does. */
 export function tracedSender(sender: Sender, traces: Traces): Sender {
   if (traces === untraced) return sender;
   return {
@@ -50,5 +49,5 @@ function addressOf({ url }: Pick<AttemptRequest, 'url'>) {
 function failureOf({ outcome, status, error }: AttemptResult) {
   if (outcome === 'success') return undefined;
   if (status !== null) return { type: String(status) };
-  return { type: outcome === 'ours' ? 'interrupted' : 'no_answer', message: error ?? 'no answer' };
+  return { type: outcome === 'internal' ? 'interrupted' : 'no_answer', message: error ?? 'no answer' };
 }

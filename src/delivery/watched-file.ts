@@ -5,8 +5,8 @@ import { readFileSync, statSync } from 'node:fs';
 const CHECK_INTERVAL_MS = 1_000;
 
 /**
- * What a file says, as of a second ago at most. It is read without libuv's threads, which others may keep busy.
- * @param parse makes something of its text; called with '' where there is no such file
+ * A file's meaning, as of a second ago at most; read without libuv's threads, which others may keep busy.
+ * @param parse called with '' where there is no such file
  */
 export function watchedFile<T>(path: string, parse: (text: string) => T): () => T {
   let lookedAt = Number.NEGATIVE_INFINITY;

@@ -3,7 +3,6 @@
  */
 import type { EventType } from './event-types.ts';
 
-/** What a webhook was from a time on. */
 export interface WebhookVersion {
   readonly webhookId: number;
   readonly at: Date;
@@ -31,7 +30,6 @@ export const webhookCauses = {
   changedMeanwhile: 'it was changed while the event was being recorded',
   notKept: 'the delivery is no longer kept',
 } as const;
-/** Why there is no delivery to a webhook. */
 export type WebhookCause = keyof typeof webhookCauses;
 
 /** Why there is no delivery: to none at all. */
@@ -40,33 +38,28 @@ export const eventCauses = {
   noActiveWebhook: 'no webhook of this type was active',
   noLongerThere: 'its deliveries were to webhooks that have been deleted since, or are no longer kept',
 } as const;
-/** Why an event has no delivery at all. */
 export type EventCause = keyof typeof eventCauses;
 
-/** A cause, with the sentence that says it. */
 export interface Absence<Cause extends string> {
   readonly cause: Cause;
   readonly reason: string;
 }
 
-/** The absence at one webhook. */
 export interface WebhookAbsence extends Absence<WebhookCause> {
   readonly webhookId: number;
 }
 
-/** What an absence is found by. */
 export interface AbsentEvent {
   readonly type: EventType;
   readonly at: Date;
 }
 
-/** A statement takes no longer than this: what changes beside it may be seen by it or not, in milliseconds. */
+/** Changes within a statement's time of an event may be seen by it or not, in milliseconds. */
 export const MEANWHILE_MS = 10_000;
 
 /**
- * Why an event has no delivery to a webhook.
- * @param versions of one webhook that has none, in the order of their times
- * @returns null where nobody would expect one: the webhook was not there yet, and is no longer
+ * @param versions of one webhook without a delivery, in the order of their times
+ * @returns null where nobody would expect one: the webhook was not there yet, or is no longer
  */
 export function absenceAt(event: AbsentEvent, versions: readonly WebhookVersion[]): WebhookAbsence | null {
   const [first] = versions;
@@ -124,10 +117,7 @@ function inactive(
   return absence('inactive', 'was inactive; since when and why is not known.');
 }
 
-/**
- * Why an event has no delivery at all.
- * @param absences at the webhooks of its type
- */
+/** @param absences at the webhooks of its type */
 export function absenceOf(
   { type, at }: AbsentEvent,
   absences: readonly WebhookAbsence[],

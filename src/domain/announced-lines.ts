@@ -1,6 +1,6 @@
 /**
- * Lines that an e-shop announces and the warehouse counts: those of receivings and of returns. A line is known by its
- * SKU and lot, and never disappears: one that an update leaves out stays, marked D (docs/interface.md, R2).
+ * Lines that an e-shop announces and the warehouse counts, of receivings and returns. A line is known by its SKU and
+ * lot; one that an update leaves out stays, marked D (docs/interface.md, R2).
  */
 import * as v from 'valibot';
 import { compareDecimals, count, sumDecimals } from './decimal.ts';
@@ -23,7 +23,6 @@ export interface AnnouncedLine {
   lineState: (typeof lineStates)[number];
 }
 
-/** What names a line. */
 export type LineKey = Pick<AnnouncedLine, 'sku' | 'lot'>;
 
 const sameLine = (a: LineKey, b: LineKey) => a.sku === b.sku && a.lot === b.lot;
@@ -35,7 +34,7 @@ export const lineEntries = {
   lineState: described(oneOf(lineStates), 'E: enabled. D: disabled, because an update left the line out.'),
 };
 
-/** A field of a line that the warehouse's count may contain, so that lines can be sent back as they were read. */
+/** Allowed in the warehouse's count and ignored, so that lines can be sent back as they were read. */
 export const ignoredEntry = described(
   v.optional(v.unknown()),
   'Ignored, so that lines can be sent back as they were read.',
@@ -58,7 +57,6 @@ export function enabled<Line extends AnnouncedLine>(lines: readonly Line[]): Lin
   return lines.filter(({ lineState }) => lineState === 'E');
 }
 
-/** What the enabled lines announce in all, as a decimal string. */
 export function unitsOf(lines: readonly AnnouncedLine[]): string {
   return sumDecimals(enabled(lines).map(({ quantity }) => quantity));
 }
@@ -69,9 +67,9 @@ export function arrivedUnits({ received, quantity }: AnnouncedLine): string {
 }
 
 /**
- * The lines of a request as an e-shop writes them: without what is the warehouse's, and without those marked D, so
- * that a record that was read can be put back.
- * @param lines as they came; anything but a list of objects stays as it is
+ * The lines as an e-shop writes them: without the warehouse's fields and without those marked D, so that a record can
+ * be put back.
+ * @param lines anything but a list of objects stays as it is
  * @param responseOnly the warehouse's fields of a line
  */
 export function writableLines(lines: unknown, responseOnly: readonly string[]): unknown {
@@ -123,8 +121,7 @@ export function lineProblems(
 }
 
 /**
- * The lines after an e-shop's update: those it sent, with what the warehouse counted; those it left out marked D; in
- * the order in which they were first sent.
+ * The lines after an e-shop's update, in the order in which they were first sent; those it left out are marked D.
  * @param fresh makes a line that was not there before
  */
 export function announce<Line extends AnnouncedLine, Sent extends LineKey>(

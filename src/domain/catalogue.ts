@@ -1,7 +1,6 @@
 /**
- * The catalogue of entities: one entry per kind of record. Together with `event-types.ts` it is what the read
- * endpoints, the documentation, the sample deliveries and the tests' tables are derived from. A new kind of record
- * is one entry here.
+ * The catalogue of entities: one entry per kind of record. Read endpoints, documentation, sample deliveries and tests
+ * are derived from it and from `event-types.ts`.
  */
 import type * as v from 'valibot';
 import type { PayloadVersion } from './decimal.ts';
@@ -23,7 +22,6 @@ import {
   stockMovementResponseOnly,
 } from './stock/movement.ts';
 
-/** What is to be known of a kind of record. */
 export interface CatalogueEntry {
   readonly kind: EntityKind;
   /** Its name in sentences, with a small letter. */
@@ -42,7 +40,6 @@ export interface CatalogueEntry {
   readonly sample: object;
 }
 
-/** The entry of orders. */
 export const orderEntry = {
   kind: 'order',
   noun: 'order',
@@ -53,7 +50,6 @@ export const orderEntry = {
   sample: sampleOrder,
 } as const satisfies CatalogueEntry;
 
-/** The entry of products. */
 export const productEntry = {
   kind: 'product',
   noun: 'product',
@@ -64,7 +60,6 @@ export const productEntry = {
   sample: sampleProduct,
 } as const satisfies CatalogueEntry;
 
-/** The entry of receivings. */
 export const receivingEntry = {
   kind: 'receiving',
   noun: 'receiving',
@@ -75,7 +70,6 @@ export const receivingEntry = {
   sample: sampleReceiving,
 } as const satisfies CatalogueEntry;
 
-/** The entry of returns. */
 export const returnEntry = {
   kind: 'return',
   noun: 'return',
@@ -87,7 +81,6 @@ export const returnEntry = {
   sample: sampleReturn,
 } as const satisfies CatalogueEntry;
 
-/** The entry of stock movements. */
 export const stockMovementEntry = {
   kind: 'stockMovement',
   noun: 'stock movement',
@@ -98,7 +91,6 @@ export const stockMovementEntry = {
   sample: sampleStockMovement,
 } as const satisfies CatalogueEntry;
 
-/** Every kind of record. */
 export const catalogue: Readonly<Record<EntityKind, CatalogueEntry>> = {
   order: orderEntry,
   product: productEntry,
@@ -107,7 +99,6 @@ export const catalogue: Readonly<Record<EntityKind, CatalogueEntry>> = {
   stockMovement: stockMovementEntry,
 };
 
-/** The entry of the records that an event type speaks of. */
 export function entryOf(type: EventType): CatalogueEntry {
   return catalogue[eventTypes[type].entity];
 }

@@ -1,6 +1,4 @@
-/**
- * The contract of an e-shop, set by the operator: what it forbids is answered with 400 (docs/interface.md, W11).
- */
+/** The contract of an e-shop, set by the operator: what it forbids is answered with 400 (docs/interface.md, W11). */
 import * as v from 'valibot';
 import { payloadVersions } from './decimal.ts';
 import { eventTypeNames } from './event-types.ts';
@@ -17,13 +15,9 @@ export const contractSchema = v.strictObject({
   maxWebhooks: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)), 100),
   deleteWebhooks: v.optional(v.boolean(), true),
 });
-/** A contract with its defaults filled in. */
 export type Contract = v.InferOutput<typeof contractSchema>;
 
-/**
- * Reads a stored contract.
- * @throws ValiError when the operator's value is not one
- */
+/** @throws ValiError when the operator's value is not one */
 export function contractOf(stored: unknown): Contract {
   return v.parse(contractSchema, stored ?? {});
 }

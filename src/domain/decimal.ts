@@ -1,13 +1,11 @@
 /**
- * Exact decimals: money and counts are decimal strings here, `numeric` in Postgres, and JSON numbers only at the
- * very edge of v21. At most 15 significant digits, so that the JSON number is exact (docs/interface.md, C11 and
- * C12).
+ * Exact decimals: strings here, `numeric` in Postgres, JSON numbers only at the edge of v21. At most 15 significant
+ * digits, so that the JSON number is exact (docs/interface.md, C11 and C12).
  */
 import * as v from 'valibot';
 
 /** The form in which a payload is written: `v2` decimal strings, `v21` JSON numbers. */
 export const payloadVersions = ['v2', 'v21'] as const;
-/** A payload version (docs/interface.md, C11). */
 export type PayloadVersion = (typeof payloadVersions)[number];
 
 /** The most digits a decimal may have: every such decimal survives the way through a JSON number. */
@@ -81,7 +79,7 @@ export function canonicalCount(value: number | string): string {
 }
 
 /**
- * Compares two decimals exactly: negative, zero or positive like a comparison function.
+ * Compares two decimals exactly.
  * @throws RangeError when one of them is not a plain decimal
  */
 export function compareDecimals(a: string, b: string): number {
@@ -171,8 +169,8 @@ function decimal(kind: DecimalMetadata['decimal'], limits: DecimalLimits) {
 }
 
 /**
- * An amount of money in a request: a JSON number or a decimal string, at most four decimals and 15 digits; becomes
- * the canonical decimal string.
+ * An amount of money in a request: a number or a decimal string, at most four decimals and 15 digits; becomes the
+ * canonical string.
  * @param limits default: not negative
  */
 export function money(limits: DecimalLimits = { min: '0' }) {
@@ -180,15 +178,14 @@ export function money(limits: DecimalLimits = { min: '0' }) {
 }
 
 /**
- * A count (or a rate) in a request: a JSON number or a decimal string, at most six decimals and 15 digits; becomes
- * the canonical decimal string.
+ * A count (or a rate) in a request: a number or a decimal string, at most six decimals and 15 digits; becomes the
+ * canonical string.
  * @param limits default: not negative
  */
 export function count(limits: DecimalLimits = { min: '0' }) {
   return decimal('count', limits);
 }
 
-/** The schema of a decimal as a payload of this version carries it. */
 export function writtenDecimal(kind: DecimalMetadata['decimal'], version: PayloadVersion) {
   if (version === 'v21') return v.number();
   return kind === 'money'

@@ -1,8 +1,6 @@
 /** The states of a delivery as the e-shop sees them (docs: "The delivery log"). */
 
-/** States that are stored. */
 export const storedStates = ['pending', 'retrying', 'delivered', 'failed', 'expired', 'canceled'] as const;
-/** A stored state. */
 export type StoredState = (typeof storedStates)[number];
 
 /** All states that a delivery can show: `held` is an open delivery of an inactive webhook, never stored. */
@@ -15,10 +13,8 @@ export const deliveryStates = [
   'expired',
   'canceled',
 ] as const;
-/** A state as shown. */
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** True while a delivery may still be attempted. */
 export function isOpen(state: StoredState): boolean {
   return state === 'pending' || state === 'retrying';
 }

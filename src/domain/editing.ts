@@ -1,12 +1,11 @@
 /**
- * How e-shops write a kind of record, the same for all: the body's own fields are checked by its schema and rules, and
- * become a record; a PUT takes every field from the body, a PATCH only those that are sent.
+ * How e-shops write records, the same for all kinds: fields are checked by schema and rules; a PUT takes every field
+ * from the body, a PATCH only those that are sent.
  */
 import type * as v from 'valibot';
 import { assertChangeable } from './status.ts';
 import { fieldsOf, isObject, type Rule, validate, without } from './validation.ts';
 
-/** What is special about a kind of record. */
 export interface Editing<Rec extends object, Input extends object, Context> {
   readonly noun: string;
   readonly idField: string;
@@ -42,7 +41,6 @@ export interface Edits<Rec, Context> {
   patch(record: Rec, body: unknown, context: Context): Rec;
 }
 
-/** Makes the edits of a kind of record. */
 export function editsOf<Rec extends object, Input extends object, Context>(
   kind: Editing<Rec, Input, Context>,
 ): Edits<Rec, Context> {

@@ -6,7 +6,6 @@ const warning = v.pipe(
   v.description('An e-mail when a webhook is failing, before it is deactivated. Default true.'),
 );
 
-/** The record of an e-shop. */
 export const eshopRecordSchema = v.pipe(
   v.object({
     id: v.pipe(v.number(), v.integer()),
@@ -19,7 +18,6 @@ export const eshopRecordSchema = v.pipe(
   }),
   v.metadata({ ref: 'Eshop' }),
 );
-/** The record of an e-shop. */
 export type EshopRecord = v.InferOutput<typeof eshopRecordSchema>;
 
 /** The body of a change: what is left out stays. */

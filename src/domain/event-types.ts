@@ -1,12 +1,10 @@
 /**
- * The 18 event kinds (docs/interface.md, E1): one entry each. The enum of `webhookType`, what a write fires, the
- * types of stock movement, the OpenAPI text and the tables of the tests are derived from here.
+ * The 18 event kinds (docs/interface.md, E1). The enum of `webhookType`, what a write fires, the types of stock
+ * movement, the OpenAPI text and the tables of the tests are derived from here.
  */
 
-/** The kinds of record that events speak of. */
 export type EntityKind = 'order' | 'product' | 'receiving' | 'return' | 'stockMovement';
 
-/** What happens to a record. */
 export type Occasion = 'created' | 'updated' | 'statusChanged';
 
 interface EventTypeEntry {
@@ -53,7 +51,6 @@ export const eventTypes = {
   CREATE_STOCK_MOVEMENT_QUALITY_RELEASE: movementEvent('quality_release', 'for a quality release'),
 } as const satisfies Record<string, EventTypeEntry>;
 
-/** A `webhookType` value. */
 export type EventType = keyof typeof eventTypes;
 
 /** All `webhookType` values, in the order of the interface. */
@@ -62,25 +59,19 @@ export const eventTypeNames = Object.keys(eventTypes) as [EventType, ...EventTyp
 /** The types that `parameters.withPackingLists` is allowed for (docs/interface.md, W3). */
 export const packingListEventTypes: readonly EventType[] = ['UPDATE_ORDER', 'UPDATE_ORDER_STATUS'];
 
-/**
- * The event that a write of a record fires.
- * @returns null where there is none: products have no status, and stock movements have an event per type
- */
+/** @returns null where there is none: products have no status, and stock movements have an event per type */
 export function eventOn(entity: EntityKind, on: Occasion): EventType | null {
   const fits = (entry: EventTypeEntry) =>
     entry.entity === entity && entry.on === on && entry.movement === undefined;
   return eventTypeNames.find((name) => fits(eventTypes[name])) ?? null;
 }
 
-/** A type of stock movement. */
 export type StockMovementType = Extract<(typeof eventTypes)[EventType], { movement: string }>['movement'];
 
-/** All types of stock movement. */
 export const stockMovementTypes = Object.values(eventTypes).flatMap((entry) =>
   'movement' in entry ? [entry.movement] : [],
 ) as [StockMovementType, ...StockMovementType[]];
 
-/** The event that a movement of this type fires. */
 export function eventOfMovement(type: StockMovementType): EventType {
   const fired = eventTypeNames.find((name) => movementOf(name) === type);
   if (fired === undefined) throw new RangeError(`Movements of type ${type} fire nothing.`);

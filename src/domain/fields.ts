@@ -1,7 +1,4 @@
-/**
- * The schemas of fields that several entities share, and the two kinds of "optional": absent becomes `null`,
- * or absent becomes a default.
- */
+/** Schemas of fields that several entities share. */
 import currencyCodes from 'currency-codes';
 import isoCountries from 'i18n-iso-countries';
 import * as v from 'valibot';
@@ -9,7 +6,7 @@ import * as v from 'valibot';
 const countries: ReadonlySet<string> = new Set(Object.keys(isoCountries.getAlpha2Codes()));
 const currencies: ReadonlySet<string> = new Set(currencyCodes.codes());
 
-/** Whether a text has more characters than this: code points, as JSON Schema counts, and not UTF-16 units. */
+/** Counts code points, as JSON Schema does, and not UTF-16 units. */
 export function isLonger(text: string, max: number): boolean {
   return text.length > max && (text.length > 2 * max || [...text].length > max);
 }
@@ -46,7 +43,6 @@ export function identifier() {
   );
 }
 
-/** The schema with a sentence for the documentation. */
 export function described<const S extends v.GenericSchema>(schema: S, description: string) {
   return v.pipe(schema, v.description(description));
 }
@@ -61,12 +57,10 @@ export function flag(fallback = false) {
   return v.optional(v.boolean('must be true or false'), fallback);
 }
 
-/** One of the given strings. */
 export function oneOf<const T extends readonly [string, ...string[]]>(values: T) {
   return v.picklist(values, `must be one of ${values.join(', ')}`);
 }
 
-/** One of the given whole numbers. */
 export function integerOf<const T extends readonly [number, ...number[]]>(values: T, message: string) {
   return v.pipe(
     v.picklist(values, message),
@@ -106,7 +100,6 @@ export function currency() {
   );
 }
 
-/** An e-mail address. */
 export function email() {
   return v.pipe(text(254), v.email('must be an e-mail address'));
 }

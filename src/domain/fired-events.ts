@@ -1,6 +1,6 @@
 /**
- * Which write fires what (docs/interface.md, E1 and E2): found by comparing the record before and after, so that a
- * write that changes nothing fires nothing, whatever path it took.
+ * Which write fires what (docs/interface.md, E1 and E2): compares the record before and after, so that a write that
+ * changes nothing fires nothing, whatever path it took.
  */
 import type { CatalogueEntry } from './catalogue.ts';
 import { type EventType, eventOn, type Occasion } from './event-types.ts';
@@ -21,7 +21,6 @@ function differs(
   return false;
 }
 
-/** The record's status, where it has one. */
 function statusOf(record: object): unknown {
   return 'status' in record ? record.status : undefined;
 }

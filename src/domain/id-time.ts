@@ -1,7 +1,4 @@
-/**
- * The time in a UUIDv7: identifiers of events and deliveries begin with the millisecond they were made in, so a time is
- * a place among them.
- */
+/** The time in a UUIDv7: identifiers of events and deliveries begin with the millisecond they were made in. */
 
 /**
  * The least identifier of a time; before 1970 the least of all.
@@ -12,7 +9,6 @@ export function idAt(time: Date): string {
   return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
 }
 
-/** The time at which an identifier was made, by the clock of whoever made it. */
 export function timeOf(id: string): Date {
   return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
 }

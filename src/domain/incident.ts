@@ -1,7 +1,4 @@
-/**
- * An incident: a webhook whose attempts fail (docs/interface.md, W14), and when its e-shop is warned of what
- * follows (W15).
- */
+/** An incident: a webhook whose attempts fail (docs/interface.md, W14), and when its e-shop is warned (W15). */
 import * as v from 'valibot';
 import { defaultRetryPolicy, type RetryPolicy, waitsThatFit } from './retry-policy.ts';
 
@@ -33,7 +30,6 @@ export const incidentSchema = v.pipe(
   }),
   v.metadata({ ref: 'Incident' }),
 );
-/** An incident as a webhook's record shows it. */
 export type Incident = v.InferOutput<typeof incidentSchema>;
 
 /** A delivery that is being retried. Times in milliseconds since 1970. */
@@ -46,8 +42,7 @@ export interface Retried {
 }
 
 /**
- * The earliest time at which the retries of a delivery will be spent, if all that is left of them fail at once: its next
- * attempt, and the waits of the policy behind that.
+ * The earliest time at which the retries of a delivery will be spent, if all that are left fail at once.
  * @returns milliseconds since 1970
  */
 export function spentAt(policy: RetryPolicy, delivery: Retried): number {
@@ -66,7 +61,6 @@ export interface StoredIncident {
   readonly incidentRetries: readonly Retried[] | null;
 }
 
-/** An incident as it is shown. */
 export function incidentOf(policy: RetryPolicy, stored: StoredIncident): Incident | null {
   const { incidentSince, incidentFailures, incidentError } = stored;
   if (incidentSince === null || incidentFailures === null) return null;
@@ -87,7 +81,6 @@ export function deactivationAt(
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** When an e-shop is warned, in milliseconds. */
 export interface WarningTimes {
   /** So long before the retries of a delivery are spent. */
   readonly leadMs: number;
@@ -96,14 +89,14 @@ export interface WarningTimes {
 }
 
 const HOUR_MS = 3_600_000;
-/** From the first attempt to the last one, in milliseconds. */
+/** In milliseconds. */
 const lasts = (policy: RetryPolicy) => waitsThatFit(policy, 1, policy.windowMs);
 /** Nobody could do anything in less than this, in milliseconds. */
 const MIN_WARNED_SPAN_MS = 60_000;
 
 /**
- * A day before, and after six hours: for a policy whose retries are spent sooner than those of the default one, both in
- * proportion.
+ * A day before, and after six hours; proportionally less for a policy whose retries are spent sooner than the
+ * default's.
  * @returns null where all retries are spent within a minute: then there is no warning
  */
 export function warningTimes(policy: RetryPolicy): WarningTimes | null {
@@ -113,10 +106,7 @@ export function warningTimes(policy: RetryPolicy): WarningTimes | null {
   return { leadMs: Math.round(24 * HOUR_MS * scale), patienceMs: Math.round(6 * HOUR_MS * scale) };
 }
 
-/**
- * Whether a failed attempt is the last one before the e-shop must be warned of what follows when the retries of its
- * delivery are spent: the next attempt comes later than that.
- */
+/** Whether a failed attempt is the last one before the e-shop must be warned. */
 export function isLastCall(policy: RetryPolicy, delivery: Retried): boolean {
   const times = warningTimes(policy);
   const { nextAttemptAt } = delivery;

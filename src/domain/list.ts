@@ -6,10 +6,8 @@ import { ENOUGH_PROBLEMS } from './problem.ts';
 export const MAX_LINES = 1000;
 
 /**
- * A list of at most this many items. valibot's own array looks at every item before its length is asked for, and
- * tells of every problem: a body of a megabyte would cost seconds. This one asks for the length first and stops once
- * there are problems enough.
- * @param max the maximum length, also given in the OpenAPI document
+ * A list of at most this many items. valibot's own array looks at every item before its length: a body of a megabyte
+ * would cost seconds. This one stops at once, or when there are problems enough.
  * @param of what it is a list of, in the plural, for the messages
  */
 export function list<const S extends v.GenericSchema>(item: S, max: number, of = 'items') {

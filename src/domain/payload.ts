@@ -4,7 +4,6 @@ import { type RenderOptions, render } from './render.ts';
 import { requestTarget } from './request-target.ts';
 import type { WebhookForm } from './webhook.ts';
 
-/** How the record is rendered for a webhook. */
 export function payloadOptions({
   payloadVersion,
   parameters,
@@ -30,10 +29,7 @@ export interface Payload {
   readonly body: string | null;
 }
 
-/**
- * What a webhook gets of an event, as its deliveries say it.
- * @throws TypeError when the URL is not absolute
- */
+/** @throws TypeError when the URL is not absolute */
 export function payloadOf(event: EventForWebhook): Payload {
   const { method, url, entityId, snapshot } = event;
   const { origin, path } = requestTarget(url, method === 'GET' ? entityId : null);

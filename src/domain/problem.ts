@@ -1,11 +1,9 @@
 /**
- * What a request can be refused for. Thrown anywhere below the API, answered in one place with the error body
- * (docs/interface.md, C3).
+ * What a request can be refused for: thrown anywhere below the API, answered in one place (docs/interface.md, C3).
  */
 
 import { capital } from './words.ts';
 
-/** The statuses a request can be refused with. */
 export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 411 | 413 | 415 | 429 | 503;
 
 /** A refusal: the HTTP status and a sentence for the consumer. Never carries inner detail. */
@@ -47,7 +45,7 @@ function told({ path, message }: FieldProblem): string {
 }
 
 /**
- * 400 that names the problems, each with the path of its field; the first {@link MAX_PROBLEMS} of very many.
+ * 400 that names up to {@link MAX_PROBLEMS} problems, each with the path of its field.
  * @param problems at least one
  */
 export function invalid(problems: readonly FieldProblem[]): Problem {
@@ -87,7 +85,7 @@ export function conflict(message: string): Problem {
 
 /**
  * 429 with `Retry-After`.
- * @param retryAfterMs how long to wait, in milliseconds; answered in whole seconds, rounded up
+ * @param retryAfterMs in milliseconds; answered in whole seconds, rounded up
  */
 export function tooManyRequests(message: string, retryAfterMs: number): Problem {
   return new Problem(429, message, { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) });

@@ -1,12 +1,10 @@
 /**
- * From the schema of a request to the schema of the record in a payload version: what is optional in a request is
- * `null` (or its default) in a record, decimals take the version's form, timestamps are written in UTC. So requests,
- * answers and payloads are documented from one source.
+ * From the schema of a request to that of the record in a payload version: optional fields become `null` or their
+ * default, decimals take the version's form, timestamps UTC. One source documents requests, answers and payloads.
  */
 import * as v from 'valibot';
 import { type PayloadVersion, writtenDecimal } from './decimal.ts';
 
-/** Any schema, seen from outside. */
 type AnySchema = v.GenericSchema;
 
 /** A timestamp as records carry it. */
@@ -23,10 +21,7 @@ function isSchema(value: unknown): value is AnySchema {
   return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'schema';
 }
 
-/**
- * The record's form of one field's schema.
- * @param schema a schema as `fields.ts`, `decimal.ts` and `timestamp.ts` make them
- */
+/** @param schema as `fields.ts`, `decimal.ts` and `timestamp.ts` make them */
 export function recordForm(schema: AnySchema, version: PayloadVersion): AnySchema {
   const described = v.getDescription(schema);
   const plain = bare(schema, version);
@@ -51,9 +46,8 @@ function bare(schema: AnySchema, version: PayloadVersion): AnySchema {
 }
 
 /**
- * The record's form of an object: the same fields in the same order, then the ones only a record has.
- * @param entries the request's fields
- * @param own the service's own fields, in their record form already; one of the same name takes the request's place
+ * The request's fields in their order, then the record's own.
+ * @param own in their record form; one of the same name takes the request's place
  */
 export function recordObject(
   entries: object,
@@ -68,20 +62,18 @@ export function recordObject(
 }
 
 /**
- * Gives a record's schema the name under which the documentation shows it: the v2 form has a name of its own.
+ * Gives a record's schema its name in the documentation, the v2 form one of its own.
  * @param name such as "Order"
  */
 export function named<S extends AnySchema>(schema: S, name: string, version: PayloadVersion) {
   return v.pipe(schema, v.metadata({ ref: version === 'v21' ? name : `${name}V2` }));
 }
 
-/** What a field of a record is, as far as its storage is concerned. */
 export type FieldKind = 'timestamp' | 'decimal' | 'json' | 'plain';
 
 /**
- * The fields of a record in their order.
  * @param record the schema of its v2 form
- * @param list to look at the items of this field, which is a list, instead
+ * @param list the items of this field instead
  */
 export function fieldKinds(record: AnySchema, list?: string): Map<string, FieldKind> {
   const fields = new Map(Object.entries(entriesOf(record)));

@@ -1,6 +1,6 @@
 /**
- * How large a record may become. Every event carries a whole record, and every webhook gets it: a request of a few
- * bytes must not cause megabytes of traffic.
+ * How large a record may become: every event carries a whole one to every webhook, so a small request must not cause
+ * megabytes.
  */
 import { badRequest } from './problem.ts';
 
@@ -11,8 +11,7 @@ export const HISTORY_BYTES = 8 * 1024;
 
 /**
  * @param noun such as "order"
- * @param record after the write, with everything in it, or its JSON text
- * @param movesStatus true when the write changes the status
+ * @param record after the write, or its JSON text
  * @throws Problem 400
  */
 export function assertRecordSize(noun: string, record: object | string, movesStatus: boolean): void {
@@ -25,16 +24,15 @@ export function assertRecordSize(noun: string, record: object | string, movesSta
 }
 
 /**
- * The maximum size of the records of a list, in bytes. A page of 30 fits, however large they are: more than that an e-shop
- * asks for explicitly, and several such answers at once must not exhaust a process. Six pages of a hundred of the largest at
- * once took it from 340 to 890 MB.
+ * The maximum size of the records of a list, in bytes: a page of 30 fits, however large they are. Six pages of a
+ * hundred of the largest at once took a process from 340 to 890 MB.
  */
 export const MAX_LIST_BYTES = 8 * 1024 * 1024;
 /** So many of the largest records fit. */
 export const ITEMS_THAT_FIT = 30;
 
 /**
- * @param bytes of the records read so far, as JSON
+ * @param bytes of the records so far, as JSON
  * @throws Problem 400
  */
 export function assertListSize(bytes: number): void {

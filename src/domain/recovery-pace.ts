@@ -1,6 +1,6 @@
 /**
- * The pace of a recovery: it creates deliveries as its receiver takes them, so that what waits is bounded and what fails
- * is noticed before much has failed. Pure.
+ * The pace of a recovery: it creates deliveries as its receiver takes them, so that the backlog is bounded and
+ * failures are noticed early. Pure.
  */
 
 /** How far a recovery has come. */
@@ -14,7 +14,6 @@ export interface RecoveryCounts {
   readonly failed: number;
 }
 
-/** What the last step left behind. */
 export interface RecoveryPace {
   /** Deliveries that may wait for their first attempt. */
   readonly bound: number;
@@ -34,19 +33,16 @@ const FAILURES_TO_SLOW_DOWN = 20;
 /** A step that comes after longer than this says nothing about the receiver, in seconds. */
 const MAX_STEP_S = 30;
 /**
- * The time that the moving mean looks back, in seconds: half of the recovery's age, so that its slow beginning is soon
- * forgotten, within these bounds. Beside a rush that lasts it gets its turn every 15 seconds only, and the mean has to hold
- * over several.
+ * How far the moving mean looks back, in seconds: half of the recovery's age, within these bounds. Beside a lasting
+ * rush a recovery gets its turn every 15 seconds only.
  */
 const MIN_LOOK_BACK_S = 3;
 const MAX_LOOK_BACK_S = 90;
 
-/** Delivered or over. */
 export function endedOf({ created, pending, retrying }: RecoveryCounts): number {
   return created - pending - retrying;
 }
 
-/** When a look is taken, in seconds. */
 export interface Look {
   /** Since the last step; null where this is the first, or the recovery was paused in between. */
   readonly elapsedS: number | null;
@@ -54,7 +50,6 @@ export interface Look {
   readonly ageS: number;
 }
 
-/** The pace after a look. */
 export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, look: Look): RecoveryPace {
   const ended = endedOf(counts);
   const taken = ended - pace.ended;
@@ -77,10 +72,7 @@ function nextRate(rate: number | null, taken: number, { elapsedS, ageS }: Look):
   return rate + (now - rate) * (1 - Math.exp(-elapsedS / lookBackS));
 }
 
-/**
- * How many deliveries may be created now.
- * @param before the pace before this look
- */
+/** @param before the pace before this look */
 export function roomFor(bound: number, counts: RecoveryCounts, before: RecoveryPace): number {
   if (counts.retrying >= MAX_RETRYING) return 0;
   const room = Math.max(0, bound - counts.pending);

@@ -21,7 +21,6 @@ export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
   readonly now: Date;
 }
 
-/** How far it has come. */
 export interface Progress {
   readonly state: RecoveryState;
   readonly reason: string | null;
@@ -36,7 +35,6 @@ export interface Progress {
   readonly exhausted: boolean;
 }
 
-/** The same of a recovery of any e-shop, as operators see it. */
 export interface RecoveryStatus
   extends Pick<Progress, 'state' | 'reason' | 'done' | 'failed' | 'left' | 'estimatedEndAt'> {
   readonly recoveryId: string;
@@ -44,7 +42,6 @@ export interface RecoveryStatus
   readonly webhookId: number;
 }
 
-/** Counts what is done and what is left. */
 export function recoveryProgress(recovery: StoredRecovery): Progress {
   const { found, exhausted, created, pending, retrying, failed, rate } = recovery;
   const state = shownRecoveryState(recovery);

@@ -2,7 +2,6 @@
 
 /** What became of an event at a webhook, that it is recovered for. `missed`: it never became a delivery. */
 export const recoverable = ['failed', 'expired', 'canceled', 'missed'] as const;
-/** One of them. */
 export type Recoverable = (typeof recoverable)[number];
 
 /** What is recovered unless something else is asked for. */
@@ -10,18 +9,14 @@ export const usuallyRecovered: readonly Recoverable[] = ['failed', 'expired'];
 
 /** The states of a recovery. `paused` is also shown while the webhook of a running one is inactive. */
 export const recoveryStates = ['running', 'paused', 'completed', 'canceled'] as const;
-/** One of them. */
 export type RecoveryState = (typeof recoveryStates)[number];
 
-/** What is asked of a recovery. */
 export const recoveryActions = ['pause', 'resume', 'cancel'] as const;
-/** One of them. */
 export type RecoveryAction = (typeof recoveryActions)[number];
 
 /** Who paused or canceled a recovery: the e-shop, an operator in Temporal, or the deletion of its webhook. */
 export type RecoveryActor = 'user' | 'operator' | 'deletion';
 
-/** Where a recovery stands. */
 export interface RecoveryStanding {
   readonly state: RecoveryState;
   readonly by: RecoveryActor | null;

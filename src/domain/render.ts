@@ -1,9 +1,7 @@
 /**
- * The JSON text of an entity as its read endpoints answer it and its deliveries carry it. Both come from here, so
- * that a POST payload is the read endpoint's `data`, byte for byte (docs/interface.md, D1).
- *
- * The record inside is always the v2 form (decimal strings) with everything in it; rendering turns the decimals into
- * JSON numbers for v21 and leaves the packing lists out unless they are wanted.
+ * The JSON text of an entity for read endpoints and deliveries alike: a POST payload is the read endpoint's `data`,
+ * byte for byte (docs/interface.md, D1). A record is the v2 form with everything in it; v21 turns decimals into
+ * numbers, and packing lists are left out unless wanted.
  */
 import type { PayloadVersion } from './decimal.ts';
 
@@ -24,7 +22,6 @@ export const decimalObjects: ReadonlySet<string> = new Set(['stock']);
 /** The field of an order product that is left out unless asked for (docs/interface.md, D3). */
 export const PACKING_LISTS = 'packingLists';
 
-/** How a record is rendered. */
 export interface RenderOptions {
   readonly version: PayloadVersion;
   /** Keeps `orderProducts[].packingLists`; other entities have none. */
@@ -32,7 +29,6 @@ export interface RenderOptions {
 }
 
 /**
- * The record in the wanted form as a plain JSON value, keys in the record's order.
  * @param snapshot the v2 record, as an object or as its JSON text
  * @throws SyntaxError when a text is not JSON
  */
@@ -42,7 +38,7 @@ export function renderValue(snapshot: string | object, options: RenderOptions): 
 }
 
 /**
- * The JSON text of `renderValue`: the body of a POST delivery.
+ * The same as JSON text: the body of a POST delivery.
  * @throws SyntaxError when a text is not JSON
  */
 export function render(snapshot: string | object, options: RenderOptions): string {

@@ -1,6 +1,5 @@
 /** Where the requests of a webhook go (docs/interface.md, D2). */
 
-/** Where a request goes. */
 export interface RequestTarget {
   /** Scheme, host and port. */
   readonly origin: string;
@@ -19,9 +18,8 @@ export function encodeIdentifier(identifier: string): string {
 }
 
 /**
- * Where the request goes. A GET webhook's URL gets the identifier appended to its very end (docs/interface.md, D2). It
- * is appended to path and query, not to the text of the URL: behind a URL without a path (`https://shop.example`) an
- * identifier would otherwise become part of the host name.
+ * Where the request goes. The identifier of a GET is appended to path and query (docs/interface.md, D2), not to the
+ * text of the URL: behind `https://shop.example` it would become part of the host.
  * @throws TypeError when `url` is not an absolute URL
  */
 export function requestTarget(url: string, appended: string | null): RequestTarget {

@@ -1,7 +1,4 @@
-/**
- * The retry policy: one value, made here, recorded in each delivery workflow's input, shown by `waybill policy`
- * and by the table of docs/guides/retries.md (docs/interface.md, D6).
- */
+/** The retry policy: one value, recorded in each delivery workflow's input (docs/interface.md, D6). */
 
 /** How a delivery is tried. All times in milliseconds. */
 export interface RetryPolicy {
@@ -26,15 +23,11 @@ export const defaultRetryPolicy: RetryPolicy = {
   attemptTimeoutMs: 15_000,
 };
 
-/** The most attempts of one delivery: the first and its retries. */
 export function maxAttempts(policy: RetryPolicy): number {
   return 1 + policy.maxRetries;
 }
 
-/**
- * The wait after the attempt of this number, in milliseconds, never longer than the window.
- * @param attempt 1 for the first attempt
- */
+/** The wait after the attempt of this number, in milliseconds, never longer than the window. */
 export function waitAfterAttempt(policy: RetryPolicy, attempt: number): number {
   return Math.min(
     Math.round(policy.initialIntervalMs * policy.coefficient ** (attempt - 1)),
@@ -59,7 +52,7 @@ export interface FailedAttemptTimes {
   readonly windowEndsAt: number;
   /** What the receiver asked for with `Retry-After`, in milliseconds from now. */
   readonly retryAfterMs: number | null;
-  /** How much later than due the attempts so far began because of outages of ours, in milliseconds. */
+  /** How much later than due the attempts so far began because of outages, in milliseconds. */
   readonly lateMs: number;
 }
 
@@ -67,26 +60,25 @@ export interface FailedAttemptTimes {
 export type NextAttempt =
   /** In milliseconds since 1970. */
   | { readonly at: number }
-  /** `ours`: it is our outages that left no room in the window, so the receiver is not to blame for fewer attempts. */
-  | { readonly at: null; readonly ours: boolean };
+  /** `internal`: it is our outages that left no room in the window, so the receiver is not to blame for fewer attempts. */
+  | { readonly at: null; readonly internal: boolean };
 
 /**
- * When the attempt after a failed one is due. The retries are spent when the last one was made, or when the next wait
- * of the policy would not fit the window. A `Retry-After` lengthens the wait, but never past the window. Time that
- * outages of ours took is taken from the waits, not from the number of attempts: the waits left are shortened in
- * proportion to what is left of the window, though never below the policy's first wait.
+ * When the attempt after a failed one is due. A `Retry-After` lengthens the wait, but never past the window. Time
+ * lost to outages is taken from the waits, not from the number of attempts: they shrink in proportion to what is
+ * left of the window, though never below the policy's first wait.
  */
 export function nextAttempt(policy: RetryPolicy, failed: FailedAttemptTimes): NextAttempt {
   const { number, now, windowEndsAt, retryAfterMs, lateMs } = failed;
-  if (number >= maxAttempts(policy)) return { at: null, ours: false };
+  if (number >= maxAttempts(policy)) return { at: null, internal: false };
   const asked =
     retryAfterMs === null ? 0 : Math.min(retryAfterMs, windowEndsAt - now - policy.attemptTimeoutMs);
   const planned = waitAfterAttempt(policy, number);
   const due = waitsThatFit(policy, number, windowEndsAt - now + lateMs);
-  if (due === 0) return { at: null, ours: false };
+  if (due === 0) return { at: null, internal: false };
 
   const wait = Math.max(asked, lateMs === 0 ? planned : shortened(policy, planned, due, windowEndsAt - now));
-  return now + wait > windowEndsAt ? { at: null, ours: true } : { at: now + wait };
+  return now + wait > windowEndsAt ? { at: null, internal: true } : { at: now + wait };
 }
 
 /** The sum of the waits from this attempt's on that fit a time, in milliseconds; 0 when not even the first does. */

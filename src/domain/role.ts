@@ -1,6 +1,3 @@
-/** What a user may do. */
-
 /** `shop`: an e-shop's own user. `warehouse`: the warehouse's user for that e-shop. */
 export const roles = ['shop', 'warehouse'] as const;
-/** A role. */
 export type Role = (typeof roles)[number];

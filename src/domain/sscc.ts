@@ -11,7 +11,6 @@ export function isSscc(value: string): boolean {
   return sum % 10 === 0;
 }
 
-/** A code in a request. */
 export function sscc() {
   return v.pipe(
     v.string('must be 18 digits'),

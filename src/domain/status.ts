@@ -1,7 +1,6 @@
 /** Moves along a table of states. */
 import { conflict } from './problem.ts';
 
-/** From each state to the states that may follow it. */
 export type Transitions<Status extends string> = Readonly<Record<Status, readonly Status[]>>;
 
 /** True when the table has this transition. Staying in a state is not one. */
@@ -14,7 +13,6 @@ export function canMove<Status extends string>(
 }
 
 /**
- * Refuses a transition that the table does not have.
  * @param noun what moves, such as "order"
  * @throws Problem 409 that names the possible ones
  */
@@ -32,9 +30,7 @@ export function assertMove<Status extends string>(
 
 /**
  * Refuses an e-shop's change that comes too late.
- * @param changeable the fields that can still be changed
  * @param before the record in the form of a request
- * @param after what the request makes of it
  * @throws Problem 409 naming the fields that can no longer be changed
  */
 export function assertChangeable(

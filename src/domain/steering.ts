@@ -1,12 +1,9 @@
 /**
- * What an operator may ask of a delivery under way, and what follows from it (docs/decisions/0090-operators-steer.md). Pure, so
- * that every case is a line of a table test.
+ * What an operator may ask of a delivery under way, and what follows (docs/decisions/0090-operator-actions.md). Pure.
  */
 import { type DeliveryState, isOpen, type StoredState } from './delivery-state.ts';
 
-/** What an operator may ask of a delivery. */
 export const steeringActions = ['tryNow', 'hold', 'resume', 'giveUp'] as const;
-/** One of them. */
 export type SteeringAction = (typeof steeringActions)[number];
 
 /** What stops the attempts of a delivery: until it is resumed, or for good. */
@@ -17,7 +14,6 @@ export interface OperatorAction {
   /** The same when it is recorded again: by a step that was interrupted, or a workflow that was reset. */
   readonly id: string;
   readonly action: SteeringAction;
-  /** Who asked for it. */
   readonly by: string;
   /** Empty where none was given. */
   readonly reason: string;
@@ -29,8 +25,8 @@ export interface OperatorAction {
 export const SOMEBODY = 'an operator';
 
 /**
- * The longest reason and the longest name, in characters. They are replayed: whether a signal of a history led to an activity
- * depends on them, so another value needs `patched()` (docs/changing-workflows.md).
+ * The longest reason and name, in characters. Histories depend on them: another value needs `patched()`
+ * (docs/changing-workflows.md).
  */
 export const LONGEST_REASON = 500;
 export const LONGEST_NAME = 100;
@@ -67,7 +63,6 @@ export function heldBy(delivery: {
   return standing === null ? null : { by: standing.by, reason: standing.reason, at: standing.at };
 }
 
-/** A delivery as it stands when something is asked of it. */
 export interface Steerable {
   readonly state: StoredState;
   readonly webhookId: number;
@@ -92,7 +87,6 @@ export interface SteeringAnswer {
   readonly sentence: string;
 }
 
-/** What follows when this is asked of a delivery now. */
 export function answerTo(action: SteeringAction, delivery: Steerable): SteeringAnswer {
   const refusal = refusalOf(action, delivery);
   if (refusal !== null) return { accepted: false, sentence: refusal };

@@ -1,16 +1,11 @@
-/**
- * Events that an operator triggers to see what becomes of them (docs/interface.md, E5): of records that do not exist.
- */
+/** Events that an operator triggers as a test, of records that do not exist (docs/interface.md, E5). */
 import { entryOf, idOf, sampleOf } from './catalogue.ts';
 import type { EventType } from './event-types.ts';
 
 /** Stock movements are numbered from 1. */
 const NO_MOVEMENT = 0;
 
-/**
- * The sample of a type under an identifier that no record has.
- * @example testRecordOf('CREATE_ORDER', new Date()).entityId; // 'TEST-MIBCPQ4C'
- */
+/** @example testRecordOf('CREATE_ORDER', new Date()).entityId; // 'TEST-MIBCPQ4C' */
 export function testRecordOf(type: EventType, now: Date): { entityId: string; record: object } {
   const entry = entryOf(type);
   const id =

@@ -1,6 +1,4 @@
-/**
- * Timestamps: in, any ISO 8601 date-time with an offset; out, UTC with milliseconds (`2026-11-20T19:33:00.000Z`).
- */
+/** Timestamps: in, any ISO 8601 date-time with an offset; out, UTC with milliseconds (`2026-11-20T19:33:00.000Z`). */
 import * as v from 'valibot';
 
 const ISO =
@@ -10,9 +8,9 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /**
- * Reads an ISO 8601 calendar date-time with an offset, in the extended or the basic format. Digits past the
- * millisecond are cut off. 24:00 is midnight at the end of the day.
- * @returns null when the text is not one, or names a day or an hour that does not exist
+ * Reads an ISO 8601 date-time with an offset, extended or basic; digits past the millisecond are cut off, 24:00 is
+ * the end of the day.
+ * @returns null for anything else, and a day or an hour that does not exist
  */
 export function parseTimestamp(text: string): Date | null {
   const match = ISO.exec(text);
@@ -33,10 +31,7 @@ export function parseTimestamp(text: string): Date | null {
   return result.getUTCFullYear() >= 1 && result.getUTCFullYear() <= 9999 ? result : null;
 }
 
-/**
- * A timestamp in a request; becomes the text in which records carry it.
- * @param description for the documentation
- */
+/** A timestamp in a request; becomes the text in which records carry it. */
 export function timestamp(description = 'Any ISO 8601 date-time with an offset.') {
   return v.pipe(
     v.string('must be an ISO 8601 date-time with an offset'),
@@ -58,12 +53,10 @@ export function timestamp(description = 'Any ISO 8601 date-time with an offset.'
   );
 }
 
-/** A column's time as records carry it; null stays null. */
 export function isoTimestamp(time: Date | null): string | null {
   return time === null ? null : time.toISOString();
 }
 
-/** The time of a timestamp that may have been left out. */
 export function dateOf(text: string | undefined): Date | undefined {
   return text === undefined ? undefined : new Date(text);
 }

@@ -1,5 +1,3 @@
-/** Whether a pure change has changed anything. */
-
 /** True when two values are the same JSON; what is the very same object is not looked into. */
 export function unchanged(before: unknown, after: unknown): boolean {
   return before === after || JSON.stringify(before) === JSON.stringify(after);

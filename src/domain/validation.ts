@@ -1,9 +1,7 @@
 /**
- * Schema and rules together: every problem of a body at once, each with the path of its field.
- *
- * A rule names the fields it reads. It is asked only when the schema found nothing wrong with them, and, on an
- * update, only when one of them changed: what was accepted once is not refused later because the world moved on
- * (a release time passed, a carrier left the catalogue).
+ * Schema and rules together: every problem of a body at once, with the path of its field. A rule is asked only when
+ * the schema accepts its fields and, on an update, one of them changed: what was accepted once is not refused later
+ * because the world moved on.
  */
 import * as v from 'valibot';
 import { ENOUGH_PROBLEMS, type FieldProblem, invalid } from './problem.ts';
@@ -20,7 +18,6 @@ interface Asked<Context> {
 /** A rule over several fields of an input. */
 export type Rule<Context> = (value: unknown, asked: Asked<Context>) => readonly FieldProblem[];
 
-/** The field of any object, undefined where it has none. */
 function fieldOf(value: object, name: string): unknown {
   return Object.entries(value).find(([key]) => key === name)?.[1];
 }
@@ -35,9 +32,8 @@ function hasTyped<Input extends object, K extends keyof Input & string>(
 }
 
 /**
- * Makes the rules of one input type.
- * @example const rule = rulesOf<OrderInput, OrderContext>();
- * const transfers = rule(['orderType', 'transferCompany'], (order) => …);
+ * @example const rule = rulesOf<OrderInput, OrderContext>(); const transfers = rule(['orderType', 'transferCompany'],
+ * (order) => …);
  */
 export function rulesOf<Input extends object, Context>() {
   return function rule<const K extends keyof Input & string>(
@@ -54,7 +50,6 @@ export function rulesOf<Input extends object, Context>() {
   };
 }
 
-/** One problem, or none where the condition does not hold. */
 export function problemIf(condition: boolean, path: string, message: string): FieldProblem[] {
   return condition ? [{ path, message }] : [];
 }
@@ -111,7 +106,6 @@ function messageOf({ kind, type, received, message }: v.BaseIssue<unknown>): str
 }
 
 /**
- * Runs a schema over a value, and rules.
  * @param asked.before the record before the write, in the input's form; null on creation
  * @throws Problem 400 naming all problems
  */
@@ -135,11 +129,7 @@ export function validate<Schema extends v.GenericSchema, Context>(
   return result.output;
 }
 
-/**
- * Lists sent where an object belongs: valibot takes a list for an object whose fields are all optional.
- * @param input what was sent
- * @param output what the schema made of it
- */
+/** Lists sent where an object belongs: valibot accepts one for an object whose fields are all optional. */
 export function strayLists(input: unknown, output: unknown, path: readonly string[] = []): FieldProblem[] {
   if (typeof input !== 'object' || input === null || typeof output !== 'object' || output === null) return [];
   if (Array.isArray(input) && !Array.isArray(output)) {
@@ -153,7 +143,6 @@ export function strayLists(input: unknown, output: unknown, path: readonly strin
   return problems;
 }
 
-/** True for a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -164,10 +153,7 @@ export function without(body: unknown, names: readonly string[]): unknown {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
 }
 
-/**
- * A body as an object.
- * @throws Problem 400 when it is no object
- */
+/** @throws Problem 400 when it is no object */
 export function fieldsOf(body: unknown): Record<string, unknown> {
   if (isObject(body)) return body;
   throw invalid([{ path: '', message: 'The body must be a JSON object.' }]);

@@ -109,7 +109,6 @@ export const webhookFields = v.keyof(v.object(inputEntries)).options;
 /** What a receiver sees of it: columns of `webhook_forms` too, where former values stay. */
 export const formFields = ['url', 'method', 'payloadVersion', 'parameters'] as const;
 
-/** The body of create and replace. */
 export const webhookInputSchema = v.pipe(
   v.strictObject(inputEntries),
   v.metadata({ ref: 'WebhookInput' }),
@@ -136,7 +135,6 @@ export const webhookResponseOnly = [
   'secret',
 ] as const;
 
-/** Why a webhook became inactive. */
 export const deactivationReasons = ['user', 'retriesExhausted', 'gone'] as const;
 
 const time = v.pipe(v.string(), v.isoTimestamp());
@@ -182,16 +180,12 @@ const recordEntries = {
   ),
 };
 
-/** The record of a webhook. */
 export const webhookRecordSchema = v.pipe(v.object(recordEntries), v.metadata({ ref: 'Webhook' }));
-/** The record of a webhook. */
 export type WebhookRecord = v.InferOutput<typeof webhookRecordSchema>;
 /** What an e-shop writes of it, with the defaults filled in. */
 export type WebhookSettings = Pick<WebhookRecord, keyof WebhookInput>;
-/** What a receiver sees of it. */
 export type WebhookForm = Pick<WebhookRecord, (typeof formFields)[number]>;
 
-/** The settings among the fields of a webhook. */
 export function settingsOf(webhook: WebhookSettings): WebhookSettings {
   return Object.assign({}, ...webhookFields.map((field) => ({ [field]: webhook[field] })));
 }

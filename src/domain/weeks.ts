@@ -1,9 +1,5 @@
-/**
- * Weeks as ranges of UUIDv7 identifiers, which begin with the time they were made at: what is kept by the week is found
- * by its id.
- */
+/** Weeks as ranges of UUIDv7 identifiers, which begin with their time. */
 
-/** The length of a week, in milliseconds. */
 export const WEEK_MS = 7 * 24 * 3_600_000;
 /** 1970-01-05 was a Monday. */
 const FIRST_MONDAY_MS = 4 * 24 * 3_600_000;
@@ -14,10 +10,7 @@ export function weekOf(time: Date): Date {
   return new Date(FIRST_MONDAY_MS + weeks * WEEK_MS);
 }
 
-/**
- * The weeks that begin at `from` or later and before `until`.
- * @param from a Monday
- */
+/** @param from a Monday */
 export function weeksBetween(from: Date, until: Date): Date[] {
   const weeks: Date[] = [];
   for (let at = from.getTime(); at < until.getTime(); at += WEEK_MS) weeks.push(new Date(at));

@@ -3,10 +3,7 @@
 /** Control characters, line and paragraph separators, and marks that turn the direction of what follows. */
 const NOT_IN_A_LINE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
 
-/**
- * Text of others as part of one line: a space in place of line breaks, escapes, which terminals interpret, and other control
- * characters.
- */
+/** Text of others as part of one line: line breaks, terminal escapes and other control characters become spaces. */
 export function oneLine(text: string): string {
   return text.replaceAll(NOT_IN_A_LINE, ' ');
 }

@@ -1,7 +1,6 @@
 /**
- * A server that runs as our child: started in a process group of its own, so that Ctrl-C in a terminal reaches us alone
- * and we stop it in its turn; its id written down, so that the next start finds it if we are killed; started again with
- * growing pauses if it dies under us.
+ * A server that runs as our child: in a process group of its own, so that Ctrl-C in a terminal reaches us alone; with
+ * its id written down for the next start, if we are killed; started again with growing waits if it dies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +12,6 @@ import { UserError } from '../lib/user-error.ts';
 import { commandLine, endProcess, isAlive } from './processes.ts';
 import { rotateLog } from './rotate-log.ts';
 
-/** How one server is run. */
 export interface ServiceOptions {
   /** For messages: "Postgres". */
   readonly name: string;
@@ -43,7 +41,6 @@ export interface ServiceOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A server that runs. */
 export interface Service {
   /** Its present process id, or null while it is being started again. */
   pid(): number | null;
@@ -60,8 +57,7 @@ const LONGEST_RESTART_MS = 10_000;
 
 /**
  * Stops a server that an earlier Waybill process left running.
- * @param pidFile as in `ServiceOptions`
- * @param marker text in its command line that no other process has, such as its data folder
+ * @param marker text that only its command line has, such as its data folder
  * @param patienceMs how long it may take to end when asked to
  * @returns true when there was one
  */

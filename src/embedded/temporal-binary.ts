@@ -24,7 +24,6 @@ const WORK_PREFIX = 'getting-temporal-';
 /** A working folder this old, in milliseconds, is abandoned. */
 const ABANDONED_MS = 6 * 3_600_000;
 
-/** What the search is given. */
 export interface TemporalSearch {
   /** Receives one line of text for every step that takes time. */
   readonly report: (text: string) => void;
@@ -38,7 +37,6 @@ export interface TemporalSearch {
   readonly release?: Release | null;
 }
 
-/** The same, complete. */
 type Ready = Getting & Required<TemporalSearch>;
 
 /** The user's cache folder for Waybill, as the system's custom is. */
@@ -78,7 +76,6 @@ async function checked(path: string, release: Release): Promise<string> {
   return path;
 }
 
-/** One way to get the program. */
 interface Source {
   /** "fetching …" */
   readonly announcement: string;
@@ -129,15 +126,13 @@ async function getFrom({ get }: Source, release: Release, place: string, cache: 
   }
 }
 
-/** What went wrong, in one line. */
 function reason(error: unknown): string {
   const deepest = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return (deepest instanceof Error ? deepest.message : String(deepest)).split('\n')[0] ?? '';
 }
 
 /**
- * Finds a Temporal program that can run a dev server, or gets one; what it gets is kept in the cache folder.
- * @returns the path of the program
+ * Finds a Temporal program that can run a dev server, or gets one; a download stays in the cache folder.
  * @throws UserError that names the ways out; the signal's reason when that was aborted
  */
 export async function findTemporal(search: TemporalSearch): Promise<string> {

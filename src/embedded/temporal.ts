@@ -19,7 +19,6 @@ export interface EmbeddedTemporal extends Service {
   readonly ports: readonly number[];
 }
 
-/** What a dev server is started with. */
 export interface EmbeddedTemporalOptions {
   /** From `findTemporal`. */
   readonly binary: string;
@@ -59,9 +58,8 @@ async function serves(address: string): Promise<boolean> {
 }
 
 /**
- * True when the server's HTTP API takes the name that only our own was told. Another instance that starts at the same
- * moment may have bound the ports that were free when we chose them: its server answers there as ours would. The HTTP
- * API answers once its process has bound all its ports, and so the gRPC port is ours too.
+ * True when the server's HTTP API takes the name that only our own was told: another instance may have bound the
+ * ports that we found free. It answers once its process has bound all its ports, the gRPC port included.
  */
 function isOurs(httpPort: number, name: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -83,9 +81,9 @@ function isOurs(httpPort: number, name: string): Promise<boolean> {
 }
 
 /**
- * How the dev server's SQLite writes: into a log beside the file, flushed at checkpoints, instead of a flush
- * in every transaction. Nearly twice as many deliveries per second. A killed process loses nothing by it; a power cut may
- * cost the last moments, which Waybill's own database still has.
+ * How the dev server's SQLite writes: flushed at checkpoints instead of in every transaction, for nearly twice the
+ * deliveries per second. A killed process loses nothing; a power cut may cost the last moments, which Waybill's own
+ * database still has.
  */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 
@@ -113,7 +111,6 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   }
 }
 
-/** Starts it on ports that are free now. */
 async function startOnce(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
   const port = await freePort(options.preferredPort);
   const uiPort = (options.ui ?? true) ? await freePort(options.preferredUiPort) : null;

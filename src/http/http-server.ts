@@ -1,6 +1,6 @@
 /**
- * The API's HTTP server: what is wrong with a request before the application sees it, how long one may take to
- * arrive, and how many connections there may be.
+ * The API's HTTP server: refuses malformed requests, bounds how long one may take to arrive, and how many connections
+ * there are.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,7 +12,6 @@ import { IMPORT_PATH } from '../api/import/path.ts';
 import { UserError } from '../lib/user-error.ts';
 import { createPipelines } from './pipelines.ts';
 
-/** A listening server. */
 export interface HttpServer {
   /** `http://host:port` */
   readonly url: string;
@@ -25,7 +24,6 @@ export class PortInUse extends UserError {
   override readonly name = 'PortInUse';
 }
 
-/** What a server may be told. */
 export interface HttpServerOptions {
   /** What the port is configured with (default `PORT`). */
   readonly variable?: string;
@@ -65,7 +63,6 @@ const MESSAGES: Readonly<Record<number, string>> = {
   501: 'This server is not a proxy: CONNECT is not supported.',
 };
 
-/** The last answer of a connection. */
 function refusal(status: number) {
   const body = JSON.stringify(errorBody(status, MESSAGES[status] ?? 'The request was refused.'));
   const headers = {
@@ -88,7 +85,6 @@ function refuse(socket: Duplex, status: number): void {
   socket.end(`HTTP/1.1 ${status} ${reasonPhrase(status)}\r\n${head.join('')}\r\n${body}`);
 }
 
-/** Answers a request that does not reach the application. */
 function answerRefusal(outgoing: ServerResponse, status: number): void {
   const { headers, body } = refusal(status);
   outgoing.writeHead(status, reasonPhrase(status), headers).end(body);
@@ -118,7 +114,7 @@ function endUnread({ socket }: IncomingMessage, outgoing: ServerResponse, unread
 }
 
 /**
- * Makes sure that a server can listen on this host, before anything else is started.
+ * Checks the host before anything else is started.
  * @throws UserError when it is no address of this machine
  */
 export async function requireHost(host: string): Promise<void> {
@@ -134,9 +130,7 @@ export async function requireHost(host: string): Promise<void> {
   probe.close();
 }
 
-/**
- * @throws PortInUse when the port is taken
- */
+/** @throws PortInUse when the port is taken */
 export async function listen(
   app: { fetch(request: Request, env: HttpBindings): Response | Promise<Response> },
   host: string,

@@ -1,6 +1,6 @@
 /**
- * Requests that a client sends one behind the other on one connection, without waiting for the responses. Node would begin all of
- * them at once, and their responses would be made before the first of them is read.
+ * Requests that a client pipelines on one connection. Node would begin all at once, and make their responses before
+ * the first is read.
  */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -18,7 +18,6 @@ interface Pipeline {
   readonly waiting: (() => void)[];
 }
 
-/** Makes the bound of all connections of a server. */
 export function createPipelines(): Enter {
   const pipelines = new WeakMap<Duplex, Pipeline>();
 

@@ -3,7 +3,6 @@ import { Option } from 'commander';
 import * as v from 'valibot';
 import { UserError } from './user-error.ts';
 
-/** What a command is given from outside. */
 export interface CommandContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Receives what the command prints, line by line. */
@@ -12,13 +11,9 @@ export interface CommandContext {
 
 /** The option of every command whose result a program may want to read. */
 export const json = () => new Option('--json', 'print JSON for a program to read');
-/** What that option becomes. */
 export const jsonSchema = v.object({ json: v.optional(v.literal(true)) });
 
-/**
- * Checks options.
- * @throws UserError with one sentence: the first thing that is wrong
- */
+/** @throws UserError with one sentence: the first thing that is wrong */
 export function checked<const S extends v.GenericSchema>(schema: S, options: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, options, { abortEarly: true });
   if (result.success) return result.output;

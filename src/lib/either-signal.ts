@@ -1,9 +1,8 @@
 /**
- * One signal for several, without `AbortSignal.any`: on Node.js 20 a signal that lives as long as the process keeps a mark of each
- * signal that was ever made of it.
+ * One signal for several, without `AbortSignal.any`: on Node.js 20 a long-lived signal keeps a mark of each signal
+ * ever made of it.
  */
 
-/** A signal made of others, until it is released. */
 export interface EitherSignal {
   /** Aborted with the first of them. */
   readonly signal: AbortSignal;

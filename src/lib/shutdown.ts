@@ -1,26 +1,21 @@
-/**
- * What a program has started, and how it is stopped: in the opposite order of its start, and in bounded time; and what
- * Ctrl-C does.
- */
+/** How a program stops what it has started: in the opposite order, and in bounded time; and what Ctrl-C does. */
 
-/** How a part is stopped. */
 export type Stop = () => Promise<unknown>;
 
-/** The parts of a program that have been started. */
 export interface Shutdown {
   /**
    * Registers what has been started.
-   * @param patient its stop is bounded by itself, and it would outlive the process: an embedded server
+   * @param patient its stop bounds itself, and it would outlive the process: an embedded server
    * @throws Error, having stopped it, when a stop was requested in the meantime
    */
   add(stop: Stop, patient?: boolean): Promise<void>;
   /**
-   * Registers what is being started: it is stopped as soon as it has started, however early the stop is requested.
+   * Registers what is being started: it is stopped as soon as it has started.
    * @throws what the start threw; Error, having stopped it, when a stop was requested in the meantime
    */
   starting<T>(part: Promise<T>, stop: (part: T) => Promise<unknown>, patient?: boolean): Promise<T>;
   /**
-   * Stops all. When the time is up, what has not stopped is abandoned: it ends with the process.
+   * Stops all; what has not stopped in time is abandoned, and ends with the process.
    * @param graceMs for all together, patient ones aside, in milliseconds; left out: as long as it takes
    * @returns whether everything has stopped by itself; repeated calls get the same answer
    */
@@ -105,7 +100,7 @@ function inTime(stopped: Promise<unknown>, timeIsUp: AbortSignal): Promise<boole
 const SAME_KEYSTROKE_MS = 500;
 
 /**
- * Hears of the first SIGINT (Ctrl-C), SIGTERM or SIGHUP (the terminal was closed), and of every Ctrl-C after it.
+ * Hears of SIGINT (Ctrl-C), SIGTERM and SIGHUP (the terminal was closed).
  * @param asked how many times by now, beginning with 1
  * @returns hears of them no more
  */
@@ -131,8 +126,8 @@ export function onInterruption(asked: (times: number) => void): () => void {
 const PARENT_CHECK_INTERVAL_MS = 500;
 
 /**
- * A SIGTERM that only npm gets ends npm and the shell between it and us, and most shells do not pass it on: whoever sent
- * it believes that Waybill has stopped. It is noticed by the shell being gone.
+ * A SIGTERM that only npm gets ends npm and the shell between it and us, and most shells do not pass it on: noticed
+ * by the shell being gone.
  * @param gone called once, and only in a program that npm has started
  */
 export function onNpmGone(gone: () => void): void {

@@ -1,5 +1,3 @@
-/** Errors meant for people. */
-
 /** An error that a person can do something about: shown as its one sentence, without a stack. Any other keeps its stack. */
 export class UserError extends Error {
   override readonly name: string = 'UserError';
@@ -18,7 +16,6 @@ export function shownError(error: unknown): string {
   return error instanceof Error ? (error.stack ?? String(error)) : String(error);
 }
 
-/** What the process ends with. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof UserError ? error.exitCode : 1;
 }

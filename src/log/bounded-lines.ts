@@ -5,10 +5,7 @@ export type BoundedLines = (write: () => void) => void;
 
 const SECOND_MS = 1_000;
 
-/**
- * @param perSecond lines that are written
- * @param keptBack told at the end of a second how many more there were
- */
+/** @param keptBack told at the end of a second how many more there were */
 export function boundLines(perSecond: number, keptBack: (count: number) => void): BoundedLines {
   let lines = 0;
   function endSecond(): void {

@@ -1,6 +1,5 @@
 /**
- * What becomes of attempts and deliveries, for whoever reads the log: each attempt that failed and each deactivation. What is
- * delivered is counted, and not worth a line.
+ * The log of deliveries: each failed attempt and each deactivation. A delivered one is counted, and not worth a line.
  */
 import type { Logger } from 'pino';
 import type { DeliveryWatch } from '../attempt/watch.ts';
@@ -9,7 +8,6 @@ import { boundLines } from './bounded-lines.ts';
 /** A receiver that is down while thousands of deliveries wait is told of as well by so many. */
 const FAILURES_PER_SECOND = 20;
 
-/** Logs what it hears. */
 export function logDeliveries(log: Logger): DeliveryWatch {
   const bounded = boundLines(FAILURES_PER_SECOND, (count) =>
     log.info({ count }, 'more attempts failed in the same second'),

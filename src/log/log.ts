@@ -1,13 +1,12 @@
 /**
- * The log of a process: one JSON object per line for machines, and lines for people where a person watches. It goes to stderr:
- * stdout is for the person who started us.
+ * The log of a process: one JSON object per line, or lines for people on a terminal. It goes to stderr: stdout is for
+ * results.
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { currentTrace } from '../traces/context.ts';
 import { loggedError } from './logged-error.ts';
 import { loggedWorkflowId } from './logged-workflow-id.ts';
 
-/** How a process logs. */
 export interface LogOptions {
   readonly level: string;
   /** In every line that is JSON. */
@@ -26,7 +25,6 @@ const MESSAGE = '{msg}{if method}: {method} {route} {status} in {ms} ms{end}{if 
 /** Said in the message, or known to who watches. */
 const SAID = 'pid,hostname,role,method,route,status,ms,reason';
 
-/** Makes it. */
 export async function createLog(options: LogOptions): Promise<Logger> {
   const { level, role, terminal, colors, traced = false, to } = options;
   const written = {
@@ -58,7 +56,6 @@ function traceOfLine(): object {
 
 /**
  * Says that a part of the process runs.
- * @param where it is reached, or what it works on
  * @returns says that it has stopped
  */
 export function started(log: Logger, part: string, where: Readonly<Record<string, string>> = {}): () => void {

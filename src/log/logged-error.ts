@@ -1,6 +1,6 @@
 /**
- * What the log says of an error: what it is, and where it comes from. Never what it was made of: the properties of an error of
- * Postgres hold the values of a row, and messages about values quote them.
+ * What the log says of an error, without its data: properties of a Postgres error hold the values of a row, and
+ * messages quote them.
  */
 import postgres from 'postgres';
 
@@ -9,7 +9,6 @@ const DEPTH = 4;
 /** Postgres's class of errors about values, whose messages quote them. */
 const DATA_EXCEPTION = /^22/;
 
-/** An error as the log has it. */
 export interface LoggedError {
   readonly type: string;
   readonly message: string;
@@ -21,7 +20,6 @@ export interface LoggedError {
   readonly errors?: readonly LoggedError[];
 }
 
-/** Makes the log's own copy. */
 export function loggedError(error: unknown, depth = DEPTH): LoggedError {
   if (!(error instanceof Error))
     return { type: typeof error, message: 'no error was thrown, but something else' };

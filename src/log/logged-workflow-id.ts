@@ -1,6 +1,4 @@
-/**
- * What the log says of a workflow's id: which one it is, without the identifiers of an e-shop's records that stand in it.
- */
+/** A workflow's id in the log, without the identifiers of an e-shop's records. */
 import { deliveryIdOf } from '../../workflows/delivery-id.ts';
 
 /** `release/<e-shop>/<order>` */

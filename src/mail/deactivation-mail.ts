@@ -4,7 +4,6 @@ import type { Mail } from './mail.ts';
 import { mailOf } from './mail-template.ts';
 import { activation, readDelivery } from './requests.ts';
 
-/** What the mail tells. */
 export interface Deactivation {
   readonly webhookId: number;
   readonly webhookType: string;
@@ -27,7 +26,7 @@ export interface Deactivation {
 
 /**
  * The mail about a deactivation. Webhook, generation and delivery make its Message-ID, so that a repetition after a
- * crash is recognised as one; the delivery's id keeps those of two installations apart.
+ * crash is recognised.
  * @param publicUrl where the API is; null: not known
  */
 export function deactivationMail(deactivation: Deactivation, publicUrl: string | null): Mail {

@@ -3,18 +3,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A folder of `.eml` files. */
 export interface EmlDirectory {
   /**
-   * Writes a message, unless one with this Message-ID lies there already. The file appears whole or not at all.
+   * Writes a message, whole or not at all, unless one with this Message-ID is there.
    * @throws what the file system threw
    */
   write(messageId: string, message: Uint8Array): Promise<void>;
 }
 
 /**
- * A folder whose files sort by the time at which they were written: `20261120T193300123Z-<hash of the Message-ID>.eml`.
- * It is created with the first mail.
+ * Files sort by time: `20261120T193300123Z-<hash of the Message-ID>.eml`. The folder is created with the first mail.
  */
 export function createEmlDirectory(directory: string): EmlDirectory {
   return {

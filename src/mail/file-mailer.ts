@@ -1,11 +1,9 @@
-/** Mails into `.eml` files. */
 import { createTransport } from 'nodemailer';
 import { createEmlDirectory } from './eml-directory.ts';
 import type { Mailer } from './mail.ts';
 import { codeOf, MailError } from './mail-error.ts';
 import { mailMessage } from './message.ts';
 
-/** Creates the mailer; the folder is created with the first mail. */
 export function createFileMailer(from: string, directory: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
   const files = createEmlDirectory(directory);

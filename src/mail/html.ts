@@ -1,5 +1,3 @@
-/** Text in HTML. */
-
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',

@@ -1,8 +1,6 @@
-/** Why a mail was not taken, as a sentence. */
-
 /**
- * A mail was not taken. The message is a sentence without addresses, names or passwords; for the same reason the
- * library's error is not kept as the cause, for causes end up in workflow histories.
+ * A mail was not taken. The message has no addresses, names or passwords; nor is the library's error kept as the
+ * cause, for causes end up in workflow histories.
  */
 export class MailError extends Error {
   /** What the mail server answered (550 …); null when it did not. */

@@ -14,13 +14,11 @@ export interface ApiRequest {
   readonly body?: string;
 }
 
-/** A block of a mail: a paragraph, a table of facts, or a request. */
 export type MailBlock =
   | string
   | { readonly facts: readonly (readonly [name: string, value: string])[] }
   | { readonly request: ApiRequest };
 
-/** What a mail says. */
 export interface MailContent {
   readonly to: string;
   readonly subject: string;
@@ -118,7 +116,6 @@ function requestInHtml(request: ApiRequest, publicUrl: string | null): string {
   return `<p style="margin:0 0 16px;padding:8px 12px;background:#f2f4f7;border-radius:4px">${linked}</p>`;
 }
 
-/** Where the page of the documentation describes an operation. */
 function anchorOf({ method, operation }: ApiRequest): string {
   return `${method} ${operation}`
     .toLowerCase()

@@ -1,5 +1,3 @@
-/** A mail, and what sends it. */
-
 /** A mail to one person, as text and as HTML that says the same. */
 export interface Mail {
   /** One address, without a name. */
@@ -11,14 +9,12 @@ export interface Mail {
   readonly messageId: string;
 }
 
-/** Sends mails. */
 export interface Mailer {
   /**
-   * Resolves once the mail server has taken the mail for its recipient, or the file is written.
-   * @param signal gives the mail up while its text has not left yet; afterwards the answer is waited for, since a mail
-   * that may have been taken would be sent twice
-   * @throws MailError when the mail was not taken; sending again later is right in every case, though vain where it
-   * was `refused`
+   * Resolves once the mail server has taken the mail, or the file is written.
+   * @param signal gives up while the text has not left; afterwards the answer is awaited, or the mail might be sent
+   * twice
+   * @throws MailError when it was not taken; sending again is right, though vain where it was `refused`
    */
   send(mail: Mail, signal?: AbortSignal): Promise<void>;
 }

@@ -3,7 +3,6 @@ import { createFileMailer } from './file-mailer.ts';
 import type { Mailer } from './mail.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';
 
-/** Settings of `createMailer`. */
 export interface MailerOptions {
   /** `smtp://user:password@host:587` or `smtps://…`; without it mails become files. */
   readonly smtpUrl?: string;
@@ -13,7 +12,6 @@ export interface MailerOptions {
   readonly directory: string;
 }
 
-/** Creates a mailer. */
 export function createMailer({ smtpUrl, from, directory }: MailerOptions): Mailer {
   return smtpUrl === undefined ? createFileMailer(from, directory) : createSmtpMailer(from, smtpUrl);
 }

@@ -12,8 +12,8 @@ export interface ConversationLimits {
   /** Until the text has left: giving up before that cannot make two mails of one. */
   readonly beforeTextMs: number;
   /**
-   * Until the server has taken it. Below the time-out of the activity that mails, or that would be repeated while
-   * its first conversation is still under way.
+   * Until the server has taken it; below the time-out of the activity, which would be repeated during the first
+   * conversation.
    */
   readonly wholeMs: number;
 }
@@ -21,7 +21,7 @@ export interface ConversationLimits {
 /** A server that thinks for a minute before it takes a text is sent one mail. */
 export const conversationLimits: ConversationLimits = { beforeTextMs: 40_000, wholeMs: 100_000 };
 
-/** Creates the mailer. Every mail has a connection of its own: there are few, and none may go stale. */
+/** Every mail has a connection of its own: there are few, and none may go stale. */
 export function createSmtpMailer(
   from: string,
   smtpUrl: string,

@@ -2,9 +2,8 @@
 import { counted } from '../domain/words.ts';
 import type { Mail } from './mail.ts';
 import { type MailBlock, mailOf } from './mail-template.ts';
-import { activation, listRetried, noWarnings, readDelivery, tryWebhook } from './requests.ts';
+import { activation, listRetried, noWarnings, readDelivery, sendTest } from './requests.ts';
 
-/** What the mail tells. */
 export interface Warning {
   /** Of the warning: a UUID, which makes the Message-ID. */
   readonly id: string;
@@ -25,10 +24,7 @@ export interface Warning {
   readonly email: string;
 }
 
-/**
- * The mail that a webhook will be deactivated.
- * @param publicUrl where the API is; null: not known
- */
+/** @param publicUrl where the API is; null: not known */
 export function warningMail(warning: Warning, publicUrl: string | null): Mail {
   const { id, webhookId, webhookType, email } = warning;
   return mailOf(
@@ -69,7 +65,7 @@ function blocksOf(warning: Warning): MailBlock[] {
       ],
     },
     'To test the receiver with a sample, and see immediately what is wrong:',
-    { request: tryWebhook(webhookId) },
+    { request: sendTest(webhookId) },
     deliveryId === null
       ? 'To list the deliveries that are being retried, with the time of the next attempt:'
       : 'To see the delivery with all its attempts, and the time of the next one:',

@@ -1,6 +1,6 @@
 /**
- * The metrics that only the database knows: read when somebody asks for them, and seldom enough to cost nothing. A database
- * that is away or slow keeps nobody waiting.
+ * Metrics that only the database knows, read on request and seldom enough to cost nothing. A database that is away
+ * keeps nobody waiting.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';

@@ -2,7 +2,6 @@
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import { type Metrics, statusClass } from './metrics.ts';
 
-/** Counts what it hears. */
 export function countDeliveries(metrics: Metrics): DeliveryWatch {
   return {
     attempted({ status, durationMs, firstByteMs }) {

@@ -1,7 +1,7 @@
 /**
- * Every series that a process shows at `GET /metrics`, but for those of Node and of Temporal's SDK. All of them are there in
- * every role, at zero where nothing happens: what does not exist cannot be watched. No label says whose something is: neither
- * e-shop nor receiver nor record, of which there may be any number.
+ * Every series of `GET /metrics`, but for those of Node and of Temporal's SDK. All are there in every role, at zero
+ * where nothing happens: an absent one cannot be watched. No label names an e-shop, receiver or record, of which
+ * there may be any number.
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type EventType, eventTypes } from '../domain/event-types.ts';
@@ -18,17 +18,14 @@ const EVENT_LOOP_PRECISION_MS = 20;
 
 /** The class of an HTTP status as a label; `none` where no answer arrived. */
 const statusClasses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
-/** A value of the label `status`. */
 export type StatusClass = (typeof statusClasses)[number];
 
 const endings = ['delivered', 'failed', 'expired', 'canceled'] as const;
 const reasons = ['retriesExhausted', 'gone'] as const;
 const mailOutcomes = ['sent', 'failed', 'refused'] as const;
 
-/** The metrics of one process. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Defines all of them. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
@@ -87,8 +84,8 @@ export function createMetrics() {
       'Attempts to send a mail, by outcome: sent, failed (and to be retried), or refused by the mail server.',
       'outcome',
     ),
-    mends: counter(
-      'waybill_mends_total',
+    repairs: counter(
+      'waybill_repairs_total',
       'Repairs made by the reconciler, by kind of record and action.',
       'kind',
       'action',
@@ -183,7 +180,6 @@ export function watchProcess({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_PRECISION_MS });
 }
 
-/** The class of a status. */
 export function statusClass(status: number | null): StatusClass {
   const first = status === null ? 0 : Math.floor(status / 100);
   return statusClasses[first - 2] ?? 'none';

@@ -14,11 +14,11 @@ export function countRounds({ rounds: counted }: Metrics): (loop: RelayLoop, res
 }
 
 /** Counts repairs as well as whoever counts them already. */
-export function countMends({ mends }: Metrics, counts: Counts): Counts {
-  for (const { kind, action } of repairsMade) mends.inc({ kind, action }, 0);
+export function countRepairs({ repairs }: Metrics, counts: Counts): Counts {
+  for (const { kind, action } of repairsMade) repairs.inc({ kind, action }, 0);
   return {
     add(repair) {
-      mends.inc({ kind: repair.kind, action: repair.action });
+      repairs.inc({ kind: repair.kind, action: repair.action });
       counts.add(repair);
     },
     read: () => counts.read(),

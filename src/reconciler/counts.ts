@@ -2,7 +2,6 @@
 import type { Repair } from './repair.ts';
 import type { Action, Kind, Reason } from './verdict.ts';
 
-/** How many records of a kind were repaired in the same way for the same reason. */
 export interface Count {
   readonly kind: Kind;
   readonly action: Action;
@@ -10,14 +9,12 @@ export interface Count {
   readonly count: number;
 }
 
-/** Repairs counted. */
 export interface Counts {
   add(repair: Pick<Repair, 'kind' | 'action' | 'reason'>): void;
   /** Only what is above zero. */
   read(): Count[];
 }
 
-/** Starts counting at zero. */
 export function createCounts(): Counts {
   const counts = new Map<string, Count>();
   return {
@@ -36,14 +33,12 @@ const kinds: Record<Kind, readonly [one: string, many: string]> = {
   release: ['pre-order', 'pre-orders'],
   recovery: ['recovery', 'recoveries'],
 };
-/** What a repair is called. */
 export const actions: Record<Action, string> = {
   startedAgain: 'started again',
   closed: 'closed as canceled by an operator',
   handedBack: 'handed back to the outbox',
   woken: 'woken',
 };
-/** Why it was made. */
 export const reasons: Record<Reason, string> = {
   missing: 'no longer in Temporal',
   ended: 'its workflow had ended',

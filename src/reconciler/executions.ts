@@ -1,6 +1,6 @@
 /**
- * What Temporal knows of workflows. A description is strongly consistent and decides; the list of workflows lags behind
- * and only hints.
+ * What Temporal knows of workflows. A description is strongly consistent and decides; the list lags behind and only
+ * hints.
  */
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/common';
@@ -14,15 +14,14 @@ import type { Found } from './verdict.ts';
 const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT } = proto.temporal.api.enums.v1.HistoryEventFilterType;
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
-/** Temporal as the reconciler asks it. */
 export interface Executions {
   /** Changes when the namespace, or the whole server, was recreated. */
   namespaceId(): Promise<string>;
   /** The latest run under a workflow id. */
   find(workflowId: string): Promise<Found>;
   /**
-   * Whether a running workflow was told of a change and then asked for nothing: its worker remembers more of it than Temporal,
-   * which was set back, and takes what is new for what it has seen.
+   * Whether a running workflow was told of a change and then asked for nothing: Temporal was set back, and its worker
+   * takes what is new for what it has seen.
    */
   isDeaf(workflowId: string): Promise<boolean>;
   /** Workflows of deliveries, batches and recoveries that were terminated or canceled since a time, as far as the list knows. */

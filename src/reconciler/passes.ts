@@ -11,7 +11,6 @@ import type { Executions } from './executions.ts';
 import { createRecords, type TrackedRecord } from './records.ts';
 import { type Repair, repair } from './repair.ts';
 
-/** What the passes receive. */
 export interface PassesOptions {
   readonly sql: Pool;
   readonly executions: Executions;
@@ -19,9 +18,7 @@ export interface PassesOptions {
   readonly log: Logger;
   /** How long past its next step a record is left to itself, in milliseconds. */
   readonly graceMs: number;
-  /** Where repairs are counted. */
   readonly counts: Counts;
-  /** Told of deliveries that are closed. */
   readonly watch: Pick<DeliveryWatch, 'ended'>;
   /** True: nothing is changed. Default false. */
   readonly dryRun?: boolean;
@@ -29,7 +26,6 @@ export interface PassesOptions {
   readonly signal: AbortSignal;
 }
 
-/** What one pass did. */
 export interface PassResult {
   /** Records checked. */
   readonly looked: number;
@@ -51,16 +47,12 @@ export interface Passes {
 /** Checks under way at once, and per second: a sweep over everything must not be felt by deliveries. */
 const CONCURRENCY = 10;
 const CHECKS_PER_SECOND = 200;
-/**
- * How far the list of workflows may lag behind, and Temporal's clock behind ours, in milliseconds. What it still lists
- * of an earlier check costs one query.
- */
+/** How far the list of workflows may lag behind, and Temporal's clock behind ours, in milliseconds. */
 const LIST_LAG_MS = 2 * 60_000;
 const CLOCK_LAG_MS = 10 * 60_000;
 /** Workflows of the list that are looked up in the database at once. */
 const LIST_BATCH = 1_000;
 
-/** Makes the passes of one reconciler. */
 export function createPasses(options: PassesOptions): Passes {
   const { executions, log, counts, dryRun = false, signal } = options;
   const records = createRecords(options);
@@ -84,7 +76,7 @@ export function createPasses(options: PassesOptions): Passes {
         counts.add(done);
         if (done.action === 'woken') woken.push(record.workflowId);
         const { kind, reason, action, name, by, words } = done;
-        log.info({ mended: kind, reason, action, ...name, by, words }, 'repaired');
+        log.info({ repaired: kind, reason, action, ...name, by, words }, 'repaired');
       } catch (error) {
         // This one is refused, and the next may well be taken: it must not stop the others.
         if (!isRefusal(error)) {
@@ -96,9 +88,7 @@ export function createPasses(options: PassesOptions): Passes {
     });
   }
 
-  /**
-   * Wakes the workflows that go on waiting although their delivery is over: some of them nothing else would ever end.
-   */
+  /** Wakes workflows that wait although their delivery is over: some of them nothing else would ever end. */
   async function wakeClosed(repairs: Repair[]): Promise<void> {
     for await (const batch of inBatches(executions.running())) {
       if (signal.aborted) return;
@@ -115,7 +105,7 @@ export function createPasses(options: PassesOptions): Passes {
       if (repairs.length > 0 && !dryRun) {
         const tally = createCounts();
         for (const done of repairs) tally.add(done);
-        log.warn({ why, mended: tally.read() }, `reconciled: ${sentence(tally.read())}`);
+        log.warn({ why, repairs: tally.read() }, `reconciled: ${sentence(tally.read())}`);
       }
     }
   }

@@ -1,26 +1,24 @@
 /**
- * The reconciler of a worker: Postgres says what is open, Temporal what runs, and what does not match is repaired. At the
- * start, and whenever Temporal may have lost something, everything is checked; in between only what is late and what
- * operators ended.
+ * The reconciler of a worker: Postgres says what is open, Temporal what runs, and mismatches are repaired. Everything
+ * is checked at the start and whenever Temporal may have lost something; in between what is late and what operators
+ * ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPasses, type PassesOptions } from './passes.ts';
 
-/** What the reconciler receives. */
 export interface ReconcilerOptions extends Omit<PassesOptions, 'signal' | 'dryRun'> {
   /** Between two checks of what is late or was ended, in milliseconds. */
   readonly intervalMs: number;
   /**
-   * Called when Temporal may know less than it did, at every check until this reconciler is stopped: it was away, its namespace
-   * is another, or a workflow could not go on. What workers remember of workflows is to be forgotten.
+   * Called while Temporal may know less than it did: it was away, its namespace is another, or a workflow could not
+   * go on. Workers are to forget what they remember of workflows.
    */
   readonly onSetBack: (why: string) => void;
 }
 
-/** A running reconciler. */
 export interface Reconciler {
   /**
-   * Checks what somebody has a doubt about, at once.
+   * Checks these at once.
    * @throws what Temporal or the database threw when it is away
    */
   check(workflowIds: readonly string[]): Promise<void>;
@@ -31,7 +29,6 @@ export interface Reconciler {
 /** Between two sweeps over everything, in milliseconds. */
 const SWEEP_SPACING_MS = 10_000;
 
-/** Starts checking at once. */
 export function startReconciler(options: ReconcilerOptions): Reconciler {
   const { executions, log, intervalMs } = options;
   const stopping = new AbortController();

@@ -17,7 +17,6 @@ import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
 import type { Kind, NextStep } from './verdict.ts';
 
-/** A record that should have a running workflow. */
 export interface TrackedRecord {
   readonly kind: Kind;
   readonly workflowId: string;
@@ -35,7 +34,6 @@ export interface TrackedRecord {
   wake(): Promise<void>;
 }
 
-/** Where records come from. */
 export interface Records {
   /** Some of those whose next step is past; others, or later ones, when asked again. */
   late(): Promise<TrackedRecord[]>;
@@ -50,17 +48,14 @@ export interface Records {
 /** Records per query. */
 const PAGE = 100;
 
-/** What the records are repaired with. */
 export interface RecordsDeps {
   readonly sql: Pool;
   readonly restarter: Restarter;
   /** How long past its next step a record is left to itself, in milliseconds. */
   readonly graceMs: number;
-  /** Told of deliveries that are closed. */
   readonly watch: Pick<DeliveryWatch, 'ended'>;
 }
 
-/** Makes them. */
 export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): Records {
   /** Where the look at late pre-orders continues: they carry no mark of having been looked at. */
   let lateReleases: db.ReleaseCursor | null = null;

@@ -1,6 +1,6 @@
 /**
- * Repairs one record: Temporal is asked, then the database again, then what is wrong is put right. Every step may be
- * repeated, by this worker or another: a workflow id runs once, and a delivery is closed once.
+ * Repairs one record: asks Temporal, then the database again, then acts. Steps may be repeated by any worker: a
+ * workflow id runs once, and a delivery is closed once.
  */
 import type { Former } from '../temporal/dispatcher.ts';
 import type { Executions } from './executions.ts';
@@ -19,10 +19,7 @@ export interface Repair {
   readonly words?: string;
 }
 
-/**
- * @param dryRun true: nothing is changed
- * @returns null where all is well, or another worker was first
- */
+/** @returns null where all is well, or another worker was first */
 export async function repair(
   executions: Executions,
   record: TrackedRecord,

@@ -1,12 +1,6 @@
-/**
- * What is repaired, decided from what Temporal says of a record's workflow alone. Pure, so that every case is a line of a
- * table test.
- */
+/** What is repaired, decided from Temporal's description of a workflow alone. Pure. */
 
-/**
- * What should have a running workflow: an open delivery, a batch of first attempts, the mail of a deactivation, the release
- * of a pre-order, a recovery.
- */
+/** What should have a running workflow; `mail`: of a deactivation. */
 export type Kind = 'delivery' | 'batch' | 'mail' | 'release' | 'recovery';
 
 /** A record's workflow as Temporal describes it. */
@@ -24,15 +18,14 @@ export type Reason = Exclude<Found['as'], 'running'> | 'asleep' | 'stuck';
 /** How a record is repaired. */
 export type Action = 'startedAgain' | 'closed' | 'handedBack' | 'woken';
 
-/** What a record needs. */
 export interface Verdict {
   readonly reason: Reason;
   readonly action: Action;
 }
 
 /**
- * When a record's next step is due. `late`: it is past although nothing holds it. `held`: not before whatever holds it ends,
- * an inactive webhook or an operator. `over`: there is none, and no workflow should wait for one.
+ * When a record's next step is due. `late`: past although nothing holds it. `held`: not before an inactive webhook or
+ * an operator's hold ends. `over`: there is none, and no workflow should wait for one.
  */
 export type NextStep = 'ahead' | 'late' | 'held' | 'over';
 
@@ -59,9 +52,8 @@ export function verdictOn(kind: Kind, found: Found, next: NextStep): Verdict | n
 }
 
 /**
- * What follows when an operator ended a workflow. A mail is due whatever becomes of the delivery, and a pre-order still
- * says that it will be released. Who ends a batch has not looked at each of its deliveries: they are not canceled, but go
- * on one by one.
+ * When an operator ended a workflow: a mail is due all the same, and a pre-order will be released. Deliveries of an
+ * ended batch go on one by one, since nobody has looked at each.
  */
 const AFTER_OPERATOR = {
   delivery: 'closed',

@@ -5,7 +5,6 @@ import { WEEK_MS, weekOf, weeksBetween } from '../domain/weeks.ts';
 /** So far ahead partitions are made: a Waybill whose worker is away for weeks still has the next one. */
 export const WEEKS_AHEAD = 4;
 
-/** What a run of the retention has to do. */
 export interface Plan {
   /** Mondays of the weeks to be made. */
   readonly missing: readonly Date[];

@@ -1,6 +1,6 @@
 /**
- * Retention: partitions are made ahead, and what is older than the retention goes, a week at a time. What is open stays,
- * however old it is. Everything may be interrupted anywhere and run again, by any number of processes.
+ * Retention: partitions are made ahead, and old ones go, a week at a time; whatever is open stays. May be interrupted
+ * and repeated, by any number of processes.
  */
 import postgres from 'postgres';
 import { databaseTime } from '../db/clock.ts';
@@ -22,7 +22,6 @@ import { removeHistory } from '../db/retention/webhook-history.ts';
 import { WEEK_MS, weekName } from '../domain/weeks.ts';
 import { planOf } from './plan.ts';
 
-/** Settings of {@link retain}. */
 export interface RetainOptions {
   /** How long events and deliveries are kept at least, in milliseconds. */
   readonly retentionMs: number;
@@ -41,7 +40,6 @@ export interface KeptPartition {
   readonly neededBy: number;
 }
 
-/** What a run removed beside deliveries and events. */
 export interface Forgotten {
   /** Keys of imported lines. */
   readonly importKeys: number;
@@ -53,7 +51,6 @@ export interface Forgotten {
   readonly webhooks: number;
 }
 
-/** What a run did. */
 export interface Retained {
   /** Weeks that have partitions now, by their first days. */
   readonly made: readonly string[];

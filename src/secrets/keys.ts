@@ -10,8 +10,8 @@ export interface SecretOwner {
 /** What the 32 bytes of `SECRET_KEY`, and those of the keys before or after it, are used for. */
 export interface Keys {
   /**
-   * AES-256-GCM with the owner as additional data: `WBS1`, id of the key (8 bytes), nonce (12 bytes), tag (16 bytes), then the
-   * sealed text.
+   * AES-256-GCM with the owner as additional data: `WBS1`, id of the key (8 bytes), nonce (12), tag (16), sealed
+   * text.
    */
   encryptSecret(plain: string, owner: SecretOwner): Buffer;
   /**
@@ -84,7 +84,7 @@ const ownerBytes = ({ eshopId, webhookId }: SecretOwner) =>
 
 /**
  * @param secretKey 32 bytes: seals and signs
- * @param others the master keys before it, or the one that is to follow: they only open and verify
+ * @param others the keys before it, or the one that is to follow: they only open and verify
  * @throws RangeError for another length
  */
 export function createKeys(secretKey: Buffer, others: readonly Buffer[] = []): Keys {

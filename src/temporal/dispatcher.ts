@@ -1,6 +1,6 @@
 /**
- * What the relay asks of Temporal: start a delivery, make a change known. All calls have a deadline, since one to
- * an unreachable server would otherwise be retried for a long time.
+ * What the relay asks of Temporal. All calls have a deadline: one to an unreachable server would otherwise be retried
+ * for long.
  */
 import {
   type Client,
@@ -48,12 +48,11 @@ const BEST_EFFORT_DEADLINE_MS = 2_000;
 /** gRPC status NOT_FOUND: the workflow has ended, or the server forgot it. */
 const NOT_FOUND = 5;
 /**
- * After a server has refused the receiver's host, deliveries start without it for this long, in milliseconds: it learns of a new
- * search attribute within a minute, and where only its console may add one, perhaps never.
+ * After a server has refused the receiver's host, deliveries start without it for this long, in milliseconds: it
+ * learns of a new search attribute within a minute, or never.
  */
 const WITHOUT_HOST_MS = 60_000;
 
-/** Temporal as the relay and the activities use it. */
 export interface Dispatcher {
   /**
    * Starts the delivery's workflow, behind the attempts that batches made; one that was started already counts as started.
@@ -82,7 +81,7 @@ export interface Restarter extends Pick<Dispatcher, 'signalReleaseChanged'>, Bat
    */
   wakeDelivery(delivery: NamedDelivery): Promise<void>;
   /**
-   * Starts a delivery's workflow again, with the retry policy that is configured now.
+   * Starts a delivery's workflow again, with the present retry policy.
    * @returns false where another worker was first
    */
   restart(delivery: LostDelivery, former: Former): Promise<boolean>;

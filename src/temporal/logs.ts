@@ -1,5 +1,5 @@
 /**
- * The Temporal SDK's own log lines go where ours go, and its metrics where they are asked for. Once per process: the SDK has
+ * The Temporal SDK's log lines go where ours go, its metrics where they are asked for. Once per process: the SDK has
  * one runtime.
  */
 import {
@@ -31,8 +31,7 @@ const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = 
 const EXPECTED = /^(No workflows registered|Workflow failed)/;
 
 /**
- * From now on the SDK logs to `log`.
- * @param metricsAddress where the SDK shows its metrics under `/metrics`, as `host:port`; they are started with the process's
+ * @param metricsAddress where the SDK shows its metrics under `/metrics`, as `host:port`; started with the process's
  * first call, or never
  */
 export function routeTemporalLogs(log: Logger, metricsAddress?: string): void {

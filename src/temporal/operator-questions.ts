@@ -1,6 +1,5 @@
 /**
- * The questions that operators ask, as queries of Temporal's list of workflows: one table for the command, the documents and
- * the tests.
+ * The questions of operators as queries of Temporal's list of workflows: one table for command, documents and tests.
  */
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
@@ -15,7 +14,6 @@ import {
 /** What an id must look like to be searched for: Temporal's lists do not find what has a quotation mark or backslash in it. */
 export const SEARCHABLE = /^[^"\\]+$/;
 
-/** What the queries are about. */
 export interface Subject {
   readonly webhookId: number;
   /** Of an order, product or other record, as the e-shop calls it: {@link SEARCHABLE}. */
@@ -27,7 +25,6 @@ export interface Subject {
 /** What the documents take, and the command where nothing is named. */
 export const EXAMPLE: Subject = { webhookId: 7, entityId: '10001', receiver: 'shop.example' };
 
-/** A question, and the query that answers it. */
 export interface Question {
   readonly name: 'failing' | 'webhook' | 'order' | 'receiver' | 'held';
   readonly question: string;

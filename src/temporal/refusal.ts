@@ -1,4 +1,3 @@
-/** Temporal's refusals. */
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 
 /** gRPC status INVALID_ARGUMENT: this very request is refused, and the next one may well be taken. */

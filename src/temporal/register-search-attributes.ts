@@ -13,8 +13,8 @@ const TYPES = {
 };
 
 /**
- * Adds the ones that are missing. Temporal Cloud does not allow it: there they are added once in its console, and
- * a log line names them.
+ * Adds the missing ones. Temporal Cloud does not allow it: there they are added in its console, and a log line names
+ * them.
  */
 export async function registerSearchAttributes(
   connection: NativeConnection,

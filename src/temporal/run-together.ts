@@ -4,7 +4,7 @@ import type { Worker } from '@temporalio/worker';
 /**
  * Runs the workers until the work is over, then lets them drain.
  * @param work ends when the workers are to end
- * @throws what a worker failed of; the others are drained by then
+ * @throws what a worker failed of, with the others drained
  */
 export async function runTogether(workers: readonly Worker[], work: () => Promise<void>): Promise<void> {
   let end = () => {};

@@ -1,12 +1,11 @@
-/** The schedule of the retention. */
 import { type Client, ScheduleAlreadyRunning, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { type RetentionInput, retentionId } from '../../workflows/retention-types.ts';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 
 /**
- * Makes the schedule, unless it is there: what an operator made of it (paused it, say) stays. Its first run begins at
- * once. Without it Waybill goes on: the next start of a worker tries again.
+ * Makes the schedule unless it is there, so that an operator's change (paused, say) stays. Waybill goes on without
+ * it: the next start of a worker tries again.
  */
 export async function scheduleRetention(client: Client, taskQueue: string, log: Logger): Promise<void> {
   const input: RetentionInput = { dryRun: false };

@@ -1,8 +1,6 @@
-/** Tells workflows something. */
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { CALL_DEADLINE_MS } from './deadlines.ts';
 
-/** What is told. */
 export interface Signal {
   readonly name: string;
   readonly args?: unknown[];

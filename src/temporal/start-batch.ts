@@ -11,17 +11,16 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
 
-/** Starts batches. */
 export interface BatchStarter {
   /**
    * Starts a batch.
    * @param deliveries those known to belong to it, for the operator's view; the database knows all
-   * @param urgency of what recoveries created: behind everything that is fresh
+   * @param urgency `recovery`: behind everything fresh
    * @returns false where it was started before, also where it has ended since
    */
   startBatch(batchId: string, deliveries: readonly ClaimedDelivery[], urgency: Urgency): Promise<boolean>;
   /**
-   * Starts a batch again that has ended by itself: it holds something all the same.
+   * Starts a batch again that has ended by itself and holds something all the same.
    * @returns false where it runs already
    */
   restartBatch(batchId: string, deliveries: readonly ClaimedDelivery[]): Promise<boolean>;

@@ -14,7 +14,6 @@ import type { UntoldRecovery } from '../db/outbox/recovery-changes.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { signalWorkflow } from './signal.ts';
 
-/** Starts recoveries. */
 export interface RecoveryStarter {
   /** Starts the workflow of a recovery, or tells the running one of a change; of one that is over none is started. */
   signalRecoveryChanged(recovery: UntoldRecovery): Promise<void>;

@@ -8,7 +8,6 @@ import { type WarningInput, warningTitle, warningWorkflowId } from '../../workfl
 import type { UnsentWarning } from '../db/incidents/warnings.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 
-/** Starts warnings. */
 export interface WarningStarter {
   /** Starts the workflow of a warning that is owed, unless it runs. One that has ended is started again: its mail is still owed. */
   startWarning(warning: UnsentWarning): Promise<void>;

@@ -4,7 +4,6 @@ import type { TLSConfig } from '@temporalio/client';
 import { ConfigError } from '../config/config.ts';
 import type { Settings } from '../config/variables.ts';
 
-/** How a Temporal server is reached. */
 export interface TemporalTarget {
   /** `host:port` */
   readonly address: string;
@@ -14,7 +13,6 @@ export interface TemporalTarget {
   readonly apiKey?: string;
 }
 
-/** The content of a file that a variable names. */
 async function fileOf(
   settings: Settings,
   name: 'TEMPORAL_TLS_CA_FILE' | 'TEMPORAL_TLS_CERT_FILE' | 'TEMPORAL_TLS_KEY_FILE',
@@ -27,7 +25,6 @@ async function fileOf(
 }
 
 /**
- * Reads what the settings name.
  * @param address `host:port`; of the embedded server where `TEMPORAL_ADDRESS` is unset
  * @throws ConfigError where a file cannot be read
  */

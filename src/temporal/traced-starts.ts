@@ -18,7 +18,7 @@ function handOver(workflow: string, attributes: NewSpan['attributes']): Omit<New
   };
 }
 
-/** Starts as this dispatcher does; what comes from no trace gets none. */
+/** Without a trace of its own a delivery gets none. */
 export function tracedDispatcher<D extends Dispatcher>(dispatcher: D, traces: Traces): D {
   if (traces === untraced) return dispatcher;
   return {

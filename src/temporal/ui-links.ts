@@ -37,10 +37,7 @@ function questions({ webhookId, entityId }: About): Question[] {
   return all.filter(({ name }) => asked.has(name));
 }
 
-/**
- * Makes the links.
- * @param uiUrl the address of Temporal's UI
- */
+/** @param uiUrl the address of Temporal's UI */
 export function createUiLinks(uiUrl: string, namespace: string, sql: Pool) {
   return {
     /** Null where there is no such delivery. */

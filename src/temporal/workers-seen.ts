@@ -5,8 +5,8 @@ import { READ_DEADLINE_MS } from './deadlines.ts';
 
 const { TASK_QUEUE_TYPE_WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
 /**
- * A worker that lives has asked within this time, in milliseconds: it asks again when nothing has come for a minute. Temporal
- * names those that are gone for five.
+ * A worker that lives has asked within this time, in milliseconds: a poll lasts a minute. Temporal names those that
+ * are gone for five.
  */
 const ASKED_WITHIN_MS = 90_000;
 

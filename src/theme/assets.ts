@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Hono } from 'hono';
 
-/** A text that pages load. */
 export interface Asset {
   readonly type: string;
   readonly text: string;
@@ -29,11 +28,9 @@ export function packagedScript(specifier: string): Asset {
   return script(readFileSync(new URL(import.meta.resolve(specifier)), 'utf8'));
 }
 
-/** The icon of the program. */
 export const icon: Asset = { type: 'image/svg+xml', text: shared('icon.svg') };
 
 /**
- * Serves assets.
  * @param prefix the path under which the routes are mounted, such as `/console`
  * @returns `address` of an asset by its name, and its `routes`, each below `/assets`
  */

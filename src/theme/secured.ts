@@ -1,9 +1,8 @@
-/** What browsers are told of all pages. */
 import { secureHeaders } from 'hono/secure-headers';
 
 /**
- * Everything from here, nothing inline, nothing framed. TLS is up to the proxy that terminates it.
- * @param referrerPolicy whether a page that is followed from here learns from where
+ * Everything from here, nothing inline, nothing framed; TLS is the proxy's.
+ * @param referrerPolicy whether a followed link tells where it was
  */
 export function securedPages(referrerPolicy: 'same-origin' | 'no-referrer') {
   return secureHeaders({

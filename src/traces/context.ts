@@ -1,10 +1,6 @@
-/**
- * Where in which trace something happens: known to whatever runs within, without being handed on. Where traces are off
- * nothing ever runs within one.
- */
+/** Where in which trace something happens, known to all that runs within. Where traces are off nothing ever does. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** A place in a trace. */
 export interface TraceContext {
   /** 32 hexadecimal digits. */
   readonly traceId: string;

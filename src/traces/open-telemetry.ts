@@ -1,8 +1,6 @@
 /**
- * Traces by OpenTelemetry's SDK: spans wait in a bounded queue, and leave in the background. A collector that is away or hangs
- * costs what the queue holds, and nobody waits for it.
- *
- * Loaded only where an endpoint is configured.
+ * Traces by OpenTelemetry's SDK, loaded only where an endpoint is configured. Spans leave in the background from a
+ * bounded queue: nobody waits for a collector that hangs.
  */
 import {
   type Context,
@@ -33,7 +31,6 @@ import type { Settings } from '../config/variables.ts';
 import { currentTrace, type TraceContext, within } from './context.ts';
 import { MOST_LINKS, type NewSpan, type OpenSpan, type Traces } from './traces.ts';
 
-/** Traces that are recorded. */
 export interface RecordedTraces extends Traces {
   /** Sends what waits, within a bound, and records nothing more. */
   stop(): Promise<void>;
@@ -53,7 +50,7 @@ const kinds = {
 } as const satisfies Record<NewSpan['kind'], SpanKind>;
 
 /**
- * Starts recording. Where spans go, and with which headers, the exporter reads from the standard's variables.
+ * Starts recording; the exporter reads endpoint and headers from the standard's variables.
  * @param serviceName unless the environment names another
  * @param onTrouble told that spans were lost, and why; may come often
  */

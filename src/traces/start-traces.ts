@@ -9,15 +9,11 @@ const SAID_EVERY_MS = 60_000;
 
 const SERVICE_NAMES = { all: 'waybill', api: 'waybill-api', worker: 'waybill-worker' } as const;
 
-/** Whether traces are recorded. */
 export function tracesAreOn(settings: Settings): boolean {
   return settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && !settings.OTEL_SDK_DISABLED;
 }
 
-/**
- * Starts recording, if an endpoint is configured.
- * @returns null where none is; nothing of OpenTelemetry has been loaded then
- */
+/** Starts recording, if an endpoint is configured; else null, with nothing of OpenTelemetry loaded. */
 export async function startTraces(settings: Settings, log: Logger): Promise<RecordedTraces | null> {
   if (!tracesAreOn(settings)) return null;
   const { recordTraces } = await import('./open-telemetry.ts');

@@ -1,6 +1,6 @@
 /**
- * Traces as the program makes them. Whether anybody records them is not its concern: `start-traces.ts` decides that, and
- * nothing of OpenTelemetry is loaded where nobody does.
+ * Traces as the program makes them. `start-traces.ts` decides whether they are recorded; OpenTelemetry is loaded only
+ * then.
  */
 import type { TraceContext } from './context.ts';
 
@@ -10,7 +10,6 @@ export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 /** Links of a span: as many as OpenTelemetry's SDK keeps unless told otherwise. */
 export const MOST_LINKS = 128;
 
-/** A span that begins. */
 export interface NewSpan {
   /** Of few different ones: no identifiers. */
   readonly name: string;
@@ -31,7 +30,6 @@ export interface SpanFailure {
   readonly message?: string;
 }
 
-/** A span that has begun. */
 export interface OpenSpan {
   /** undefined where traces are off. */
   readonly place: TraceContext | undefined;
@@ -45,7 +43,6 @@ export interface OpenSpan {
   end(failure?: SpanFailure): void;
 }
 
-/** Makes spans. */
 export interface Traces {
   begin(span: NewSpan): OpenSpan;
 }

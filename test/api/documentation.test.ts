@@ -4,7 +4,11 @@
 import { randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OpenApiDocument } from '../../src/api/documentation/document.ts';
+import type {
+  DocumentedMedia,
+  DocumentedSchema,
+  OpenApiDocument,
+} from '../../src/api/documentation/document.ts';
 import {
   verifyServiceSignature,
   verifyStandardSignature,
@@ -49,6 +53,49 @@ test('OpenAPI 3.1, every route documented with summary and group', () => {
     expect(operation.summary, `${method} ${path}`).toBeTruthy();
     expect(operation.tags, `${method} ${path}`).toHaveLength(1);
   }
+});
+
+/** A schema on one line, as TypeScript would write it. */
+function outlineOf(schema: DocumentedSchema | undefined): string {
+  if (schema === undefined) return 'unknown';
+  const { $ref, type, enum: values, const: only, format, items, properties, required = [] } = schema;
+  if ($ref !== undefined) return $ref.split('/').at(-1) ?? '';
+  if (only !== undefined) return JSON.stringify(only);
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ');
+  const either = schema.anyOf ?? schema.oneOf;
+  if (either !== undefined) return either.map(outlineOf).join(' | ');
+  if (items !== undefined) return `(${outlineOf(items)})[]`;
+  if (properties === undefined) return [type ?? 'any', format].flat().filter(Boolean).join(' ');
+  const fields = Object.entries(properties).map(
+    ([name, field]) => `${name}${required.includes(name) ? '' : '?'}: ${outlineOf(field)}`,
+  );
+  return `{ ${fields.join('; ')} }`;
+}
+
+/** An operation with what it takes and answers. */
+function outlineOfOperation({ path, method, operation }: ReturnType<typeof operations>[number]): string {
+  const { parameters = [], requestBody, responses = {} } = operation;
+  const names = parameters.map(({ name, in: where, required }) => `${where} ${name}${required ? '' : '?'}`);
+  const contents = (title: string, content: Readonly<Record<string, DocumentedMedia>> = {}) =>
+    Object.entries(content).map(([type, { schema }]) => `  ${title} ${type}: ${outlineOf(schema)}`);
+  const statuses = Object.entries(responses);
+  return [
+    `${method.toUpperCase()} ${path} (${names.join(', ')})`,
+    ...contents('takes', requestBody?.content),
+    ...statuses
+      .filter(([status]) => Number(status) < 400)
+      .flatMap(([status, { content }]) => contents(status, content)),
+    `  refused with ${statuses.map(([status]) => status).filter((status) => Number(status) >= 400)}`,
+  ].join('\n');
+}
+
+test('the interface is that of openapi.txt: what it gains or loses shows in review', async () => {
+  const schemas = Object.entries(document.components.schemas);
+  const lines = [
+    ...operations().map(outlineOfOperation),
+    ...schemas.map(([name, schema]) => `${name} = ${outlineOf(schema)}`),
+  ];
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('openapi.txt');
 });
 
 test('every operation documents the statuses it shares with others', () => {

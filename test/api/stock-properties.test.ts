@@ -169,4 +169,4 @@ test('stock is the sum of its movements; reserved and awaiting are the lines of 
   );
   // Otherwise the operations never came near the limits.
   expect(refused).toBeGreaterThan(20);
-}, 300_000);
+});

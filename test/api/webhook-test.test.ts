@@ -1,10 +1,10 @@
 /**
- * Webhooks tried out with a sample (docs/interface.md, W13), over HTTP to a real receiver.
+ * Test deliveries with a sample (docs/interface.md, W13), over HTTP to a real receiver.
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTrial } from '../../src/attempt/trial.ts';
-import { findTriedWebhook } from '../../src/db/webhooks/tried.ts';
+import { createTestSender } from '../../src/attempt/test-sender.ts';
+import { findWebhookWithSecrets } from '../../src/db/webhooks/with-secrets.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { serviceSignature } from '../../src/delivery/signature.ts';
 import { entryOf, idOf, sampleOf } from '../../src/domain/catalogue.ts';
@@ -148,9 +148,9 @@ describe('what is wrong is said in a sentence', () => {
     receiver.respond({ hang: 'headers' });
     const sender = createSender({ timeoutMs: 1_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
     onTestFinished(() => sender.close());
-    const webhook = await findTriedWebhook(api.sql, eshop.eshopId, (await create()).id);
+    const webhook = await findWebhookWithSecrets(api.sql, eshop.eshopId, (await create()).id);
     if (webhook === null) throw new Error('the webhook is not there');
-    expect(await createTrial({ sender, keys: api.keys, version: '1' })(webhook)).toMatchObject({
+    expect(await createTestSender({ sender, keys: api.keys, version: '1' })(webhook)).toMatchObject({
       response: null,
       outcome: 'failure',
       error: expect.stringMatching(/^no response from 127\.0\.0\.1:\d+ within 1 s$/),
@@ -170,7 +170,7 @@ test('a failure of the service itself says nothing about the receiver', async ()
   const { id } = await create();
   const sender = {
     send: async () => ({
-      outcome: 'ours' as const,
+      outcome: 'internal' as const,
       status: null,
       error: 'our resolver is not responding (DNS: ETIMEOUT), so shop.example could not be looked up',
       startedAt: new Date(),
@@ -180,10 +180,10 @@ test('a failure of the service itself says nothing about the receiver', async ()
     }),
     close: async () => {},
   };
-  const trial = createTrial({ sender, keys: api.keys, version: '1' });
-  const webhook = await findTriedWebhook(api.sql, eshop.eshopId, id);
+  const sendTest = createTestSender({ sender, keys: api.keys, version: '1' });
+  const webhook = await findWebhookWithSecrets(api.sql, eshop.eshopId, id);
   if (webhook === null) throw new Error('the webhook is not there');
-  expect(await trial(webhook)).toMatchObject({ outcome: 'inconclusive', response: null });
+  expect(await sendTest(webhook)).toMatchObject({ outcome: 'inconclusive', response: null });
 });
 
 test("another e-shop's webhook, a deleted one and one that never was do not exist", async () => {
@@ -205,7 +205,7 @@ test("another e-shop's webhook, a deleted one and one that never was do not exis
 test('tests that hang leave the API alone, are bounded per e-shop, and leave room to another', async () => {
   const keys = createKeys(randomBytes(32));
   const sender = createSender({ timeoutMs: 60_000, allowCidrs: ['127.0.0.0/8'], version: '1' });
-  const patient = await createTestApi({ keys, trial: createTrial({ sender, keys, version: '1' }) });
+  const patient = await createTestApi({ keys, sendTest: createTestSender({ sender, keys, version: '1' }) });
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;

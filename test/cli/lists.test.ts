@@ -168,7 +168,9 @@ describe('deliveries show', () => {
     const text = await waybill(['deliveries', 'show', retrying.toUpperCase()], env);
     expect(text).toMatch(/^Event +CREATE_ORDER 10002, /m);
     expect(text).toMatch(/^State +retrying$/m);
-    expect(text).toContain(`http://127.0.0.1:8233/namespaces/default/workflows/delivery%2F${retrying}`);
+    expect(text).toContain(
+      `http://127.0.0.1:8233/namespaces/default/workflows/delivery%2F1%2FCREATE_ORDER%2F10002%2F${retrying}`,
+    );
     expect(text).toMatch(/^ +1 +20\d\d-.* +1 ms +HTTP 503 from shop\.example$/m);
     const read = JSON.parse(await waybill(['deliveries', 'show', delivered, '--json']));
     expect(read).toMatchObject({ deliveryId: delivered, eshopId: made.eshop, state: 'delivered', url: null });

@@ -1,18 +1,16 @@
 /** What people come for, in a real browser, with real deliveries: an e-shop's developer, and an operator. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
-import { createTrial } from '../../src/attempt/trial.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from 'vitest';
+import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
 import type { HttpServer } from '../../src/http/http-server.ts';
-import { createSteer } from '../../src/temporal/steer.ts';
+import { createActionRequester } from '../../src/temporal/action-requester.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { BROWSER_TEST_MS, picture, signIn, startBrowser, violations } from '../support/browser.ts';
+import { picture, signIn, startBrowser, violations } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
-
-vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
 
 let stack: DeliveryStack;
 let api: TestApi;
@@ -22,7 +20,7 @@ let person: Person;
 let page: Page;
 let receiver: Receiver;
 let sender: Sender;
-let steering: ReturnType<typeof createSteer>;
+let requester: ReturnType<typeof createActionRequester>;
 let worker: Person;
 
 beforeAll(async () => {
@@ -32,11 +30,15 @@ beforeAll(async () => {
   api = await createTestApi();
   const { sql, keys, policy } = stack;
   sender = createSender({ timeoutMs: 2_000, allowCidrs: ['127.0.0.0/8', '::1/128'], version: 'test' });
-  const trial = createTrial({ sender, keys, version: 'test' });
-  steering = createSteer({ settings: readSettings({}), retryPolicy: policy }, sql, inject('temporalAddress'));
+  const sendTest = createTestSender({ sender, keys, version: 'test' });
+  requester = createActionRequester(
+    { settings: readSettings({}), retryPolicy: policy },
+    sql,
+    inject('temporalAddress'),
+  );
   server = await serveConsole(
-    { ...api.deps, sql, healthSql: sql, keys, policy, trial },
-    { steer: steering.steer },
+    { ...api.deps, sql, healthSql: sql, keys, policy, sendTest },
+    { requestAction: requester.requestAction },
   );
   worker = await newPerson(sql, stack.eshopId, 'warehouse');
   person = await newPerson(sql, stack.eshopId, 'shop');
@@ -48,7 +50,7 @@ afterAll(async () => {
   await server?.close();
   await receiver?.close();
   await sender?.close();
-  await steering?.close();
+  await requester?.close();
   await stack?.stop();
   await api?.drop();
 });

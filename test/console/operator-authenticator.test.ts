@@ -27,7 +27,7 @@ beforeEach(() => {
       ...api.deps,
       api: createApp(api.deps),
       signAgain: createSignAgain(api.deps.keys, api.deps.version),
-      steer: null,
+      requestAction: null,
       temporal: null,
       publicUrl: null,
       operator: {

@@ -1,14 +1,13 @@
 /** An operator at work, in a real browser with real deliveries: what the command serves, on the database and Temporal alone. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { serveOperatorConsole } from '../../src/cli/operator-console.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { makeAhead } from '../../src/retention/retain.ts';
-import { BROWSER_TEST_MS, looks, picture, startBrowser, violations } from '../support/browser.ts';
+import { looks, picture, startBrowser, violations } from '../support/browser.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
-
-vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
+import { PATIENCE_MS } from '../support/until.ts';
 
 const UI = 'http://127.0.0.1:8233';
 let stack: DeliveryStack;
@@ -46,7 +45,7 @@ beforeAll(async () => {
   browser = await startBrowser();
   context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
   page = await context.newPage();
-  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(link);
   await page.getByRole('heading', { name: 'All e-shops' }).waitFor();
 });
@@ -151,7 +150,7 @@ test('a recovery is paused with a reason that its e-shop reads, resumed, and can
   await page.getByText(new RegExp(`The recovery of webhook ${id} is (running|completed).`)).waitFor();
   await expect
     .poll(async () => (await stack.sql`select state from recoveries where webhook_id = ${id}`)[0]?.state, {
-      timeout: BROWSER_TEST_MS / 3,
+      timeout: PATIENCE_MS,
     })
     .toBe('completed');
 
@@ -202,7 +201,7 @@ test('without script it can be read, something can be asked, and what cannot be 
     storageState: await context.storageState(),
   });
   const read = await plain.newPage();
-  read.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  read.setDefaultTimeout(PATIENCE_MS);
   await read.goto(`${origin}/console/all/deliveries?state=held`);
   await read.getByLabel('Select CREATE_RETURN RT-2').check();
   await read.getByRole('button', { name: 'Resume' }).click();

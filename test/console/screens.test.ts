@@ -1,13 +1,11 @@
 /** Every screen, narrow and wide, light and dark: axe finds nothing, nothing is wider than the screen, and no script fails. */
 import type { Browser, BrowserContext } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { BROWSER_TEST_MS, looks, picture, signIn, startBrowser, violations } from '../support/browser.ts';
+import { looks, picture, signIn, startBrowser, violations } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
-
-vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
 
 let api: TestApi;
 let server: HttpServer;
@@ -17,8 +15,8 @@ let screens: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   api = await createTestApi();
-  const steer = async () => ({ accepted: true, sentence: 'Attempt 4 of 21 follows at once.' });
-  server = await serveConsole(api.deps, { steer });
+  const requestAction = async () => ({ accepted: true, sentence: 'Attempt 4 of 21 follows at once.' });
+  server = await serveConsole(api.deps, { requestAction });
   person = await newPerson(api.sql, api.eshop.eshopId, 'warehouse');
   const seeded = await seedConsole(api);
   screens = {

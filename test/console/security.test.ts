@@ -51,7 +51,7 @@ const acts = () => [
   `/console/webhooks/${seeded.failing}/test`,
   `/console/webhooks/${seeded.failing}/recover`,
   `/console/deliveries/${seeded.failed}/redeliver`,
-  `/console/deliveries/${seeded.failed}/steer`,
+  `/console/deliveries/${seeded.failed}/act`,
 ];
 
 async function signedIn(as: Person = person) {
@@ -301,10 +301,10 @@ describe('forms', () => {
 });
 
 test('what belongs to another e-shop does not exist', async () => {
-  const steered: string[] = [];
+  const requested: string[] = [];
   app = consoleOf(api.deps, {
-    steer: async (action, id) => {
-      steered.push(`${action} ${id}`);
+    requestAction: async (action, id) => {
+      requested.push(`${action} ${id}`);
       return { accepted: true, sentence: 'Given up.' };
     },
   });
@@ -341,7 +341,7 @@ test('what belongs to another e-shop does not exist', async () => {
     };
     expect((await theirs.ask(act, form)).status, act).toBe(404);
   }
-  expect(steered).toEqual([]);
+  expect(requested).toEqual([]);
   for (const list of ['/console/webhooks', '/console/deliveries', '/console/events', '/console/orders']) {
     const { text } = await theirs.ask(list);
     for (const word of ['10001', 'shop.example', seeded.failed]) expect(text, list).not.toContain(word);
@@ -349,10 +349,10 @@ test('what belongs to another e-shop does not exist', async () => {
 });
 
 test('an e-shop has a delivery tried at once or gives it up; holding it is for the warehouse', async () => {
-  const steered: string[] = [];
+  const requested: string[] = [];
   app = consoleOf(api.deps, {
-    steer: async (action, id, { by }) => {
-      steered.push(`${action} ${id} ${by}`);
+    requestAction: async (action, id, { by }) => {
+      requested.push(`${action} ${id} ${by}`);
       return { accepted: true, sentence: 'Attempt 4 of 21 follows at once.' };
     },
   });
@@ -361,19 +361,19 @@ test('an e-shop has a delivery tried at once or gives it up; holding it is for t
   const page = await mine.ask(path);
   expect(page.text).toContain('Try now');
   for (const action of ['hold', 'resume', 'terminate'])
-    expect((await mine.ask(`${path}/steer`, { csrf: page.csrf, action, reason: '' })).status).toBe(403);
-  expect(steered).toEqual([]);
+    expect((await mine.ask(`${path}/act`, { csrf: page.csrf, action, reason: '' })).status).toBe(403);
+  expect(requested).toEqual([]);
   // Giving up is asked about first.
   const asked = await mine.ask(`${path}/give-up`);
   expect(asked.text).toContain('Give up on this delivery?');
-  await mine.ask(`${path}/steer`, { csrf: asked.csrf, action: 'giveUp', reason: 'too late' });
-  expect(steered.splice(0)).toEqual([`giveUp ${seeded.retrying} ${person.username} (e-shop)`]);
+  await mine.ask(`${path}/act`, { csrf: asked.csrf, action: 'giveUp', reason: 'too late' });
+  expect(requested.splice(0)).toEqual([`giveUp ${seeded.retrying} ${person.username} (e-shop)`]);
   const worker = await newPerson(api.sql, api.eshop.eshopId, 'warehouse');
   const theirs = await signedIn(worker);
   const shown = await theirs.ask(path);
-  const done = await theirs.ask(`${path}/steer`, { csrf: shown.csrf, action: 'tryNow', reason: '' });
+  const done = await theirs.ask(`${path}/act`, { csrf: shown.csrf, action: 'tryNow', reason: '' });
   expect(done.text).toContain('Attempt 4 of 21 follows at once.');
-  expect(steered).toEqual([`tryNow ${seeded.retrying} ${worker.username}`]);
+  expect(requested).toEqual([`tryNow ${seeded.retrying} ${worker.username}`]);
 });
 
 test('every page carries a complete content security policy, is never cached, and runs nothing of its own text', async () => {

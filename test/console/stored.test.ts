@@ -1,14 +1,12 @@
 /** What others have written (names, notes, identifiers, answers of receivers) is text in the console, in a real browser. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { BROWSER_TEST_MS, signIn, startBrowser } from '../support/browser.ts';
+import { signIn, startBrowser } from '../support/browser.ts';
 import { newPerson, type Person, serveConsole } from '../support/console.ts';
 import { seedConsole } from '../support/console-data.ts';
 import { minimalOrder } from '../support/orders.ts';
-
-vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
 
 /** Short enough for an identifier, and everything that runs something. */
 const ID = '"><img src=x onerror=window.stolen=1>';
@@ -43,8 +41,8 @@ beforeAll(async () => {
   await sql`
     update deliveries set last_error = ${EVIL}, operator_stop = case when id = ${retrying} then 'hold' end,
       operator_actions = ${sql.json([{ id: '1', action: 'hold', by: EVIL, reason: EVIL, at: new Date().toISOString() }])}`;
-  const steer = async () => ({ accepted: true, sentence: EVIL });
-  server = await serveConsole(api.deps, { steer });
+  const requestAction = async () => ({ accepted: true, sentence: EVIL });
+  server = await serveConsole(api.deps, { requestAction });
   person = await newPerson(sql, api.eshop.eshopId, 'warehouse');
   const id = encodeURIComponent(ID);
   screens = [

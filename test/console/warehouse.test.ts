@@ -17,7 +17,7 @@ let stranger: TestEshop;
 /** A webhook and a delivery of each e-shop. */
 const webhooks = new Map<number, number>();
 const deliveries = new Map<number, string>();
-const steered: string[] = [];
+const requested: string[] = [];
 
 const of = <T>(found: ReadonlyMap<number, T>, { eshopId }: { eshopId: number }): T => {
   const it = found.get(eshopId);
@@ -44,8 +44,8 @@ beforeAll(async () => {
   }
   site = consoleOf(api.deps, {
     temporal: createUiLinks(UI, 'default', sql),
-    steer: async (action, id, { by, reason }) => {
-      steered.push(`${action} ${id} ${by} ${reason}`);
+    requestAction: async (action, id, { by, reason }) => {
+      requested.push(`${action} ${id} ${by} ${reason}`);
       return { accepted: true, sentence: 'It is held.' };
     },
   });
@@ -55,7 +55,7 @@ beforeAll(async () => {
 afterAll(() => api?.drop());
 beforeEach(async () => {
   await seen('--add', String(second.eshopId));
-  steered.length = 0;
+  requested.length = 0;
 });
 
 async function signedIn(as: Person = worker) {
@@ -178,14 +178,14 @@ describe('others', () => {
       [`chosen-${of(deliveries, stranger)}`]: 'true',
       [`chosen-${of(deliveries, second)}`]: 'true',
     };
-    const answer = await mine.ask('/console/all/deliveries/steer', {
+    const answer = await mine.ask('/console/all/deliveries/act', {
       csrf,
       action: 'hold',
       reason: 'stock-taking',
       ...chosen,
     });
     expect(answer.text).toContain('Done: 1 of 2 deliveries.');
-    expect(steered).toEqual([`hold ${of(deliveries, second)} ${worker.username} stock-taking`]);
+    expect(requested).toEqual([`hold ${of(deliveries, second)} ${worker.username} stock-taking`]);
   });
 
   test('a user of an e-shop sees that one alone, has no pages of all, and no link into Temporal', async () => {

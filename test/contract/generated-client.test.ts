@@ -56,4 +56,4 @@ test('an e-shop generates its types, compiles its script with them, and runs it'
     handled: 'order 10/1 ž is preReceived',
     handledV2: 'order 10/1 ž is preReceived',
   });
-}, 120_000);
+});

@@ -158,7 +158,7 @@ test('without a place an attempt is planned anew by its workflow, and the last c
 });
 
 test('while too many lookups of its e-shop are under way an attempt is planned anew, under the same number', async () => {
-  const crowded = { ...refused, outcome: 'ours', crowded: true, error: 'too many DNS lookups' } as const;
+  const crowded = { ...refused, outcome: 'internal', crowded: true, error: 'too many DNS lookups' } as const;
   const limits = limitsWith({});
   expect(await attempt(null, { limits, lastChance: false }, crowded)).toEqual({
     kind: 'notAttempted',

@@ -6,9 +6,9 @@
 import pino from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { InternalFailure } from '../../src/attempt/internal-failure.ts';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { makeBatch } from '../../src/attempt/make-batch.ts';
-import { OwnFault } from '../../src/attempt/own-fault.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
@@ -195,7 +195,7 @@ describe('nothing is sent, and its own workflow does what follows', () => {
       delivered,
       () => database.sql`update webhooks set secret = 'broken' where id = ${webhookId}`,
     );
-    expect(outcome).toBeInstanceOf(OwnFault);
+    expect(outcome).toBeInstanceOf(InternalFailure);
     expect(await isHandedBack(together)).toBe(true);
     expect(await recorded(together)).toMatchObject({ windowStarted: true, number: null });
   });
@@ -203,9 +203,9 @@ describe('nothing is sent, and its own workflow does what follows', () => {
 
 test('a failure of Waybill’s own uses up no attempt', async () => {
   const { outcome, together } = await both(
-    answer({ outcome: 'ours', error: 'our resolver is not responding' }),
+    answer({ outcome: 'internal', error: 'our resolver is not responding' }),
   );
-  expect(outcome).toBeInstanceOf(OwnFault);
+  expect(outcome).toBeInstanceOf(InternalFailure);
   expect(await recorded(together)).toMatchObject({ state: 'pending', attemptsMade: 0, outcome: null });
   expect(await isHandedBack(together)).toBe(true);
 });
@@ -415,7 +415,7 @@ describe('made again', () => {
     const order = await batchOf(3);
     const limits = limitsWith({});
     const deps = depsWith(async () =>
-      answer({ outcome: 'ours', crowded: true, error: 'too many DNS lookups' }),
+      answer({ outcome: 'internal', crowded: true, error: 'too many DNS lookups' }),
     );
     const counts = await makeBatch({ ...deps, limits }, order, neither);
     expect(counts).toEqual({ delivered: 0, handedBack: 0, putBack: 3, left: 0 });

@@ -1,12 +1,12 @@
 /** What the console reads beside the API costs the same whatever is stored: no table is read whole. */
 import { expect, test } from 'vitest';
-import type { Planner } from '../../bench/lists/plan.ts';
-import { seedLists } from '../../bench/lists/seed.ts';
 import { IN_ORDER, MOST_LOOKED_AT, selectSpeed, selectSteps } from '../../src/db/console/delivery-counts.ts';
 import { selectLastAccepted } from '../../src/db/console/health.ts';
 import { selectNewest } from '../../src/db/console/records.ts';
 import type { Pool } from '../../src/db/pool.ts';
-import { exaggerate, PATIENCE_MS, ROWS, unhurried } from '../support/plans.ts';
+import type { Planner } from '../support/lists/plan.ts';
+import { seedLists } from '../support/lists/seed.ts';
+import { exaggerate, ROWS, unhurried } from '../support/plans.ts';
 
 /** An attempt of each delivery, and as many records of some kinds. */
 async function seedMore(sql: Pool, eshopId: number): Promise<void> {
@@ -38,70 +38,62 @@ async function seedMore(sql: Pool, eshopId: number): Promise<void> {
 
 const KINDS = ['order', 'product', 'receiving', 'return', 'stockMovement'] as const;
 
-test(
-  'neither counts, nor the health of webhooks, nor a list of records reads a whole table',
-  async () => {
-    const { sql, planner: plannerOf, drop } = await unhurried();
-    try {
-      const { eshopId, begin } = await seedLists(sql, ROWS);
-      await seedMore(sql, eshopId);
-      const rows = await sql<{ id: number }[]>`
+test('neither counts, nor the health of webhooks, nor a list of records reads a whole table', async () => {
+  const { sql, planner: plannerOf, drop } = await unhurried();
+  try {
+    const { eshopId, begin } = await seedLists(sql, ROWS);
+    await seedMore(sql, eshopId);
+    const rows = await sql<{ id: number }[]>`
         select id from webhooks where eshop_id = ${eshopId} and deleted_at is null`;
-      const webhooks = rows.map(({ id }) => id);
-      const hourAgo = new Date(Date.now() - 3_600_000);
-      const queries: [string, Parameters<Planner['planOf']>[0]][] = [
-        ['bars of a month', selectSteps(sql, webhooks, { since: begin, stepSeconds: 10_800 })],
-        ['bars of an hour', selectSteps(sql, webhooks, { since: hourAgo, stepSeconds: 60 })],
-        ['speed', selectSpeed(sql, webhooks, begin)],
-        ['last accepted', selectLastAccepted(sql, eshopId)],
-        ...KINDS.flatMap((kind): [string, Parameters<Planner['planOf']>[0]][] => [
-          [`newest ${kind}`, selectNewest(sql, kind, eshopId, { before: null, most: 31 })],
-          [`older ${kind}`, selectNewest(sql, kind, eshopId, { before: '10000', most: 31 })],
-        ]),
-      ];
-      const wrong: string[] = [];
-      for (const prepare of [async () => {}, exaggerate]) {
-        await prepare(sql);
-        const counts = prepare !== exaggerate;
-        const planner = await plannerOf({ counts });
-        const plannerInOrder = await plannerOf({ counts, settings: IN_ORDER });
-        for (const [name, query] of queries) {
-          const by = /bars|speed/.test(name) ? plannerInOrder : planner;
-          const { scanned, indexes, read } = await by.planOf(query);
-          if (indexes.length === 0) wrong.push(`${name}: no index`);
-          for (const table of scanned) if (table !== 'webhooks') wrong.push(`${name}: all of ${table}`);
-          // The record that it begins behind, and each record with its lines.
-          if (/newest|older/.test(name) && read > 200) wrong.push(`${name}: ${read} rows`);
-        }
+    const webhooks = rows.map(({ id }) => id);
+    const hourAgo = new Date(Date.now() - 3_600_000);
+    const queries: [string, Parameters<Planner['planOf']>[0]][] = [
+      ['bars of a month', selectSteps(sql, webhooks, { since: begin, stepSeconds: 10_800 })],
+      ['bars of an hour', selectSteps(sql, webhooks, { since: hourAgo, stepSeconds: 60 })],
+      ['speed', selectSpeed(sql, webhooks, begin)],
+      ['last accepted', selectLastAccepted(sql, eshopId)],
+      ...KINDS.flatMap((kind): [string, Parameters<Planner['planOf']>[0]][] => [
+        [`newest ${kind}`, selectNewest(sql, kind, eshopId, { before: null, most: 31 })],
+        [`older ${kind}`, selectNewest(sql, kind, eshopId, { before: '10000', most: 31 })],
+      ]),
+    ];
+    const wrong: string[] = [];
+    for (const prepare of [async () => {}, exaggerate]) {
+      await prepare(sql);
+      const counts = prepare !== exaggerate;
+      const planner = await plannerOf({ counts });
+      const plannerInOrder = await plannerOf({ counts, settings: IN_ORDER });
+      for (const [name, query] of queries) {
+        const by = /bars|speed/.test(name) ? plannerInOrder : planner;
+        const { scanned, indexes, read } = await by.planOf(query);
+        if (indexes.length === 0) wrong.push(`${name}: no index`);
+        for (const table of scanned) if (table !== 'webhooks') wrong.push(`${name}: all of ${table}`);
+        // The record that it begins behind, and each record with its lines.
+        if (/newest|older/.test(name) && read > 200) wrong.push(`${name}: ${read} rows`);
       }
-      expect(wrong).toEqual([]);
-      expect(MOST_LOOKED_AT).toBeGreaterThan(ROWS);
-    } finally {
-      await drop();
     }
-  },
-  PATIENCE_MS,
-);
+    expect(wrong).toEqual([]);
+    expect(MOST_LOOKED_AT).toBeGreaterThan(ROWS);
+  } finally {
+    await drop();
+  }
+});
 
-test(
-  'of the newest no more are read than are looked at, however many webhooks there are',
-  async () => {
-    const { sql, planner: plannerOf, drop } = await unhurried();
-    try {
-      const { eshopId, begin } = await seedLists(sql, ROWS);
-      await exaggerate(sql);
-      const rows = await sql<{ id: number }[]>`
+test('of the newest no more are read than are looked at, however many webhooks there are', async () => {
+  const { sql, planner: plannerOf, drop } = await unhurried();
+  try {
+    const { eshopId, begin } = await seedLists(sql, ROWS);
+    await exaggerate(sql);
+    const rows = await sql<{ id: number }[]>`
         select id from webhooks where eshop_id = ${eshopId} and deleted_at is null`;
-      const webhooks = rows.map(({ id }) => id);
-      expect(webhooks.length).toBeGreaterThan(90);
-      await seedMore(sql, eshopId);
-      const planner = await plannerOf({ settings: IN_ORDER });
-      const { read } = await planner.planOf(selectSpeed(sql, webhooks, begin));
-      // Two thousand deliveries, the attempt of each, and a row or two of each webhook in each of its weeks.
-      expect(read).toBeLessThan(2_000 * 2 + webhooks.length * 20);
-    } finally {
-      await drop();
-    }
-  },
-  PATIENCE_MS,
-);
+    const webhooks = rows.map(({ id }) => id);
+    expect(webhooks.length).toBeGreaterThan(90);
+    await seedMore(sql, eshopId);
+    const planner = await plannerOf({ settings: IN_ORDER });
+    const { read } = await planner.planOf(selectSpeed(sql, webhooks, begin));
+    // Two thousand deliveries, the attempt of each, and a row or two of each webhook in each of its weeks.
+    expect(read).toBeLessThan(2_000 * 2 + webhooks.length * 20);
+  } finally {
+    await drop();
+  }
+});

@@ -96,6 +96,7 @@ test('what a lost transaction still wants to do never reaches the connection tha
 test('a connection that is ended while it asks for the types of the database costs nothing but its statement', async () => {
   const holder = createPool(database.url, 1);
   pools.push(holder);
+  // Once a vacuum has touched a catalog, the next connection reads all of them before it can ask: this one does.
   await holder`select 1`;
   const sql = single();
   let asked: Promise<unknown> = Promise.resolve();

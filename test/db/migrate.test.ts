@@ -68,7 +68,7 @@ test('a migration may take longer than a statement of the pool', async () => {
   await write('0001-slow.sql', 'select pg_sleep(11);');
 
   expect(await migrate(database.url, { directory })).toEqual(['0001-slow.sql']);
-}, 60_000);
+});
 
 test('a file marked so runs outside a transaction, statement by statement', async () => {
   await write(

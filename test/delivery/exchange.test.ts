@@ -12,7 +12,7 @@ test('whose failure it was cannot be found out: it has failed', async () => {
     timeoutMs: 30_000,
     connectTimeoutMs: 5_000,
     version: '1.2.3',
-    isOurs: () => Promise.reject(new Error('nobody can tell')),
+    isInternal: () => Promise.reject(new Error('nobody can tell')),
   };
   const request = attempt(`http://127.0.0.1:${await freePort()}`);
   expect(await exchange(settings, request, undefined)).toMatchObject({ outcome: 'failure', status: null });

@@ -113,29 +113,29 @@ describe('a name that gives no address', () => {
     ['silent', 'ETIMEOUT'],
     ['servfail', 'ESERVFAIL'],
     ['refused', 'EREFUSED'],
-  ] as const)('%s, and so is everything else: is ours', async (answer, code) => {
+  ] as const)('%s, and so is everything else: is internal', async (answer, code) => {
     const dns = await startNames({ 'shop.example': answer, '.': answer });
     const sender = startSender({ dnsServers: [dns.address], connectTimeoutMs: 5_000 });
 
     expect(await sender.send(attempt('http://shop.example'))).toMatchObject({
-      outcome: 'ours',
+      outcome: 'internal',
       error: `our resolver is not responding (DNS: ${code}), so shop.example could not be looked up`,
     });
   });
 
-  test('because there is no resolver: is ours, and the next attempt succeeds once there is one', async () => {
+  test('because there is no resolver: is internal, and the next attempt succeeds once there is one', async () => {
     const receiver = await startReceiver();
     const dns = await startNames({ 'shop.example': HERE });
     const sender = startSender({ dnsServers: [dns.address], connectTimeoutMs: 4_000 });
     dns.answerAll(false);
-    expect((await sender.send(attempt(`http://shop.example:${receiver.port}`))).outcome).toBe('ours');
+    expect((await sender.send(attempt(`http://shop.example:${receiver.port}`))).outcome).toBe('internal');
 
     dns.answerAll(true);
 
     expect((await sender.send(attempt(`http://shop.example:${receiver.port}`))).outcome).toBe('success');
     const nowhere = startSender({ dnsServers: ['127.0.0.1:1'] });
     expect(await nowhere.send(attempt('http://shop.example'))).toMatchObject({
-      outcome: 'ours',
+      outcome: 'internal',
       error: 'our resolver is not responding (DNS: ECONNREFUSED), so shop.example could not be looked up',
     });
   });
@@ -163,7 +163,7 @@ test('a name that was asked for while this process stood still is not to blame',
 
   for (const end = performance.now() + 4_000; performance.now() < end; );
 
-  expect(await found).toMatchObject({ name: 'LookupError', ours: true });
+  expect(await found).toMatchObject({ name: 'LookupError', internal: true });
   resolver.close();
 });
 
@@ -212,11 +212,11 @@ test('of the silent names of one e-shop a bounded number is asked for at once, a
 
   const failures = await Promise.allSettled(names.map((name) => resolver.resolve(name, 'shop')));
 
-  const ours = failures.map((each) =>
-    each.status === 'rejected' && each.reason instanceof LookupError ? each.reason.ours : undefined,
+  const internal = failures.map((each) =>
+    each.status === 'rejected' && each.reason instanceof LookupError ? each.reason.internal : undefined,
   );
-  expect(ours.slice(0, LOOKUPS_AT_ONCE)).toEqual(Array(LOOKUPS_AT_ONCE).fill(false));
-  expect(ours.slice(LOOKUPS_AT_ONCE)).toEqual(Array(LOOKUPS_AT_ONCE).fill(true));
+  expect(internal.slice(0, LOOKUPS_AT_ONCE)).toEqual(Array(LOOKUPS_AT_ONCE).fill(false));
+  expect(internal.slice(LOOKUPS_AT_ONCE)).toEqual(Array(LOOKUPS_AT_ONCE).fill(true));
   const asked = new Set(dns.questions.filter((question) => question.startsWith('mute')));
   expect(asked.size).toBe(2 * LOOKUPS_AT_ONCE);
   resolver.close();
@@ -231,7 +231,7 @@ test('an attempt that finds too many of them says so: it is not to be made again
 
   const crowded = results.filter((result) => result.crowded === true);
   expect(crowded).toMatchObject([
-    { outcome: 'ours', error: expect.stringContaining('too many DNS lookups') },
+    { outcome: 'internal', error: expect.stringContaining('too many DNS lookups') },
   ]);
 });
 

@@ -153,7 +153,7 @@ describe('a process that stands still', () => {
     standStill(5_000);
 
     expect(await sent).toMatchObject({
-      outcome: 'ours',
+      outcome: 'internal',
       error: expect.stringMatching(/^this process was stalled for [\d.]+ s while calling /),
     });
   });

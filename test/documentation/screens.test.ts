@@ -1,12 +1,11 @@
 /** The documentation in a browser: accessible, as wide as the screen, searched with the keyboard, and read without script. */
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { BROWSER_TEST_MS, picture, startBrowser, violations } from '../support/browser.ts';
+import { picture, startBrowser, violations } from '../support/browser.ts';
 import { serveConsole } from '../support/console.ts';
-
-vi.setConfig({ testTimeout: BROWSER_TEST_MS, hookTimeout: BROWSER_TEST_MS });
+import { PATIENCE_MS } from '../support/until.ts';
 
 let api: TestApi;
 let server: HttpServer;
@@ -58,7 +57,7 @@ describe.each([
   test('every kind of page is accessible, fits, and breaks no rule of its own content security policy', async () => {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();
-    page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+    page.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
     page.on('pageerror', ({ message }) => complaints.push(`${page.url()}: ${message}`));
     page.on('console', (message) => {
@@ -79,7 +78,7 @@ describe.each([
 test('on a small screen no short name in the text is broken, and no button covers code', async () => {
   const context = await browser.newContext({ viewport: { width: 390, height: 800 } });
   const page = await context.newPage();
-  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  page.setDefaultTimeout(PATIENCE_MS);
   const complaints: unknown[] = [];
   for (const path of [
     '/docs/guides/quickstart',
@@ -97,7 +96,7 @@ test('on a small screen no short name in the text is broken, and no button cover
 test('a slash leads to the search, arrows to a result, and Enter to its page', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`${server.url}/docs/schemas/Order`);
   await page.keyboard.press('/');
   await page.keyboard.type('redeliver');
@@ -114,7 +113,7 @@ test('a slash leads to the search, arrows to a result, and Enter to its page', a
 test('the language chosen on one page is that of the next, and code can be copied', async () => {
   const context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
   const page = await context.newPage();
-  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`${server.url}/docs/reference/get-v21-orders`);
   await page.getByLabel('Python', { exact: true }).check({ force: true });
   await page.goto(`${server.url}/docs/reference/get-v21-products`);
@@ -128,7 +127,7 @@ test('the language chosen on one page is that of the next, and code can be copie
 test('an address of the earlier one page leads to where the operation is described now', async () => {
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`${server.url}/docs#put-v21-webhooks-id-activate`);
   await page.getByRole('heading', { level: 1, name: 'Activate a webhook' }).waitFor();
   await context.close();
@@ -140,7 +139,7 @@ test('without script, languages can be chosen, the contents open, and a search l
     viewport: { width: 390, height: 800 },
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`${server.url}/docs/reference/get-v21-orders`);
   await page.getByLabel('PHP', { exact: true }).check({ force: true });
   expect(await page.getByText('curl_init').isVisible()).toBe(true);

@@ -41,9 +41,7 @@ async function exposed(text: string, folders: readonly string[]): Promise<string
   return places.filter((_, index) => contents[index]?.includes(text));
 }
 
-it('its password is in no command line and in no file that others can read, from the first moment on', {
-  timeout: 120_000,
-}, async () => {
+it('its password is in no command line and in no file that others can read, from the first moment on', async () => {
   const dataDir = await openDataDir(join(directory, 'data'));
   const password = await dataDir.readOrCreate('postgres-password', () => 'the-password-of-this-test');
   let over = false;
@@ -80,9 +78,7 @@ it('its password is in no command line and in no file that others can read, from
   expect((await readdir(dataDir.path)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
-it('a folder that was open is closed when it holds nothing but the instance', {
-  timeout: 120_000,
-}, async () => {
+it('a folder that was open is closed when it holds nothing but the instance', async () => {
   const path = join(directory, 'earlier');
   await mkdir(path, { mode: 0o755 });
   await chmod(path, 0o755);
@@ -92,7 +88,7 @@ it('a folder that was open is closed when it holds nothing but the instance', {
   expect((await mode(path)) & 0o007).toBe(0);
 });
 
-it('a folder with things of others in it keeps its mode', { timeout: 120_000 }, async () => {
+it('a folder with things of others in it keeps its mode', async () => {
   const path = join(directory, 'shared');
   await mkdir(path);
   await chmod(path, 0o755);

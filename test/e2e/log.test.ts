@@ -31,7 +31,7 @@ function linesOf({ output }: Program): Line[] {
     .map((line) => JSON.parse(line));
 }
 
-it('tells the story at info, and nothing confidential at any level', { timeout: 180_000 }, async () => {
+it('tells the story at info, and nothing confidential at any level', async () => {
   const start = async (ROLE: string) => {
     const program = await startProgram({ ...installation.env, ROLE, RETRY_MAX: '2', LOG_LEVEL: 'trace' });
     programs.push(program);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   program = await startProgram(installation.env, 180_000, fromSources);
   client = await login(program.url, installation.credentials);
   receiver = await createReceiver();
-}, 240_000);
+});
 afterEach(async () => {
   for (const { id } of (await client.request('GET', '/webhooks')).data)
     await client.request('DELETE', `/webhooks/${id}`);

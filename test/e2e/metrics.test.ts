@@ -41,7 +41,7 @@ afterAll(async () => {
   await installation.remove();
 });
 
-it('an API and a worker show what they do, and no label says whose it is', { timeout: 120_000 }, async () => {
+it('an API and a worker show what they do, and no label says whose it is', async () => {
   const [api, worker] = await Promise.all([start({ ROLE: 'api' }), start({ ROLE: 'worker' })]);
   const receiver = await createReceiver({ status: 204 });
   const name = 'planted-order-4711';

@@ -39,7 +39,7 @@ async function failedDelivery(client: ApiClient, webhookId: number) {
   return failed;
 }
 
-it('of an instance that brings its own servers', { timeout: 180_000 }, async () => {
+it('of an instance that brings its own servers', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'waybill-own-ports-'));
   await chmod(dataDir, 0o755);
   let program: Program | undefined;
@@ -94,7 +94,7 @@ it('of an instance that brings its own servers', { timeout: 180_000 }, async () 
   }
 });
 
-it('of an API in another process than the worker', { timeout: 120_000 }, async () => {
+it('of an API in another process than the worker', async () => {
   const installation = await createInstallation();
   const programs: Program[] = [];
   try {

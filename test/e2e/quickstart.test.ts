@@ -51,7 +51,7 @@ beforeAll(async () => {
       output += text;
     });
   }
-}, 300_000);
+});
 afterAll(async () => {
   if (shell?.pid !== undefined) {
     const exited = once(shell, 'exit');
@@ -77,7 +77,7 @@ async function paste(block: string): Promise<string> {
   // `set -e` would end the shell: the trap remembers instead.
   shell.stdin.write(`failed=0; trap 'failed=1' ERR\n${text}\ntrap - ERR; echo; echo ${prompt} $failed\n`);
   const end = new RegExp(`^${prompt} (\\d+)$`, 'm');
-  await until(`the end of\n${text}`, async () => end.test(output.slice(from)), 120_000);
+  await until(`the end of\n${text}`, async () => end.test(output.slice(from)));
   const shown = output.slice(from);
   if (end.exec(shown)?.[1] !== '0') throw new Error(`${text}\nfailed:\n${shown}`);
   return shown.replace(end, '');
@@ -89,7 +89,7 @@ it('has five steps, the first of which starts Waybill', () => {
   expect(blocks[0]?.text).toBe('npm ci\nnpm start\n');
 });
 
-it('leads to a signed delivery in a receiver of its own', { timeout: 300_000 }, async () => {
+it('leads to a signed delivery in a receiver of its own', async () => {
   const [, login = '', install = '', subscribe = '', order = ''] = blocks.map(({ text }) => text);
   await paste('set -o pipefail');
   expect(await paste(login)).toContain("name: 'Demonstration'");
@@ -104,7 +104,7 @@ it('leads to a signed delivery in a receiver of its own', { timeout: 300_000 }, 
 });
 
 const others = guideNames().filter((name) => name !== 'quickstart');
-it.each(others)('the commands of %s work after that', { timeout: 400_000 }, async (name) => {
+it.each(others)('the commands of %s work after that', async (name) => {
   const bash = blocksOf(name).filter(({ language }) => language === 'bash');
   for (const { text } of bash) expect(await paste(text)).not.toMatch(/^undefined$/m);
 });

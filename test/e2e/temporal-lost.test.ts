@@ -84,4 +84,4 @@ test('50 deliveries under retry and 3 pre-orders waiting', async () => {
     return `${JSON.parse(text).eshopOrderId}: ${headers['x-service-attempt']}`;
   });
   expect(attempts.sort()).toEqual(names.flatMap((name) => [`${name}: 1`, `${name}: 2`]).sort());
-}, 900_000);
+});

@@ -58,4 +58,4 @@ test('Postgres, Temporal, the mail server and a receiver', async ({ onTestFinish
   const [inUse] = await sql`select count(*)::int as plain from pg_stat_ssl join pg_stat_activity using (pid)
     where client_addr is not null and not ssl`;
   expect(inUse).toEqual({ plain: 0 });
-}, 180_000);
+});

@@ -48,9 +48,7 @@ const named = ({ spans }: Collector, name: string, traceId?: string) =>
 const childrenOf = ({ spans }: Collector, parent: CollectedSpan) =>
   spans.filter(({ traceId, parentSpanId }) => traceId === parent.traceId && parentSpanId === parent.spanId);
 
-it('a client’s trace goes on through API, outbox, relay and attempts, over a retry, to the receiver; nothing confidential is in it', {
-  timeout: 120_000,
-}, async () => {
+it('a client’s trace goes on through API, outbox, relay and attempts, over a retry, to the receiver; nothing confidential is in it', async () => {
   const collector = await createCollector();
   const receiver = await createReceiver(({ count }) => ({
     status: count === 1 ? 503 : 204,
@@ -173,9 +171,7 @@ it('a client’s trace goes on through API, outbox, relay and attempts, over a r
   }
 });
 
-it('in a batch each attempt is in its own request’s trace, with a link to the batch, which links to the requests', {
-  timeout: 120_000,
-}, async () => {
+it('in a batch each attempt is in its own request’s trace, with a link to the batch, which links to the requests', async () => {
   const collector = await createCollector();
   const receiver = await createReceiver(({ count }) => ({ status: count === 1 ? 503 : 204 }));
   try {
@@ -241,7 +237,7 @@ const LOADED = `data:text/javascript,${encodeURIComponent(`
   });`)}`;
 const loadedBy = ({ output }: Program): string[] => JSON.parse(/^LOADED (.*)$/m.exec(output())?.[1] ?? '');
 
-it('without an endpoint nothing is sent, written or loaded', { timeout: 120_000 }, async () => {
+it('without an endpoint nothing is sent, written or loaded', async () => {
   const receiver = await createReceiver({ status: 204 });
   try {
     const options = { NODE_OPTIONS: `--import=${LOADED}`, LOG_LEVEL: 'info' };

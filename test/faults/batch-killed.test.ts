@@ -65,9 +65,8 @@ test('canceled by an operator before its worker dies: each delivery continues in
   await until(
     'every delivery',
     async () => (await sql`select from deliveries where state = 'delivered'`).length === FEW,
-    120_000,
   );
-  await untilEnded(temporalAddress, [workflowId], 60_000);
+  await untilEnded(temporalAddress, [workflowId]);
   const { status } = await withTemporal(temporalAddress, ({ workflow }) =>
     workflow.getHandle(workflowId).describe(),
   );
@@ -76,7 +75,7 @@ test('canceled by an operator before its worker dies: each delivery continues in
     { delivered: 0, handedBack: FEW },
   ]);
   expect(receiver.requests).toHaveLength(2 * FEW);
-}, 600_000);
+});
 
 test('killed with requests under way: every delivery arrives, under its number, and what had its result does not come again', async ({
   onTestFinished,
@@ -95,17 +94,16 @@ test('killed with requests under way: every delivery arrives, under its number, 
       (await sql<{ id: string }[]>`select id from deliveries where state = 'delivered'`).map(({ id }) => id),
     );
   await startWorker();
-  await until('the kill', async () => dying !== undefined, 60_000);
+  await until('the kill', async () => dying !== undefined);
   await dying;
   receiver.respond({ status: 200 });
   const [restart] = await sql<{ at: Date }[]>`select clock_timestamp() as at`;
   await startWorker();
-  await until('every delivery', async () => (await recorded()).size === ORDERS, 180_000);
+  await until('every delivery', async () => (await recorded()).size === ORDERS);
   const batches = await sql<{ id: string; delivered: number; handedBack: number }[]>`select * from batches`;
   await untilEnded(
     temporalAddress,
     batches.map(({ id }) => batchWorkflowId(id)),
-    60_000,
   );
 
   const begun = await sql<{ deliveryId: string; again: boolean }[]>`
@@ -123,4 +121,4 @@ test('killed with requests under way: every delivery arrives, under its number, 
   );
   expect(batches.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(ORDERS);
   expect(batches.filter(({ handedBack }) => handedBack > 0)).toEqual([]);
-}, 600_000);
+});

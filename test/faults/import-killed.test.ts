@@ -78,4 +78,4 @@ test('killed and sent again, no line is lost and none is applied twice', async (
   const references = await movements();
   expect(references).toHaveLength(LINES);
   expect(new Set(references).size).toBe(LINES);
-}, 300_000);
+});

@@ -26,8 +26,6 @@ import { repaired } from '../support/repairs.ts';
 import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
-/** A busy machine takes its time, in milliseconds. */
-const PATIENCE_MS = 240_000;
 /** Events that a webhook lost; its recovery begins with 20, and goes on once these are taken. */
 const LOST = 60;
 
@@ -61,9 +59,9 @@ async function subscribe(shop: ApiClient, onEnd: Cleanup, webhookType: EventType
 const ways = [byCopy, byDump].filter((way): way is Way => way !== undefined);
 
 describe.each(ways)('from $name', (way) => {
-  test('an empty installation goes on with all that was open, and says what it mended', {
-    timeout: 900_000,
-  }, async ({ onTestFinished: onEnd }) => {
+  test('an empty installation goes on with all that was open, and says what it repaired', async ({
+    onTestFinished: onEnd,
+  }) => {
     const before = await way.start();
     onEnd(() => before.destroy());
     await migrate(before.url);
@@ -91,17 +89,17 @@ describe.each(ways)('from $name', (way) => {
       // Nobody is there.
       SMTP_URL: `smtp://127.0.0.1:${await freePort()}`,
     };
-    const program = await startProgram(env, PATIENCE_MS);
+    const program = await startProgram(env);
     onEnd(() => program.kill());
     const shop = await login(program.url, credentials);
     const ask = (...args: string[]) => triedWaybill(args, env);
     const stateOf = async (id: string) => (await shop.request('GET', `/deliveries/${id}`)).data?.state;
     const become = (id: string, state: string) =>
-      until(`${id} ${state}`, async () => (await stateOf(id)) === state, PATIENCE_MS);
+      until(`${id} ${state}`, async () => (await stateOf(id)) === state);
     /** A delivery of which an attempt has been made. */
     const fire = async ({ receiver, type, webhookId }: Awaited<ReturnType<typeof subscribe>>) => {
       await fireEvent({ sql, eshopId }, `of ${type}`, type);
-      await receiver.waitFor(1, PATIENCE_MS);
+      await receiver.waitFor(1);
       const { data } = await shop.request('GET', `/webhooks/${webhookId}/deliveries`);
       return data[0].id as string;
     };
@@ -138,18 +136,16 @@ describe.each(ways)('from $name', (way) => {
       async () =>
         (await sql`select from deliveries where recovery_id = ${recoveryId} and state = 'retrying'`).length >=
         20,
-      PATIENCE_MS,
     );
     await become(await fire(gone), 'failed');
     const repeatedId = await fire(repeated);
     await become(repeatedId, 'retrying');
     const preOrder = { status: 'preOrder', releaseAt: later(86_400_000) };
     expect(await shop.createOrder('P-1', preOrder)).toMatchObject({ statusCode: 200 });
-    // What the backup finds in the outbox goes from there, and need not be mended.
+    // What the backup finds in the outbox goes from there, and need not be repaired.
     await until(
       'Temporal to know of the pre-order',
       async () => (await sql`select from outbox`).length === 0,
-      PATIENCE_MS,
     );
 
     const untilThen = [failing, inactive, held, recovered, gone, repeated].map(({ receiver }) => ({
@@ -162,7 +158,7 @@ describe.each(ways)('from $name', (way) => {
     repeated.receiver.respond({ status: 200 });
     await become(repeatedId, 'delivered');
     await fireEvent({ sql, eshopId }, 'after the backup', 'UPDATE_ORDER_STATUS');
-    await released.receiver.waitFor(1, PATIENCE_MS);
+    await released.receiver.waitFor(1);
     await program.kill();
     await temporal.stop();
     await sql.end({ timeout: 5 });
@@ -179,9 +175,9 @@ describe.each(ways)('from $name', (way) => {
       DATA_DIR: await dataDir(onEnd),
     };
     await expect(
-      startProgram({ ...envAfter, SECRET_KEY: randomBytes(32).toString('base64') }, PATIENCE_MS),
+      startProgram({ ...envAfter, SECRET_KEY: randomBytes(32).toString('base64') }),
     ).rejects.toThrow('SECRET_KEY is not the one that this database was created with.');
-    const mends = [
+    const expected = [
       'delivery startedAgain missing',
       'mail startedAgain missing',
       'recovery startedAgain missing',
@@ -196,19 +192,17 @@ describe.each(ways)('from $name', (way) => {
     expect(planned.error).toBeUndefined();
     const { mended } = JSON.parse(planned.printed);
     expect(tally(mended)).toEqual({
-      [mends[0] ?? '']: open.length,
-      [mends[1] ?? '']: 1,
-      [mends[2] ?? '']: 1,
-      [mends[3] ?? '']: 1,
+      [expected[0] ?? '']: open.length,
+      [expected[1] ?? '']: 1,
+      [expected[2] ?? '']: 1,
+      [expected[3] ?? '']: 1,
     });
 
     for (const { receiver } of [failing, inactive, held, recovered]) receiver.respond({ status: 200 });
-    const restored = await startProgram(envAfter, PATIENCE_MS);
+    const restored = await startProgram(envAfter);
     onEnd(() => restored.kill());
-    await until(
-      'all of it to be mended',
-      async () => mends.every((mend) => mend in repaired(restored.output())),
-      PATIENCE_MS,
+    await until('all of it to be repaired', async () =>
+      expected.every((repair) => repair in repaired(restored.output())),
     );
 
     const shopAfter = await login(restored.url, credentials);
@@ -216,7 +210,6 @@ describe.each(ways)('from $name', (way) => {
       until(
         `${id} ${state}`,
         async () => (await shopAfter.request('GET', `/deliveries/${id}`)).data?.state === state,
-        PATIENCE_MS,
       );
     await becomeAfter(failingId, 'delivered');
     await becomeAfter(repeatedId, 'delivered');
@@ -229,7 +222,6 @@ describe.each(ways)('from $name', (way) => {
     await until(
       'the end of the recovery',
       async () => (await sqlAfter`select from recoveries where state = 'completed'`).length === 1,
-      PATIENCE_MS,
     );
     const ends = await sqlAfter`select state from deliveries where recovery_id = ${recoveryId}`;
     expect(ends.map(({ state }) => state)).toEqual(Array.from({ length: LOST }, () => 'delivered'));
@@ -237,13 +229,13 @@ describe.each(ways)('from $name', (way) => {
       (await readdir(join(envAfter.DATA_DIR, 'mail')).catch(() => [])).filter((name) =>
         name.endsWith('.eml'),
       );
-    await until('the mail', async () => (await mails()).length > 0, PATIENCE_MS);
+    await until('the mail', async () => (await mails()).length > 0);
     const texts = await Promise.all(
       (await mails()).map((name) => readFile(join(envAfter.DATA_DIR, 'mail', name), 'utf8')),
     );
     expect(texts.filter((text) => text.includes(gone.receiver.url))).toHaveLength(1);
     await shopAfter.request('PATCH', '/orders/P-1', { releaseAt: later(2_000) });
-    await released.receiver.waitFor(({ text }) => text.includes('"P-1"'), PATIENCE_MS);
+    await released.receiver.waitFor(({ text }) => text.includes('"P-1"'));
     expect((await sqlAfter`select from events where entity_id = 'after the backup'`).length).toBe(0);
 
     // At least once: the same attempt twice only if the backup knows nothing of it.
@@ -259,11 +251,7 @@ describe.each(ways)('from $name', (way) => {
     );
     expect(repeats.length).toBeGreaterThan(2);
 
-    await until(
-      'nobody to be needed',
-      async () => (await triedWaybill(['status'], envAfter)).code === 0,
-      PATIENCE_MS,
-    );
+    await until('nobody to be needed', async () => (await triedWaybill(['status'], envAfter)).code === 0);
     expect((await triedWaybill(['reconcile'], envAfter)).printed).toMatch(/ checked: nothing to repair\.$/);
     expect(repaired(restored.output())).toEqual(tally(mended));
   });

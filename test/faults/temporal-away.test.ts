@@ -69,4 +69,4 @@ test('100 orders accepted without Temporal are 100 deliveries, each once, when i
   await untilEnded(address, await allWorkflowIds(installation.sql));
   expect(receiver.requests).toHaveLength(101);
   expect(new Set(receiver.requests.map((request) => request.headers['x-service-delivery'])).size).toBe(101);
-}, 180_000);
+});

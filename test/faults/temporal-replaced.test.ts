@@ -43,21 +43,17 @@ test('a delivery and a pre-order whose time is far away have their workflows aga
   temporal = await startTemporal({ binary, ui: false, preferredPort: port });
   expect(temporal.port).toBe(port);
 
-  await stack.until(
-    'both workflows',
-    async () => {
-      const timer = stack.client.workflow.getHandle(releaseWorkflowId(stack.eshopId, 'P-1'));
-      const found = [
-        await stack.describe(id).catch(() => undefined),
-        await timer.describe().catch(() => undefined),
-      ];
-      return found.every((each) => each?.status.name === 'RUNNING');
-    },
-    60_000,
-  );
+  await stack.until('both workflows', async () => {
+    const timer = stack.client.workflow.getHandle(releaseWorkflowId(stack.eshopId, 'P-1'));
+    const found = [
+      await stack.describe(id).catch(() => undefined),
+      await timer.describe().catch(() => undefined),
+    ];
+    return found.every((each) => each?.status.name === 'RUNNING');
+  });
   expect(stack.repaired()).toContainEqual(
     expect.objectContaining({ kind: 'delivery', action: 'startedAgain', reason: 'missing', count: 1 }),
   );
   expect(stack.logged.filter(({ msg }) => msg.startsWith('the reconciler is waiting'))).toHaveLength(1);
   expect(receiver.requests).toHaveLength(1);
-}, 150_000);
+});

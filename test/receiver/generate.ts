@@ -1,11 +1,12 @@
 /**
- * `npm run receiver:generate`: writes what of the receiver's kit is made from the server's schemas and signing code.
+ * `npm run receiver:generate`: writes what of the receiver's kit is made from the server's schemas and signing code. What
+ * has not changed is not written, so that a build stays newer than its sources.
  */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { generatedFiles } from './generated.ts';
 
 for (const [path, source] of await generatedFiles()) {
-  await writeFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), source);
-  console.log(path);
+  const file = fileURLToPath(new URL(`../../${path}`, import.meta.url));
+  if ((await readFile(file, 'utf8').catch(() => null)) !== source) await writeFile(file, source);
 }

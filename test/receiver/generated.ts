@@ -1,5 +1,6 @@
 /**
  * What of the receiver's kit is made from the server's schemas and signing code: types, kinds, samples, test vectors.
+ * Types and samples are not kept in the repository, and not formatted.
  */
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
@@ -83,9 +84,7 @@ function kinds(): string {
     const { path, idField } = entryOf(type);
     return `${type}: { path: '${path}', idField: '${idField}' },`;
   });
-  return `/**
- * The 18 kinds of event. ${NOTE}
- */
+  return `/** The 18 kinds of event. ${NOTE} */
 
 /** Of each kind: where the API has its records (below the version), and which of their fields identifies them. */
 export const kinds = {
@@ -127,7 +126,7 @@ function samples(): string {
  * One record of each kind in both payload versions, as the documentation shows them. ${NOTE}
  */
 import type { Kind } from './kinds.ts';
-import type { ${imported.join(', ')} } from './payloads.ts';
+import type { ${imported.join(', ')} } from './payloads.generated.ts';
 
 const ids: Readonly<Record<Kind, string>> = {
 ${ids.join('\n')}
@@ -149,6 +148,9 @@ export function sampleOf<K extends Kind, V extends PayloadVersion>(
 `;
 }
 
+/** Whether a generated file is kept in the repository. */
+export const isKept = (path: string) => !path.includes('.generated.');
+
 /** In the repository's own style. */
 async function formatted(path: string, source: string): Promise<string> {
   const child = spawn(biome, ['format', `--stdin-file-path=${path}`], {
@@ -163,14 +165,19 @@ async function formatted(path: string, source: string): Promise<string> {
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const files: readonly [string, string][] = [
     ['receiver/src/kinds.ts', kinds()],
-    ['receiver/src/payloads.ts', payloads()],
-    ['receiver/src/samples.ts', samples()],
+    ['receiver/src/payloads.generated.ts', payloads()],
+    ['receiver/src/samples.generated.ts', samples()],
     ['receiver/vectors/signed.json', JSON.stringify(signedVectors(bodyOf))],
     ['receiver/vectors/refused.json', JSON.stringify(refusedVectors(bodyOf))],
   ];
   return new Map(
     await Promise.all(
-      files.map(async ([path, source]): Promise<[string, string]> => [path, await formatted(path, source)]),
+      files.map(
+        async ([path, source]): Promise<[string, string]> => [
+          path,
+          isKept(path) ? await formatted(path, source) : source,
+        ],
+      ),
     ),
   );
 }

@@ -95,7 +95,7 @@ it.for(recipes().map(({ language }) => language))(
   },
 );
 
-it('the standardwebhooks that is published on PyPI', { timeout: 300_000 }, async ({ skip }) => {
+it('the standardwebhooks that is published on PyPI', async ({ skip }) => {
   const python = await findPython();
   if (python.program === null) return skip(python.reason);
   const script = fileURLToPath(new URL('./published_library.py', import.meta.url));

@@ -30,7 +30,7 @@ export interface Scenario {
 }
 
 async function closed(stack: DeliveryStack, deliveryId: string): Promise<string> {
-  await stack.untilClosed(deliveryId, 60_000);
+  await stack.untilClosed(deliveryId);
   return stack.workflowId(deliveryId);
 }
 

@@ -7,7 +7,7 @@ import { vi } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps, ApiEnv } from '../../src/api/deps.ts';
 import { signToken } from '../../src/api/token.ts';
-import { createTrial } from '../../src/attempt/trial.ts';
+import { createTestSender } from '../../src/attempt/test-sender.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf } from '../../src/db/outbox/notify.ts';
 import { createPool, type Pool } from '../../src/db/pool.ts';
@@ -128,7 +128,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
     trustProxy: false,
     policy: defaultRetryPolicy,
     destinationProblem: () => null,
-    trial: createTrial({ sender, keys, version: '0.0.0-test' }),
+    sendTest: createTestSender({ sender, keys, version: '0.0.0-test' }),
     version: '0.0.0-test',
     shipperCatalogue: shippedCatalogue,
     marketplaces: shippedMarketplaces,

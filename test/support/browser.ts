@@ -9,6 +9,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import * as v from 'valibot';
 import { unpackedChromium } from './chromium.ts';
 import type { Person } from './console.ts';
+import { PATIENCE_MS } from './until.ts';
 
 const INSTALLED = [
   process.env.CHROMIUM_PATH ?? '',
@@ -32,9 +33,6 @@ async function installed(): Promise<string | undefined> {
 /** The sandbox needs rights that a container seldom gives, and `/dev/shm` is small in one. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu'];
 
-/** How long a test in a browser may take on a busy machine, in milliseconds. */
-export const BROWSER_TEST_MS = 300_000;
-
 /** What screens are looked at in. */
 export const looks = [
   { name: '390-light', width: 390, colorScheme: 'light' },
@@ -47,7 +45,7 @@ export const looks = [
 export async function startBrowser(): Promise<Browser> {
   const executablePath = await installed();
   // A busy machine takes its time.
-  const options = { args: ARGS, timeout: BROWSER_TEST_MS / 3 };
+  const options = { args: ARGS, timeout: PATIENCE_MS };
   if (executablePath !== undefined) return await chromium.launch({ ...options, executablePath });
   const { program, libraries } = await unpackedChromium();
   try {
@@ -61,7 +59,7 @@ export async function startBrowser(): Promise<Browser> {
 
 /** Signs in by the form. */
 export async function signIn(page: Page, url: string, person: Person): Promise<void> {
-  page.setDefaultTimeout(BROWSER_TEST_MS / 3);
+  page.setDefaultTimeout(PATIENCE_MS);
   await page.goto(`${url}/console`);
   await page.getByLabel('E-shop number').fill(String(person.eshopId));
   await page.getByLabel('User name').fill(person.username);

@@ -5,7 +5,7 @@ import { createApp } from '../../src/api/app.ts';
 import type { ApiDeps, ApiEnv } from '../../src/api/deps.ts';
 import { createSignAgain } from '../../src/attempt/sign-again.ts';
 import { createConsole, withConsole } from '../../src/console/console.tsx';
-import type { Steer, TemporalLinks } from '../../src/console/deps.ts';
+import type { RequestAction, TemporalLinks } from '../../src/console/deps.ts';
 import type { Pool } from '../../src/db/pool.ts';
 import { createUser } from '../../src/db/users.ts';
 import type { Role } from '../../src/domain/role.ts';
@@ -30,7 +30,7 @@ export async function newPerson(sql: Pool, eshopId: number, role: Role): Promise
 /** What of the console's surroundings a test makes. */
 export interface Surroundings {
   readonly api?: Hono<ApiEnv>;
-  readonly steer?: Steer;
+  readonly requestAction?: RequestAction;
   readonly temporal?: TemporalLinks;
   readonly publicUrl?: string;
   readonly stopping?: AbortSignal;
@@ -40,9 +40,12 @@ export interface Surroundings {
 export function consoleOf(deps: ApiDeps, more: Surroundings = {}) {
   const api = more.api ?? createApp(deps);
   const signAgain = createSignAgain(deps.keys, deps.version);
-  const { steer = null, publicUrl = null, temporal = null, stopping } = more;
+  const { requestAction = null, publicUrl = null, temporal = null, stopping } = more;
   const ends = stopping === undefined ? {} : { stopping };
-  return withConsole(api, createConsole({ ...deps, api, signAgain, steer, temporal, publicUrl, ...ends }));
+  return withConsole(
+    api,
+    createConsole({ ...deps, api, signAgain, requestAction, temporal, publicUrl, ...ends }),
+  );
 }
 
 /** The same behind a port. */

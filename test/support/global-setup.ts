@@ -30,6 +30,7 @@ const run = promisify(execFile);
 /** Builds the program into `dist/` as `npm run build` does, but for the type check. */
 async function build(): Promise<void> {
   const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  await run('npm', ['run', '--silent', 'receiver:generate'], { cwd });
   await run('npx', ['tsc', '-p', 'tsconfig.build.json', '--noCheck'], { cwd });
   await run('npm', ['run', '--silent', 'build:rest'], { cwd });
 }
@@ -45,8 +46,13 @@ export default async function setup(project: TestProject) {
     user: 'waybill',
     password: 'waybill',
     createPostgresUser: process.getuid?.() === 0,
-    // Tests lose nothing by a crash, and every commit is faster.
-    postgresFlags: ['-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'max_connections=300'],
+    postgresFlags: [
+      // Tests lose nothing by a crash, and every commit is faster.
+      ...['-c', 'fsync=off', '-c', 'synchronous_commit=off'],
+      // It comes when it wants: plans would change, and catalogs be locked, in the middle of a test.
+      ...['-c', 'autovacuum=off'],
+      ...['-c', 'max_connections=300'],
+    ],
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
     onLog: () => {},
     onError: () => {},

@@ -1,12 +1,11 @@
 /** Databases whose plans are looked at: few rows, of which the planner believes that they are many. */
-import { createPlanner, type Looking, type Planner } from '../../bench/lists/plan.ts';
+
 import { createPool, type Pool } from '../../src/db/pool.ts';
 import { createTestDatabase } from './database.ts';
+import { createPlanner, type Looking, type Planner } from './lists/plan.ts';
 
 /** Deliveries that are seeded. */
 export const ROWS = 20_000;
-/** A busy machine takes its time, in milliseconds. */
-export const PATIENCE_MS = 600_000;
 
 /** A database in which no statement takes too long, however busy the machine is. */
 export async function unhurried(): Promise<{

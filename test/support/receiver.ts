@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { PATIENCE_MS } from './until.ts';
 
 /** A request as it arrived. */
 export interface ReceivedRequest {
@@ -59,7 +60,7 @@ export interface Receiver {
   respond(handler: ReceiverHandler | ReceiverAnswer): void;
   /**
    * Resolves with the requests once there are so many, or with those that match once one does.
-   * @throws Error after `timeoutMs` (default 60 s), naming what did arrive
+   * @throws Error after `timeoutMs` (default {@link PATIENCE_MS}), naming what did arrive
    */
   waitFor(
     wanted: number | ((request: ReceivedRequest) => boolean),
@@ -170,7 +171,7 @@ export async function createReceiver(
     respond(next) {
       current = next;
     },
-    waitFor(wanted, timeoutMs = 60_000) {
+    waitFor(wanted, timeoutMs = PATIENCE_MS) {
       return new Promise((resolve, reject) => {
         const done = () => {
           clearTimeout(timer);

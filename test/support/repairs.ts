@@ -7,7 +7,7 @@
 export function repaired(output: string): Record<string, number> {
   const sums: Record<string, number> = {};
   for (const line of output.split('\n').filter((each) => each.includes('"msg":"reconciled: '))) {
-    for (const { kind, action, reason, count } of JSON.parse(line).mended) {
+    for (const { kind, action, reason, count } of JSON.parse(line).repairs) {
       const key = `${kind} ${action} ${reason}`;
       sums[key] = (sums[key] ?? 0) + count;
     }

@@ -1,8 +1,11 @@
+/** How long a busy machine may take for anything, in milliseconds. Nothing waits as long where all is well. */
+export const PATIENCE_MS = 120_000;
+
 /** Asks until the answer is neither undefined nor false. @throws Error after `timeoutMs` */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
-  timeoutMs = 60_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   for (const end = Date.now() + timeoutMs; ; ) {
     const found = await probe();

@@ -21,23 +21,38 @@ const round = (...texts: string[]) => ({
 });
 const GREEN = { testResults: [file('test/a.test.ts', 'passed', [passing, passing])] };
 
-/** What it prints and ends with, for what `npm test`, the fuzz and the faults left. */
-function result(left: { tests?: object; code?: number; fuzz?: number; rounds?: object[] }) {
+interface Left {
+  /** The report of `npm test`. */
+  readonly tests?: object;
+  readonly code?: number;
+  readonly system?: object;
+  readonly fuzz?: number;
+  readonly rounds?: readonly object[];
+}
+
+/** What it prints and ends with, for what the suites, the fuzz and the faults left. */
+function result({ tests, code = 0, system = GREEN, fuzz = 0, rounds = [round()] }: Left) {
   const folder = mkdtempSync(join(tmpdir(), 'result-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const tests = join(folder, 'tests.json');
-  const rounds = join(folder, 'rounds.json');
-  if (left.tests) writeFileSync(tests, JSON.stringify(left.tests));
-  writeFileSync(rounds, JSON.stringify(left.rounds ?? [round()]));
-  const args = ['.ci/result.js', tests, String(left.code ?? 0), String(left.fuzz ?? 0), rounds];
-  const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  const files = {
+    'test.json': tests,
+    'test.code': code,
+    'test:system.json': system,
+    'test:system.code': 0,
+    'fuzz.code': fuzz,
+    'faults.json': rounds,
+  };
+  for (const [name, content] of Object.entries(files)) {
+    if (content !== undefined) writeFileSync(join(folder, name), JSON.stringify(content));
+  }
+  const { status, stdout } = spawnSync(process.execPath, ['.ci/result.js', folder], { encoding: 'utf8' });
   return { status, lines: stdout.trim().split('\n') };
 }
 
-test('tests, the fuzz and each round of faults count', () => {
+test('both suites, the fuzz and each round of faults count', () => {
   expect(result({ tests: GREEN, rounds: [round(), round()] })).toEqual({
     status: 0,
-    lines: ['5 passed, 0 failed'],
+    lines: ['7 passed, 0 failed'],
   });
 });
 
@@ -59,7 +74,7 @@ test('what failed is named', () => {
       '    lost: order 7',
       'npm run fuzz ended with 2',
       '',
-      '1 passed, 4 failed',
+      '3 passed, 4 failed',
     ],
   });
 });
@@ -67,11 +82,18 @@ test('what failed is named', () => {
 test('an error outside the tests fails the run', () => {
   const { status, lines } = result({ tests: GREEN, code: 1 });
   expect(status).toBe(1);
+  expect(lines.at(-1)).toBe('6 passed, 1 failed');
+});
+
+test('a failure of the system tests fails the run', () => {
+  const system = { testResults: [file('test/e2e/a.test.ts', 'failed', [failing])] };
+  const { status, lines } = result({ tests: GREEN, system });
+  expect(status).toBe(1);
   expect(lines.at(-1)).toBe('4 passed, 1 failed');
 });
 
 test('tests that left no result fail the run', () => {
   const { status, lines } = result({ code: 137 });
   expect(status).toBe(1);
-  expect(lines.at(-1)).toBe('2 passed, 1 failed');
+  expect(lines.at(-1)).toBe('4 passed, 1 failed');
 });

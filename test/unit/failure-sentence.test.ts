@@ -142,8 +142,8 @@ test.each([
   ['ESERVFAIL', false, `the name server of ${HOST} does not respond properly (DNS: ESERVFAIL)`],
   ['ETIMEOUT', true, `our resolver is not responding (DNS: ETIMEOUT), so ${HOST} could not be looked up`],
   ['ELOOKUPS', true, `too many DNS lookups were queued ahead of ${HOST}`],
-])('a name that cannot be looked up: %s, ours: %s', (code, ours, sentence) => {
-  expect(said(new LookupError('shop.example', code, ours))).toBe(sentence);
+])('a name that cannot be looked up: %s, internal: %s', (code, internal, sentence) => {
+  expect(said(new LookupError('shop.example', code, internal))).toBe(sentence);
 });
 
 test('a process that stood still, and a receiver that announces for ever', () => {

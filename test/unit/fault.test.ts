@@ -1,7 +1,7 @@
 /** Whose failure it is: the whole table, written out. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { FAULTS, type FailedStep, faultOf, isOurFault } from '../../src/delivery/fault.ts';
+import { FAULTS, type FailedStep, faultOf, isInternalFault } from '../../src/delivery/fault.ts';
 
 const lookup = (code: string): FailedStep => ({ code, step: 'lookup' });
 const dialled = (code: string, address = '93.184.216.34'): FailedStep => ({
@@ -10,7 +10,7 @@ const dialled = (code: string, address = '93.184.216.34'): FailedStep => ({
   address,
 });
 
-/** What happened, and whether it is ours: while resolver and route work, without a resolver, without a route. */
+/** What happened, and whether it is internal: while resolver and route work, without a resolver, without a route. */
 const table: readonly (readonly [string, readonly FailedStep[], boolean, boolean, boolean])[] = [
   ['the name does not exist', [lookup('ENOTFOUND')], false, false, false],
   ['the name has no address', [lookup('ENODATA')], false, false, false],
@@ -63,17 +63,17 @@ const table: readonly (readonly [string, readonly FailedStep[], boolean, boolean
   ['nothing of the kind (TLS, HTTP)', [], false, false, false],
 ];
 
-test.each(table)('%s', async (_, steps, ...ours) => {
+test.each(table)('%s', async (_, steps, ...internal) => {
   const evidence = (resolver: boolean, route: boolean) => ({
     resolverAnswers: async () => resolver,
     hasRoute: async () => route,
   });
 
   expect([
-    await isOurFault(steps, evidence(true, true)),
-    await isOurFault(steps, evidence(false, true)),
-    await isOurFault(steps, evidence(true, false)),
-  ]).toEqual(ours);
+    await isInternalFault(steps, evidence(true, true)),
+    await isInternalFault(steps, evidence(false, true)),
+    await isInternalFault(steps, evidence(true, false)),
+  ]).toEqual(internal);
 });
 
 test('every code of the table in code stands in the table above and in docs/deliveries.md', () => {
@@ -87,5 +87,5 @@ test('every code of the table in code stands in the table above and in docs/deli
 
 test('a code that is not in the table is the receiver’s; without an address no family is known', () => {
   expect(faultOf({ code: 'EWHATEVER', step: 'connection' })).toBe('receiver');
-  expect(faultOf({ code: 'EADDRNOTAVAIL', step: 'connection' })).toBe('ours');
+  expect(faultOf({ code: 'EADDRNOTAVAIL', step: 'connection' })).toBe('internal');
 });

@@ -88,7 +88,7 @@ describe('the next attempt', () => {
   });
 });
 
-describe('time that an outage of ours took', () => {
+describe('time that an outage took', () => {
   const window = defaultRetryPolicy.windowMs;
   const hour = 3_600_000;
 
@@ -133,8 +133,8 @@ describe('time that an outage of ours took', () => {
       retryAfterMs: null,
       lateMs: 47 * hour,
     };
-    expect(nextAttempt(defaultRetryPolicy, lost)).toEqual({ at: null, ours: true });
-    expect(nextAttempt(defaultRetryPolicy, { ...lost, lateMs: 0 })).toEqual({ at: null, ours: false });
+    expect(nextAttempt(defaultRetryPolicy, lost)).toEqual({ at: null, internal: true });
+    expect(nextAttempt(defaultRetryPolicy, { ...lost, lateMs: 0 })).toEqual({ at: null, internal: false });
   });
 
   test('a Retry-After is honored all the same', () => {

@@ -25,28 +25,29 @@ it('a long log is put aside when its server starts, in the place of an older one
   const folder = await mkdtemp(join(tmpdir(), 'waybill-log-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const logFile = join(folder, 'server.log');
-  const run = async () => {
+  // Its own line is waited for: one of an earlier run would let it be stopped before it has written.
+  const run = async (name: string) => {
     const service = await startService({
       name: 'The server',
       command: '/bin/sh',
-      args: ['-c', 'echo started; exec sleep 60'],
+      args: ['-c', `echo ${name}; exec sleep 60`],
       logFile,
-      ready: async () => (await readFile(logFile, 'utf8')).endsWith('started\n'),
+      ready: async () => (await readFile(logFile, 'utf8')).endsWith(`${name}\n`),
       readyTimeoutMs: 60_000,
       stopTimeoutMs: 1_000,
     });
     await service.stop();
   };
 
-  await run();
-  await run();
-  expect(await readFile(logFile, 'utf8')).toBe('started\nstarted\n');
+  await run('first');
+  await run('second');
+  expect(await readFile(logFile, 'utf8')).toBe('first\nsecond\n');
 
   const long = 10 * 1024 * 1024 + 1;
   await writeFile(`${logFile}.1`, 'older');
   await truncate(logFile, long);
-  await run();
-  expect(await readFile(logFile, 'utf8')).toBe('started\n');
+  await run('third');
+  expect(await readFile(logFile, 'utf8')).toBe('third\n');
   expect((await stat(`${logFile}.1`)).size).toBe(long);
 });
 

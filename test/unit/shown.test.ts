@@ -1,8 +1,8 @@
 /** What the documents show is what the program says. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { configurationTable } from '../../src/cli/configuration-table.ts';
-import { linksTable } from '../../src/cli/links-table.ts';
+import { configurationTable } from '../../src/cli/configured-commands.ts';
+import { linksTable } from '../../src/cli/links-command.ts';
 import { LEAST_DAYS_AHEAD, MAIL_LATE_SECONDS, OUTBOX_LATE_SECONDS } from '../../src/cli/status.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -9,7 +9,7 @@ import {
   type Status,
   type TemporalStatus,
 } from '../../src/cli/status.ts';
-import { statusTable } from '../../src/cli/status-table.ts';
+import { statusTable } from '../../src/cli/status-command.ts';
 
 type Working = Extract<DatabaseStatus, { problem: null }>;
 

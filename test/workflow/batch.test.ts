@@ -1,5 +1,5 @@
 /** The rush lane: first attempts in batches. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
@@ -8,7 +8,6 @@ import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver, type ReceiverHandler } from '../support/receiver.ts';
 import { recordEvent } from '../support/record-event.ts';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -176,7 +175,7 @@ test('all attempts fail: 21 of them, the first in the batch', async () => {
   const receiver = await startReceiver(() => ({ status: 500 }));
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'failed', 60_000);
+  await stack.untilState(id, 'failed');
   expect(attemptsAt(receiver)).toEqual(Array.from({ length: 21 }, (_, index) => String(index + 1)));
 });
 

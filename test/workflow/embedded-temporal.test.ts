@@ -26,23 +26,19 @@ exec '${await findTemporal({ report: () => {} })}' "$@"
 test.each([
   [2, 3],
   [3, 3],
-])(
-  'it ends at once %d times: started %d times, each on another port',
-  async (failures, starts) => {
-    const directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
-    try {
-      const started = startTemporal({ binary: await failing(directory, failures), ui: false });
-      if (failures < starts) await (await started).stop();
-      else await expect(started).rejects.toThrow(/^Temporal exited immediately\.$/);
-      const ports = (await readFile(join(directory, 'ports'), 'utf8')).trim().split('\n');
-      expect(ports).toHaveLength(starts);
-      expect(new Set(ports).size).toBe(starts);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
-  },
-  180_000,
-);
+])('it ends at once %d times: started %d times, each on another port', async (failures, starts) => {
+  const directory = await mkdtemp(join(tmpdir(), 'waybill-temporal-'));
+  try {
+    const started = startTemporal({ binary: await failing(directory, failures), ui: false });
+    if (failures < starts) await (await started).stop();
+    else await expect(started).rejects.toThrow(/^Temporal exited immediately\.$/);
+    const ports = (await readFile(join(directory, 'ports'), 'utf8')).trim().split('\n');
+    expect(ports).toHaveLength(starts);
+    expect(new Set(ports).size).toBe(starts);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
 
 /** A program that notes the port it is to serve on, and begins only once the file `begin` is there. */
 async function waiting(directory: string): Promise<string> {
@@ -88,4 +84,4 @@ test('two that begin on one port at the same moment: each ends up with a server 
     for (const started of running) await started.then((server) => server.stop()).catch(() => {});
     await rm(directory, { recursive: true, force: true });
   }
-}, 180_000);
+});

@@ -184,7 +184,7 @@ test('a relay that has been stopped has nothing under way, whatever fails beside
   // Time enough for a relay that would not wait for them.
   setTimeout(() => {
     for (const answer of answers) answer();
-  }, 1_000);
+  });
   expect(await stopped).toBe(0);
 });
 

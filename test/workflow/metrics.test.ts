@@ -1,6 +1,6 @@
 /** The metrics of a worker: each is seen to move by what it measures. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OwnFault } from '../../src/attempt/own-fault.ts';
+import { InternalFailure } from '../../src/attempt/internal-failure.ts';
 import { MailError } from '../../src/mail/mail-error.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { sampleOf, samplesOf } from '../support/metrics.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
       async send(request, signal) {
         if (interruptions > 0) {
           interruptions -= 1;
-          throw new OwnFault('interrupted');
+          throw new InternalFailure('interrupted');
         }
         return await sender.send(request, signal);
       },
@@ -175,27 +175,27 @@ async function heldDelivery(webhookId: number, name: string): Promise<string> {
   return id;
 }
 
-test('what an operator ends is mended, and canceled as well as what a deletion ends', async () => {
+test('what an operator ends is repaired, and canceled as well as what a deletion ends', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
-  const mended = ['waybill_mends_total', { kind: 'delivery', action: 'closed' }] as const;
+  const repaired = ['waybill_repairs_total', { kind: 'delivery', action: 'closed' }] as const;
   const first = await heldDelivery(webhookId, 'ended by an operator');
-  const byOperator = await risen([ended('canceled'), mended], async () => {
+  const byOperator = await risen([ended('canceled'), repaired], async () => {
     await stack.workflow(first).terminate('enough');
     await stack.untilState(first, 'canceled');
-    await stack.until('the count', async () => (await value(...mended)) > 0);
+    await stack.until('the count', async () => (await value(...repaired)) > 0);
   });
   expect(byOperator).toEqual([1, 1]);
 
   await stack.changeWebhook(webhookId, { active: true });
   const second = await heldDelivery(webhookId, 'ended by the deletion');
-  const byDeletion = await risen([ended('canceled'), mended], async () => {
+  const byDeletion = await risen([ended('canceled'), repaired], async () => {
     await stack.changeWebhook(webhookId, { deleted: true });
     await stack.untilEnded(stack.workflowId(second));
   });
   expect(byDeletion).toEqual([1, 0]);
 });
 
-test('a window that an outage of ours used up: expired', async () => {
+test('a window that an outage used up: expired', async () => {
   const { id: webhookId } = await stack.createWebhook(receiver.url);
   const id = await heldDelivery(webhookId, 'expired');
   const [expired] = await risen([ended('expired')], async () => {

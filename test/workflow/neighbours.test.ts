@@ -167,4 +167,4 @@ test('in batches too: 2,000 deliveries to a receiver that never answers hold up 
     select count(*)::int as waiting from deliveries
     where eshop_id = ${stack.eshopId} and state = 'pending' and attempts_made = 0 and queue = 0`;
   expect(row?.waiting).toBe(2_000);
-}, 300_000);
+});

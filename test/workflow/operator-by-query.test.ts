@@ -1,13 +1,11 @@
 /** Temporal's own command line, as docs/handbook/temporal-ui.md shows it: one delivery, and all that a query finds. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
-const PATIENCE_MS = 60_000;
 let stack: DeliveryStack;
 let receiver: Receiver;
 let program: string;
@@ -29,20 +27,16 @@ async function temporal(...args: string[]): Promise<string> {
 
 /** Waits until Temporal's list has so many that a query finds. */
 const listed = (query: string, count: number) =>
-  stack.until(
-    `${count} in the list: ${query}`,
-    async () => {
-      const found: string[] = [];
-      for await (const { workflowId } of stack.client.workflow.list({ query })) found.push(workflowId);
-      return found.length === count;
-    },
-    PATIENCE_MS,
-  );
+  stack.until(`${count} in the list: ${query}`, async () => {
+    const found: string[] = [];
+    for await (const { workflowId } of stack.client.workflow.list({ query })) found.push(workflowId);
+    return found.length === count;
+  });
 
 test('held, resumed and tried by query, and one given up with an answer', async () => {
   await stack.createWebhook(receiver.url);
   const ids = [await stack.fireOne('1'), await stack.fireOne('2'), await stack.fireOne('3')];
-  for (const id of ids) await stack.untilState(id, 'retrying', PATIENCE_MS);
+  for (const id of ids) await stack.untilState(id, 'retrying');
   const there = `ExecutionStatus = "Running" AND ReceiverHost = "127.0.0.1:${receiver.port}"`;
   const order = ['--input', '{"reason": "maintenance of the shop", "by": "anna"}'];
   await listed(there, 3);
@@ -58,7 +52,7 @@ test('held, resumed and tried by query, and one given up with an answer', async 
   const [given = '', ...others] = ids;
   const one = ['--workflow-id', stack.workflowId(given), '--name', 'giveUp', ...order];
   expect(await temporal('workflow', 'update', 'execute', ...one)).toContain('Given up: it ends as canceled');
-  await stack.untilState(given, 'canceled', PATIENCE_MS);
+  await stack.untilState(given, 'canceled');
   await listed(held, 2);
 
   await temporal(
@@ -76,17 +70,17 @@ test('held, resumed and tried by query, and one given up with an answer', async 
   await listed(failing, 2);
   receiver.respond({ status: 200 });
   await temporal('workflow', 'signal', '--query', failing, '--name', 'tryNow', '--rps', '10', '--yes');
-  for (const id of others) await stack.untilState(id, 'delivered', PATIENCE_MS);
+  for (const id of others) await stack.untilState(id, 'delivered');
   expect(receiver.requests).toHaveLength(5);
 });
 
 test('canceled by query: canceled by an operator', async () => {
   receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
   const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying', PATIENCE_MS);
+  await stack.untilState(id, 'retrying');
   const query = `ExecutionStatus = "Running" AND EntityId = "10001" AND ReceiverHost = "127.0.0.1:${receiver.port}"`;
   await listed(query, 1);
   await temporal('workflow', 'cancel', '--query', query, '--reason', 'a test order', '--yes');
-  await stack.untilState(id, 'canceled', PATIENCE_MS);
+  await stack.untilState(id, 'canceled');
   expect(await stack.delivery(id)).toMatchObject({ canceledBy: 'operator' });
 });

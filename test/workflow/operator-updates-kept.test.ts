@@ -1,15 +1,13 @@
 /** What operators asked of a delivery is kept: whatever becomes of its workflow, of workers, and of Temporal. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { UserError } from '../../src/lib/user-error.ts';
-import { createSteering } from '../../src/temporal/steering.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { endWindowIn } from '../support/windows.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -24,15 +22,15 @@ async function start({ policy, ...options }: StackOptions = {}) {
   cleanups.push(() => stack.stop());
   const receiver = await createReceiver({ status: 503, headers: { 'retry-after': '600' } });
   cleanups.push(() => receiver.close());
-  const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
-  return { stack, receiver, steering };
+  const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  return { stack, receiver, actions };
 }
 
 /** A delivery whose first attempt failed, and whose next one is due in ten minutes. */
 async function waitingDelivery(stack: DeliveryStack, receiver: Receiver) {
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying', PATIENCE_MS);
+  await stack.untilState(id, 'retrying');
   return { id, webhook };
 }
 
@@ -51,59 +49,59 @@ async function looksAndHolds(stack: DeliveryStack, id: string): Promise<void> {
 }
 
 test('its workflow reset: still held by who held it, and nothing is recorded or sent twice', async () => {
-  const { stack, receiver, steering } = await start();
+  const { stack, receiver, actions } = await start();
   const { id } = await waitingDelivery(stack, receiver);
-  await steering.tryNow(id, byAnna);
+  await actions.tryNow(id, byAnna);
   await stack.until('the second attempt', async () => (await stack.delivery(id)).attemptsMade === 2);
-  await steering.hold(id, byAnna);
+  await actions.hold(id, byAnna);
   await stack.untilHeld(id);
   const first = (await stack.describe(id))?.runId;
   await stack.resetWorkflow(id);
   await stack.until('another run', async () => (await stack.describe(id))?.runId !== first);
   await looksAndHolds(stack, id);
-  await expect(steering.tryNow(id, byAnna)).rejects.toThrow(/^It is held by anna at /);
+  await expect(actions.tryNow(id, byAnna)).rejects.toThrow(/^It is held by anna at /);
   expect(await actionsOf(stack, id)).toEqual(['tryNow', 'hold']);
   expect(attempts(receiver)).toEqual(['1', '2']);
   receiver.respond({ status: 200 });
-  await steering.resume(id, {});
-  await steering.tryNow(id, {});
+  await actions.resume(id, {});
+  await actions.tryNow(id, {});
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(attempts(receiver)).toEqual(['1', '2', '3']);
 });
 
 test('its history lost while it was held: started again, and still held', async () => {
-  const { stack, receiver, steering } = await start();
+  const { stack, receiver, actions } = await start();
   const { id } = await waitingDelivery(stack, receiver);
-  await steering.hold(id, byAnna);
+  await actions.hold(id, byAnna);
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
   // Due long ago: whoever does not know that it is held makes an attempt.
   await stack.sql`update deliveries set next_attempt_at = now() - interval '1 minute' where id = ${id}`;
   await stack.startWorker();
-  await stack.until('its workflow', async () => (await stack.describe(id)) !== undefined, PATIENCE_MS);
+  await stack.until('its workflow', async () => (await stack.describe(id)) !== undefined);
   await stack.untilHeld(id);
   expect(attempts(receiver)).toEqual(['1']);
   receiver.respond({ status: 200 });
-  expect(await steering.resume(id, {})).toBe('Resumed: attempt 2 of 4 follows at once.');
+  expect(await actions.resume(id, {})).toBe('Resumed: attempt 2 of 4 follows at once.');
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
 });
 
 test('its workflow gone, not started again yet: the database takes the order', async () => {
-  const { stack, receiver, steering } = await start();
+  const { stack, receiver, actions } = await start();
   const { id } = await waitingDelivery(stack, receiver);
   await stack.stopWorker();
   await loseWorkflow(stack.client, stack.workflowId(id));
-  expect(await steering.giveUp(id, byAnna)).toMatch(/^Given up/);
+  expect(await actions.giveUp(id, byAnna)).toMatch(/^Given up/);
   await stack.startWorker();
-  await stack.untilState(id, 'canceled', PATIENCE_MS);
+  await stack.untilState(id, 'canceled');
   expect(await stack.delivery(id)).toMatchObject({ canceledBy: 'operator' });
   expect(attempts(receiver)).toEqual(['1']);
 });
 
 test('workers that stop between the order and what follows: the next one goes on with it', async () => {
-  const { stack, receiver, steering } = await start();
+  const { stack, receiver, actions } = await start();
   const { id } = await waitingDelivery(stack, receiver);
-  await steering.hold(id, byAnna);
+  await actions.hold(id, byAnna);
   await stack.stopWorker();
   await stack.workflow(id).signal('resume', byAnna);
   await stack.workflow(id).signal('tryNow', byAnna);
@@ -115,10 +113,10 @@ test('workers that stop between the order and what follows: the next one goes on
 });
 
 test('no worker answers: said so within seconds', async () => {
-  const { stack, receiver, steering } = await start();
+  const { stack, receiver, actions } = await start();
   const { id } = await waitingDelivery(stack, receiver);
   await stack.stopWorker();
-  await expect(steering.hold(id, byAnna)).rejects.toEqual(
+  await expect(actions.hold(id, byAnna)).rejects.toEqual(
     new UserError('No worker answered within 10 seconds. Is one running? What was asked may still be done.'),
   );
 });
@@ -126,7 +124,7 @@ test('no worker answers: said so within seconds', async () => {
 test.each(['each', 'batch'] as const)(
   'held in the queue, before its first attempt (%s): no attempt until it is resumed, and its window has begun',
   async (firstAttempts) => {
-    const { stack, receiver, steering } = await start({ worker: false, firstAttempts });
+    const { stack, receiver, actions } = await start({ worker: false, firstAttempts });
     receiver.respond({ status: 200 });
     await stack.createWebhook(receiver.url);
     const [held = '', given = '', other = ''] = [
@@ -134,28 +132,28 @@ test.each(['each', 'batch'] as const)(
       await stack.fireOne('2'),
       await stack.fireOne('3'),
     ];
-    await expect(steering.tryNow(held, {})).rejects.toThrow(/^It waits in the queue for its first attempt/);
-    expect(await steering.hold(held, byAnna)).toMatch(/^Held: /);
-    expect(await steering.giveUp(given, byAnna)).toMatch(/^Given up/);
+    await expect(actions.tryNow(held, {})).rejects.toThrow(/^It waits in the queue for its first attempt/);
+    expect(await actions.hold(held, byAnna)).toMatch(/^Held: /);
+    expect(await actions.giveUp(given, byAnna)).toMatch(/^Given up/);
     await stack.startWorker();
-    await stack.untilState(other, 'delivered', PATIENCE_MS);
-    await stack.untilState(given, 'canceled', PATIENCE_MS);
-    await stack.until('its workflow', async () => (await stack.describe(held)) !== undefined, PATIENCE_MS);
+    await stack.untilState(other, 'delivered');
+    await stack.untilState(given, 'canceled');
+    await stack.until('its workflow', async () => (await stack.describe(held)) !== undefined);
     await stack.untilHeld(held);
     expect(receiver.requests).toHaveLength(1);
     const { windowStartedAt, state } = await stack.delivery(held);
     expect(state).toBe('pending');
     expect(windowStartedAt).not.toBeNull();
-    expect(await steering.resume(held, {})).toBe('Resumed: attempt 1 of 4 follows at once.');
-    await stack.untilState(held, 'delivered', PATIENCE_MS);
+    expect(await actions.resume(held, {})).toBe('Resumed: attempt 1 of 4 follows at once.');
+    await stack.untilState(held, 'delivered');
     expect(attempts(receiver)).toEqual(['1', '1']);
   },
 );
 
 test('held to the end of its window: expired, no alarm, no mail, and the webhook stays active', async () => {
-  const { stack, receiver, steering } = await start();
+  const { stack, receiver, actions } = await start();
   const { id, webhook } = await waitingDelivery(stack, receiver);
-  await steering.hold(id, byAnna);
+  await actions.hold(id, byAnna);
   await endWindowIn(stack, id, 2_000);
   await stack.workflow(id).signal(webhookChangedSignal);
   expect(await stack.untilClosed(id)).toBe('FAILED');
@@ -177,15 +175,15 @@ test('held for so long that its attempts no longer fit: the webhook is not blame
     maxRetries: 2,
     attemptTimeoutMs: 15_000,
   };
-  const { stack, receiver, steering } = await start({ policy });
+  const { stack, receiver, actions } = await start({ policy });
   receiver.respond({ status: 503 });
   const webhook = await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
   await stack.untilState(id, 'retrying');
-  await steering.hold(id, byAnna);
+  await actions.hold(id, byAnna);
   // Until 40 s are left: less than its shortest wait.
   await endWindowIn(stack, id, 40_000);
-  await steering.resume(id, {});
+  await actions.resume(id, {});
   expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(await stack.delivery(id)).toMatchObject({ state: 'expired' });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });

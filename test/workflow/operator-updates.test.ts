@@ -2,7 +2,7 @@
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { UserError } from '../../src/lib/user-error.ts';
-import { createSteering } from '../../src/temporal/steering.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 
@@ -89,8 +89,8 @@ test('given up: canceled by an operator, the webhook stays active, and nobody is
   expect(await stack.delivery(id)).toMatchObject({ state: 'canceled', canceledBy: 'operator' });
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
   expect(await stack.mails()).toHaveLength(mails);
-  const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
-  await expect(steering.tryNow(id, { by })).rejects.toEqual(
+  const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  await expect(actions.tryNow(id, { by })).rejects.toEqual(
     new UserError('The delivery has already ended as canceled.'),
   );
 });

@@ -1,12 +1,10 @@
 /** A deactivation mail is owed, whatever became of the workflow that was to send it. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver } from '../support/receiver.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -34,7 +32,7 @@ async function unmailed(name: string) {
   cleanups.push(() => receiver.close());
   await stack.createWebhook(receiver.url);
   const id = await stack.fireOne('10001');
-  await stack.until('a try to mail', async () => tries > 0, PATIENCE_MS);
+  await stack.until('a try to mail', async () => tries > 0);
   const comesBack = () => {
     isAway = false;
   };
@@ -46,8 +44,8 @@ test('terminated while the mail server was away: mailed once, and nothing sent t
   const { stack, receiver, id, taken, comesBack } = await unmailed('mail-terminated');
   await stack.workflow(id).terminate();
   comesBack();
-  await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
-  expect(await stack.untilClosed(id, PATIENCE_MS)).toBe('FAILED');
+  await stack.until('the mail', async () => taken.length > 0);
+  expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(stack.repaired()).toEqual(repaired('terminated'));
   expect(taken).toHaveLength(1);
   expect(receiver.requests).toHaveLength(1);
@@ -60,8 +58,8 @@ test('its history lost while the mail server was away: mailed once', async () =>
   await loseWorkflow(stack.client, stack.workflowId(id));
   comesBack();
   await stack.startWorker();
-  await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
-  expect(await stack.untilClosed(id, PATIENCE_MS)).toBe('FAILED');
+  await stack.until('the mail', async () => taken.length > 0);
+  expect(await stack.untilClosed(id)).toBe('FAILED');
   expect(stack.repaired()).toEqual(repaired('missing'));
   expect(taken).toHaveLength(1);
 });

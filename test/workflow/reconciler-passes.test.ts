@@ -1,6 +1,6 @@
 /** The reconciler's passes by themselves: shared by several workers, dry, and over more than one page. */
 import pino from 'pino';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import {
@@ -15,15 +15,14 @@ import { createCounts } from '../../src/reconciler/counts.ts';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { createPasses, type Passes, type PassesOptions } from '../../src/reconciler/passes.ts';
 import { createDispatcher, type Restarter } from '../../src/temporal/dispatcher.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { createBatchStarter } from '../../src/temporal/start-batch.ts';
 import { createRecoveryStarter } from '../../src/temporal/start-recovery.ts';
-import { createSteering } from '../../src/temporal/steering.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow, runsOf } from '../support/lost-workflows.ts';
 import { createReceiver } from '../support/receiver.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -265,16 +264,12 @@ test('a held delivery whose workflow an older release has left unable to go on i
     taskQueue: stack.taskQueue,
   });
   await stack.startWorker();
-  await stack.until(
-    'its own workflow',
-    async () => {
-      await passesOf(stack).everything('test');
-      return (await workflow.describe()).type === 'deliverEvent';
-    },
-    60_000,
-  );
-  const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
+  await stack.until('its own workflow', async () => {
+    await passesOf(stack).everything('test');
+    return (await workflow.describe()).type === 'deliverEvent';
+  });
+  const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
   expect(receiver.requests).toHaveLength(0);
-  await steering.resume(id, { by: 'anna' });
-  await stack.untilState(id, 'delivered', 60_000);
+  await actions.resume(id, { by: 'anna' });
+  await stack.untilState(id, 'delivered');
 });

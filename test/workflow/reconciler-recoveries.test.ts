@@ -1,5 +1,5 @@
 /** Recoveries whose workflow is gone go on all the same, and those that an operator ended stay ended. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { recoveryWorkflowId } from '../../workflows/recovery-types.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
@@ -7,8 +7,6 @@ import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { loseMany } from '../support/recoveries.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
-const PATIENCE_MS = 120_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -32,15 +30,11 @@ async function pausedRecovery(name: string) {
   });
   const { recoveryId } = begun;
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
-  await stack.until(
-    'the workflow to be told of the pause',
-    async () => {
-      const [row] = await stack.sql<{ told: boolean }[]>`
+  await stack.until('the workflow to be told of the pause', async () => {
+    const [row] = await stack.sql<{ told: boolean }[]>`
         select told_version = version as told from recoveries where id = ${recoveryId}`;
-      return row?.told === true;
-    },
-    PATIENCE_MS,
-  );
+    return row?.told === true;
+  });
   return { stack, receiver, recoveryId };
 }
 
@@ -52,7 +46,6 @@ test('its workflow lost: started again, and everything is delivered', async () =
   await stack.until(
     'the recovery',
     async () => (await readRecovery(stack.sql, recoveryId))?.state === 'completed',
-    PATIENCE_MS,
   );
   expect(new Set(receiver.requests.map(({ text }) => text)).size).toBe(5);
   expect(stack.repaired()).toMatchObject([{ kind: 'recovery', action: 'startedAgain', reason: 'missing' }]);
@@ -64,7 +57,6 @@ test('terminated in Temporal: canceled by the operator', async () => {
   await stack.until(
     'the recovery',
     async () => (await readRecovery(stack.sql, recoveryId))?.state === 'canceled',
-    PATIENCE_MS,
   );
   expect(await readRecovery(stack.sql, recoveryId)).toMatchObject({ by: 'operator' });
 });

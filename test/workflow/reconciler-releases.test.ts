@@ -1,14 +1,12 @@
 /** Pre-orders whose timer is gone are released all the same. */
 
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { releaseWorkflowId } from '../../workflows/release-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { insertPreOrder, loseWorkflow } from '../support/lost-workflows.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -20,13 +18,9 @@ async function waitingPreOrder(name: string, waitMs: number): Promise<DeliverySt
   cleanups.push(() => stack.stop());
   await insertPreOrder(stack, 'P-1', new Date(Date.now() + waitMs));
   await transaction(stack.sql, (tx) => enqueueReleaseChange(tx, stack.eshopId, 'P-1'));
-  await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING', PATIENCE_MS);
+  await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING');
   // Nobody but the reconciler starts it again.
-  await stack.until(
-    'the relay to be done',
-    async () => (await stack.sql`select 1 from outbox`).length === 0,
-    PATIENCE_MS,
-  );
+  await stack.until('the relay to be done', async () => (await stack.sql`select 1 from outbox`).length === 0);
   return stack;
 }
 const timer = (stack: DeliveryStack) =>
@@ -38,14 +32,10 @@ const timerState = async (stack: DeliveryStack) =>
       .catch(() => undefined)
   )?.status.name;
 const untilReleased = (stack: DeliveryStack) =>
-  stack.until(
-    'the release',
-    async () => {
-      const [order] = await stack.sql`select status from orders where eshop_order_id = 'P-1'`;
-      return order?.status === 'preReceived';
-    },
-    PATIENCE_MS,
-  );
+  stack.until('the release', async () => {
+    const [order] = await stack.sql`select status from orders where eshop_order_id = 'P-1'`;
+    return order?.status === 'preReceived';
+  });
 
 /** The order's time has come, and its timer has not been told. */
 const dueNow = (stack: DeliveryStack) =>
@@ -53,7 +43,7 @@ const dueNow = (stack: DeliveryStack) =>
 
 /** A repair is counted when Temporal has answered; the release may be faster. */
 const untilCounted = (stack: DeliveryStack) =>
-  stack.until('the repair to be counted', async () => stack.repaired().length > 0, PATIENCE_MS);
+  stack.until('the repair to be counted', async () => stack.repaired().length > 0);
 
 test('its timer lost and its time past: released', async () => {
   const stack = await waitingPreOrder('release-lost', 3_600_000);
@@ -77,14 +67,10 @@ test('its timer terminated in Temporal: released all the same when its time has 
 
 test('its timer knows nothing of an earlier time, as one restored from an older copy: released', async () => {
   const stack = await waitingPreOrder('release-asleep', 3_600_000);
-  await stack.until(
-    'the timer to sleep',
-    async () => {
-      const { events } = await timer(stack).fetchHistory();
-      return events?.some((event) => event.timerStartedEventAttributes) === true;
-    },
-    PATIENCE_MS,
-  );
+  await stack.until('the timer to sleep', async () => {
+    const { events } = await timer(stack).fetchHistory();
+    return events?.some((event) => event.timerStartedEventAttributes) === true;
+  });
   await dueNow(stack);
   await untilReleased(stack);
   await untilCounted(stack);
@@ -97,5 +83,5 @@ test('its timer lost long before its time: running again once a worker starts', 
   await stack.stopWorker();
   await loseWorkflow(stack.client, releaseWorkflowId(stack.eshopId, 'P-1'));
   await stack.startWorker();
-  await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING', PATIENCE_MS);
+  await stack.until('the timer', async () => (await timerState(stack)) === 'RUNNING');
 });

@@ -1,5 +1,5 @@
 /** Workflows that end, vanish or sleep behind our back: their deliveries go on, or end as the operator wanted. */
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import { webhookChangedSignal } from '../../workflows/delivery-types.ts';
@@ -8,8 +8,6 @@ import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { endWindowIn } from '../support/windows.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 let stack: DeliveryStack;
 beforeAll(async () => {
   stack = await startDeliveryStack('reconciler', {
@@ -36,12 +34,12 @@ async function waitingDelivery(policy: Partial<RetryPolicy> = {}) {
   await untilState(id, 'retrying');
   return { receiver, webhook, id };
 }
-const untilState = (id: string, state: StoredState) => stack.untilState(id, state, PATIENCE_MS);
+const untilState = (id: string, state: StoredState) => stack.untilState(id, state);
 const numbers = ({ requests }: Receiver) => requests.map(({ headers }) => headers['x-service-attempt']);
 /** The log lines of a delivery's repairs, as far as a test asks for them. */
-const mendsOf = (id: string) =>
+const repairsOf = (id: string) =>
   stack.logged
-    .filter(({ mended, deliveryId }) => typeof mended === 'string' && deliveryId === id)
+    .filter(({ repaired, deliveryId }) => typeof repaired === 'string' && deliveryId === id)
     .map(({ reason, action }) => `${action}: ${reason}`);
 const sweeps = () => stack.logged.filter(({ msg }) => msg === 'checked everything').length;
 
@@ -50,10 +48,10 @@ test('terminated in Temporal during a ten-minute wait: canceled by an operator, 
   await stack.workflow(id).terminate('the receiver has asked us to stop');
   await untilState(id, 'canceled');
   expect(await stack.delivery(id)).toMatchObject({ canceledBy: 'operator', nextAttemptAt: null });
-  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
-  expect(mendsOf(id)).toEqual(['closed: terminated']);
+  await stack.until('the log', async () => repairsOf(id).length > 0);
+  expect(repairsOf(id)).toEqual(['closed: terminated']);
   expect(stack.logged).toContainEqual(
-    expect.objectContaining({ mended: 'delivery', words: 'the receiver has asked us to stop' }),
+    expect.objectContaining({ repaired: 'delivery', words: 'the receiver has asked us to stop' }),
   );
   expect(stack.repaired()).toEqual([{ kind: 'delivery', action: 'closed', reason: 'terminated', count: 1 }]);
   expect(numbers(receiver)).toEqual(['1']);
@@ -76,12 +74,12 @@ test('its history lost: started again with the count it had, and the wait still 
   receiver.respond({ status: 200 });
   await stack.startWorker();
   const msg = 'reconciled: 1 delivery started again (no longer in Temporal)';
-  await stack.until('the sweep', async () => stack.logged.some((line) => line.msg === msg), PATIENCE_MS);
+  await stack.until('the sweep', async () => stack.logged.some((line) => line.msg === msg));
   const waits = async () =>
     (await stack.workflow(id).fetchHistory()).events?.some((event) => event.timerStartedEventAttributes);
-  await stack.until('its wait', waits, PATIENCE_MS);
+  await stack.until('its wait', waits);
   expect(numbers(receiver)).toEqual(['1']);
-  expect(mendsOf(id)).toEqual(['startedAgain: missing']);
+  expect(repairsOf(id)).toEqual(['startedAgain: missing']);
   expect(stack.logged).toContainEqual(expect.objectContaining({ level: 40, why: 'the worker started', msg }));
   // Ten minutes, made shorter only now.
   const [row] = await stack.sql<{ nextAttemptAt: Date }[]>`
@@ -95,7 +93,7 @@ test('its history lost: started again with the count it had, and the wait still 
 test('its history lost under a running worker: started again when its next step is late', async () => {
   const swept = sweeps();
   const { receiver, id } = await waitingDelivery();
-  await stack.until('the first sweep', async () => sweeps() > swept, PATIENCE_MS);
+  await stack.until('the first sweep', async () => sweeps() > swept);
   receiver.respond({ status: 200 });
   await loseWorkflow(stack.client, stack.workflowId(id));
   await stack.sql`update deliveries set next_attempt_at = now() where id = ${id}`;
@@ -133,7 +131,7 @@ test('a workflow that has ended while its delivery is open (the database restore
   const { receiver, id } = await waitingDelivery({ initialIntervalMs: 1_500 });
   receiver.respond({ status: 200 });
   await untilState(id, 'delivered');
-  await stack.untilClosed(id, PATIENCE_MS);
+  await stack.untilClosed(id);
   await stack.stopWorker();
   await stack.sql`
     update deliveries set state = 'retrying', attempts_made = 1, next_attempt_at = now(), finished_at = null where id = ${id}`;
@@ -141,19 +139,19 @@ test('a workflow that has ended while its delivery is open (the database restore
   await stack.startWorker();
   await untilState(id, 'delivered');
   expect(numbers(receiver)).toEqual(['1', '2', '2']);
-  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
-  expect(mendsOf(id)).toEqual(['startedAgain: ended']);
+  await stack.until('the log', async () => repairsOf(id).length > 0);
+  expect(repairsOf(id)).toEqual(['startedAgain: ended']);
 });
 
 test('canceled in Temporal, and the database does not know (restored): canceled', async () => {
   const { id } = await waitingDelivery();
   await stack.workflow(id).cancel();
   await untilState(id, 'canceled');
-  await stack.untilClosed(id, PATIENCE_MS);
+  await stack.untilClosed(id);
   await stack.sql`update deliveries set state = 'retrying', finished_at = null where id = ${id}`;
   await untilState(id, 'canceled');
-  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
-  expect(mendsOf(id)).toEqual(['closed: canceled']);
+  await stack.until('the log', async () => repairsOf(id).length > 0);
+  expect(repairsOf(id)).toEqual(['closed: canceled']);
 });
 
 test('it sleeps past its time, as one restored from an older copy does: woken', async () => {
@@ -172,8 +170,8 @@ test('it sleeps past its time, as one restored from an older copy does: woken', 
     update deliveries set dispatched_at = now() - interval '1 hour', last_attempt_at = now() - interval '1 hour',
       next_attempt_at = now() - interval '2 seconds', check_at = null where id = ${id}`;
   await untilState(id, 'delivered');
-  await stack.until('the log', async () => mendsOf(id).length > 0, PATIENCE_MS);
-  expect(mendsOf(id)).toEqual(['woken: asleep']);
+  await stack.until('the log', async () => repairsOf(id).length > 0);
+  expect(repairsOf(id)).toEqual(['woken: asleep']);
 });
 
 test('what is held, and what waits for its time, is left alone', async () => {
@@ -202,7 +200,7 @@ test('what is held, and what waits for its time, is left alone', async () => {
   await stack.stopWorker();
   const swept = sweeps();
   await stack.startWorker();
-  await stack.until('a sweep', async () => sweeps() > swept, PATIENCE_MS);
+  await stack.until('a sweep', async () => sweeps() > swept);
   expect(await lengths()).toEqual(before);
-  expect([id, waiting].map(mendsOf)).toEqual([[], []]);
+  expect([id, waiting].map(repairsOf)).toEqual([[], []]);
 });

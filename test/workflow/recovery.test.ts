@@ -1,5 +1,5 @@
 /** Recoveries on a real Temporal server: what a webhook did not get is delivered, once, whoever steers it from where. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { beginRecovery, controlRecovery, readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { stepRecovery } from '../../src/db/recoveries/step.ts';
 import type { Recoverable } from '../../src/domain/recovery.ts';
@@ -9,8 +9,6 @@ import { createReceiver } from '../support/receiver.ts';
 import { type Lost, loseEvents, loseMany, recoveredBy } from '../support/recoveries.ts';
 import { fireMany, relayTo } from '../support/relay.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
-const PATIENCE_MS = 120_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -47,30 +45,22 @@ const workflowOf = (stack: DeliveryStack, recoveryId: string) =>
   stack.client.workflow.getHandle(recoveryWorkflowId(recoveryId));
 
 const untilState = (stack: DeliveryStack, recoveryId: string, state: string) =>
-  stack.until(
-    `the recovery to be ${state}`,
-    async () => {
-      const row = await readRecovery(stack.sql, recoveryId);
-      return row?.state === state && row;
-    },
-    PATIENCE_MS,
-  );
+  stack.until(`the recovery to be ${state}`, async () => {
+    const row = await readRecovery(stack.sql, recoveryId);
+    return row?.state === state && row;
+  });
 
 const created = async (stack: DeliveryStack, recoveryId: string) =>
   (await recoveredBy(stack.sql, recoveryId)).length;
 
 /** The workflow has looked, and says this of it. */
 const untilShown = (stack: DeliveryStack, recoveryId: string, state: string) =>
-  stack.until(
-    `the workflow to say ${state}`,
-    async () => {
-      const progress = await workflowOf(stack, recoveryId)
-        .query<RecoveryProgress | null>('progress')
-        .catch(() => null);
-      return progress?.state === state && progress;
-    },
-    PATIENCE_MS,
-  );
+  stack.until(`the workflow to say ${state}`, async () => {
+    const progress = await workflowOf(stack, recoveryId)
+      .query<RecoveryProgress | null>('progress')
+      .catch(() => null);
+    return progress?.state === state && progress;
+  });
 
 test.each(['each', 'auto'] as const)(
   'FIRST_ATTEMPTS=%s: everything lost is delivered once, and the operator reads how far it is',
@@ -118,12 +108,12 @@ test('paused, resumed and canceled by the e-shop: the workflow follows', async (
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
   const recoveryId = await begin(lost);
-  await stack.until('the first', async () => (await created(stack, recoveryId)) === 20, PATIENCE_MS);
+  await stack.until('the first', async () => (await created(stack, recoveryId)) === 20);
   await controlRecovery(stack.sql, recoveryId, 'pause', { by: 'user' });
   await untilShown(stack, recoveryId, 'paused');
   receiver.respond({ status: 200 });
   await controlRecovery(stack.sql, recoveryId, 'resume', { by: 'user' });
-  await stack.until('more', async () => (await created(stack, recoveryId)) > 20, PATIENCE_MS);
+  await stack.until('more', async () => (await created(stack, recoveryId)) > 20);
   await controlRecovery(stack.sql, recoveryId, 'cancel', { by: 'user' });
   expect(await stack.untilEnded(recoveryWorkflowId(recoveryId))).toBe('COMPLETED');
   expect(await workflowOf(stack, recoveryId).result()).toMatchObject({
@@ -183,12 +173,12 @@ test('its webhook deactivated: it waits, and goes on by itself after the activat
   receiver.respond({ hang: 'headers' });
   await loseMany(lost, 60);
   const recoveryId = await begin(lost);
-  await stack.until('the first', async () => (await created(stack, recoveryId)) > 0, PATIENCE_MS);
+  await stack.until('the first', async () => (await created(stack, recoveryId)) > 0);
   await stack.changeWebhook(lost.webhookId, { active: false });
   expect((await untilShown(stack, recoveryId, 'paused')).reason).toContain('The webhook is inactive');
   receiver.respond({ status: 200 });
   await stack.changeWebhook(lost.webhookId, { active: true });
-  await stack.until('more', async () => (await created(stack, recoveryId)) > 20, PATIENCE_MS);
+  await stack.until('more', async () => (await created(stack, recoveryId)) > 20);
   await stack.changeWebhook(lost.webhookId, { active: false });
   await untilShown(stack, recoveryId, 'paused');
   await stack.changeWebhook(lost.webhookId, { deleted: true });
@@ -209,7 +199,7 @@ test('a relay hands over nothing that is recovered while something fresh waits',
   await fireMany(stack, 250);
   const { relay, started: handedOver } = relayTo(stack);
   cleanups.push(() => relay.stop());
-  await stack.until('everything', async () => handedOver.length === 270, PATIENCE_MS);
+  await stack.until('everything', async () => handedOver.length === 270);
   expect(new Set(handedOver.slice(250))).toEqual(new Set(recovered));
 });
 
@@ -222,9 +212,9 @@ test('what was created before a pause waits as well, and what was created before
   const { relay, started: handedOver } = relayTo(stack);
   cleanups.push(() => relay.stop());
   await fireMany(stack, 1);
-  await stack.until('the fresh one', async () => handedOver.length > 0, PATIENCE_MS);
+  await stack.until('the fresh one', async () => handedOver.length > 0);
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(handedOver).toHaveLength(1);
   await controlRecovery(stack.sql, recoveryId, 'cancel', { by: 'user' });
-  await stack.until('the rest', async () => handedOver.length === 3, PATIENCE_MS);
+  await stack.until('the rest', async () => handedOver.length === 3);
 });

@@ -1,6 +1,6 @@
 /** Workers that others have replaced: what they have under way finishes, and they begin nothing more. */
 import pino from 'pino';
-import { expect, inject, onTestFinished, test, vi } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
@@ -15,7 +15,6 @@ import { alone, limitsWith } from '../support/limits.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany } from '../support/relay.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
 const AT_ONCE = 100;
 /** More than a batch makes at once. */
 const ORDERS = AT_ONCE + 60;

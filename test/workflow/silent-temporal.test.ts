@@ -3,7 +3,7 @@ import { Client, Connection, ServiceError } from '@temporalio/client';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { createExecutions } from '../../src/reconciler/executions.ts';
 import { historiesOf, latestRun, runsFor } from '../../src/replay/fetch.ts';
-import { createBulkSteering } from '../../src/temporal/bulk-steering.ts';
+import { createBulkActions } from '../../src/temporal/bulk-actions.ts';
 import { signalWorkflow } from '../../src/temporal/signal.ts';
 import { workersSeen } from '../../src/temporal/workers-seen.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -26,7 +26,7 @@ test('jobs of operators, the look for histories, signals, and the looks for work
   const connection = await Connection.connect({ address: proxy.host });
   onTestFinished(() => connection.close());
   const client = new Client({ connection });
-  const bulk = createBulkSteering(client, 'test');
+  const bulk = createBulkActions(client, 'test');
   const query = 'WorkflowType = "noSuchType"';
   // It answers until then.
   expect(await bulk.count(query)).toBe(0);

@@ -1,12 +1,10 @@
 /** A warning, from the failed attempt to the mail: once, whatever happens in between. */
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import type { Mail, Mailer } from '../../src/mail/mail.ts';
 import { warningWorkflowId } from '../../workflows/warning-types.ts';
 import { startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** One wait of an hour: a failed first attempt is the last one before it would be too late to warn. */
 const policy = { initialIntervalMs: HOUR_MS, maxRetries: 1, windowMs: 2 * HOUR_MS };
@@ -34,18 +32,14 @@ async function failing(name: string, options: { isAway?: boolean; deliveries?: n
   const webhook = await stack.createWebhook(receiver.url);
   const ids: string[] = [];
   for (let order = 0; order < deliveries; order += 1) ids.push(await stack.fireOne(`order ${order}`));
-  for (const id of ids) await stack.untilState(id, 'retrying', PATIENCE_MS);
+  for (const id of ids) await stack.untilState(id, 'retrying');
   const warnings = () =>
     stack.sql<{ id: string; mailedAt: Date | null }[]>`select id, mailed_at from warnings`;
   const warned = () =>
-    stack.until(
-      'a warning',
-      async () => {
-        const [warning] = await warnings();
-        return warning ?? false;
-      },
-      PATIENCE_MS,
-    );
+    stack.until('a warning', async () => {
+      const [warning] = await warnings();
+      return warning ?? false;
+    });
   return { stack, receiver, webhook, server, taken, warnings, warned };
 }
 
@@ -53,7 +47,7 @@ test('many deliveries fail: one mail, which is recorded, by a workflow that says
   const { stack, webhook, taken, warnings, warned } = await failing('warned', { deliveries: 5 });
   const { id } = await warned();
   const handle = stack.client.workflow.getHandle(warningWorkflowId(id));
-  await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
+  await stack.until('the mail', async () => taken.length > 0);
   expect(await handle.result()).toEqual({ outcome: 'mailed' });
   expect(taken).toHaveLength(1);
   expect(taken[0]).toMatchObject({ to: 'shop@example.test', messageId: `<warning-${id}@waybill.local>` });
@@ -61,14 +55,10 @@ test('many deliveries fail: one mail, which is recorded, by a workflow that says
   expect(await warnings()).toEqual([{ id, mailedAt: expect.any(Date) }]);
   // Decided again, it is the same incident.
   await stack.sql`update failures set last_call = (select min(id::text)::uuid from deliveries)`;
-  await stack.until(
-    'the ledger to be put together',
-    async () => {
-      const rows = await stack.sql<{ n: number }[]>`select failures as n from failures`;
-      return rows.length === 1 && rows[0]?.n === 5;
-    },
-    PATIENCE_MS,
-  );
+  await stack.until('the ledger to be put together', async () => {
+    const rows = await stack.sql<{ n: number }[]>`select failures as n from failures`;
+    return rows.length === 1 && rows[0]?.n === 5;
+  });
   expect(await warnings()).toHaveLength(1);
   expect(await stack.webhook(webhook.id)).toMatchObject({ active: true });
 });
@@ -76,12 +66,12 @@ test('many deliveries fail: one mail, which is recorded, by a workflow that says
 test('terminated by an operator while the mail server is away: mailed once, when it is back', async () => {
   const { stack, server, taken, warned } = await failing('warning-terminated', { isAway: true });
   const { id } = await warned();
-  await stack.until('a try to mail', async () => server.tries > 0, PATIENCE_MS);
+  await stack.until('a try to mail', async () => server.tries > 0);
   await stack.client.workflow.getHandle(warningWorkflowId(id)).terminate();
   server.isAway = false;
   // A minute later.
   await stack.sql`update warnings set check_at = now()`;
-  await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
+  await stack.until('the mail', async () => taken.length > 0);
   expect(await stack.client.workflow.getHandle(warningWorkflowId(id)).result()).toEqual({
     outcome: 'mailed',
   });
@@ -91,14 +81,14 @@ test('terminated by an operator while the mail server is away: mailed once, when
 test('decided, and every worker gone before its workflow began: mailed by the next worker', async () => {
   const { stack, server, taken, warned } = await failing('warning-later', { isAway: true });
   const { id } = await warned();
-  await stack.until('a try to mail', async () => server.tries > 0, PATIENCE_MS);
+  await stack.until('a try to mail', async () => server.tries > 0);
   await stack.stopWorker();
   const handle = stack.client.workflow.getHandle(warningWorkflowId(id));
   await handle.terminate();
   server.isAway = false;
   await stack.sql`update warnings set check_at = now()`;
   await stack.startWorker();
-  await stack.until('the mail', async () => taken.length > 0, PATIENCE_MS);
+  await stack.until('the mail', async () => taken.length > 0);
   expect(taken).toHaveLength(1);
 });
 
@@ -107,7 +97,7 @@ test('the receiver works again before the mail server does: nobody is mailed', a
     isAway: true,
   });
   const { id } = await warned();
-  await stack.until('a try to mail', async () => server.tries > 0, PATIENCE_MS);
+  await stack.until('a try to mail', async () => server.tries > 0);
   receiver.respond({ status: 200 });
   // Both attempts at once.
   await stack.changeWebhook(webhook.id, { active: false });

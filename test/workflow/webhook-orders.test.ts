@@ -1,12 +1,10 @@
 /** Operators activate, test and recover by starting workflows, as Temporal's UI starts them: a type by its name, and JSON. */
 import { WorkflowFailedError } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { readRecovery } from '../../src/db/recoveries/recoveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 let stack: DeliveryStack;
 let receiver: Receiver;
 let webhookId: number;
@@ -44,7 +42,7 @@ async function deactivated(): Promise<{ failed: string }> {
   ({ id: webhookId } = await stack.createWebhook(receiver.url));
   receiver.respond({ status: 503 });
   const failed = await stack.fireOne('10001');
-  await stack.untilState(failed, 'failed', PATIENCE_MS);
+  await stack.untilState(failed, 'failed');
   await stack.until('the deactivation', async () => !(await stack.webhook(webhookId)).active);
   expect(await stack.fire('10002')).toEqual([]);
   return { failed };
@@ -100,7 +98,6 @@ test('from the deactivation to the recovery of everything missed, by workflows a
   await stack.until(
     'the recovery to be completed',
     async () => (await readRecovery(stack.sql, recoveryId))?.state === 'completed',
-    PATIENCE_MS,
   );
   const orders = receiver.requests.slice(before).map(({ text }) => JSON.parse(text).eshopOrderId);
   expect(orders.sort()).toEqual(['10001', '10002']);

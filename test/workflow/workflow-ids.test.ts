@@ -1,15 +1,13 @@
 /** What the workflows of deliveries are called: by what goes where. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { placeOfDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
-import { createSteering } from '../../src/temporal/steering.ts';
+import { createOperatorActions } from '../../src/temporal/operator-actions.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { workflowIdOf } from '../support/workflow-ids.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
-const PATIENCE_MS = 60_000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -44,18 +42,18 @@ describe.each(['each', 'batch', 'auto'] as const)('FIRST_ATTEMPTS=%s', (firstAtt
     const { stack, receiver, webhook } = await start({ firstAttempts });
     receiver.respond(asks);
     const id = await stack.fireOne('2026/10001');
-    await stack.untilState(id, 'retrying', PATIENCE_MS);
+    await stack.untilState(id, 'retrying');
     const workflowId = `delivery/${webhook.id}/CREATE_ORDER/2026%2F10001/${id}`;
     await stack.until('its workflow', async () => (await statusOf(stack, workflowId)) === 'RUNNING');
 
     await stack.changeWebhook(webhook.id, { url: `${receiver.url}/moved` });
-    await receiver.waitFor(2, PATIENCE_MS);
+    await receiver.waitFor(2);
     await stack.until('the record', async () => (await stack.delivery(id)).attemptsMade === 2);
-    const steering = createSteering({ client: stack.client, sql: stack.sql, policy: stack.policy });
-    expect(await steering.hold(id, { by: 'anna' })).toContain('Held');
+    const actions = createOperatorActions({ client: stack.client, sql: stack.sql, policy: stack.policy });
+    expect(await actions.hold(id, { by: 'anna' })).toContain('Held');
     await stack.untilHeld(id);
     await stack.client.workflow.getHandle(workflowId).terminate('enough');
-    expect(await stack.untilState(id, 'canceled', PATIENCE_MS)).toMatchObject({ canceledBy: 'operator' });
+    expect(await stack.untilState(id, 'canceled')).toMatchObject({ canceledBy: 'operator' });
   });
 });
 
@@ -79,7 +77,7 @@ test('one that is late is woken on whichever worker: the one that remembers it m
   const { stack, receiver } = await start();
   receiver.respond(asks);
   const id = await stack.fireOne('10001');
-  await stack.untilState(id, 'retrying', PATIENCE_MS);
+  await stack.untilState(id, 'retrying');
   const handle = stack.client.workflow.getHandle(await workflowIdOf(stack.sql, id));
   const place = await placeOfDelivery(stack.sql, id);
   if (place === null) throw new Error('no delivery');

@@ -1,4 +1,3 @@
-/** What one e-shop may take of a process. */
 import type { Leaving } from './unread.ts';
 
 /** The limits, per process. */
@@ -23,14 +22,11 @@ export const UNREAD_SECONDS = 2;
 export interface Allowance {
   /** Counts bytes received or sent. An e-shop that has spent too many is refused at its next request. */
   spend(bytes: number): void;
-  /**
-   * Resolves once the e-shop's bytes are within its budget again, and it has read enough of its responses: for a
-   * body that is read in chunks.
-   */
+  /** Resolves once the e-shop's bytes are within its budget and it has read enough of its responses. */
   paced(): Promise<void>;
   /**
-   * Keeps the request among those in flight after its answer has begun, where no connection says when it has left.
-   * @param waiting what of the answer has not been handed to the connection yet
+   * Keeps the request in flight after its answer has begun, where no connection says when it has left.
+   * @param waiting what has not been handed to the connection yet
    * @returns ends that; may be called repeatedly
    */
   hold(waiting: Leaving): () => void;

@@ -1,6 +1,6 @@
 /**
  * What one e-shop may use of a process: requests in flight, database connections, bytes per second, and memory for
- * responses that it has not read. An ordinary client reaches none of these limits; one that runs wild slows down only itself.
+ * unread responses. An ordinary client reaches no limit; one that runs wild slows down only itself.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
@@ -23,7 +23,6 @@ const RETRY_AFTER_MS = 1_000;
 /** The key of requests without a login. E-shops are numbered from 1. */
 export const ANYBODY = 0;
 
-/** The middleware of the budget. */
 export interface Budget {
   /** Counts what the deliveries of an e-shop will send, in bytes: a request that is small may cause many large ones. */
   readonly sends: (eshopId: number, bytes: number) => void;
@@ -49,7 +48,6 @@ function onceGone({ incoming: { socket }, outgoing }: HttpBindings, leave: () =>
   });
 }
 
-/** Makes the budget of a process. */
 export function createBudget(limits: BudgetLimits): Budget {
   const turns = createTurns({ total: limits.allConnections, perKey: limits.connections });
   const inFlight = createCounts<number>();

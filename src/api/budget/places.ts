@@ -10,19 +10,14 @@ const RETRY_AFTER_MS = 1_000;
 const MAX_QUEUED_PER_KEY = 100;
 const MAX_QUEUED = 1_000;
 
-/** Runs work once there is a place for it. */
 export interface Places {
-  /**
-   * @param key whose work it is
-   * @throws Problem 429 where there was none in time, or too much waits for one already
-   */
+  /** @throws Problem 429 where there was none in time, or too much waits already */
   run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
 }
 
 /**
- * Makes places.
  * @param timeoutMs how long to wait for one
- * @param message what is said to whoever has waited in vain
+ * @param message what is said after waiting in vain
  */
 export function createPlaces(limits: TurnLimits, timeoutMs: number, message: string): Places {
   const turns = createTurns(limits);

@@ -1,5 +1,6 @@
 /**
- * Bytes of responses that clients have not taken yet, by e-shop: they are in the memory of the process until they have left.
+ * Bytes of responses that clients have not taken yet, by e-shop: they take memory of the process until they have
+ * left.
  */
 
 /** What knows how much of a response has not left yet. Node's `ServerResponse` does, pipelined ones included. */
@@ -7,7 +8,6 @@ export interface Leaving {
   readonly writableLength: number;
 }
 
-/** The responses that are being sent. */
 export interface Unread {
   /** Counts what of this response has not left. @returns ends that; may be called repeatedly */
   watch(eshopId: number, response: Leaving): () => void;
@@ -15,7 +15,6 @@ export interface Unread {
   of(eshopId: number): number;
 }
 
-/** Counts from nothing. */
 export function createUnread(): Unread {
   const responses = new Map<number, Set<Leaving>>();
   return {

@@ -1,7 +1,4 @@
-/**
- * What can be asked of one delivery beside its record: what it carries, and to be sent once more (docs/interface.md, L5
- * and L6).
- */
+/** What one delivery carries, and sending it once more (docs/interface.md, L5 and L6). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { redeliver } from '../../db/outbox/redeliver.ts';
@@ -63,7 +60,6 @@ const payloadRequest = v.pipe(
   v.metadata({ ref: 'PayloadRequest' }),
 );
 
-/** The endpoints below `/deliveries/{id}`. */
 export function deliveryOperationRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
 

@@ -7,11 +7,9 @@ import { notFound, type Problem } from '../../domain/problem.ts';
 import { heldBy, steeringActions } from '../../domain/steering.ts';
 import { isoTimestamp } from '../../domain/timestamp.ts';
 
-/** The group of its endpoints in the documentation. */
 export const tag = 'Deliveries';
 const integer = v.pipe(v.number(), v.integer());
 const time = v.pipe(v.string(), v.isoTimestamp());
-/** The path parameter of a delivery. */
 export const deliveryId = v.pipe(v.string(), v.uuid('must be a UUID'), v.description('UUIDv7.'));
 
 /** A state, as shown and as a filter. */
@@ -115,7 +113,6 @@ export const DeliveryWithAttempts = v.pipe(
   v.metadata({ ref: 'DeliveryWithAttempts' }),
 );
 
-/** The record of a delivery. */
 export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
   return {
     id: row.id,
@@ -136,7 +133,6 @@ export function recordOf(row: DeliveryLogRow): v.InferOutput<typeof Delivery> {
   };
 }
 
-/** The record of a delivery with its attempts in their order. */
 export function fullRecordOf({
   delivery,
   attempts,
@@ -153,11 +149,9 @@ export function fullRecordOf({
   return { ...recordOf(delivery), operatorActions, attempts: shown };
 }
 
-/** When one of its endpoints answers 404. */
 export const noSuchDelivery =
   'the delivery does not exist, belongs to another e-shop, or its webhook was deleted.';
 
-/** 404 for a delivery that this e-shop does not have. */
 export function deliveryNotFound(id: string): Problem {
   return notFound(`Delivery ${id} does not exist.`);
 }

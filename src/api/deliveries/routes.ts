@@ -25,7 +25,6 @@ import {
   tag,
 } from './record.ts';
 
-/** The endpoints of the delivery log. */
 export function deliveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
 

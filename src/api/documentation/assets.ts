@@ -1,8 +1,6 @@
-/** What the pages of the documentation load. */
 import { readFileSync } from 'node:fs';
 import { icon, packagedScript, pageScript, serveAssets, styleSheet } from '../../theme/assets.ts';
 
-/** Where the documentation is. */
 export const DOCS = '/docs';
 
 const own = (name: string) => readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
@@ -14,8 +12,6 @@ const served = serveAssets(DOCS, {
   'icon.svg': icon,
 });
 
-/** The address of an asset. */
 export const asset = served.address;
 
-/** The routes of the assets. */
 export const assetRoutes = served.routes;

@@ -1,10 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Code on a page: coloured, with a button that copies it, and the same in several languages behind one choice.
- */
+/** Code on a page: coloured, with a button that copies it, and in several languages behind one choice. */
 import { highlighted } from './highlight.ts';
 
-/** A piece of code. */
 export interface Snippet {
   /** What it is called where there are several: a language or a file. */
   readonly label: string;
@@ -13,7 +10,6 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** A block of code. The keyboard reaches it, because it may have to be scrolled. */
 export function CodeBlock({ language, text }: { language: string; text: string }) {
   return (
     <div class="code">
@@ -25,7 +21,7 @@ export function CodeBlock({ language, text }: { language: string; text: string }
 }
 
 /**
- * The same in several languages. Works without script; with it, the choice holds for all pages.
+ * Works without script; with it, the choice holds for all pages.
  * @param id unique on the page
  * @param named what is chosen
  */

@@ -10,7 +10,6 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, DocumentedSchema>> };
 }
 
-/** A schema as the documentation page shows it. */
 export interface DocumentedSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -34,7 +33,6 @@ export interface DocumentedSchema {
   readonly examples?: readonly unknown[];
 }
 
-/** A body in one content type. */
 export interface DocumentedMedia {
   readonly schema?: DocumentedSchema | undefined;
   readonly example?: unknown;
@@ -42,7 +40,6 @@ export interface DocumentedMedia {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** An operation as the documentation page shows it. */
 export interface DocumentedOperation {
   readonly operationId?: string;
   readonly summary?: string;

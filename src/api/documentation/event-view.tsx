@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The catalogue of events: all of them, and each with what a receiver gets in both versions.
- */
+/** The catalogue of events, and each with what a receiver gets in both versions. */
 import { eventPath, operationPath } from './addresses.ts';
 import { CodeBlock, Snippets } from './code-view.tsx';
 import type { DocumentedOperation, OpenApiDocument } from './document.ts';
@@ -11,12 +9,10 @@ import { FieldTable, TypeName } from './schema-view.tsx';
 
 type Webhook = Readonly<Record<string, DocumentedOperation>>;
 
-/** The body that a POST webhook gets. */
 function mediaOf({ post }: Webhook) {
   return Object.values(post?.requestBody?.content ?? {})[0];
 }
 
-/** Every event type in a table. */
 function EventTable({ webhooks }: { webhooks: OpenApiDocument['webhooks'] }) {
   return (
     <div class="scroll" tabindex={0}>
@@ -50,7 +46,6 @@ function EventTable({ webhooks }: { webhooks: OpenApiDocument['webhooks'] }) {
   );
 }
 
-/** The page of the catalogue. */
 export function EventCatalogue({ document }: { document: OpenApiDocument }) {
   return (
     <>
@@ -84,7 +79,6 @@ function Headers({ operation }: { operation: DocumentedOperation | undefined }) 
   );
 }
 
-/** The page of a kind. */
 export function EventPage({
   type,
   webhook,

@@ -1,6 +1,6 @@
 /**
- * The records of the examples, by the names of their schemas. Those of the warehouse are the samples of the catalogue,
- * which receivers get in tests and in the receiver's kit, too; here is what speaks of their deliveries.
+ * The records of the examples, by the names of their schemas: the samples of the catalogue, and what speaks of
+ * deliveries.
  */
 import { catalogue, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';
@@ -120,7 +120,6 @@ const records = Object.values(catalogue).flatMap(({ kind, sample }) =>
   ]),
 );
 
-/** A record of a schema by its name, as a response has it. */
 export const exampleRecords: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(records),
   Login: {
@@ -177,10 +176,8 @@ export const exampleRecords: Readonly<Record<string, unknown>> = {
   Pagination: { page: 1, items: 30, totalCount: 1, totalPages: 1 },
 };
 
-/** A part of the carriers: the whole list is long. */
 export const exampleCarriers = shippedCatalogue
   .slice(0, 2)
   .map((shipper) => ({ ...shipper, services: shipper.services.slice(0, 2) }));
 
-/** The body of a delivery, as `…/payload` shows it. */
 export const examplePayload: unknown = JSON.parse(payload);

@@ -1,6 +1,5 @@
 /**
- * Examples of what is sent: bodies and the values of parameters, by operation. They are made of the samples of the
- * catalogue, so that they name the same records as the responses and the events do.
+ * Examples of what is sent, by operation, made of the samples of the catalogue so that they name the same records.
  */
 import {
   type CatalogueEntry,
@@ -106,7 +105,6 @@ const bodies: Readonly<Record<string, unknown>> = {
   },
 };
 
-/** The values of path parameters, by the path up to them. */
 const pathValues: readonly (readonly [RegExp, string, string | number])[] = [
   [/\/webhooks\/\{id\}/, 'id', ids.webhook],
   [/./, 'recoveryId', ids.recovery],
@@ -119,7 +117,6 @@ const pathValues: readonly (readonly [RegExp, string, string | number])[] = [
   [/\/stock-movements\/\{id\}/, 'id', ids.stockMovement],
 ];
 
-/** What a list is asked for in its example. */
 const queries: Readonly<Record<string, Readonly<Record<string, string | number | boolean>>>> = {
   '/webhooks/{id}/deliveries': { state: 'failed', since: '2026-11-20T00:00:00Z' },
   '/deliveries': { state: 'failed', since: '2026-11-20T00:00:00Z' },
@@ -139,7 +136,6 @@ export function exampleBody(key: string): unknown {
   return renderValue(body, { version: 'v21', withPackingLists: true });
 }
 
-/** All operations that have an example of a body. */
 export const operationsWithBody: readonly string[] = Object.keys(bodies);
 
 /** The value of a parameter in an operation's example; undefined where it is left out. */

@@ -1,8 +1,6 @@
-/** The operations in their groups. */
 import type { OpenApiDocument } from './document.ts';
 import type { LocatedOperation } from './operation-view.tsx';
 
-/** A group of operations. */
 export interface Group {
   readonly name: string;
   readonly description: string;

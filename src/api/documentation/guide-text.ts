@@ -1,20 +1,17 @@
 /**
- * The Markdown of a guide → HTML, with what a page has more than a text in a repository: links to the pages of other
- * guides, anchors to copy, coloured code, and the same code in several languages behind one choice.
+ * The Markdown of a guide → HTML, with links between guides, anchors to copy, coloured code and choices of languages.
  */
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { CodeBlock, type Snippet, Snippets } from './code-view.tsx';
 
-/** A heading below the title. */
 export interface Heading {
   readonly level: number;
   readonly id: string;
   readonly title: string;
 }
 
-/** A guide as its page shows it. */
 export interface GuideText {
   readonly title: string;
   /** The first paragraph, as text. */

@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type GuideText, readGuide } from './guide-text.ts';
 
-/** A guide and the last part of its address. */
 export interface Guide extends GuideText {
   readonly name: string;
 }
@@ -23,7 +22,6 @@ export const guideOrder: readonly string[] = [
 
 const FOLDER = new URL('../../../docs/guides/', import.meta.url);
 
-/** @param folder with files in Markdown */
 export function readGuides(folder: URL = FOLDER): Guide[] {
   const place = (name: string) => (guideOrder.includes(name) ? guideOrder.indexOf(name) : guideOrder.length);
   return readdirSync(folder)

@@ -1,6 +1,4 @@
-/**
- * Code with its parts marked, so that a style sheet can colour them. Done on the server: pages load no highlighter.
- */
+/** Code marked up for a style sheet, on the server: pages load no highlighter. */
 import { createRequire } from 'node:module';
 import { raw } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
@@ -35,10 +33,7 @@ for (const name of languages) highlighter.registerLanguage(name, load(`highlight
 
 const { escapeHtml } = new MarkdownIt().utils;
 
-/**
- * Marks the parts of a code, and escapes it.
- * @param language its name or an alias of it, such as `js`; unknown ones are only escaped
- */
+/** @param language its name or alias, such as `js`; unknown ones are only escaped */
 export function highlighted(code: string, language: string): HtmlEscapedString {
   const known = highlighter.getLanguage(language) !== undefined;
   return raw(known ? highlighter.highlight(code, { language }).value : escapeHtml(code));

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * What every page of the documentation has: head, search, contents, what comes before and after.
- */
+/** The frame of every page: head, search, contents, neighbours. */
 import type { Child } from 'hono/jsx';
 import { asset, DOCS } from './assets.ts';
 import { Method } from './method.tsx';
@@ -10,32 +8,27 @@ import { Method } from './method.tsx';
 export interface NavEntry {
   readonly path: string;
   readonly title: string;
-  /** Of an operation. */
   readonly method?: string;
   /** A word behind the title, where two pages have the same. */
   readonly mark?: string;
 }
 
-/** A part of the contents. */
 export interface NavGroup {
   readonly title: string;
   readonly places: readonly NavEntry[];
 }
 
-/** A heading that the page's own contents name. */
 export interface Section {
   readonly id: string;
   readonly title: string;
 }
 
-/** What a page is made of. */
 export interface PageProps {
   readonly path: string;
   readonly title: string;
   readonly description: string;
   readonly parts: readonly NavGroup[];
   readonly sections?: readonly Section[];
-  /** What was searched for. */
   readonly query?: string;
   readonly children: Child;
 }
@@ -152,7 +145,6 @@ function OnThisPage({ sections }: { sections: readonly Section[] }) {
   );
 }
 
-/** A page. */
 export function Page({ path, title, description, parts, sections = [], query = '', children }: PageProps) {
   return (
     <html lang="en">

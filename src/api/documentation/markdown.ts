@@ -18,12 +18,10 @@ export function anchor(text: string): string {
     .replace(/^-|-$/g, '');
 }
 
-/** Paragraphs, lists and headings. */
 export function blocks(text: string): HtmlEscapedString {
   return raw(renderer.render(text).trim());
 }
 
-/** What stands in one line: code, bold. */
 export function inline(text: string): HtmlEscapedString {
   return raw(renderer.renderInline(text));
 }

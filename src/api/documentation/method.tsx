@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The method of an operation, in its colour.
- */
+/** The method of an operation, in its colour. */
 
 /** @param method in any case */
 export function Method({ method }: { method: string }) {

@@ -100,7 +100,6 @@ function complete(path: string, operation: DocumentedOperation): DocumentedOpera
 }
 
 /**
- * Makes the document.
  * @param app the whole application, all routes mounted
  * @param version of the program
  */

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * An operation as the documentation shows it: what it does, what it takes, what it answers, and both as an example.
- */
+/** An operation's page: what it does, takes and answers, and an example of both. */
 import { CodeBlock, Snippets } from './code-view.tsx';
 import type { DocumentedOperation, DocumentedSchema, OpenApiDocument } from './document.ts';
 import { blocks, inline } from './markdown.ts';
@@ -9,14 +7,12 @@ import { Method } from './method.tsx';
 import { FieldTable, limitsOf, TypeName } from './schema-view.tsx';
 import { snippetsOf } from './snippets.ts';
 
-/** An operation and where it is. */
 export interface LocatedOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: DocumentedOperation;
 }
 
-/** The parts of an operation's page that have a heading. */
 const operationSections = [
   { id: 'request', title: 'Request' },
   { id: 'response', title: 'Response' },
@@ -124,7 +120,6 @@ function Errors({ operation }: { operation: DocumentedOperation }) {
   );
 }
 
-/** Those of the sections that an operation has. */
 export function sectionsOf({ operation }: LocatedOperation): { id: string; title: string }[] {
   const absent = new Set<string>([
     ...((operation.parameters?.length ?? 0) === 0 ? ['parameters'] : []),
@@ -133,7 +128,6 @@ export function sectionsOf({ operation }: LocatedOperation): { id: string; title
   return operationSections.filter(({ id }) => !absent.has(id));
 }
 
-/** Everything about one operation. */
 export function Operation({ located, document }: { located: LocatedOperation; document: OpenApiDocument }) {
   const { method, path, operation } = located;
   return (

@@ -12,13 +12,9 @@ import { makeSite, type Site } from './site.tsx';
 
 const secured = securedPages('no-referrer');
 
-/** What is searched for may be this long, in characters. */
 const LONGEST_QUERY = 200;
 
-/**
- * The documentation of an application, made at the first request, when all its routes are mounted.
- * @param app the whole application
- */
+/** The documentation of an application, made at the first request, when all its routes are mounted. */
 export function documentationRoutes(app: Hono<ApiEnv>, version: string): Hono<ApiEnv> {
   const routes = new Hono<ApiEnv>();
   let described: Promise<OpenApiDocument> | undefined;

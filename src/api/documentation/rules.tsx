@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The rules that every operation shares: the sections of the OpenAPI document's description, each a page.
- */
+/** The rules that every operation shares: the sections of the OpenAPI document's description, each a page. */
 import { CodeBlock } from './code-view.tsx';
 import { blocks } from './markdown.ts';
 import {
@@ -12,14 +10,11 @@ import {
   verifyWithLibrary,
 } from './receiver-code.ts';
 
-/** A section of the description. */
 export interface Rule {
   readonly title: string;
-  /** In Markdown. */
   readonly text: string;
 }
 
-/** The sections of a description, by their headings. */
 export function rulesOf(description: string): Rule[] {
   return description
     .split(/^## /m)
@@ -73,7 +68,6 @@ const code: Readonly<Record<string, () => ReturnType<typeof Login>>> = {
   'How to verify a signature': Verify,
 };
 
-/** The page of a section. */
 export function RulePage({ rule: { title, text } }: { rule: Rule }) {
   const Code = code[title];
   return (

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Schemas as the documentation shows them: types in a few words, and tables of fields.
- */
+/** Schemas as types in a few words, and as tables of fields. */
 import type { Child } from 'hono/jsx';
 import { schemaPath } from './addresses.ts';
 import type { DocumentedSchema } from './document.ts';
@@ -11,7 +9,6 @@ function joined(parts: readonly Child[], separator: string): Child[] {
   return parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part]));
 }
 
-/** The type of a schema in a few words. */
 export function TypeName({ schema }: { schema: DocumentedSchema | undefined }) {
   if (schema === undefined) return <>any</>;
   if (schema.$ref !== undefined) {
@@ -57,7 +54,6 @@ export function limitsOf(schema: DocumentedSchema): string {
   return limits.filter((limit) => limit !== '').join(' ');
 }
 
-/** The object inside a schema that may be a list or nullable, where it is defined inline. */
 function innerObject(schema: DocumentedSchema | undefined): DocumentedSchema | undefined {
   if (schema === undefined || schema.$ref !== undefined) return undefined;
   if (schema.properties !== undefined) return schema;
@@ -128,7 +124,6 @@ function FieldItems({ schema, prefix }: { schema: DocumentedSchema; prefix: stri
   );
 }
 
-/** The fields of an object, or the type of anything else. */
 export function FieldTable({ schema }: { schema: DocumentedSchema }) {
   const object = innerObject(schema);
   if (object === undefined) {

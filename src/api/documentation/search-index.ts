@@ -1,12 +1,10 @@
 /**
- * What can be searched: every page, guides by their sections. The browser searches in the same list with the same
- * library; who has no script gets a page of results.
+ * What can be searched: every page, guides by their sections. The browser has the same list and library; without
+ * script there is a page of results.
  */
 import MiniSearch from 'minisearch';
 
-/** Something that can be found. */
 export interface Findable {
-  /** Its address. */
   readonly id: string;
   readonly title: string;
   /** Where it belongs. */
@@ -21,13 +19,11 @@ export const searchOptions = {
   searchOptions: { prefix: true, fuzzy: 0.15, combineWith: 'AND', boost: { title: 5, part: 2 } },
 } as const;
 
-/** How many results are shown. */
 const RESULTS = 12;
 
 /** The longest text of an entry, in characters: the whole list is loaded with the first search. */
 const MAX_TEXT_CHARS = 700;
 
-/** Markdown → the words in it. */
 export function wordsOf(text: string): string {
   const words = text
     .replaceAll(/^\s*(?:#+|>|-|\d+\.)\s/gm, '')
@@ -55,7 +51,6 @@ function distinctWords(query: string): string {
   return [...new Set(query.split(BETWEEN))].slice(0, MOST_WORDS).join(' ');
 }
 
-/** Makes a search over entries. */
 export function searchOver(entries: readonly Findable[]): (query: string) => Findable[] {
   const index = new MiniSearch<Findable>({
     fields: [...searchOptions.fields],

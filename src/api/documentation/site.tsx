@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages of the documentation: which there are, in which order, and what is on each.
- */
+/** The pages of the documentation, in their order, with their contents. */
 import type { Child } from 'hono/jsx';
 import { eventPath, operationPath, rulesPath, schemaPath } from './addresses.ts';
 import { DOCS } from './assets.ts';
@@ -26,19 +24,16 @@ interface SitePage {
   readonly body: () => Child;
 }
 
-/** The documentation as it is served. */
 export interface Site {
   /** Of a path; null where there is none. */
   page(path: string): string | null;
   /** What a browser is shown where there is no page. */
   missing(): string;
-  /** The page of results. */
   results(query: string): string;
   readonly paths: readonly string[];
   readonly findable: readonly Findable[];
 }
 
-/** As an answer's text. */
 function html(page: Child): string {
   return `<!doctype html>\n${page}\n`;
 }
@@ -65,7 +60,6 @@ function guidePages(guides: ReturnType<typeof readGuides>): SitePage[] {
   });
 }
 
-/** A page that is found as a whole. */
 function whole(
   place: NavEntry,
   text: string,
@@ -175,7 +169,7 @@ function Results({ query, found }: { query: string; found: readonly Findable[] }
   );
 }
 
-/** Makes the documentation of a document. Pages are made when they are asked for, once. */
+/** Makes the documentation; each page once, when it is asked for. */
 export function makeSite(document: OpenApiDocument): Site {
   const all = sitePages(document);
   const parts: NavGroup[] = all.map(({ title, pages }) => ({

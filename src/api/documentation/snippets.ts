@@ -2,7 +2,6 @@
 import type { Snippet } from './code-view.tsx';
 import type { DocumentedOperation } from './document.ts';
 
-/** A request by its example. */
 interface ExampleRequest {
   readonly method: string;
   /** With the values of its parameters, percent-encoded. */
@@ -36,7 +35,6 @@ function requestOf(method: string, path: string, operation: DocumentedOperation)
   };
 }
 
-/** With its query. */
 function target({ path, query }: ExampleRequest): string {
   const text = String(new URLSearchParams(query));
   return text === '' ? path : `${path}?${text}`;
@@ -176,7 +174,6 @@ echo curl_getinfo($request, CURLINFO_RESPONSE_CODE), ' ', $body, "\\n";
 `;
 }
 
-/** The example of an operation in every language. */
 export function snippetsOf(method: string, path: string, operation: DocumentedOperation): Snippet[] {
   const request = requestOf(method, path, operation);
   return [

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * The first page of the documentation: where to begin, and an index of everything. What used to be described on this
- * page has kept its anchor here, and leads to its own page.
+ * The first page of the documentation: where to begin, and an index. Anchors of texts that used to stand here lead to
+ * their pages.
  */
 import type { Child } from 'hono/jsx';
 import { eventPath, operationAnchor, operationPath, rulesPath, schemaPath } from './addresses.ts';
@@ -11,7 +11,6 @@ import type { Group } from './groups.ts';
 import { anchor, blocks, inline } from './markdown.ts';
 import { Method } from './method.tsx';
 
-/** A guide as the first page names it. */
 interface NamedGuide {
   readonly name: string;
   readonly title: string;
@@ -57,7 +56,6 @@ function Operations({ groups }: { groups: readonly Group[] }) {
   );
 }
 
-/** What is on the first page. */
 export function Start({
   document,
   groups,

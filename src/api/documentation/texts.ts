@@ -1,7 +1,4 @@
-/**
- * The rules of the interface that no single schema or operation can say, in Markdown: the introduction of the
- * OpenAPI document and of the documentation page.
- */
+/** The rules that no single schema or operation can say, in Markdown: the introduction of the OpenAPI document. */
 import { MAX_PROBLEMS } from '../../domain/problem.ts';
 import { HISTORY_BYTES, MAX_RECORD_BYTES } from '../../domain/record-size.ts';
 import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
@@ -9,7 +6,6 @@ import { defaultRetryPolicy, maxAttempts } from '../../domain/retry-policy.ts';
 const hours = defaultRetryPolicy.windowMs / 3_600_000;
 const attempts = maxAttempts(defaultRetryPolicy);
 
-/** Shapes, statuses and errors that every operation shares. */
 export const conventions = `## Conventions
 
 - JSON in UTF-8, camelCase. Timestamps in responses are ISO 8601 in UTC with milliseconds (\`2026-11-20T19:33:00.000Z\`); requests may use any ISO 8601 date-time with an offset. An optional field that a request leaves out is \`null\` in the record.
@@ -34,7 +30,6 @@ Every error has the body \`{"statusCode": 400, "error": "Bad Request", "message"
 - 408: the request took longer than 30 seconds to arrive; imports are exempt. If a client reads nothing from a response for 30 seconds, the connection is closed.
 - 500 and 503: a failure of the service, without internal details. Every response has an \`X-Request-Id\`; quote it to the operator.`;
 
-/** Keys, tokens and roles. */
 export const authentication = `## Authentication
 
 Every request under \`/v21\` and \`/v2\` carries two headers: \`x-api-key\`, the API key of the e-shop, and \`authorization\`, a token from \`POST /v21/users/login\`. \`authorization\` is accepted with the \`Bearer\` scheme in any case, and as the bare token. The token is a JWT (HS256) with issuer, audience, e-shop and role, valid for one hour. Key and token must belong to the same e-shop.
@@ -45,21 +40,18 @@ Key, e-shop and user are checked on every request: once the operator has deleted
 
 API keys are stored as hashes, passwords with argon2id, webhook secrets encrypted with AES-256-GCM under the master key. None is ever logged.`;
 
-/** Payload versions and decimals. */
 export const versions = `## Versions and decimals
 
 \`v21\` writes numbers as JSON numbers; \`v2\` writes money and counts as decimal strings (\`"1249.90"\`, \`"3"\`): \`quantity\`, \`received\`, \`unitsAmount\`, \`count\`, \`balance\`, \`unitPrice\`, \`price\`, \`cashOnDelivery\`, \`vatRate\` and everything in \`stock\`. Identifiers, enumerations, dimensions and weights are numbers in both. Every read of a record or an event, and the list of all deliveries, exists under \`/v21\` and, in the v2 form, under \`/v2\`; everything else exists only under \`/v21\`.
 
 Decimal strings are canonical: money has two to four decimals, counts no trailing zeros. A request may send a JSON number or a decimal string, of at most 15 significant digits. Amounts of money are in the \`currency\` (ISO 4217) of the record.`;
 
-/** Which write fires which event. */
 export const events = `## Events
 
 Creating a record fires \`CREATE_X\`. Changing any writable field except the status fires \`UPDATE_X\` (response-only fields such as \`stock\`, \`updatedAt\` and \`deliveredAt\` do not count). Changing the status fires \`UPDATE_X_STATUS\`, and not \`UPDATE_X\` unless another field changed too. A stock movement fires the \`CREATE_STOCK_MOVEMENT_…\` of its type. The payload is a snapshot of the record right after the write. Operations on webhooks fire no events.
 
 An event creates one delivery for each webhook of its type that is active when the event is committed.`;
 
-/** What arrives at the receiver, and what it should do. */
 export const receiving = `## What a receiver gets
 
 - **POST**: the record as its read endpoint returns it (\`data\` without the envelope), \`content-type: application/json\`, in the webhook's \`payloadVersion\`. **GET**: no body; the percent-encoded identifier is appended to the URL.
@@ -80,7 +72,6 @@ export const receiving = `## What a receiver gets
 
 \`webhook-signature: v1,<base64>\` follows the Standard Webhooks specification, with the base64 part of the secret as the key, over \`<webhook-id>.<webhook-timestamp>.<body>\`; its published libraries verify it. \`webhook-id\` is the delivery's id and the timestamp the same as \`t\`. On GET its body is empty, so it does not protect the identifier: verify \`X-Service-Signature\` there.`;
 
-/** The groups of operations, in the order of the documentation. */
 export const tags = [
   { name: 'Authentication', description: 'Log in with a user name and password to get a token.' },
   { name: 'E-shop', description: 'The e-shop itself, and which notifications it gets.' },

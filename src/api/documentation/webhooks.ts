@@ -1,7 +1,4 @@
-/**
- * The `webhooks` section of the OpenAPI document: each event kind as the receiver meets it, derived from the
- * catalogue.
- */
+/** The `webhooks` section of the OpenAPI document: each event type as receivers meet it, from the catalogue. */
 import { type CatalogueEntry, entryOf, sampleOf } from '../../domain/catalogue.ts';
 import { payloadVersions } from '../../domain/decimal.ts';
 import {
@@ -66,7 +63,6 @@ function content(entry: CatalogueEntry, type: EventType) {
   };
 }
 
-/** The section and the named schemas that it refers to. */
 export function describeWebhooks(): { webhooks: Record<string, object>; components: Record<string, object> } {
   const components: Record<string, object> = {};
   const webhooks: Record<string, object> = {};

@@ -23,7 +23,6 @@ const refusals: Readonly<Record<number, string>> = {
   503: 'The service cannot reach its database. Try again shortly (request 019e9f34-8b1e-7c30).',
 };
 
-/** The name of a schema that is referred to. */
 function nameOf(schema: DocumentedSchema | undefined): string {
   return schema?.$ref?.split('/').at(-1) ?? '';
 }
@@ -48,7 +47,6 @@ function success(path: string, { properties = {}, required = [] }: DocumentedSch
   };
 }
 
-/** One line of the import's answer. */
 const importResult = {
   line: 1,
   idempotencyKey: 'wms-1',
@@ -70,7 +68,6 @@ function withExample(path: string, status: string, response: Response): Response
   return media.length === 0 ? response : { ...response, content: Object.fromEntries(media) };
 }
 
-/** The operation with its examples. */
 export function withExamples(
   method: string,
   path: string,

@@ -14,7 +14,6 @@ import { type ImportOperation, importOperations, type Prepared } from './operati
 import type { Permit } from './still-allowed.ts';
 
 const [first, ...others] = importOperations;
-/** The operations by name. */
 const byName = new Map(importOperations.map((operation) => [operation.name, operation]));
 
 const idempotencyKey = v.optional(
@@ -24,7 +23,6 @@ const idempotencyKey = v.optional(
   ),
 );
 
-/** What every line has around the body of its operation. */
 const lineSchema = v.strictObject({
   operation: oneOf([first.name, ...others.map(({ name }) => name)]),
   id: v.optional(identifier()),
@@ -42,7 +40,6 @@ export function lineSchemaOf({ name, named, body }: ImportOperation): v.GenericS
     : v.strictObject({ operation, idempotencyKey, body });
 }
 
-/** The schema of a result, one per line of the body. */
 export const lineResultSchema = v.strictObject({
   line: v.pipe(v.number(), v.integer(), v.description('The number of the line in the body, from 1.')),
   statusCode: v.pipe(
@@ -62,7 +59,6 @@ export const lineResultSchema = v.strictObject({
     v.description('True if the line was already applied under its key, and nothing was done now.'),
   ),
 });
-/** A result. */
 export type LineResult = v.InferOutput<typeof lineResultSchema>;
 
 /** @throws Problem 400, or 413 for a line that is too long */
@@ -86,9 +82,9 @@ function prepare({ operation: name, id, body }: ParsedLine): Prepared {
 export type ApplyLine = (line: Line) => Promise<LineResult>;
 
 /**
- * @param requestId names the request in the log and in the message of a failure of ours
+ * @param requestId names the request in the log and in the message of an internal failure
  * @param permit asked before lines are written
- * @param turns shared by all imports: how many of them write at the same time, of each e-shop in turn
+ * @param turns shared by all imports: how many write at the same time, each e-shop in turn
  * @param breathe asked before each line
  */
 export function createApplyLine(
@@ -115,8 +111,8 @@ export function createApplyLine(
       });
       return { ...about, statusCode: 200, ...applied };
     } catch (error) {
-      const { status: statusCode, message, ours } = failureOf(error, requestId);
-      if (ours) deps.log.error({ err: error, requestId, line: line.number }, 'line of an import failed');
+      const { status: statusCode, message, internal } = failureOf(error, requestId);
+      if (internal) deps.log.error({ err: error, requestId, line: line.number }, 'line of an import failed');
       return { ...about, statusCode, error: reasonPhrase(statusCode), message };
     }
   };

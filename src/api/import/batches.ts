@@ -1,6 +1,4 @@
-/**
- * Lines of one import, written several to a transaction: what a transaction costs, and a statement, they share.
- */
+/** Lines of one import, written several to a transaction, whose cost they share. */
 import postgres from 'postgres';
 import type { Turns } from '../../concurrency/turns.ts';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
@@ -12,10 +10,7 @@ import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
 import type { Permit } from './still-allowed.ts';
 
-/**
- * The most lines of a transaction. Its locks last for some milliseconds then; of what the lines share, each bears a
- * small part already.
- */
+/** The most lines of a transaction, whose locks then last some milliseconds. */
 export const BATCH_LINES = 50;
 /** The lines of the first transaction: how large their records are is not known yet. */
 const FIRST_LINES = 10;
@@ -24,7 +19,6 @@ const BATCH_BYTES = 256 * 1024;
 /** After this time, in milliseconds, a transaction takes no more of its lines: somebody may wait for its locks. */
 const TRANSACTION_TARGET_MS = 50;
 
-/** A line to be written. */
 export interface BatchLine {
   readonly prepared: Prepared;
   /** The identifier of the record, where the line names one. */
@@ -41,11 +35,10 @@ interface Waiting {
   answer(outcome: Outcome): void;
 }
 
-/** The result of a line that was already applied under its key. */
 const appliedBefore: Applied = { message: 'Already applied.', repeated: true };
 
 /**
- * Makes what writes the lines of an import, in the order in which it is called with them.
+ * Writes the lines of an import in the order of the calls.
  * @param permit asked before each transaction
  * @param turns one for each transaction
  * @param breathe asked before each line
@@ -103,7 +96,6 @@ export function createBatches(
     }
   }
 
-  /** One transaction. */
   async function together(lines: readonly BatchLine[], queue: Queue): Promise<Outcome[]> {
     const results = await transaction(sql, async (tx) => {
       const work = new UnitOfWork(tx, eshopId, queue);

@@ -3,7 +3,6 @@
 /** The longest line, in bytes: as long as the body of a request of its own may be. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 
-/** A line that is not empty. */
 export interface Line {
   /** From 1; empty lines are counted. */
   readonly number: number;
@@ -15,8 +14,8 @@ const LF = 0x0a;
 const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 
 /**
- * Splits at LF or CRLF and keeps no more than one line in memory. The last line needs no line end.
- * @param breathe asked before each line: a chunk may hold tens of thousands of them
+ * Splits at LF or CRLF and keeps no more than one line in memory.
+ * @param breathe asked before each line: a chunk may hold tens of thousands
  */
 export function splitLines(breathe: () => Promise<void> | undefined): TransformStream<Uint8Array, Line> {
   let number = 0;

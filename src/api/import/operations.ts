@@ -1,6 +1,6 @@
 /**
- * What a line of an import can do: each operation of the warehouse under a name, its body the one of its own
- * endpoint, its effect the same function.
+ * What a line of an import can do: each operation of the warehouse by name, with the body and the function of its
+ * endpoint.
  */
 import type * as v from 'valibot';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
@@ -16,7 +16,6 @@ import { receivingResource } from '../records/receivings.ts';
 import type { Resource } from '../records/resource.ts';
 import { returnResource } from '../records/returns.ts';
 
-/** What applying a line gave. */
 export interface Applied {
   /** As its own endpoint says it. */
   readonly message: string;
@@ -36,7 +35,6 @@ interface Reads {
   skus(work: UnitOfWork, ids: readonly string[]): Promise<readonly string[]>;
 }
 
-/** A line, its body checked. */
 export interface Prepared {
   readonly reads: Reads;
   /** The record, or the product, that it changes. */
@@ -50,7 +48,6 @@ export interface Prepared {
   apply(work: UnitOfWork): Promise<() => Applied>;
 }
 
-/** An operation. */
 export interface ImportOperation {
   /** The name a line gives it. */
   readonly name: string;
@@ -122,8 +119,8 @@ function operationsOn<Rec extends object>({
 }
 
 /**
- * Reads what lines will ask for, all at once. Everybody locks in this order: kinds of records one after the other, each by its
- * identifiers, then the products by their SKUs.
+ * Reads at once what lines will ask for. Everybody locks in this order: kinds by name, each by identifiers, then
+ * products by SKU.
  */
 export async function readFor(work: UnitOfWork, lines: readonly Prepared[]): Promise<void> {
   const kinds = [...new Set(lines.map(({ reads }) => reads))].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -135,7 +132,6 @@ export async function readFor(work: UnitOfWork, lines: readonly Prepared[]): Pro
   await stockOf(work).lock(skus.flat());
 }
 
-/** Every operation. */
 export const importOperations: readonly [ImportOperation, ...ImportOperation[]] = [
   stockMovement,
   ...operationsOn({ mapping: orders, operations: orderOperations }),

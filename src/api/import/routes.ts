@@ -1,6 +1,5 @@
 /**
- * The import: `/warehouse/events/import`. A warehouse system feeds thousands of changes in one request, as NDJSON in
- * both directions; memory stays the same however long the body is.
+ * The import, `/warehouse/events/import`: thousands of changes in one request, NDJSON both ways, in constant memory.
  */
 import { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
@@ -128,7 +127,6 @@ The line \`{"operation":"orderStatus","id":"10001","idempotencyKey":"wms-1","bod
 - Read the response while you send: once 8 MiB of it is unread, the service stops reading your body.
 - The status of the whole response is 200 once the body is being read; the outcome of each line is its own \`statusCode\`, including failures of the service (500, 503).`;
 
-/** The route. */
 export function importRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   const turns = createTurns({ total: CONNECTIONS });

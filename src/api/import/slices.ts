@@ -1,26 +1,22 @@
 /**
- * Work in slices, so that an import never blocks the process: after a few milliseconds everything else gets its
- * turn, and then the waiting imports of each e-shop in turn.
+ * Work in slices, so that an import never blocks the process: everything else gets its turn after a few milliseconds,
+ * and then the waiting imports of each e-shop.
  */
 import { createTurns } from '../../concurrency/turns.ts';
 
 /** How long work continues before something else may run, in milliseconds. */
 export const SLICE_MS = 10;
 
-/** The slices of a process. */
 export interface Slices {
   /**
    * To be asked before each small piece of work.
    * @param key whose work it is
-   * @returns undefined while the present slice lasts; else a promise of one of the next slices
+   * @returns undefined while the slice lasts; else a promise of a later one
    */
   next(key: number): Promise<void> | undefined;
 }
 
-/**
- * Makes the slices.
- * @param now milliseconds of a clock that never goes back
- */
+/** @param now milliseconds of a clock that never goes back */
 export function createSlices(now: () => number = () => performance.now()): Slices {
   const turns = createTurns({ total: 1 });
   let began = Number.NEGATIVE_INFINITY;

@@ -1,13 +1,9 @@
-/**
- * Whether an import may go on: asked again while it writes, because it may last much longer than its authentication.
- */
+/** Whether an import may go on: it may last much longer than its authentication. */
 import { unauthorized } from '../../domain/problem.ts';
 import { REFUSED } from '../authenticate.ts';
 
-/** How long an answer stands, in milliseconds. */
 export const CHECK_MS = 2_000;
 
-/** The right of one import to go on. */
 export interface Permit {
   /** @throws Problem 401 once it was refused, for good; an error of the database stands for this question alone */
   check(): Promise<void>;
@@ -16,7 +12,7 @@ export interface Permit {
 }
 
 /**
- * @param ask the question of the authentication, which has just been answered with yes
+ * @param ask the question of the authentication, just answered with yes
  * @param everyMs how long an answer stands, in milliseconds
  */
 export function createPermit(ask: () => Promise<boolean>, everyMs = CHECK_MS): Permit {

@@ -7,11 +7,7 @@ import { Problem } from '../../domain/problem.ts';
 /** SQLSTATE: a line names a product that does not exist. */
 const NO_SUCH_PRODUCT = '23503';
 
-/**
- * Writes as if all these SKUs were products of the e-shop. Where that is refused, and some of them are none, it is
- * refused with those that are: so the refusal names everything that is wrong.
- * @param skus those that the body names
- */
+/** Writes as if all these SKUs were products of the e-shop. A refusal names the unknown ones, too. */
 export async function withKnownSkus<T>(
   sql: Pool,
   eshopId: number,

@@ -1,6 +1,6 @@
 /**
- * What can be done to a record beside replacing its fields: by the e-shop without a body, or by the warehouse with one.
- * The import does the warehouse's operations line by line (`import/operations.ts`).
+ * What can be done to a record beside replacing its fields: by the e-shop without a body, by the warehouse with one.
+ * The import does the warehouse's line by line (`import/operations.ts`).
  */
 import type * as v from 'valibot';
 import type { Change } from '../../db/records/write.ts';
@@ -30,14 +30,12 @@ export interface Operation<Rec> extends Described {
   prepare(body: unknown): PreparedOperation<Rec>;
 }
 
-/** An operation with its body. */
 export interface PreparedOperation<Rec> {
   readonly change: Change<Rec>;
   /** True when it may find any product short, or make it so. */
   readonly movesStock: boolean;
 }
 
-/** Makes an operation; the body's type stays inside. */
 export function operation<Rec, Body extends v.GenericSchema<unknown, object>>(
   of: Described & {
     readonly body: Body;

@@ -38,7 +38,6 @@ const besideStock: ReadonlySet<OrderStatus> = new Set([
   'receivedBack',
 ]);
 
-/** What the warehouse does to orders. */
 export const orderOperations: readonly Operation<OrderRecord>[] = [
   operation({
     name: 'status',
@@ -64,10 +63,7 @@ export const orderOperations: readonly Operation<OrderRecord>[] = [
   }),
 ];
 
-/**
- * Orders.
- * @param marketplaces those that are known, for the documentation
- */
+/** @param marketplaces those that are known, for the documentation */
 export function orderResource(marketplaces: readonly string[]): Resource<OrderRecord> {
   const entries = documentedEntries(marketplaces);
   return {

@@ -7,7 +7,6 @@ import { booleanText } from '../validate.ts';
 import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
 
-/** Products. */
 export const productResource: Resource<ProductRecord> = {
   mapping: products,
   tag: 'Products',

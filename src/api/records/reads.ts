@@ -17,7 +17,6 @@ import { ok, okList } from '../envelope.ts';
 import { pageOf, pageQuery, paginationOf } from '../pagination.ts';
 import { booleanText, params, query } from '../validate.ts';
 
-/** What the reads of a resource are made from. */
 export interface ListedResource {
   readonly mapping: EntityMapping<object>;
   /** Its group in the documentation, such as "Receivings". */
@@ -33,7 +32,6 @@ export interface ListedResource {
   recordSchema(version: PayloadVersion): v.GenericSchema;
 }
 
-/** The filters of what e-shops write. */
 export const timeFilter = {
   createdSince: v.optional(timestamp()),
   updatedSince: v.optional(timestamp()),
@@ -60,7 +58,6 @@ async function rendered(records: readonly object[], options: RenderOptions): Pro
   return texts;
 }
 
-/** The list and the detail. */
 export function recordReads(deps: ApiDeps, version: PayloadVersion, resource: ListedResource): Hono<ApiEnv> {
   const { mapping, tag, listed, filter, packingLists } = resource;
   const { entry } = mapping;

@@ -22,7 +22,6 @@ import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
 import { countRules, lateOnArrival, lineRules } from './words.ts';
 
-/** Receivings. */
 export const receivingResource: Resource<ReceivingRecord> = {
   mapping: receivings,
   tag: 'Receivings',

@@ -1,6 +1,6 @@
 /**
  * The routes of a kind of record, made from one description each (`orders.ts`, `products.ts`, `receivings.ts`,
- * `returns.ts`): list, read, create, replace, patch, and what else can be done to it.
+ * `returns.ts`).
  */
 import { Hono } from 'hono';
 import type * as v from 'valibot';
@@ -21,7 +21,6 @@ import { withKnownSkus } from './known-skus.ts';
 import type { Action, Operation } from './operation.ts';
 import { idParams, type ListedResource, recordReads } from './reads.ts';
 
-/** What the rules of a body know beside it. */
 export type BodyContext = OrderContext;
 
 /** A kind of record that e-shops write. Texts are sentences in Markdown. */
@@ -45,7 +44,6 @@ export interface Resource<Rec extends object> extends ListedResource {
   patch(record: Rec, body: unknown, context: BodyContext): Rec;
 }
 
-/** The reads of `/v21`, the e-shop's writes, and what the warehouse does. */
 export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Resource<Rec>): Hono<ApiEnv> {
   const { mapping, tag, inputSchema, late = '', onCreation = '' } = resource;
   const rules = resource.rules === undefined ? '' : `\n${resource.rules}`;

@@ -22,7 +22,6 @@ import { timeFilter } from './reads.ts';
 import type { Resource } from './resource.ts';
 import { countRules, lateOnArrival, lineRules } from './words.ts';
 
-/** Returns. */
 export const returnResource: Resource<ReturnRecord> = {
   mapping: returns,
   tag: 'Returns',

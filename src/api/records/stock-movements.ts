@@ -19,7 +19,6 @@ import { ok } from '../envelope.ts';
 import { jsonBody } from '../json-body.ts';
 import { type ListedResource, recordReads } from './reads.ts';
 
-/** Stock movements, to be read. */
 export const stockMovementResource: ListedResource = {
   mapping: stockMovements,
   tag: 'Stock movements',
@@ -38,7 +37,6 @@ export const stockMovementResource: ListedResource = {
   recordSchema: stockMovementRecordSchema,
 };
 
-/** The reads and the warehouse's write of `/v21`. */
 export function stockMovementRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   app.route('/', recordReads(deps, 'v21', stockMovementResource));

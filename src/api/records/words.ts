@@ -8,7 +8,6 @@ export function lateOnArrival(changeable: readonly string[]): string {
 
 /**
  * Rules of the lines of an announcement, as items of a Markdown list.
- * @param field the lines in the body
  * @param entered what the warehouse enters, as the beginning of a sentence
  */
 export function lineRules(field: string, entered: string): string {
@@ -17,7 +16,6 @@ export function lineRules(field: string, entered: string): string {
 - A line that an update of \`${field}\` leaves out stays, with \`lineState\` D; when it is sent again, it becomes E again. A line sent with \`lineState\` D counts as left out, so that a record can be sent back as it was read. ${entered} set by the warehouse and ignored in requests.`;
 }
 
-/** Which line an entry of the warehouse's count belongs to, as a Markdown list. */
 export const countRules = `
 - An entry belongs to the enabled line with its \`sku\` and \`lot\`; failing that, if either of the two has no lot, to the next line with the \`sku\`, which then gets the known lot.
 - Another lot of an announced product becomes a line of its own, with \`quantity\` 0. A product that was not announced is rejected.

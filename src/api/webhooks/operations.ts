@@ -1,7 +1,4 @@
-/**
- * What is done to a webhook beside writing its record: it is switched on and off, and gets a new secret
- * (docs/interface.md, W5 and W8).
- */
+/** A webhook is switched on and off, and gets a new secret (docs/interface.md, W5 and W8). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { replaceSecret, setActive } from '../../db/webhooks/webhooks.ts';
@@ -34,7 +31,6 @@ const switches = [
   },
 ] as const;
 
-/** The endpoints that activate, deactivate, and regenerate the secret. */
 export function webhookOperationRoutes({ sql, keys, policy }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
 

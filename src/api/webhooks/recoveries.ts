@@ -73,7 +73,6 @@ const COUNTED_AT_ONCE = { total: 4, perKey: 1 } as const;
 /** For how long one waits for another, in milliseconds. */
 const COUNT_QUEUE_TIMEOUT_MS = 10_000;
 
-/** The endpoints of recoveries. */
 export function recoveryRoutes({ sql }: ApiDeps): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   const places = createPlaces(

@@ -30,7 +30,6 @@ const include = kinds(
     'the event of its type happened. An event that was delivered in the end, or is still being delivered, is never recovered. Default: `failed` and `expired`.',
 );
 
-/** The body of `recover`. */
 export const recoverInput = v.pipe(
   v.strictObject({
     since: timestamp(),
@@ -76,7 +75,6 @@ export const recoverInput = v.pipe(
   ),
 );
 
-/** What a request includes. */
 export function includedIn({
   include,
   states,
@@ -96,7 +94,6 @@ const shared = {
 };
 const recoveryId = v.pipe(v.string(), v.uuid());
 
-/** What `recover` answers. */
 export const recoverAnswer = v.pipe(
   v.object({
     recoveryId: v.pipe(v.nullable(recoveryId), v.description('Null for a dry run.')),
@@ -110,7 +107,6 @@ export const recoverAnswer = v.pipe(
   v.metadata({ ref: 'RecoverAnswer' }),
 );
 
-/** The record of a recovery. */
 export const recoveryRecord = v.pipe(
   v.object({
     recoveryId,
@@ -149,7 +145,6 @@ export const recoveryRecord = v.pipe(
   v.metadata({ ref: 'Recovery' }),
 );
 
-/** The record of a stored recovery. */
 export function recoveryOf(row: RecoveryRow, measured: MeasuredPace): v.InferOutput<typeof recoveryRecord> {
   const { state, reason, done, failed, left, estimatedEndAt } = recoveryProgress(row);
   const supposed = new Date(row.now.getTime() + estimatedDurationMs(left, measured));

@@ -31,7 +31,6 @@ import { foundRecord, noSuchWebhook, recordOf, tag, webhookId, webhookNotFound }
 
 const responseOnly = { responseOnly: webhookResponseOnly };
 
-/** The endpoints under which webhooks are records. */
 export function webhookRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { sql, keys, policy } = deps;
   const shown = (row: WebhookRow) => recordOf(policy, row);

@@ -1,15 +1,13 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The deliveries of all e-shops of somebody, to be found by what operators ask, and asked something of together.
- */
+/** The deliveries of all e-shops of somebody, to be found and acted on together. */
 import { recordOf } from '../../api/deliveries/record.ts';
 import type { OperatorsDelivery } from '../../db/webhooks/deliveries-of-eshops.ts';
 import { LONGEST_REASON } from '../../domain/steering.ts';
 import { counted } from '../../domain/words.ts';
 import { type Query, queryText } from '../api-client.ts';
 import { ConfirmPage } from '../confirm.tsx';
+import { ACTIONS, isUnderWay } from '../deliveries/actions.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
-import { isUnderWay, STEERING } from '../deliveries/steering.ts';
 import type { Viewer } from '../deps.ts';
 import { EntityFilter, Filters, ReceiverFilter, StateFilter } from '../filters.tsx';
 import { Csrf, Page } from '../layout.tsx';
@@ -19,11 +17,10 @@ import { eshopFilter } from './filters.tsx';
 import { titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/deliveries`;
-const FORM = 'steer-chosen';
+const FORM = 'act-on-chosen';
 /** Before the id of a delivery that is chosen. */
 export const CHOSEN = 'chosen-';
 
-/** What came of asking something of a delivery. */
 export interface Asked {
   readonly deliveryId: string;
   readonly accepted: boolean;
@@ -53,10 +50,10 @@ function Results({ results }: { results: readonly Asked[] }) {
   );
 }
 
-function Steering({ viewer, asked }: { viewer: Viewer; asked: Query }) {
+function ActionsCard({ viewer, asked }: { viewer: Viewer; asked: Query }) {
   return (
-    <form method="post" action={`${CONSOLE}${PATH}/steer`} class="card" id={FORM} aria-labelledby="steer">
-      <h2 id="steer">Selected deliveries</h2>
+    <form method="post" action={`${CONSOLE}${PATH}/act`} class="card" id={FORM} aria-labelledby="act">
+      <h2 id="act">Selected deliveries</h2>
       <Csrf token={viewer.csrf} />
       <input type="hidden" name="query" value={queryText(asked)} />
       <div class="field">
@@ -66,7 +63,7 @@ function Steering({ viewer, asked }: { viewer: Viewer; asked: Query }) {
         <input id="reason" name="reason" maxlength={LONGEST_REASON} />
       </div>
       <div class="acts">
-        {STEERING.map(([action, name]) => (
+        {ACTIONS.map(([action, name]) => (
           <button type="submit" name="action" value={action}>
             {name}
           </button>
@@ -95,7 +92,7 @@ export function GiveUpAllPage({
       here={PATH}
       title={`Give up on ${counted(ids.length, 'delivery', 'deliveries')}?`}
       button="Give up"
-      action={`${PATH}/steer`}
+      action={`${PATH}/act`}
       back={`${PATH}${form.query ?? ''}`}
     >
       <p>No further attempts are made, and they end as canceled. Their webhooks are not affected.</p>
@@ -106,23 +103,23 @@ export function GiveUpAllPage({
   );
 }
 
-/** Makes the page. @param most what the list is cut at */
+/** @param most where the list is cut */
 export function AllDeliveriesPage(props: {
   viewer: Viewer;
   asked: Query;
   deliveries: readonly OperatorsDelivery[];
   most: number;
-  maySteer: boolean;
+  mayAct: boolean;
   results?: readonly Asked[];
   refused?: string | undefined;
 }) {
-  const { viewer, asked, deliveries, most, maySteer, results = [], refused } = props;
+  const { viewer, asked, deliveries, most, mayAct, results = [], refused } = props;
   const titles = titlesOf(viewer);
   const byId = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   const open = deliveries.some(({ state }) => isUnderWay(state));
   const choose = (id: string) => {
     const found = byId.get(id);
-    if (!maySteer || found === undefined || !isUnderWay(found.state)) return null;
+    if (!mayAct || found === undefined || !isUnderWay(found.state)) return null;
     const label = `Select ${found.eventType} ${found.entityId}`;
     return (
       <input
@@ -153,7 +150,7 @@ export function AllDeliveriesPage(props: {
         <EntityFilter value={asked.entityId} />
         <ReceiverFilter value={asked.receiver} />
       </Filters>
-      {maySteer && open ? <Steering viewer={viewer} asked={asked} /> : null}
+      {mayAct && open ? <ActionsCard viewer={viewer} asked={asked} /> : null}
       <Live id="deliveries" path={`${CONSOLE}${PATH}${queryText(asked)}`}>
         <section class="card flush" aria-label="Deliveries found">
           {deliveries.length === 0 ? (

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The filter by e-shop, which every list of several e-shops has.
- */
+/** The filter by e-shop of lists of several e-shops. */
 import type { Viewer } from '../deps.ts';
 import { Input, Select } from '../parts.tsx';
 import { eshopTitle, MOST_ESHOPS_LISTED } from '../switcher.tsx';

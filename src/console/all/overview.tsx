@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * All e-shops at a glance: which of their webhooks need somebody, and what waits.
- */
+/** All e-shops at a glance: which of their webhooks need somebody, and what waits. */
 import type { Child } from 'hono/jsx';
 import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
@@ -19,7 +17,6 @@ import { scopeOf, titlesOf } from './scope.ts';
 /** The most webhooks that are shown as needing somebody: with more of them, something else is wrong. */
 const MOST_SHOWN = 50;
 
-/** What is open of an e-shop. */
 interface Sums {
   readonly webhooks: number;
   readonly troubled: number;
@@ -116,7 +113,7 @@ function Eshops({ viewer, webhooks }: { viewer: Viewer; webhooks: readonly Opera
   );
 }
 
-/** Makes the page. @param installation what only operators see, above and below */
+/** @param installation what only operators see, above and below */
 export function AllPage(props: {
   viewer: Viewer;
   policy: RetryPolicy;

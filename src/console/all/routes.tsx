@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages about all e-shops of somebody: of a user of the warehouse, or of an operator.
- */
+/** The pages about all e-shops of a user of the warehouse, or of an operator. */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import * as v from 'valibot';
 import { eshopOf } from '../../db/console/eshops.ts';
@@ -11,7 +9,7 @@ import { deliveryStates } from '../../domain/delivery-state.ts';
 import { eventTypeNames } from '../../domain/event-types.ts';
 import { notFound } from '../../domain/problem.ts';
 import type { Query } from '../api-client.ts';
-import { SteeringForm } from '../deliveries/steering.ts';
+import { ActionForm } from '../deliveries/actions.ts';
 import type { ConsoleDeps, ConsoleEnv } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { installationParts } from '../operator/installation.tsx';
@@ -21,9 +19,7 @@ import { AllPage, isTroubled } from './overview.tsx';
 import { scopeOf } from './scope.ts';
 import { AllWebhooksPage } from './webhooks.tsx';
 
-/** The most rows of a list. */
 const MAX_ROWS = 100;
-/** The most webhooks that are looked at. */
 const MOST_WEBHOOKS = 10_000;
 
 const orNone = <Schema extends v.GenericSchema>(schema: Schema) =>
@@ -64,8 +60,7 @@ const severalOnly: MiddlewareHandler<ConsoleEnv> = async (c, next) => {
   await next();
 };
 
-/** The routes below `/all`. */
-export function allRoutes({ sql, policy, steer, operator }: ConsoleDeps): Hono<ConsoleEnv> {
+export function allRoutes({ sql, policy, requestAction, operator }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   app.use(ALL, severalOnly);
   app.use(`${ALL}/*`, severalOnly);
@@ -98,18 +93,18 @@ export function allRoutes({ sql, policy, steer, operator }: ConsoleDeps): Hono<C
     const wanted = { ...filter, eshopId, among: scopeOf(viewer) };
     const deliveries = query.success ? await findDeliveries(sql, wanted, MAX_ROWS) : [];
     const refused = query.success ? undefined : 'Enter the number of the webhook or e-shop, such as 7.';
-    const maySteer = steer !== null && viewer.session.role === 'warehouse';
-    const page = { viewer, asked, deliveries, results, refused, maySteer };
+    const mayAct = requestAction !== null && viewer.session.role === 'warehouse';
+    const page = { viewer, asked, deliveries, results, refused, mayAct };
     return c.html(html(<AllDeliveriesPage {...page} most={MAX_ROWS} />), query.success ? 200 : 400);
   }
 
   app.get(`${ALL}/deliveries`, (c) => list(c, c.req.query(), []));
 
-  app.post(`${ALL}/deliveries/steer`, async (c) => {
+  app.post(`${ALL}/deliveries/act`, async (c) => {
     const { form, viewer } = c.var;
     const { query = '', ...given } = form;
-    const asked = v.safeParse(SteeringForm, given);
-    if (steer === null || viewer.session.role !== 'warehouse' || !asked.success)
+    const asked = v.safeParse(ActionForm, given);
+    if (requestAction === null || viewer.session.role !== 'warehouse' || !asked.success)
       throw notFound('There is no such page.');
     const { action, reason } = asked.output;
     const ids = Object.keys(form)
@@ -127,7 +122,7 @@ export function allRoutes({ sql, policy, steer, operator }: ConsoleDeps): Hono<C
       const owner = await eshopOf(sql, 'deliveries', deliveryId);
       const visible = owner !== null && (scope === undefined || scope.includes(owner));
       const answer = visible
-        ? await steer(action, deliveryId, { by: viewer.session.username, reason })
+        ? await requestAction(action, deliveryId, { by: viewer.session.username, reason })
         : { accepted: false, sentence: 'There is no such delivery.' };
       results.push({ deliveryId, ...answer });
     }

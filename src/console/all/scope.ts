@@ -1,7 +1,6 @@
 /** What somebody who sees several e-shops may look at. */
 import type { Viewer } from '../deps.ts';
 
-/** The numbers of these e-shops; undefined: all there are. */
 export function scopeOf({ operator, eshops }: Viewer): readonly number[] | undefined {
   return operator ? undefined : eshops.map(({ id }) => id);
 }

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The webhooks of all e-shops of somebody, with how each is doing.
- */
+/** The webhooks of all e-shops of somebody, with how each is doing. */
 import { recordOf } from '../../api/webhooks/record.ts';
 import type { OperatorsWebhook } from '../../db/webhooks/all-webhooks.ts';
 import type { RetryPolicy } from '../../domain/retry-policy.ts';
@@ -17,7 +15,7 @@ import { titlesOf } from './scope.ts';
 
 const PATH = `${ALL}/webhooks`;
 
-/** Makes the page. @param most what the list is cut at */
+/** @param most where the list is cut */
 export function AllWebhooksPage(props: {
   viewer: Viewer;
   policy: RetryPolicy;

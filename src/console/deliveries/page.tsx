@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * One delivery: its story, what is sent, and what can be done.
- */
+/** One delivery: its story, its request, and what can be done. */
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { LONGEST_REASON } from '../../domain/steering.ts';
@@ -13,8 +11,8 @@ import { Code, Facts, Live, LivePart, More, pretty, recordPath, State, typeWords
 import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
+import { ACTIONS, actionsOf, isUnderWay } from './actions.ts';
 import { curlOf } from './curl.ts';
-import { isUnderWay, STEERING, steeringOf } from './steering.ts';
 import { Timeline } from './timeline.tsx';
 
 type Shown = v.InferOutput<typeof DeliveryWithAttempts>;
@@ -42,16 +40,16 @@ function Actions({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
   );
 }
 
-function Steering({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
+function ActionsCard({ delivery, viewer }: { delivery: Shown; viewer: Viewer }) {
   const held = delivery.heldBy !== null;
-  const may = steeringOf(viewer.session.role);
-  const offered = STEERING.filter(
+  const may = actionsOf(viewer.session.role);
+  const offered = ACTIONS.filter(
     ([action]) => may.includes(action) && (held ? action === 'resume' : action !== 'resume'),
   );
   const path = `${CONSOLE}/deliveries/${delivery.id}`;
   return (
-    <form method="post" action={`${path}/steer`} class="card" aria-labelledby="steer">
-      <h2 id="steer">Control this delivery</h2>
+    <form method="post" action={`${path}/act`} class="card" aria-labelledby="act">
+      <h2 id="act">Control this delivery</h2>
       <Csrf token={viewer.csrf} />
       <Reason />
       <div class="acts">
@@ -77,7 +75,6 @@ function Reason() {
   );
 }
 
-/** Asks before a delivery is given up. */
 export function GiveUpPage({ viewer, delivery }: { viewer: Viewer; delivery: Shown }) {
   const { id, webhookType, entityId, webhookId } = delivery;
   return (
@@ -86,7 +83,7 @@ export function GiveUpPage({ viewer, delivery }: { viewer: Viewer; delivery: Sho
       here="/deliveries"
       title="Give up on this delivery?"
       button="Give up"
-      action={`/deliveries/${id}/steer`}
+      action={`/deliveries/${id}/act`}
       back={`/deliveries/${id}`}
     >
       <p>
@@ -132,19 +129,19 @@ function Sent({ request }: { request: SignedRequest }) {
   );
 }
 
-/** Makes the page. @param request null where its event is no longer kept */
+/** @param request null where its event is no longer kept */
 export function DeliveryPage(props: {
   viewer: Viewer;
   delivery: Shown;
   request: SignedRequest | null;
-  maySteer: boolean;
+  mayAct: boolean;
   /** Its workflow in Temporal's UI; null for who is of an e-shop. */
   workflow: string | null;
   mostAttempts: number;
   notice?: string | undefined;
   refused?: string | undefined;
 }) {
-  const { viewer, delivery, request, maySteer, workflow, mostAttempts, notice, refused } = props;
+  const { viewer, delivery, request, mayAct, workflow, mostAttempts, notice, refused } = props;
   const { id, webhookType, entityId, webhookId, eventId, state, attemptsMade, createdAt, finishedAt } =
     delivery;
   const open = isUnderWay(state);
@@ -194,7 +191,7 @@ export function DeliveryPage(props: {
               />
             </LivePart>
           </section>
-          {maySteer && open ? <Steering delivery={delivery} viewer={viewer} /> : null}
+          {mayAct && open ? <ActionsCard delivery={delivery} viewer={viewer} /> : null}
           {workflow === null ? null : (
             <TemporalLinkList
               links={[

@@ -1,12 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages of deliveries, and what can be asked of one.
- */
+/** The pages of deliveries, and operators' actions on one. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
 import { findSentForm } from '../../db/webhooks/forms.ts';
-import { findTriedWebhook } from '../../db/webhooks/tried.ts';
+import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { maxAttempts } from '../../domain/retry-policy.ts';
 import { LONGEST_NAME } from '../../domain/steering.ts';
 import { webhookRecordSchema } from '../../domain/webhook.ts';
@@ -15,10 +13,10 @@ import type { ConsoleDeps, ConsoleEnv, SignedRequest } from '../deps.ts';
 import { html } from '../layout.tsx';
 import { CONSOLE } from '../session.ts';
 import { fromField } from '../times.tsx';
+import { ActionForm, actionsOf } from './actions.ts';
 import { DeliveriesPage } from './list.tsx';
 import { DeliveryPage, GiveUpPage } from './page.tsx';
 import { DeliveryList } from './rows.tsx';
-import { SteeringForm, steeringOf } from './steering.ts';
 
 const FILTERS = ['state', 'webhookId', 'webhookType', 'entityId', 'since', 'until', 'page'] as const;
 const WebhookList = v.object({ data: v.array(webhookRecordSchema) });
@@ -27,8 +25,7 @@ const NOTICES: ReadonlyMap<string, string> = new Map([
   ['redelivered', 'Redelivered. This is the new delivery.'],
 ]);
 
-/** The routes below `/deliveries`. */
-export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): Hono<ConsoleEnv> {
+export function deliveryRoutes({ sql, signAgain, requestAction, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   type Asking = Context<ConsoleEnv>;
   const mostAttempts = maxAttempts(policy);
@@ -40,7 +37,7 @@ export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): 
   ): Promise<SignedRequest | null> {
     const [event, webhook] = await Promise.all([
       findSentForm(sql, eshopId, delivery.id),
-      findTriedWebhook(sql, eshopId, delivery.webhookId),
+      findWebhookWithSecrets(sql, eshopId, delivery.webhookId),
     ]);
     if (event === null || webhook === null) return null;
     return signAgain({ deliveryId: delivery.id, number: Math.max(1, delivery.attemptsMade), webhook, event });
@@ -50,9 +47,9 @@ export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): 
     const { data: delivery } = await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
     const { viewer } = c.var;
     const request = await requestOf(viewer.session.eshopId, delivery);
-    const maySteer = steer !== null;
+    const mayAct = requestAction !== null;
     const workflow = (await viewer.temporal?.delivery(delivery.id)) ?? null;
-    const page = { viewer, delivery, request, maySteer, workflow, mostAttempts };
+    const page = { viewer, delivery, request, mayAct, workflow, mostAttempts };
     return html(<DeliveryPage {...words} {...page} />);
   }
 
@@ -93,18 +90,18 @@ export function deliveryRoutes({ sql, signAgain, steer, policy }: ConsoleDeps): 
     return c.html(html(<GiveUpPage viewer={c.var.viewer} delivery={delivery} />));
   });
 
-  app.post('/deliveries/:id/steer', async (c) => {
+  app.post('/deliveries/:id/act', async (c) => {
     const id = c.req.param('id');
     // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.
     await c.var.api.get(One, `/v21/deliveries/${piece(id)}`);
     const { role, username } = c.var.viewer.session;
-    const asked = v.safeParse(SteeringForm, c.var.form);
-    if (steer === null || !asked.success || !steeringOf(role).includes(asked.output.action)) {
+    const asked = v.safeParse(ActionForm, c.var.form);
+    if (requestAction === null || !asked.success || !actionsOf(role).includes(asked.output.action)) {
       return c.html(await shown(c, id, { refused: 'Only a user of the warehouse can do this.' }), 403);
     }
     const { action, reason } = asked.output;
     const by = role === 'warehouse' ? username : `${username} (e-shop)`;
-    const { accepted, sentence } = await steer(action, id, { by: by.slice(0, LONGEST_NAME), reason });
+    const { accepted, sentence } = await requestAction(action, id, { by: by.slice(0, LONGEST_NAME), reason });
     return c.html(
       await shown(c, id, accepted ? { notice: sentence } : { refused: sentence }),
       accepted ? 200 : 409,

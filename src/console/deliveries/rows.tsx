@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Deliveries as lists show them.
- */
+/** Deliveries as lists show them. */
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
@@ -10,7 +8,6 @@ import { State } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago, Due } from '../times.tsx';
 
-/** A page of deliveries, as the API answers. */
 export const DeliveryList = v.object({ data: v.array(Delivery), pagination: Paging });
 
 /** The newest first. */

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * A delivery as a story: made, attempted, held, ended, and what comes next.
- */
+/** A delivery as a story: made, attempted, held, ended, and what comes next. */
 import type { Child } from 'hono/jsx';
 import type * as v from 'valibot';
 import type { DeliveryWithAttempts } from '../../api/deliveries/record.ts';
@@ -91,7 +89,6 @@ function lastMoments(delivery: Shown, now: Date): Moment[] {
   ];
 }
 
-/** All there is, the oldest first. */
 export function Timeline({ delivery, now }: { delivery: Shown; now: Date }) {
   const moments: Moment[] = [
     { at: delivery.createdAt, tone: '', title: 'The delivery was created' },

@@ -1,7 +1,7 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /**
- * Authentication of operators: a link that opens once, on this machine. Whoever can start the command has the keys of the
- * installation; the link proves that the browser is theirs.
+ * Authentication of operators: a link that opens once, on this machine. To start the command takes the keys of the
+ * installation; the link proves whose browser it is.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
@@ -82,10 +82,7 @@ export interface OperatorAuthenticator {
   readonly path: string;
 }
 
-/**
- * Makes the authenticator of the operators' console.
- * @param by who is at this terminal: what is asked of deliveries is recorded under this name
- */
+/** @param by who is at this terminal: actions are recorded under this name */
 export function operatorAuthenticator({ sql }: Pick<ConsoleDeps, 'sql'>, by: string): OperatorAuthenticator {
   const token = secret();
   /** The hash of the link's token until it is used, and that of the session that it opened. */

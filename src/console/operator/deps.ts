@@ -26,7 +26,6 @@ export interface InstallationLook {
   readonly workers: number | null;
 }
 
-/** A recovery of any e-shop. */
 export interface ShownRecovery extends RecoveryStatus {
   readonly count: number;
   readonly since: Date;
@@ -34,7 +33,6 @@ export interface ShownRecovery extends RecoveryStatus {
   readonly finishedAt: Date | null;
 }
 
-/** What only operators see and do. */
 export interface OperatorDeps {
   look(): Promise<InstallationLook>;
   /** Of all e-shops: those that are under way, and the newest that are not. */

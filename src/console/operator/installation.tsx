@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The installation itself, as `waybill status` shows it.
- */
+/** The installation itself, as `waybill status` shows it. */
 import type { Child } from 'hono/jsx';
 import { Facts } from '../parts.tsx';
 import { ALL, CONSOLE } from '../session.ts';
@@ -47,7 +45,6 @@ function countsOf({
   ];
 }
 
-/** What stands above and below the e-shops. */
 export function installationParts(look: InstallationLook): { above: Child; below: Child } {
   const { needs, rows } = look;
   return {

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The recoveries of all e-shops, how far each has come, and its controls.
- */
+/** The recoveries of all e-shops, how far each has come, and its controls. */
 import { isUnderWay, type RecoveryAction } from '../../domain/recovery.ts';
 import { titlesOf } from '../all/scope.ts';
 import type { Viewer } from '../deps.ts';
@@ -69,7 +67,6 @@ function Row({ recovery, eshop, now }: { recovery: ShownRecovery; eshop: string;
   );
 }
 
-/** Makes the page. */
 export function RecoveriesPage(props: {
   viewer: Viewer;
   recoveries: readonly ShownRecovery[];

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages that only operators have.
- */
+/** The pages that only operators have. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { Problem } from '../../domain/problem.ts';
@@ -20,7 +18,7 @@ const Asked = v.pipe(
 );
 const Form = v.object({ asked: Asked, reason: v.pipe(v.string(), v.trim(), v.maxLength(LONGEST_REASON)) });
 
-/** The routes. Only authenticated operators reach them: no other console has them. */
+/** Only authenticated operators reach them: no other console has them. */
 export function operatorRoutes({ recoveries, control }: OperatorDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
 

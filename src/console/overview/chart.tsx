@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * Deliveries over time as bars: an image for who sees it, a table for who does not, or wants the numbers.
- */
+/** Deliveries over time as bars, with a table for screen readers and for the numbers. */
 import type { CountStep } from '../../db/console/delivery-counts.ts';
 import { More } from '../parts.tsx';
 import { Time } from '../times.tsx';
@@ -59,7 +57,7 @@ function tick(at: Date, { seconds }: Range): string {
   return seconds > 2 * 86_400 ? iso.slice(5, 10) : iso.slice(11, 16);
 }
 
-/** Makes the chart. @param now its right end */
+/** @param now its right end */
 export function Chart({ steps, range, now }: { steps: readonly CountStep[]; range: Range; now: Date }) {
   const most = roundAbove(Math.max(1, ...steps.map(totalOf)));
   const stepMs = range.stepSeconds * 1_000;

@@ -1,5 +1,3 @@
-/** The times that the overview can show. */
-
 /** A time that ends now, in steps. */
 export interface Range {
   readonly name: string;

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The overview: what arrives, how fast, and what needs somebody.
- */
+/** The overview: what arrives, how fast, and what needs somebody. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { type DeliveryCounts, MOST_LOOKED_AT, readDeliveryCounts } from '../../db/console/delivery-counts.ts';
@@ -147,7 +145,6 @@ function OverviewPage(props: {
 
 /** Tabs and colleagues ask for the same within moments: so long it is not read again, in milliseconds. */
 const COUNTS_CACHE_MS = 3_000;
-/** The most that is remembered. */
 const MAX_CACHED_COUNTS = 1_000;
 
 /** Reads counts, and remembers them for a moment. */
@@ -171,7 +168,6 @@ function createCountsReader(sql: ConsoleDeps['sql']) {
   };
 }
 
-/** The route of the overview. */
 export function overviewRoutes({ sql }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   const countsOf = createCountsReader(sql);

@@ -1,13 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * What is asked before a webhook is deactivated or deleted, or gets a new secret.
- */
+/** The questions before a webhook is deactivated or deleted, or gets a new secret. */
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { ConfirmPage } from '../confirm.tsx';
 import type { Viewer } from '../deps.ts';
 import { Time } from '../times.tsx';
 
-/** What the questions are about. */
 interface Asked {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
@@ -15,7 +12,6 @@ interface Asked {
   readonly overlapUntil: string | null;
 }
 
-/** The questions, by the last part of their paths. */
 export const confirmations = {
   deactivate: ({ viewer, webhook: { id, webhookType } }: Asked) => (
     <ConfirmPage

@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The form that creates or changes a webhook. What it says is checked by the API.
- */
+/** The form that creates or changes a webhook; the API checks it. */
 import { eventTypeNames, eventTypes } from '../../domain/event-types.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
@@ -9,13 +7,10 @@ import { Csrf, Page } from '../layout.tsx';
 import { Input, Select } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 
-/** What its fields hold. */
 export type Fields = Readonly<Record<string, string | undefined>>;
 
-/** The fields of a new webhook. */
 export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', active: 'true' };
 
-/** A webhook as the form shows it. */
 export function fieldsOf({
   url,
   webhookType,
@@ -36,7 +31,6 @@ export function fieldsOf({
   };
 }
 
-/** What the form says, as the API takes it. */
 export function inputOf({
   url,
   webhookType,
@@ -80,7 +74,7 @@ function Check({
   );
 }
 
-/** Makes the page. @param id null for a new one */
+/** @param id null for a new one */
 export function WebhookForm(props: {
   viewer: Viewer;
   id: string | null;

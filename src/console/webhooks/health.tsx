@@ -1,13 +1,10 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * How a webhook is doing.
- */
+/** How a webhook is doing. */
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { Badge } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 import { Ago } from '../times.tsx';
 
-/** Active, failing or inactive, as a badge. */
 export function Health({ webhook: { active, incident } }: { webhook: WebhookRecord }) {
   if (!active) return <Badge tone="calm">inactive</Badge>;
   return incident === null ? <Badge tone="good">active</Badge> : <Badge tone="bad">failing</Badge>;

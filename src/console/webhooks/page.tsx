@@ -1,11 +1,9 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * One webhook: how it is doing, what it did last, and what can be done.
- */
+/** One webhook: how it is doing, what it did last, and what can be done. */
 import type * as v from 'valibot';
 import type { Delivery } from '../../api/deliveries/record.ts';
 import type { recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import type { TestResult } from '../../api/webhooks/trial.ts';
+import type { TestResult } from '../../api/webhooks/test-delivery.ts';
 import type { WebhookRecord } from '../../domain/webhook.ts';
 import { DeliveryRows } from '../deliveries/rows.tsx';
 import type { Viewer } from '../deps.ts';
@@ -15,9 +13,8 @@ import { CONSOLE } from '../session.ts';
 import { linksOf, TemporalLinkList } from '../temporal-links.tsx';
 import { Ago, Time } from '../times.tsx';
 import { Health, Trouble } from './health.tsx';
-import { Trial } from './trial.tsx';
+import { TestResultCard } from './test-result.tsx';
 
-/** What the page shows. */
 export interface WebhookPageProps {
   readonly viewer: Viewer;
   readonly webhook: WebhookRecord;
@@ -28,7 +25,7 @@ export interface WebhookPageProps {
   readonly overlapUntil: string | null;
   /** Shown this once. */
   readonly secret?: string | undefined;
-  readonly trial?: v.InferOutput<typeof TestResult> | undefined;
+  readonly testResult?: v.InferOutput<typeof TestResult> | undefined;
   readonly notice?: string | undefined;
   readonly refused?: string | undefined;
 }
@@ -128,9 +125,8 @@ function Recoveries({ recoveries, viewer }: Pick<WebhookPageProps, 'recoveries' 
   );
 }
 
-/** Makes the page. */
 export function WebhookPage(props: WebhookPageProps) {
-  const { viewer, webhook, accepted, deliveries, recoveries, secret, trial, notice, refused } = props;
+  const { viewer, webhook, accepted, deliveries, recoveries, secret, testResult, notice, refused } = props;
   const { id, url, webhookType, active, method, payloadVersion, parameters, description, registeredAt } =
     webhook;
   const path = `/webhooks/${id}`;
@@ -178,7 +174,7 @@ export function WebhookPage(props: WebhookPageProps) {
         </a>
       </div>
       {secret === undefined ? null : <NewSecret secret={secret} />}
-      {trial === undefined ? null : <Trial result={trial} />}
+      {testResult === undefined ? null : <TestResultCard result={testResult} />}
       <div class="two">
         <section class="card" aria-labelledby="about">
           <h2 id="about">About</h2>

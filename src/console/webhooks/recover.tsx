@@ -1,7 +1,5 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * What a webhook did not get, asked for again: counted first, then begun.
- */
+/** Recovering lost events: counted first, then begun. */
 import type * as v from 'valibot';
 import type { recoverAnswer } from '../../api/webhooks/recovery-record.ts';
 import { type Recoverable, recoverable } from '../../domain/recovery.ts';
@@ -18,7 +16,7 @@ const WORDS: Readonly<Record<Recoverable, string>> = {
   missed: 'Missed: the webhook was inactive or did not exist yet',
 };
 
-/** Makes the page. @param counted what a dry run has found */
+/** @param counted what a dry run has found */
 export function RecoverPage(props: {
   viewer: Viewer;
   id: string;

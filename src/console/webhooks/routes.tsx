@@ -1,14 +1,12 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
-/**
- * The pages of webhooks, and what can be asked of one.
- */
+/** The pages of webhooks, and actions on one. */
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Delivery } from '../../api/deliveries/record.ts';
 import { recoverAnswer, recoveryRecord } from '../../api/webhooks/recovery-record.ts';
-import { TestResult } from '../../api/webhooks/trial.ts';
+import { TestResult } from '../../api/webhooks/test-delivery.ts';
 import { lastAccepted } from '../../db/console/health.ts';
-import { findTriedWebhook } from '../../db/webhooks/tried.ts';
+import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { recoverable, usuallyRecovered } from '../../domain/recovery.ts';
 import { type WebhookRecord, webhookRecordSchema, webhookWithSecretSchema } from '../../domain/webhook.ts';
 import { ApiRefusal, piece } from '../api-client.ts';
@@ -47,9 +45,8 @@ function lostSince({ incident, lastDeactivation }: WebhookRecord, windowMs: numb
   return at === undefined ? undefined : new Date(Date.parse(at) - windowMs).toISOString();
 }
 
-type Extra = Pick<WebhookPageProps, 'secret' | 'trial' | 'notice' | 'refused'>;
+type Extra = Pick<WebhookPageProps, 'secret' | 'testResult' | 'notice' | 'refused'>;
 
-/** The routes below `/webhooks`. */
 export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   const app = new Hono<ConsoleEnv>();
   type Asking = Context<ConsoleEnv>;
@@ -57,7 +54,7 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   /** Until when the former secret of a webhook signs too. */
   async function overlapOf(c: Asking, id: number): Promise<string | null> {
     const { session, now } = c.var.viewer;
-    const until = (await findTriedWebhook(sql, session.eshopId, id))?.previousSecretUntil ?? null;
+    const until = (await findWebhookWithSecrets(sql, session.eshopId, id))?.previousSecretUntil ?? null;
     return until !== null && until > now ? until.toISOString() : null;
   }
 
@@ -187,8 +184,8 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   app.post('/webhooks/:id/test', (c) => {
     const id = c.req.param('id');
     return orRefused(c, id, async () => {
-      const { data: trial } = await c.var.api.send(Tested, 'POST', `/v21/webhooks/${piece(id)}/test`);
-      return c.html(await shown(c, id, { trial }));
+      const { data: testResult } = await c.var.api.send(Tested, 'POST', `/v21/webhooks/${piece(id)}/test`);
+      return c.html(await shown(c, id, { testResult }));
     });
   });
 

@@ -1,30 +1,26 @@
 /**
- * What an e-shop sees at a glance: its latest deliveries over time, and how fast its receivers answer. Read from the newest
- * on and no further than a bound, so that it takes the same whatever is stored.
+ * What an e-shop sees at a glance: latest deliveries over time, and how fast receivers answer. Read from the newest
+ * on, up to a bound, so that it takes the same whatever is stored.
  */
 import { idAt } from '../../domain/id-time.ts';
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 
-/** The most deliveries that are looked at, and the most whose attempts are. */
 export const MOST_LOOKED_AT = 50_000;
 const MOST_MEASURED = 2_000;
 
 /**
- * What the planner is told for these queries: to read by an index in its order. Of a plan that fits any time at all it believes
- * that so much is read that sorting is cheaper, and sorts all that lies within the time.
+ * Makes the planner read by an index in its order: for a time unknown to the plan it expects so many rows that it
+ * would sort them all.
  */
 export const IN_ORDER: Readonly<Record<string, string>> = { enable_sort: 'off', enable_bitmapscan: 'off' };
 
-/** Which time, and how finely. */
 export interface CountRange {
   readonly since: Date;
   readonly stepSeconds: number;
 }
 
-/** Deliveries made within one step, by what has become of them. */
 export interface CountStep {
-  /** When it begins. */
   readonly at: Date;
   readonly delivered: number;
   /** Pending, being retried, or held. */
@@ -33,7 +29,6 @@ export interface CountStep {
   readonly lost: number;
 }
 
-/** What was found. */
 export interface DeliveryCounts {
   /** In order; steps without a delivery are left out. */
   readonly steps: readonly CountStep[];
@@ -47,8 +42,8 @@ export interface DeliveryCounts {
 }
 
 /**
- * The newest deliveries of these webhooks since a time, as SQL: those of each by its index, merged as they are read, so that no
- * more are read than are wanted of all together. A lateral join would read as many of each.
+ * The newest deliveries of these webhooks, as SQL: each one's by its index, merged as they are read. A lateral join
+ * would read as many of each as are wanted of all.
  */
 function newest(sql: Sql, webhooks: readonly number[], since: Date, most: number) {
   const ofOne = (webhook: number) => sql`
@@ -60,7 +55,6 @@ function newest(sql: Sql, webhooks: readonly number[], since: Date, most: number
   return sql`select id, state, created_at from (${all}) n order by id desc limit ${most}`;
 }
 
-/** The query of the bars, not sent yet. */
 export function selectSteps(sql: Sql, webhooks: readonly number[], { since, stepSeconds }: CountRange) {
   return sql<CountStep[]>`
     select to_timestamp(floor(extract(epoch from created_at) / ${stepSeconds}::float8) * ${stepSeconds}::float8) as at,
@@ -70,7 +64,6 @@ export function selectSteps(sql: Sql, webhooks: readonly number[], { since, step
     from (${newest(sql, webhooks, since, MOST_LOOKED_AT)}) n group by 1 order by 1`;
 }
 
-/** The query of how fast receivers answer, not sent yet. */
 export function selectSpeed(sql: Sql, webhooks: readonly number[], since: Date) {
   return sql<{ medianMs: number | null; p95Ms: number | null; measured: number }[]>`
     select percentile_cont(0.5) within group (order by a.duration_ms) as median_ms,
@@ -81,7 +74,6 @@ export function selectSpeed(sql: Sql, webhooks: readonly number[], since: Date) 
     where a.duration_ms is not null`;
 }
 
-/** Sends a query of this module, planned {@link IN_ORDER}. */
 async function inOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<Rows>): Promise<Rows> {
   return await transaction(sql, async (tx) => {
     await tx`
@@ -91,7 +83,6 @@ async function inOrder<Rows>(sql: Pool, query: (tx: Sql) => PromiseLike<Rows>): 
   });
 }
 
-/** Reads the counts of a time that ends now. */
 export async function readDeliveryCounts(
   sql: Pool,
   eshopId: number,

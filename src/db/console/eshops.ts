@@ -1,4 +1,3 @@
-/** Whose something is that a page of the console is about. */
 import type { Sql } from '../pool.ts';
 import type { EshopName } from './sessions.ts';
 

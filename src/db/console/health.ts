@@ -1,4 +1,3 @@
-/** When each webhook of an e-shop was last served. */
 import type { Sql } from '../pool.ts';
 
 /** So many of a webhook's latest deliveries are looked at: what was accepted before is long ago. */
@@ -10,7 +9,6 @@ export async function lastAccepted(sql: Sql, eshopId: number): Promise<ReadonlyM
   return new Map(rows.map(({ id, at }) => [id, at.toISOString()]));
 }
 
-/** The query of {@link lastAccepted}, not sent yet. Where the latest was accepted, no other is read. */
 export function selectLastAccepted(sql: Sql, eshopId: number) {
   return sql<{ id: number; at: Date }[]>`
     select w.id, x.at from webhooks w cross join lateral (

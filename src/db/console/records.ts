@@ -1,6 +1,5 @@
 /**
- * Records as lists of the console show them: the newest first, from one on to those before it, so that a page costs the same
- * whatever is stored. The API's lists begin with the oldest, and count.
+ * Records as lists of the console show them: from the newest on, so that a page costs the same whatever is stored.
  */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
@@ -11,7 +10,6 @@ import { receivings } from '../records/receivings.ts';
 import { returns } from '../records/returns.ts';
 import { stockMovements } from '../records/stock-movements.ts';
 
-/** A record in its v2 form. */
 export type Row = Readonly<Record<string, unknown>>;
 
 const kinds = {
@@ -22,10 +20,7 @@ const kinds = {
   stockMovement: stockMovements,
 };
 
-/**
- * A page of the records of an e-shop, the newest first.
- * @param before the id of the record that it follows; of none that there is, it is empty
- */
+/** @param before the id of the record that it follows; of none that there is, the page is empty */
 export async function newestRecords(
   sql: Sql,
   kind: EntityKind,
@@ -36,7 +31,6 @@ export async function newestRecords(
   return [...(await selectNewest(sql, kind, eshopId, { before, most }))];
 }
 
-/** The query of {@link newestRecords}, not sent yet. */
 export function selectNewest(
   sql: Sql,
   kind: EntityKind,

@@ -1,7 +1,4 @@
-/**
- * The sessions of the console. Kept here and not in a signed token, so that signing out ends one, and so does whatever an
- * operator revokes.
- */
+/** The sessions of the console: stored, so that signing out or an operator's revocation ends one. */
 import { createHash } from 'node:crypto';
 import type { Role } from '../../domain/role.ts';
 import type { Sql } from '../pool.ts';
@@ -11,13 +8,11 @@ export const SESSION_HOURS = 12;
 /** After so long without a page that somebody asked for, it is over; in minutes. */
 const SESSION_IDLE_MINUTES = 60;
 
-/** An e-shop by its number and name. */
 export interface EshopName {
   readonly id: number;
   readonly name: string;
 }
 
-/** A session that is good, with whose it is. */
 export interface SessionRow {
   readonly userId: number;
   readonly username: string;
@@ -45,8 +40,8 @@ export async function beginSession(
 }
 
 /**
- * The session of this id, or null where it is over, was ended, or its user may no longer sign in.
- * @param seen true where a person asked for something: it lasts on
+ * The session of this id; null where it is over or its user may no longer sign in.
+ * @param seen a person asked: it lasts on
  */
 export async function findSession(sql: Sql, id: string, seen: boolean): Promise<SessionRow | null> {
   const idHash = hashOf(id);
@@ -68,7 +63,6 @@ export async function findSession(sql: Sql, id: string, seen: boolean): Promise<
   return session;
 }
 
-/** Ends a session; one that is not there stays so. */
 export async function endSession(sql: Sql, id: string): Promise<void> {
   await sql`delete from console_sessions where id_hash = ${hashOf(id)}`;
 }

@@ -1,11 +1,11 @@
 /**
- * Whose e-shop is to be warned, and the ledger put together. One process at a time, so that no incident is warned of twice.
+ * Decides which e-shops to warn, and compacts the ledger. One process at a time, so that no incident is warned of
+ * twice.
  */
 import type { Pool, Sql } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { joinFailures } from './failures.ts';
 
-/** When an e-shop is warned, in milliseconds. */
 export interface WarningTerms {
   /** So long before the retries of a delivery are spent. */
   readonly leadMs: number;
@@ -27,7 +27,7 @@ export async function hasFailures(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Decides whom to warn by what has been recorded, and puts the ledger together. Does nothing while another process does it.
+ * Decides whom to warn, and compacts the ledger; does nothing while another process does it.
  * @param terms null: nobody is warned
  * @returns how many warnings are due on account of this
  */
@@ -67,10 +67,7 @@ const OLDEST = '3 days';
 const idAt = (sql: Sql, time: ReturnType<Sql>) =>
   sql`(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
-/**
- * Ends incidents that are none: a success recorded at the same moment as a failure may not have seen it. The deliveries
- * themselves know.
- */
+/** Ends incidents that are none: a success recorded at the same moment as a failure may not have seen it. */
 async function endForgotten(tx: Sql, terms: WarningTerms): Promise<void> {
   await tx`
     insert into failures (webhook_id, generation, failures, since, until)
@@ -105,14 +102,12 @@ async function warnOfIncidents(tx: Sql, terms: WarningTerms): Promise<number> {
   return decided.count;
 }
 
-/** Rows that are put together at once. */
 const PAGE = 10_000;
 /** A delivery with few retries left is remembered for this long, in seconds: it may be recorded just after the decision. */
 const LAST_CALL_S = 30;
 
 /**
- * Puts the rows of each webhook together: the failures of its present generation that are not over, and its last success.
- * Nothing else of them is ever read.
+ * Compacts the rows of each webhook: the failures of its present generation that are not over, and its last success.
  */
 async function fold(tx: Sql): Promise<void> {
   const long = tx`now() - make_interval(secs => ${SUCCESS_KEPT_S})`;

@@ -1,10 +1,9 @@
 /**
- * The ledger of failures: what is recorded of attempts says here how long a webhook has been failing (docs/decisions/0080). Rows
- * are only added: nobody waits for a row that hundreds of attempts per second would share.
+ * The ledger of failures: how long a webhook has been failing (docs/decisions/0080). Rows are only added: nobody
+ * waits for a row that hundreds of attempts per second would share.
  */
 import type { Sql } from '../pool.ts';
 
-/** What it takes from results that are being recorded. */
 interface Result {
   readonly deliveryId: string;
   readonly outcome: 'success' | 'failure' | 'gone';
@@ -12,9 +11,9 @@ interface Result {
 }
 
 /**
- * Further parts of the statement that records results: failures are added, and a success that ends an incident. A
- * success without one adds nothing.
- * @param results of the statement, whose part `changed` has `id`, `state`, `webhook_id`, `generation`, `at` and `error`
+ * Further parts of the statement that records results: adds failures, and the success that ends an incident.
+ * @param results of the statement, whose part `changed` has `id`, `state`, `webhook_id`, `generation`, `at` and
+ * `error`
  */
 export function inLedger(sql: Sql, results: readonly Result[]) {
   const accepted = results.some(({ outcome }) => outcome === 'success');
@@ -49,7 +48,6 @@ function failures(sql: Sql, lastCalls: readonly string[]) {
 /** So many of the oldest deliveries say when the first of all will have spent its retries. */
 const OLDEST = 50;
 
-/** The columns of a `StoredIncident`, of {@link joinIncident}. */
 export const incidentColumns = (sql: Sql) => sql`
   i.since as incident_since, i.failures as incident_failures, i.last_error as incident_error, r.retries as incident_retries`;
 

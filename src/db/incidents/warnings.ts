@@ -4,7 +4,6 @@ import type { StoredIncident } from '../../domain/incident.ts';
 import type { Sql } from '../pool.ts';
 import { incidentColumns, joinIncident } from './failures.ts';
 
-/** A warning whose mail is unsent. */
 export interface UnsentWarning {
   readonly id: string;
   readonly eshopId: number;
@@ -16,8 +15,8 @@ export interface UnsentWarning {
 const isUnsent = (sql: Sql) => sql`x.mailed_at is null and x.dropped_at is null and x.mail_failed_at is null`;
 
 /**
- * Claims unsent warnings. Each is left alone for a minute afterwards, and ever longer: its workflow takes as long as
- * the mail server lets it.
+ * Claims unsent warnings. Each is then left alone for a minute, and ever longer: its workflow takes as long as the
+ * mail server lets it.
  */
 export async function claimWarnings(sql: Sql, limit: number): Promise<UnsentWarning[]> {
   return await sql<UnsentWarning[]>`
@@ -36,7 +35,6 @@ export async function releaseWarnings(sql: Sql, ids: readonly string[]): Promise
   await sql`update warnings x set check_at = now() where x.id = any(${[...ids]}::uuid[]) and ${isUnsent(sql)}`;
 }
 
-/** What the mail of a warning says. */
 export interface WarningNotice extends UnsentWarning, StoredIncident {
   /** Its mail is still to be sent. */
   readonly unsent: boolean;
@@ -45,7 +43,6 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
   readonly url: string;
   readonly eshopName: string;
   readonly email: string;
-  /** Open deliveries of the webhook. */
   readonly open: number;
   /** Whose last retries it is about; all null where it is about all deliveries. */
   readonly deliveryId: string | null;
@@ -54,7 +51,6 @@ export interface WarningNotice extends UnsentWarning, StoredIncident {
   readonly deliveryError: string | null;
 }
 
-/** Reads what the mail of a warning says; undefined where there is none. */
 export async function readWarning(sql: Sql, id: string): Promise<WarningNotice | undefined> {
   const [row] = await sql<WarningNotice[]>`
     select x.id, w.eshop_id, w.id as webhook_id, w.webhook_type, w.url, s.name as eshop_name, s.email, ${isUnsent(sql)} as unsent,
@@ -74,19 +70,17 @@ export async function readWarning(sql: Sql, id: string): Promise<WarningNotice |
   return row;
 }
 
-/** Records that the mail server took the mail. */
 export async function recordWarned(sql: Sql, id: string): Promise<void> {
   await sql`update warnings set mailed_at = coalesce(mailed_at, now()) where id = ${id}`;
 }
 
-/** Records that there is nothing to warn of any more. */
 export async function dropWarning(sql: Sql, id: string): Promise<void> {
   await sql`update warnings x set dropped_at = now() where x.id = ${id} and ${isUnsent(sql)}`;
 }
 
 /**
- * Records that the mail server refuses the mail for good, and gives it up once it has been refused for `patienceMs`.
- * @param error a sentence without addresses
+ * Records a permanent refusal by the mail server, and gives up once refused for `patienceMs`.
+ * @param error without addresses
  * @returns whether it is given up
  */
 export async function recordWarningRefused(

@@ -44,9 +44,9 @@ create table deliveries (
   last_error text,
   -- The generation of the webhook that the last attempt went to.
   last_generation integer,
-  -- How much later than due its attempts began because of outages of ours, in milliseconds.
+  -- How much later than due its attempts began because of outages, in milliseconds.
   late_ms bigint not null default 0,
-  -- Outages of ours left no room for the attempts still due: the receiver is not to blame.
+  -- Outages left no room for the attempts still due: the receiver is not to blame.
   window_lost boolean not null default false,
 
   -- Its class while it waits: 0 fresh, 1 a retry after a batch, 2 written in bulk by an import, 3 recovered, 4 after a batch,

@@ -1,6 +1,6 @@
 /**
- * Between the fields of a record and their columns. Which fields there are, in which order and of which kind, is read
- * from the schema of the record's v2 form: a new field is a field of the schema and a column.
+ * Maps the fields of a record to columns, by the schema of its v2 form: a new field is a field of the schema and a
+ * column.
  */
 import postgres from 'postgres';
 import { idOf } from '../../domain/catalogue.ts';
@@ -8,10 +8,8 @@ import { type FieldKind, fieldKinds } from '../../domain/record-schema.ts';
 import type { Sql } from '../pool.ts';
 import { sqlText, type TableMapping } from './table-mapping.ts';
 
-/** A field and its column. */
 type Named = readonly [field: string, column: string];
 
-/** The columns of a kind of record, as SQL. */
 export interface Columns {
   /** A whole record as one row of the table `t`, in the form that records have: what follows `select`. */
   readonly selected: string;
@@ -64,7 +62,7 @@ export function columnsOf<Rec extends object>(mapping: TableMapping<Rec>): Colum
   return columns;
 }
 
-/** A field's column. Fields are named in the source, never by a request. */
+/** Fields are named in the source, never by a request. */
 const column = (field: string) => sqlText`"${postgres.fromCamel(field)}"`;
 
 /** A time as records carry it: UTC with milliseconds. */
@@ -84,7 +82,6 @@ function linesOf(table: string, key: string, fields: ReadonlyMap<string, FieldKi
     from ${table} p where p.eshop_id = t.eshop_id and p.${column(key)} = t.${column(key)})`;
 }
 
-/** What follows `select` for a whole record as one row of the table `t`. */
 export function selected<Rec extends object>(sql: Sql, mapping: TableMapping<Rec>) {
   return sql.unsafe(columnsOf(mapping).selected);
 }
@@ -97,12 +94,10 @@ function rowFrom(values: object, names: readonly Named[], row: Record<string, un
   return row;
 }
 
-/** A record's own row. */
 export function rowOf<Rec extends object>(mapping: TableMapping<Rec>, eshopId: number, record: Rec): Row {
   return rowFrom(record, columnsOf(mapping).own, { eshop_id: eshopId });
 }
 
-/** The rows of its lines. */
 export function lineRows<Rec extends object>(
   mapping: TableMapping<Rec>,
   eshopId: number,

@@ -1,13 +1,12 @@
 /**
- * What is to be known of a kind of record to keep it in the database: its tables, and what follows from a write. How a
- * record is created, changed, read and listed is the same for all of them (`write.ts`, `read.ts`).
+ * How a kind of record is kept: its tables, and the side effects of a write. The rest is the same for all
+ * (`write.ts`, `read.ts`).
  */
 
 import { Records } from './records.ts';
 import type { TableMapping } from './table-mapping.ts';
 import { participantOf, type UnitOfWork } from './unit-of-work.ts';
 
-/** A write of a record. */
 export interface Written<Rec> {
   /** Null on creation. */
   readonly before: Rec | null;
@@ -24,20 +23,18 @@ export interface SideEffects<Rec> {
    */
   stage(work: UnitOfWork, written: Written<Rec>): Promise<void>;
   /**
-   * Reads at once what the effects on many records will ask for.
-   * @returns the SKUs whose stock they will ask for
+   * Reads at once what the effects on many records need.
+   * @returns the SKUs whose stock they need
    */
   prepare(work: UnitOfWork, records: readonly Rec[]): Promise<readonly string[]>;
 }
 
-/** How a kind of record is kept in the database. */
 export interface EntityMapping<Rec extends object> extends TableMapping<Rec> {
   readonly sideEffects?: SideEffects<Rec>;
   /** Those that a unit of work has locked. */
   records(work: UnitOfWork): Records<Rec>;
 }
 
-/** Makes the mapping of a kind of record. */
 export function entityMapping<Rec extends object>(
   mapping: TableMapping<Rec> & { readonly sideEffects?: SideEffects<Rec> },
 ): EntityMapping<Rec> {

@@ -1,6 +1,4 @@
-/**
- * New records: several of a kind, with their lines, their events and the deliveries of these, in one statement.
- */
+/** New records of a kind, with their lines, events and deliveries, in one statement. */
 import { idOf } from '../../domain/catalogue.ts';
 import { createBatcher } from '../batcher.ts';
 import {
@@ -18,7 +16,6 @@ import { isUndone } from '../transaction.ts';
 import { columnsOf, lineRows, type Row, rowOf } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';
 
-/** A record to be inserted. */
 export interface NewRecord {
   readonly eshopId: number;
   readonly id: string;
@@ -31,7 +28,6 @@ export interface NewRecord {
   readonly events: readonly EventText[];
 }
 
-/** The record as it is inserted. */
 export function newRecord<Rec extends object>(
   mapping: TableMapping<Rec>,
   eshopId: number,
@@ -56,7 +52,6 @@ export function newRecord<Rec extends object>(
   };
 }
 
-/** What became of the records of a statement. */
 export interface Inserted {
   /** The identifiers of those that were not there before. */
   readonly made: ReadonlySet<string>;
@@ -96,7 +91,7 @@ export async function insertRecords(sql: Sql, records: readonly NewRecord[]): Pr
   return { made: new Set(row?.made), deliveries: row?.deliveries ?? 0 };
 }
 
-/** The most records of a statement, and the most bytes of their events, roughly. */
+/** A statement's most records, and bytes of events, roughly. */
 const MOST_RECORDS = 20;
 const MOST_BYTES = 256 * 1024;
 
@@ -121,7 +116,7 @@ function statements(records: readonly NewRecord[]): NewRecord[][] {
 const inserters = new WeakMap<Pool, (record: NewRecord) => Promise<boolean>>();
 
 /**
- * Inserts a record in a transaction of its own or of those that come at the same moment, and wakes the relay.
+ * Inserts a record, perhaps together with others of the same moment, and wakes the relay.
  * @returns false when the e-shop has one of this identifier
  */
 export function insertAlone(sql: Pool, record: NewRecord): Promise<boolean> {

@@ -1,4 +1,3 @@
-/** Which records there are under an identifier, whatever their kind. */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 

@@ -5,7 +5,6 @@ import { transaction } from '../transaction.ts';
 import { ordersByTimer } from './orders.ts';
 import { changeRecord } from './write.ts';
 
-/** A pre-order that still waits. */
 export interface OrderRelease {
   readonly status: 'preOrder';
   /** When it is to be released; null while no time is set. */
@@ -24,10 +23,7 @@ export async function readOrderRelease(
   return row === undefined ? null : { status: 'preOrder', releaseAt: row.releaseAt };
 }
 
-/**
- * Time between two releases of one e-shop in the same second, in milliseconds. Each costs as much as two deliveries; all at once they
- * would hold up everybody's.
- */
+/** Between two releases of one e-shop in the same second, in milliseconds: each costs as much as two deliveries. */
 const SPACING_MS = 100;
 /** So many get a place of their own, which takes ten minutes; where there are more, each gets a random one. */
 const MOST_APART = 6_000;
@@ -41,9 +37,9 @@ export const ofSameSecond = (sql: Sql) => sql`
   and s.release_at < date_trunc('second', o.release_at) + interval '1 second'`;
 
 /**
- * When the timer of a waiting pre-order ends, in milliseconds since 1970: at its time, or a little later where others of its e-shop have
- * times in the same second. Those created first go first, so a later one takes nobody's place. `releaseAt` is null if no time is set.
- * Null if it is not, or no longer, a pre-order.
+ * When the timer of a waiting pre-order ends, in milliseconds since 1970: a little later than due where its e-shop
+ * has others in the same second, the first created first. `releaseAt` is null if no time is set; null if it is no
+ * pre-order any more.
  */
 export async function readReleaseTime(
   sql: Sql,
@@ -66,8 +62,8 @@ export async function readReleaseTime(
 }
 
 /**
- * Moves a pre-order whose time has come to preReceived; fires UPDATE_ORDER_STATUS. Doing it again changes nothing.
- * @param options.due a release planned later than this is left alone; the database's present time when left out
+ * Moves a pre-order whose time has come to preReceived; fires UPDATE_ORDER_STATUS. May be repeated.
+ * @param options.due a release planned later is left alone; default: the database's time
  * @returns whether this call released it
  */
 export async function releasePreOrder(

@@ -28,7 +28,6 @@ function needs(order: OrderRecord | null): Units[] {
   return order.orderProducts.map(({ sku, quantity }) => ({ sku, quantity }));
 }
 
-/** What the write of an order does to stock, under the lock of the order's row. */
 export const orderStock: SideEffects<OrderRecord> = {
   due({ before, after }) {
     if (after.status === 'onTheWay') return before?.status !== 'onTheWay';

@@ -1,4 +1,3 @@
-/** Orders in the database. */
 import { orderEntry } from '../../domain/catalogue.ts';
 import type { OrderRecord } from '../../domain/order/schema.ts';
 import { enqueueReleaseChange } from '../outbox/changes.ts';

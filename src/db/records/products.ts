@@ -5,7 +5,6 @@ import type { Sql } from '../pool.ts';
 import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { sqlText } from './table-mapping.ts';
 
-/** Products. */
 export const products: EntityMapping<ProductRecord> = entityMapping({
   entry: productEntry,
   table: 'products',
@@ -16,9 +15,7 @@ export const products: EntityMapping<ProductRecord> = entityMapping({
   },
 });
 
-/**
- * Of these SKUs, those that are products of the e-shop. Products are never deleted: what is known stays known.
- */
+/** The SKUs among these that the e-shop has. Products are never deleted: a known SKU stays known. */
 export async function knownSkus(sql: Sql, eshopId: number, skus: readonly string[]): Promise<Set<string>> {
   const rows = await sql<{ sku: string }[]>`
     select sku from products where eshop_id = ${eshopId} and sku = any(${[...skus]}::text[])`;

@@ -1,10 +1,8 @@
-/** Reading records of any kind. */
 import { assertListSize, ITEMS_THAT_FIT } from '../../domain/record-size.ts';
 import type { Sql } from '../pool.ts';
 import { selected } from './columns.ts';
 import type { TableMapping } from './table-mapping.ts';
 
-/** The record, or null. */
 export async function readRecord<Rec extends object>(
   sql: Sql,
   mapping: TableMapping<Rec>,
@@ -28,7 +26,6 @@ const SINCE: ReadonlyMap<string, string> = new Map([
   ['updatedSince', 'updatedAt'],
 ]);
 
-/** A page of a list and how many records the whole list has. */
 export interface Listed<Rec> {
   readonly records: readonly Rec[];
   readonly totalCount: number;
@@ -39,7 +36,7 @@ const SLICE = ITEMS_THAT_FIT;
 
 /**
  * A page of the records that pass the filter, oldest first.
- * @throws Problem 400 when the records are too large for one answer; what would be beyond that is not read
+ * @throws Problem 400 when they are too large for one answer
  */
 export async function listRecords<Rec extends object>(
   sql: Sql,

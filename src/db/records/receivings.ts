@@ -28,7 +28,6 @@ const receivingStock: SideEffects<ReceivingRecord> = {
   prepare: async (_work, records) => records.flatMap(({ products }) => products.map(({ sku }) => sku)),
 };
 
-/** Receivings. */
 export const receivings: EntityMapping<ReceivingRecord> = entityMapping({
   entry: receivingEntry,
   table: 'receivings',
@@ -41,7 +40,6 @@ export const receivings: EntityMapping<ReceivingRecord> = entityMapping({
   sideEffects: receivingStock,
 });
 
-/** What a receiving adds to the units that are awaited. */
 function announced(receiving: ReceivingRecord | null): { readonly sku: string; readonly delta: string }[] {
   if (receiving === null || receiving.status === 'stocked' || receiving.status === 'canceled') return [];
   return enabled(receiving.products).map(({ sku, quantity }) => ({ sku, delta: quantity }));

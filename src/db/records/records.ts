@@ -6,14 +6,12 @@ import { Staged } from './staged.ts';
 import type { TableMapping } from './table-mapping.ts';
 import type { Participant, UnitOfWork } from './unit-of-work.ts';
 
-/** A record under its lock. */
 export interface Locked<Rec> {
   readonly record: Rec;
   /** The time of its last change by this unit of work; null before one. */
   readonly changedAt: Date | null;
 }
 
-/** The part of a unit of work that holds the records of a kind. */
 export class Records<Rec extends object> implements Participant {
   readonly #work: UnitOfWork;
   readonly #mapping: TableMapping<Rec>;
@@ -46,7 +44,7 @@ export class Records<Rec extends object> implements Participant {
     if (locked?.now != null) this.#work.lockedAt(locked.now);
   }
 
-  /** The record as it is now; null where there is none. It must have been locked. */
+  /** Null where there is none. It must have been locked. */
   get(id: string): Rec | null {
     return this.#staged.get(id)?.record ?? null;
   }

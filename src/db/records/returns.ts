@@ -1,6 +1,6 @@
 /**
- * Returns in the database. When one is completed, each enabled line that goes back into the inventory (or of which
- * nothing was decided) becomes one `return` movement: of the units counted, or of those announced where none were.
+ * Returns. On completion each enabled line that goes back into the inventory (or is undecided) becomes one `return`
+ * movement: of the units counted, or of those announced where none were.
  */
 import { arrivedUnits, enabled } from '../../domain/announced-lines.ts';
 import { returnEntry } from '../../domain/catalogue.ts';
@@ -9,7 +9,6 @@ import type { NewMovement } from '../../domain/stock/movement.ts';
 import { type EntityMapping, entityMapping } from './entity-mapping.ts';
 import { stageMovements } from './stock.ts';
 
-/** Returns. */
 export const returns: EntityMapping<ReturnRecord> = entityMapping({
   entry: returnEntry,
   table: 'returns',

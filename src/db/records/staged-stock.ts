@@ -1,9 +1,7 @@
 /**
- * Stock in a unit of work: products' units, reservations and movements, read under locks and written together.
- *
- * Whoever changes stock locks the products' rows first, all of them at once and in the order of their SKUs: so two
- * writers never sell the same unit, and never deadlock. The lock is `for no key update`: it
- * keeps other writers of stock out, but not the foreign keys of new order lines, which come in any order.
+ * Stock in a unit of work, read under locks and written together. Products are locked at once, in the order of their
+ * SKUs: two writers never sell the same unit, and never deadlock. `for no key update` lets the foreign keys of new
+ * order lines pass.
  */
 import { idOf, stockMovementEntry } from '../../domain/catalogue.ts';
 import { eventOfMovement } from '../../domain/event-types.ts';
@@ -15,7 +13,6 @@ import { type Participant, participantOf, type UnitOfWork } from './unit-of-work
 /** What an order has reserved: units by SKU. */
 export type Reservation = ReadonlyMap<string, string>;
 
-/** The stock of a unit of work. */
 export class StagedStock implements Participant {
   readonly #work: UnitOfWork;
   readonly #stock = new Staged<Stock | null>();
@@ -64,7 +61,6 @@ export class StagedStock implements Participant {
     for (const [id, reservation] of found) this.#reserved.load(id, reservation);
   }
 
-  /** What an order has reserved. */
   reserved(eshopOrderId: string): Reservation {
     return this.#reserved.get(eshopOrderId) ?? new Map();
   }
@@ -75,7 +71,7 @@ export class StagedStock implements Participant {
 
   /**
    * Stages a movement and its event.
-   * @returns the record, to which the writing adds the id
+   * @returns the record, which gets its id on writing
    */
   move(movement: Omit<StockMovementRecord, 'id' | 'createdAt'>): StockMovementRecord {
     const record = { id: 0, ...movement, createdAt: this.#work.now.toISOString() };
@@ -157,5 +153,4 @@ export class StagedStock implements Participant {
   }
 }
 
-/** The stock of a unit of work. */
 export const stockOf = participantOf((work) => new StagedStock(work));

@@ -1,19 +1,14 @@
-/**
- * Values as the database has them, and as a unit of work wants them: what is staged is committed or rolled back.
- */
+/** Values as the database has them, and as a unit of work wants them. */
 
-/** Values by key. */
 export class Staged<V> {
   readonly #read = new Map<string, V>();
   readonly #committed = new Map<string, V>();
   readonly #staged = new Map<string, V>();
 
-  /** Notes a value as it was read. */
   load(key: string, value: V): void {
     this.#read.set(key, value);
   }
 
-  /** Whether the value has been read. */
   has(key: string): boolean {
     return this.#read.has(key);
   }
@@ -48,7 +43,6 @@ export class Staged<V> {
   }
 }
 
-/** Things that are written once and in their order. */
 export class StagedList<T> {
   readonly committed: T[] = [];
   #staged: T[] = [];

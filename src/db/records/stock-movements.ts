@@ -7,7 +7,6 @@ import { stageMovements } from './stock.ts';
 import { sqlText } from './table-mapping.ts';
 import { inUnitOfWork, type UnitOfWork } from './unit-of-work.ts';
 
-/** Stock movements, to be read. */
 export const stockMovements: EntityMapping<StockMovementRecord> = entityMapping({
   entry: stockMovementEntry,
   table: 'stock_movements',

@@ -15,7 +15,6 @@ import type { NewMovement, StockMovementRecord } from '../../domain/stock/moveme
 import { type StagedStock, stockOf } from './staged-stock.ts';
 import type { UnitOfWork } from './unit-of-work.ts';
 
-/** Units of one product. */
 export interface Units {
   readonly sku: string;
   /** A canonical decimal string above 0. */
@@ -23,9 +22,9 @@ export interface Units {
 }
 
 /**
- * Writes movements in their order, changes the stock they speak of and fires CREATE_STOCK_MOVEMENT_<TYPE> for each, as a part of a
- * unit of work, whose writing gives the movements their ids. A movement of 0 units moves nothing: it is left out.
- * @param from where the movements take their units from
+ * Writes movements in their order, changes the stock and fires CREATE_STOCK_MOVEMENT_<TYPE> for each. A movement of 0
+ * units is left out.
+ * @param from where the units come from
  * @throws Problem 400 for a SKU that is no product, 409 when a product has too few units (naming all of them)
  */
 export async function stageMovements(
@@ -125,7 +124,7 @@ export async function addAwaiting(
 type Shortages = Map<string, { readonly what: NonNullable<ReturnType<typeof shortOf>>; readonly had: Stock }>;
 
 /**
- * Changes the stock of a locked product in memory, noting what is wrong with the result.
+ * Changes the stock of a locked product in memory, noting shortages.
  * @throws Problem 400 when it is no product of the e-shop
  */
 function change(stock: StagedStock, short: Shortages, sku: string, by: StockChange): Stock {

@@ -1,4 +1,3 @@
-/** The tables of a kind of record. */
 import type { CatalogueEntry } from '../../domain/catalogue.ts';
 
 /** The lines of a record, which stand in a table of their own. */

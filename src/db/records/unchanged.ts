@@ -1,18 +1,13 @@
-/**
- * Writes that changed nothing, and so fired nothing: remembered for each record, so that it can be said why there is no
- * event.
- */
+/** Writes that changed nothing and so fired nothing, remembered to say why there is no event. */
 import type { EntityKind } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
-/** A write that changed nothing. */
 export interface UnchangedWrite {
   readonly kind: EntityKind;
   readonly entityId: string;
   readonly at: Date;
 }
 
-/** Remembers writes that changed nothing; their records are locked. */
 export async function noteUnchanged(
   sql: Sql,
   eshopId: number,

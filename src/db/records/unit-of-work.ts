@@ -1,7 +1,6 @@
 /**
- * What one transaction does to the records of an e-shop, its unit of work: it reads under locks what it needs, changes it in
- * memory, and writes all changes at its end in a few statements. So several changes cost little more than one, and
- * each of them still finds what the one before it has left.
+ * What one transaction does to the records of an e-shop: reads under locks, changes in memory, and at the end writes
+ * all in a few statements. Several changes cost little more than one, and each finds what the one before left.
  */
 import { type EventText, recordEvents } from '../outbox/events.ts';
 import { QUEUE, type Queue } from '../outbox/outbox.ts';
@@ -57,7 +56,6 @@ export class UnitOfWork {
   }
 
   /**
-   * Stages an event.
    * @param event asked once the participants are written
    * @param bytes of its record, roughly
    */
@@ -66,7 +64,6 @@ export class UnitOfWork {
     this.#events.push(event);
   }
 
-  /** Remembers a write that changed nothing. */
   unchanged(write: UnchangedWrite): void {
     this.#unchanged.push(write);
   }
@@ -116,7 +113,6 @@ export function participantOf<P extends Participant>(make: (work: UnitOfWork) =>
   };
 }
 
-/** Makes one change in a unit of work of its own, within a transaction. */
 export async function inUnitOfWork<T>(
   tx: Transaction,
   eshopId: number,

@@ -1,7 +1,4 @@
-/**
- * The life of a record, the same for every kind: created in one transaction, changed under a lock of its row, with what
- * follows from it.
- */
+/** The life of a record, the same for every kind: created in one transaction, changed under a lock of its row. */
 import { idOf } from '../../domain/catalogue.ts';
 import { eventTypes } from '../../domain/event-types.ts';
 import { eventsOf } from '../../domain/fired-events.ts';
@@ -39,10 +36,7 @@ export async function create<Rec extends object>(
   return record;
 }
 
-/**
- * Creates a record; fires CREATE_<KIND>.
- * @throws Problem 409 when the e-shop has one of this identifier
- */
+/** The same within a transaction. */
 export async function createRecord<Rec extends object>(
   tx: Transaction,
   mapping: EntityMapping<Rec>,
@@ -68,8 +62,7 @@ function alreadyExists<Rec extends object>({ entry }: EntityMapping<Rec>, record
 }
 
 /**
- * Applies a pure change to a record under its row lock; fires what the comparison of before and after says, which is
- * nothing when nothing changed.
+ * Applies a pure change under the row's lock; fires what the comparison of before and after says.
  * @throws Problem 404 when there is no such record, and what the change and its effects throw
  */
 export function changeRecord<Rec extends object>(
@@ -109,10 +102,7 @@ export async function stageChange<Rec extends object>(
   return after;
 }
 
-/**
- * Every event that a write fires.
- * @throws Problem 400 when the record has become too large
- */
+/** @throws Problem 400 when the record has become too large */
 function eventTexts<Rec extends object>(
   { entry }: EntityMapping<Rec>,
   { before, after }: Written<Rec>,

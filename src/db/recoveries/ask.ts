@@ -6,7 +6,6 @@ import { findWebhook } from '../webhooks/webhooks.ts';
 import type { Found } from './lost-events.ts';
 import { beginRecovery, measuredPace, previewRecovery, type RecoveryInput } from './recoveries.ts';
 
-/** What is asked for. */
 export interface AskedRecovery {
   readonly since: Date;
   /** null: until now. */
@@ -16,7 +15,6 @@ export interface AskedRecovery {
   readonly dryRun: boolean;
 }
 
-/** What came of asking. */
 export type RecoveryAnswer =
   | { readonly kind: 'notFound' | 'inactive' }
   /** Another one of this webhook still looks for its events. */
@@ -31,7 +29,6 @@ export type RecoveryAnswer =
       readonly estimatedDurationMs: number;
     };
 
-/** Begins it, or only counts. */
 export async function askForRecovery(
   sql: Pool,
   webhookId: number,

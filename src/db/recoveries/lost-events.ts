@@ -1,6 +1,6 @@
 /**
- * Which events a webhook did not get. They are found by one keyset, the ids of events, and each is judged by all that became
- * of it at the webhook: what was delivered in the end, or is still under way, is not lost.
+ * Which events a webhook did not get: found by a keyset of event ids, each judged by all its deliveries to the
+ * webhook.
  */
 import type { EventType } from '../../domain/event-types.ts';
 import { idAt } from '../../domain/id-time.ts';
@@ -8,7 +8,6 @@ import type { Recoverable } from '../../domain/recovery.ts';
 import type { Sql } from '../pool.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
 
-/** What is looked for. */
 export interface Search {
   readonly eshopId: number;
   readonly webhookId: number;
@@ -26,7 +25,7 @@ export interface Search {
  */
 const MAX_WRITER_CLOCK_SKEW_MS = 24 * 3_600_000;
 
-/** The events that may be lost, in the order of their ids: few, unless what was missed is looked for. */
+/** Events that may be lost, in the order of their ids. */
 function suspects(sql: Sql, search: Search, after: string | null, limit: number) {
   const { eshopId, webhookId, webhookType, since, until, include } = search;
   const from = after ?? idAt(new Date(since.getTime() - MAX_WRITER_CLOCK_SKEW_MS));
@@ -64,7 +63,6 @@ function lost(sql: Sql, { eshopId, webhookId, since, until, include }: Search) {
     where not settled and became = any(${[...include]}::text[])`;
 }
 
-/** What a search finds. */
 export interface Found {
   readonly count: number;
   /** When the first and the last of the events happened; null where there are none. */
@@ -76,8 +74,8 @@ export interface Found {
 const JUDGED_AT_ONCE = 5_000;
 
 /**
- * Counts the lost events, however many there are: no statement takes long.
- * @param atOnce events that one statement judges
+ * Counts the lost events in statements of which none takes long.
+ * @param atOnce events that one judges
  */
 export async function countLostEvents(
   sql: Sql,
@@ -102,7 +100,6 @@ interface CountedRow extends Found {
   readonly lookedAtId: string | null;
 }
 
-/** A statement of {@link countLostEvents}, not sent yet. */
 export function selectCountOfLost(sql: Sql, search: Search, after: string | null, atOnce: number) {
   return sql<CountedRow[]>`
     with suspect as materialized (${suspects(sql, search, after, atOnce)})
@@ -124,7 +121,6 @@ export interface LostEvent {
   readonly entityId: string;
 }
 
-/** A page of lost events. */
 export interface LostPage {
   readonly events: readonly LostEvent[];
   /** Up to here everything was looked at. */
@@ -133,11 +129,10 @@ export interface LostPage {
   readonly last: boolean;
 }
 
-/** Events that one page looks at. */
 const EVENTS_PER_PAGE = 2_000;
 
 /**
- * The lost events behind a place, in their order.
+ * The lost events behind an id, in their order.
  * @param after null: from the beginning
  * @param limit at least 1
  */

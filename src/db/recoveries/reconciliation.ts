@@ -1,4 +1,3 @@
-/** What the reconciler asks of recoveries: which of them should have a running workflow. */
 import type { Sql } from '../pool.ts';
 
 /** A recovery that should have a running workflow. */

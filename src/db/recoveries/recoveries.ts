@@ -1,6 +1,6 @@
 /**
- * Recoveries as they are asked for, read, paused, resumed and canceled. Whatever matters to a recovery's workflow raises the
- * version of its row, and the relay passes that on.
+ * Recoveries: asked for, read, paused, resumed and canceled. A change that matters to the workflow raises the row's
+ * version, which the relay passes on.
  */
 import { v7 as uuidv7 } from 'uuid';
 import {
@@ -55,7 +55,6 @@ function selectRecoveries(sql: Sql) {
       from deliveries d where d.recovery_id = r.id and d.state <> 'delivered') d`;
 }
 
-/** A recovery of a webhook, or null. */
 export async function findRecovery(
   sql: Sql,
   key: { readonly eshopId: number; readonly webhookId: number; readonly recoveryId: string },
@@ -67,7 +66,6 @@ export async function findRecovery(
   return row ?? null;
 }
 
-/** A recovery whosever it is, or null. */
 export async function readRecovery(sql: Sql, recoveryId: string): Promise<RecoveryRow | null> {
   const [row] = await sql<RecoveryRow[]>`${selectRecoveries(sql)} where r.id = ${recoveryId}`;
   return row ?? null;
@@ -99,7 +97,6 @@ export async function countRecoveries(sql: Sql, webhookId: number): Promise<numb
   return row?.count ?? 0;
 }
 
-/** What a recovery is asked for with. */
 export interface RecoveryInput extends Omit<Search, 'until'> {
   /** null: until now. */
   readonly until: Date | null;
@@ -115,22 +112,21 @@ export type Asked =
     }
   | { readonly kind: 'busy'; readonly recoveryId: string };
 
-/** The search that an input stands for now: what has not happened yet is not lost. */
+/** What has not happened yet is not lost. */
 async function searchOf(sql: Sql, input: RecoveryInput): Promise<Search> {
   const [row] = await sql<{ until: Date }[]>`select least(${input.until}::timestamptz, now()) as until`;
   if (row === undefined) throw new Error('The database returned no time.');
   return { ...input, until: row.until };
 }
 
-/** What a recovery would find. */
 export async function previewRecovery(sql: Pool, input: RecoveryInput): Promise<Found & { until: Date }> {
   const search = await searchOf(sql, input);
   return { ...(await countLostEvents(sql, search)), until: search.until };
 }
 
 /**
- * Begins a recovery. Asked again for the same while it is under way, it is the same one; asked for something else while one
- * still looks for what is lost, that one is in its way.
+ * Begins a recovery; asked for the same while under way, it is the same one. Another one that still looks for lost
+ * events is in its way.
  */
 export async function beginRecovery(sql: Pool, input: RecoveryInput): Promise<Asked> {
   const before = await underWay(sql, input);
@@ -175,7 +171,6 @@ async function underWay(
 
 const STATE_AFTER = { pause: 'paused', resume: 'running', cancel: 'canceled' } as const;
 
-/** Where a recovery stands under its lock; null where there is none. */
 async function locked(tx: Transaction, recoveryId: string): Promise<RecoveryState | null> {
   const [row] = await tx<{ state: RecoveryState }[]>`
     select state from recoveries where id = ${recoveryId} for update`;
@@ -183,8 +178,8 @@ async function locked(tx: Transaction, recoveryId: string): Promise<RecoveryStat
 }
 
 /**
- * Pauses, resumes or cancels a recovery. What is so already stays as it is.
- * @returns false where it has ended in another way, or there is none
+ * Pauses, resumes or cancels a recovery; repeated, it changes nothing.
+ * @returns false where it has ended otherwise, or there is none
  */
 export async function controlRecovery(
   sql: Pool,
@@ -211,7 +206,6 @@ export async function controlRecovery(
 /** Attempts by which a receiver is measured. */
 const MEASURED = 100;
 
-/** What was measured of a webhook's receiver lately. */
 export async function measuredPace(sql: Sql, webhookId: number): Promise<MeasuredPace> {
   const [row] = await sql<MeasuredPace[]>`
     select (select rate from recoveries where webhook_id = ${webhookId} and rate > 0 order by id desc limit 1) as rate,

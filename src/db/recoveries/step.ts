@@ -1,6 +1,6 @@
 /**
- * One step of a recovery: it creates as many deliveries as its pace allows, in one transaction with the place that it has
- * come to. A step that is repeated goes on behind it.
+ * One step of a recovery: creates as many deliveries as its pace allows, in one transaction with its new place. A
+ * repeated step goes on behind it.
  */
 import { endedOf, type Look, nextPace, type RecoveryPace, roomFor } from '../../domain/recovery-pace.ts';
 import { createRecoveredDeliveries } from '../outbox/recovered-deliveries.ts';
@@ -9,7 +9,6 @@ import { type Transaction, transaction } from '../transaction.ts';
 import { nextLostEvents } from './lost-events.ts';
 import { type RecoveryRow, readRecovery } from './recoveries.ts';
 
-/** What a step did. */
 export interface RecoveryStep {
   readonly recovery: RecoveryRow;
   /** Nothing was found where it looked, and there is more to look at. */

@@ -4,7 +4,7 @@ import type { Pool } from '../pool.ts';
 import { deleteInPages } from './pages.ts';
 
 /**
- * Removes what is left of batches that began before a time and hold nothing any more.
+ * Removes batches that began before a time and hold nothing.
  * @param signal ends it early
  * @returns how many rows
  */
@@ -16,8 +16,8 @@ export async function removeBatches(sql: Pool, before: Date, signal?: AbortSigna
 }
 
 /**
- * Removes what belongs to deliveries and recoveries that are gone.
- * @param before the deliveries that were made before this time are gone, but for the open ones
+ * Removes rows of deliveries and recoveries that are gone.
+ * @param before deliveries made earlier are gone, but for open ones
  * @param signal ends it early
  * @returns how many rows
  */
@@ -37,7 +37,7 @@ export async function removeBelongings(sql: Pool, before: Date, signal?: AbortSi
 }
 
 /**
- * Forgets the keys of imported lines that were applied before a time.
+ * Forgets keys of lines imported before a time.
  * @param signal ends it early
  * @returns how many
  */

@@ -1,16 +1,14 @@
 /**
- * Old rows of a partition that cannot be dropped as a whole: what nobody needs any more goes in small batches, so that no
- * lock is held and no transaction is open for long.
+ * Old rows of a partition that cannot be dropped as a whole, deleted in small batches so that no lock is held for
+ * long.
  */
 import { NIL } from 'uuid';
 import type { Pool } from '../pool.ts';
 import { transaction } from '../transaction.ts';
 import { needed } from './partitions.ts';
 
-/** Rows looked at by one statement. */
 const BATCH = 1_000;
 
-/** What is removed from which partition. */
 export interface OldRows {
   /** What the names of the partitions end with. */
   readonly week: string;
@@ -20,10 +18,7 @@ export interface OldRows {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Removes finished deliveries with their attempts.
- * @returns how many deliveries
- */
+/** @returns how many deliveries */
 export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number> {
   const { week, writtenBefore } = old;
   return await inBatches(old, async (after) => {
@@ -44,8 +39,8 @@ export async function removeDeliveries(sql: Pool, old: OldRows): Promise<number>
 }
 
 /**
- * Removes events that no delivery needs. Which ones are needed is read once, since that takes the longer the more is open;
- * whoever has an old event delivered once more meanwhile holds its lock, and is looked for behind it.
+ * Removes events that no delivery needs, read once, since that takes time; an event redelivered meanwhile is locked,
+ * and looked for again.
  * @returns how many
  */
 export async function removeEvents(sql: Pool, old: OldRows): Promise<number> {

@@ -1,6 +1,4 @@
-/**
- * Rows that nobody needs any more, deleted a page at a time: no statement takes long, and none holds many locks.
- */
+/** Rows deleted a page at a time: no statement takes long, and none holds many locks. */
 import type postgres from 'postgres';
 import type { Pool } from '../pool.ts';
 
@@ -9,9 +7,9 @@ const PAGE = 10_000;
 
 /**
  * Changes rows until a page is short.
- * @param step changes up to so many rows; answers how many it changed
+ * @param step changes at most so many rows; answers how many
  * @param signal ends it early; the next run goes on
- * @returns how many rows were changed in all
+ * @returns how many in all
  */
 export async function inPages(
   step: (limit: number) => Promise<number>,
@@ -26,19 +24,17 @@ export async function inPages(
   return changed;
 }
 
-/** Which rows of a table go. */
 export interface DeletedRows {
   readonly table: string;
   /** A condition on a row `x` of it. */
   readonly where: postgres.Fragment;
-  /** Ends it early; the next run goes on. */
   readonly signal?: AbortSignal | undefined;
   /** Rows of one statement; default 10,000. */
   readonly page?: number;
 }
 
 /**
- * Deletes the rows that a condition is true of. A row that somebody else has locked is left to the next run: nobody waits.
+ * Deletes the rows that a condition is true of; a locked row is left to the next run.
  * @returns how many
  */
 export async function deleteInPages(sql: Pool, { table, where, signal, page }: DeletedRows): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * The partitions of events, deliveries and attempts: one per week and table, by the time in the id of the event or the
- * delivery, so that whoever knows an id reads one partition. A default partition takes ids of a clock that is far off.
+ * The partitions of events, deliveries and attempts: one per week and table, by the time in the id, so that a lookup
+ * by id reads one. A default partition takes ids of a clock that is far off.
  */
 import { idAt, timeOf } from '../../domain/id-time.ts';
 import { WEEK_MS, weekName } from '../../domain/weeks.ts';
@@ -10,7 +10,6 @@ import { schemaStep } from './schema-step.ts';
 
 /** The partitioned tables, with the column that says where a row belongs; in the order in which a week is dropped. */
 const KEYS = { deliveries: 'id', attempts: 'delivery_id', events: 'id' } as const;
-/** A partitioned table. */
 export type PartitionedTable = keyof typeof KEYS;
 /** All of them, in the order in which a week is dropped: a delivery is gone before what belongs to it. */
 export const partitionedTables = Object.keys(KEYS) as PartitionedTable[];
@@ -18,7 +17,6 @@ export const partitionedTables = Object.keys(KEYS) as PartitionedTable[];
 /** What the name of a partition ends with. */
 export const DEFAULT = 'default';
 
-/** One partition of a table. */
 export interface Partition {
   /** What its name ends with, after that of the table: its first day, `first` or `default`. */
   readonly week: string;
@@ -61,9 +59,8 @@ export async function listPartitions(sql: Pool): Promise<Partition[]> {
 }
 
 /**
- * Makes the partitions of a week, unless they are there. Rows of that week that have come into the default partition
- * are moved.
- * @returns how many rows were moved
+ * Makes the partitions of a week, and moves rows of it out of the default partition.
+ * @returns how many were moved
  */
 export async function makeWeek(sql: Pool, week: Date): Promise<number> {
   return await schemaStep(sql, async (tx) => {
@@ -89,7 +86,6 @@ async function makePartition(tx: Transaction, table: PartitionedTable, week: Dat
   return count;
 }
 
-/** How many rows the default partitions hold. */
 export async function countAstray(sql: Pool): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select ((select count(*) from deliveries_default) + (select count(*) from attempts_default)
@@ -98,8 +94,8 @@ export async function countAstray(sql: Pool): Promise<number> {
 }
 
 /**
- * Drops a partition, unless something in it is needed: nobody who writes to the table meanwhile can change that.
- * @returns `gone` where another run dropped it while this one waited for the table
+ * Drops a partition, unless something in it is needed; checked under the lock.
+ * @returns `gone` where another run dropped it meanwhile
  */
 export async function dropPartition(sql: Pool, partition: Partition): Promise<'dropped' | 'needed' | 'gone'> {
   const { table, week } = partition;
@@ -113,8 +109,8 @@ export async function dropPartition(sql: Pool, partition: Partition): Promise<'d
 }
 
 /**
- * How many deliveries need a partition: those that are open, or whose webhook's deactivation is still to be mailed. An
- * event is needed by its deliveries, whenever they were made; attempts by those of their own week.
+ * How many deliveries need a partition: open ones, and those whose deactivation is still to be mailed. An event is
+ * needed by all its deliveries, attempts by those of their own week.
  */
 export async function countNeeded(
   sql: Pool | Transaction,
@@ -133,8 +129,7 @@ export async function countNeeded(
 }
 
 /**
- * The deliveries that are needed, and their events: found by the indexes of what is open and of what is not mailed, so that
- * it takes no longer the more is stored.
+ * The needed deliveries and their events, found by indexes so that it takes no longer the more is stored.
  * @param week of one partition; default: all
  */
 export function needed(sql: Pool | Transaction, week?: string) {
@@ -146,7 +141,6 @@ export function needed(sql: Pool | Transaction, week?: string) {
     where x.delivery_id is not null and x.mailed_at is null and x.mail_failed_at is null`;
 }
 
-/** Whether there is a table of this name. */
 async function isThere(sql: Pool | Transaction, name: string): Promise<boolean> {
   const [found] = await sql`select to_regclass(${name}) is not null as there`;
   return found?.there === true;

@@ -1,6 +1,6 @@
 /**
- * Changes of tables beside traffic: a transaction that stands in line for a lock only briefly, since nobody passes who
- * comes later, and tries again.
+ * Changes of tables beside traffic: a transaction that waits for a lock only briefly, since it blocks all who come
+ * later, and tries again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import postgres from 'postgres';
@@ -21,10 +21,7 @@ export class TablesBusy extends Error {
   override readonly name = 'TablesBusy';
 }
 
-/**
- * Runs `work` in a transaction, with nobody else's migrations or steps beside it.
- * @throws TablesBusy when that was not possible for half a minute
- */
+/** @throws TablesBusy when that was not possible for half a minute */
 export async function schemaStep<T>(sql: Pool, work: (tx: Transaction) => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

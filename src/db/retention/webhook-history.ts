@@ -1,7 +1,6 @@
 /**
- * What webhooks once were, and what happened to them: whatever no page, mail or record needs any more. Why an event has no
- * delivery (docs/interface.md, L9) is found by what each webhook was when it happened: for every event that is still kept, the
- * explanation stays as it is, word for word.
+ * Removes former versions, deactivations and warnings of webhooks that nothing needs any more. For every event still
+ * kept, the explanation why it has no delivery (docs/interface.md, L9) stays word for word.
  */
 import type postgres from 'postgres';
 import { MEANWHILE_MS } from '../../domain/absence.ts';
@@ -10,7 +9,6 @@ import { MOST_DELETED } from '../event-log.ts';
 import type { Pool } from '../pool.ts';
 import { deleteInPages, inPages } from './pages.ts';
 
-/** What was removed. */
 export interface RemovedHistory {
   /** Rows: versions, deactivations and warnings. */
   readonly rows: number;
@@ -29,8 +27,7 @@ const EXPLAINED_WITHIN_MS = 2 * MEANWHILE_MS;
 type LimitOf = (eshopId: postgres.Fragment) => postgres.Fragment;
 
 /**
- * Removes what is not needed any more.
- * @param before the events and deliveries that were made before this time are gone, but for those that are open
+ * @param before events and deliveries made earlier are gone, but for open ones
  * @param signal ends it early; the next run goes on
  */
 export async function removeHistory(sql: Pool, before: Date, signal?: AbortSignal): Promise<RemovedHistory> {
@@ -60,9 +57,8 @@ async function limits(sql: Pool, before: Date): Promise<LimitOf> {
 }
 
 /**
- * Versions `x` of webhooks that another one replaced before the limit, of the same type: a webhook is looked for among those
- * that ever were of a type. What came before an active one explains nothing later, and neither does what came before the
- * deletion; an inactive one alone does not replace what says since when it is inactive.
+ * Versions `x` replaced before the limit by another of the same type. What came before an active one, or before the
+ * deletion, explains nothing later; an inactive one alone does not replace the one that says since when.
  */
 function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`
@@ -75,8 +71,8 @@ function replaced(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment 
 }
 
 /**
- * Deactivations `x` that are mailed or will never be, whose delivery is gone. The newest of a webhook is part of its record, and
- * one that a version refers to says why it was inactive.
+ * Deactivations `x` mailed or never to be, whose delivery is gone. The newest is part of the webhook's record; one
+ * that a version refers to says why it was inactive.
  */
 function deactivationsOver(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   return sql`
@@ -131,10 +127,7 @@ const REFERRING = [
   'failures',
 ];
 
-/**
- * Deleted webhooks `x` that nothing refers to. The last ones of each type stay: they say when they were deleted to whoever asks
- * why an event went nowhere.
- */
+/** Deleted webhooks `x` that nothing refers to. The last of each type stay, to explain why an event went nowhere. */
 function forgettable(sql: Pool, before: Date, limitOf: LimitOf): postgres.Fragment {
   const unreferred = REFERRING.map(
     (table) => sql`and not exists (select from ${sql(table)} r where r.webhook_id = x.id offset 0)`,

@@ -1,7 +1,6 @@
 /**
- * The deliveries of an e-shop across its webhooks. Each webhook's newest are found by an index and merged, so that a page costs
- * the same whatever is stored, no index but those of each webhook is needed, and what is inactive or deleted is known
- * before a delivery is looked at.
+ * The deliveries of an e-shop across its webhooks: each webhook's newest are found by an index and merged, so that a
+ * page costs the same whatever is stored, and inactive or deleted ones are known first.
  */
 import type postgres from 'postgres';
 import type { DeliveryState } from '../../domain/delivery-state.ts';
@@ -87,8 +86,8 @@ function found(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Sl
 const MAX_CREATION_MS = 5 * 60_000;
 
 /**
- * The condition that a delivery `d` was made within these times, as SQL. Its id was made in the transaction whose beginning is the time
- * that is shown, so that the index by id leaves out most others.
+ * The condition that a delivery `d` was made within these times, as SQL. The time in its id is that of its
+ * transaction, so that the index by id leaves out most others.
  */
 function madeWithin(sql: Sql, { since, until }: Times = {}) {
   const latest = until === undefined ? undefined : new Date(until.getTime() + MAX_CREATION_MS);
@@ -98,13 +97,11 @@ function madeWithin(sql: Sql, { since, until }: Times = {}) {
     ${until === undefined ? sql`` : sql`and d.created_at < ${until}`}`;
 }
 
-/** Some of the webhooks, and a condition. */
 interface Among {
   readonly webhooks: postgres.Fragment;
   readonly condition: postgres.Fragment;
 }
 
-/** Those of some of the webhooks that a condition on `d` is true of. */
 function foundAmong(
   sql: Sql,
   eshopId: number,
@@ -216,7 +213,6 @@ export async function listAllDeliveries(
   return await selectAllDeliveries(...asked);
 }
 
-/** The query of {@link listAllDeliveries}, not sent yet. */
 export function selectAllDeliveries(sql: Sql, eshopId: number, filter: AllDeliveriesFilter, slice: Slice) {
   return sql<DeliveryLogRow[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)},
@@ -236,7 +232,6 @@ export async function countAllDeliveries(
   return row?.count ?? 0;
 }
 
-/** The query of {@link countAllDeliveries}, not sent yet. */
 export function selectCountOfAll(sql: Sql, eshopId: number, filter: AllDeliveriesFilter) {
   return sql<{ count: number }[]>`
     with wanted as materialized (${webhooks(sql, eshopId, filter)})${weighed(sql, eshopId, filter)}

@@ -3,7 +3,6 @@ import type { Sql } from '../pool.ts';
 import { callsHost } from './receivers.ts';
 import { selectWebhooks, type WebhookRow } from './webhooks.ts';
 
-/** Which webhooks; everything is optional. */
 export interface AllWebhooksFilter {
   readonly id?: number | undefined;
   readonly eshopId?: number | undefined;
@@ -15,7 +14,6 @@ export interface AllWebhooksFilter {
   readonly receiver?: string | undefined;
 }
 
-/** A webhook with its e-shop and what is open of its deliveries, which are held where it is inactive. */
 export interface OperatorsWebhook extends WebhookRow {
   readonly eshopId: number;
   readonly pending: number;
@@ -24,7 +22,6 @@ export interface OperatorsWebhook extends WebhookRow {
   readonly heldByOperators: number;
 }
 
-/** Up to `limit` webhooks in the order of their ids. */
 export async function listAllWebhooks(
   sql: Sql,
   filter: AllWebhooksFilter,

@@ -1,6 +1,6 @@
 /**
- * Attempts in the database: what they read, how they begin and what is recorded of them, for one delivery or for many at
- * once. Each function that records is one durable step and may be repeated.
+ * Attempts: what they read, how they begin and what is recorded, for one delivery or many. Each function that records
+ * is one durable step and may be repeated.
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
@@ -33,16 +33,15 @@ export interface DeliveryForAttempt extends WebhookForm {
   readonly lastOutcome: 'success' | 'failure' | 'gone' | null;
   readonly lastStartedAt: Date | null;
   readonly lastAttemptAt: Date | null;
-  /** How much later than due its attempts began because of outages of ours, in milliseconds. */
+  /** How much later than due its attempts began because of outages, in milliseconds. */
   readonly lateMs: number;
-  /** Outages of ours left no room for the attempts still due. */
+  /** Outages left no room for the attempts still due. */
   readonly windowLost: boolean;
   /** An operator has stopped it; with all that operators asked of it. */
   readonly operatorStop: OperatorStop | null;
   readonly operatorActions: readonly OperatorAction[] | null;
   /** When its event's transaction began. */
   readonly createdAt: Date;
-  /** The recovery that created it. */
   readonly recoveryId: string | null;
   /** The place in a trace that it comes from. */
   readonly traceparent: string | null;
@@ -79,7 +78,6 @@ const forAttempt = (sql: Sql, snapshot = sql`e.snapshot`) => sql`
     join events e on e.id = d.event_id
     left join attempts a on a.delivery_id = d.id and a.number = d.attempts_made`;
 
-/** Reads a delivery with its webhook and snapshot; undefined where there is none. */
 export async function loadForAttempt(sql: Sql, deliveryId: string): Promise<DeliveryForAttempt | undefined> {
   const [row] = await sql<DeliveryForAttempt[]>`${forAttempt(sql)} where d.id = ${deliveryId}`;
   return row;
@@ -106,7 +104,6 @@ export async function loadOfBatch(
   });
 }
 
-/** An attempt that is to begin. */
 export interface NewAttempt {
   readonly deliveryId: string;
   readonly number: number;
@@ -114,7 +111,6 @@ export interface NewAttempt {
   readonly generation: number;
 }
 
-/** When an attempt began, and the window of its delivery with it. */
 export interface BegunAttempt {
   readonly startedAt: Date;
   readonly windowStartedAt: Date;
@@ -165,7 +161,6 @@ export async function beginAttempts(
   return new Map(rows.map(({ id, ...begun }) => [id, begun]));
 }
 
-/** The result of an attempt, with what follows from it. */
 export interface AttemptRecord {
   readonly deliveryId: string;
   readonly number: number;
@@ -178,9 +173,9 @@ export interface AttemptRecord {
   readonly responseExcerpt: string | null;
   /** null after a success, or when no attempt is left. */
   readonly nextAttemptAt: Date | null;
-  /** How much later than due it began because of an outage of ours, in milliseconds. */
+  /** How much later than due it began because of an outage, in milliseconds. */
   readonly lateMs: number;
-  /** No attempt is left, and the reason is an outage of ours. */
+  /** No attempt is left, and the reason is an outage. */
   readonly windowLost: boolean;
   /** So few attempts are left that the e-shop is to be warned. */
   readonly lastCall: boolean;

@@ -1,6 +1,6 @@
 /**
- * What a batch gives back: to the outbox, for a workflow of its own, or to the queue, for another batch. Each is counted in the
- * batch's own row.
+ * What a batch gives back: to the outbox, for a workflow of its own, or to the queue, for another batch; counted in
+ * its row.
  */
 import { anyOf } from '../ids.ts';
 import { QUEUE } from '../outbox/outbox.ts';
@@ -8,10 +8,7 @@ import type { Sql } from '../pool.ts';
 import type { BatchRun } from './batches.ts';
 import { windowNotBegun } from './deliveries.ts';
 
-/**
- * `held_by_us`: a row while this execution is the one that holds the batch. Locked, so that none follows it before what is
- * said here is done.
- */
+/** `held_by_us`: a row, locked, while this execution holds the batch. */
 export function heldBy(sql: Sql, { id, run }: BatchRun) {
   return sql`held_by_us as materialized (select from batches where id = ${id} and run = ${run} for share)`;
 }
@@ -51,8 +48,7 @@ export function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
 }
 
 /**
- * Gives deliveries of a batch back to the outbox as they are: their next step is a workflow's of their own. Nothing happens
- * where another execution has followed the one that says so.
+ * Gives deliveries of a batch back to the outbox as they are. Nothing happens where another execution has followed.
  */
 export async function handBack(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -63,8 +59,8 @@ export async function handBack(sql: Sql, batch: BatchRun, ids: readonly string[]
 }
 
 /**
- * Gives all that is open of a batch back to the outbox, since no execution of it will attempt it.
- * @param underWayMs those whose attempt began less than this ago and has no result are left to it
+ * Gives all that is open of a batch back to the outbox.
+ * @param underWayMs attempts begun less than this ago without a result are left to it
  * @returns how many
  */
 export async function handBackAll(sql: Sql, batchId: string, underWayMs = 0): Promise<number> {
@@ -93,8 +89,7 @@ function handedBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType
 const NO_ROOM_SECONDS = 1;
 
 /**
- * Gives deliveries of a batch back to the queue as they are: another batch, or their own workflows, attempt them. Nothing
- * happens where another execution has followed the one that says so.
+ * Gives deliveries of a batch back to the queue as they are. Nothing happens where another execution has followed.
  */
 export async function putBack(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

@@ -20,8 +20,8 @@ export interface BatchedDelivery {
 }
 
 /**
- * What a batch holds that is open, by turns as it was claimed: every e-shop's first before any e-shop's second, and within an
- * e-shop every webhook's oldest before any webhook's second.
+ * The open deliveries of a batch by turns: every e-shop's first before any e-shop's second, and within an e-shop
+ * every webhook's oldest before any second.
  */
 export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDelivery[]> {
   return await sql<BatchedDelivery[]>`
@@ -33,23 +33,19 @@ export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDel
     order by row_number() over (partition by d.eshop_id order by d.turn, d.id), d.id`;
 }
 
-/** What came of a batch so far. */
 export interface BatchCounts {
   readonly delivered: number;
   /** Back in the outbox, each for a workflow of its own. */
   readonly handedBack: number;
   /** Back in the queue: their receivers had as much under way as they take. */
   readonly putBack: number;
-  /** Deliveries that the batch still holds. */
   readonly left: number;
 }
 
 /** Batches that ended longer ago than this are forgotten. */
 const KEPT = '1 hour';
 
-/**
- * Takes a batch for one execution: from now on no other may begin attempts of it. Forgets those that ended long ago.
- */
+/** Takes a batch for one execution: no other may begin attempts of it any more. Forgets those that ended long ago. */
 export async function takeBatch(sql: Sql, id: string): Promise<BatchRun> {
   const run = uuidv7();
   await sql`

@@ -14,7 +14,6 @@ export interface CompensationNews {
   readonly deactivated: 'retriesExhausted' | 'gone' | null;
 }
 
-/** What the compensation found and did. */
 export interface Compensation {
   readonly state: StoredState;
   readonly attemptsMade: number;
@@ -24,9 +23,9 @@ export interface Compensation {
 }
 
 /**
- * The compensation's one transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's
- * generation of the webhook is still current, webhook → inactive with its deactivation and a change for the
- * other open deliveries. A repeated run recognizes its own deactivation and returns the same.
+ * The compensation's one transaction (docs/interface.md, D7): delivery → failed and, if the last attempt's generation
+ * is still current, webhook → inactive with its deactivation and a change for the other deliveries. A repeated run
+ * returns the same.
  */
 export async function compensate(sql: Pool, deliveryId: string): Promise<Compensation> {
   return await transaction(sql, async (tx) => {

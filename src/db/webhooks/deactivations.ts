@@ -1,8 +1,6 @@
-/** Deactivations and the mails about them. */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
-/** What the deactivation mail says. */
 export interface DeactivationNotice {
   readonly webhookId: number;
   readonly generation: number;
@@ -18,7 +16,6 @@ export interface DeactivationNotice {
   readonly email: string;
 }
 
-/** Reads what the mail about a deactivation says; undefined where there is none. */
 export async function readDeactivation(
   sql: Sql,
   webhookId: number,
@@ -35,7 +32,6 @@ export async function readDeactivation(
   return row;
 }
 
-/** Records that the mail server took the mail. */
 export async function recordMailed(sql: Sql, webhookId: number, generation: number): Promise<void> {
   await sql`
     update deactivations set mailed_at = coalesce(mailed_at, now())
@@ -43,9 +39,8 @@ export async function recordMailed(sql: Sql, webhookId: number, generation: numb
 }
 
 /**
- * Records that the mail server refuses a mail for good, and gives the mail up once it has been refused for `patienceMs`,
- * by the database's clock.
- * @param error a sentence without addresses
+ * Records a permanent refusal by the mail server, and gives up once refused for `patienceMs`.
+ * @param error without addresses
  * @returns whether it is given up
  */
 export async function recordMailRefused(

@@ -5,7 +5,6 @@ import { type AllDeliveriesFilter, listAllDeliveries } from './all-deliveries.ts
 import { listAllWebhooks } from './all-webhooks.ts';
 import type { DeliveryLogRow } from './delivery-log.ts';
 
-/** Which deliveries; everything is optional. */
 export interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
   readonly eshopId?: number | undefined;
   /** Of these e-shops only, whatever else is asked for. */
@@ -14,12 +13,10 @@ export interface OperatorsFilter extends Omit<AllDeliveriesFilter, 'among'> {
   readonly receiver?: string | undefined;
 }
 
-/** A delivery with its e-shop. */
 export interface OperatorsDelivery extends DeliveryLogRow {
   readonly eshopId: number;
 }
 
-/** An e-shop, or some of its webhooks. */
 interface Place {
   readonly eshopId: number;
   readonly webhookIds?: readonly number[];

@@ -1,6 +1,6 @@
 /**
- * Which deliveries an event has. One that was made with the event has an id that begins as the event's does, and is found
- * by that; those that were made later are few, and have a table of their own.
+ * Which deliveries an event has: one made with it has an id that begins as the event's does; later ones have a table
+ * of their own.
  */
 import type { Sql } from '../pool.ts';
 

@@ -1,15 +1,12 @@
-/**
- * A delivery's life in the database beside its attempts. Each function that records is one durable step and may be
- * repeated.
- */
+/** A delivery's life beside its attempts. Each function that records is one durable step and may be repeated. */
 
 import type { StoredState } from '../../domain/delivery-state.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
 
 /**
- * Records that no attempt follows after all. Where outages of ours took time of the window, they are the reason.
- * @param attemptsMade as read: an attempt recorded in the meantime keeps its own plan
+ * Records that no attempt follows; where outages took time of the window, they are the reason.
+ * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
  */
 export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: number): Promise<void> {
   await sql`
@@ -18,7 +15,7 @@ export async function spendRetries(sql: Sql, deliveryId: string, attemptsMade: n
 }
 
 /**
- * Of a delivery `d` whose first attempt was begun and then not made: its window begins with the attempt that is made. What an
+ * Of a delivery `d` whose first attempt was begun and not made: its window begins with the one that is. What an
  * inactive webhook has begun goes on.
  */
 export const windowNotBegun = (sql: Sql) => sql`
@@ -27,8 +24,8 @@ export const windowNotBegun = (sql: Sql) => sql`
       then d.window_started_at end`;
 
 /**
- * Plans an attempt anew that cannot be made now. What was planned is not late by this.
- * @param attemptsMade as read: an attempt recorded in the meantime keeps its own plan
+ * Plans an attempt anew that cannot be made now, without making it late.
+ * @param attemptsMade as read: an attempt recorded meanwhile keeps its own plan
  */
 export async function deferAttempt(
   sql: Sql,
@@ -51,10 +48,9 @@ export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
 export type CanceledBy = 'operator' | 'deletion';
 
 /**
- * Open → expired or canceled. A cancellation without the webhook's deletion was an operator's.
+ * Open → expired or canceled; a cancellation without the webhook's deletion was an operator's.
  * @param error replaces the last failure
- * @returns the state afterwards, since a delivery that already ended keeps its end, and the kind of event if this call ended
- * it, else null
+ * @returns the state afterwards, and the event type if this call ended it
  */
 export async function closeDelivery(
   sql: Sql,

@@ -29,7 +29,6 @@ export interface DeliveryLogRow {
   readonly operatorActions: readonly OperatorAction[] | null;
 }
 
-/** An attempt as shown. One that is under way has neither `finishedAt` nor a result. */
 export interface AttemptLogRow {
   readonly number: number;
   readonly startedAt: Date;
@@ -63,7 +62,6 @@ export interface DeliveryPlace extends Omit<ClaimedDelivery, 'receiverHost'> {
   readonly batchId: string | null;
 }
 
-/** The place of a delivery, or null. */
 export async function placeOfDelivery(sql: Sql, id: string): Promise<DeliveryPlace | null> {
   const [row] = await sql<DeliveryPlace[]>`
     select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id

@@ -5,8 +5,8 @@ import type { Sql } from '../pool.ts';
 import { formColumns, rowOf } from './columns.ts';
 
 /**
- * Keeps the form that a webhook has had until now, where it gets another one.
- * @param tx holds the lock on the webhook's row, and has not replaced it yet
+ * Keeps the form of a webhook that gets another one.
+ * @param tx holds the lock on its row, and has not replaced it yet
  */
 export async function keepForm(tx: Sql, webhookId: number, next: WebhookInput): Promise<void> {
   await tx`
@@ -15,15 +15,14 @@ export async function keepForm(tx: Sql, webhookId: number, next: WebhookInput): 
     where w.id = ${webhookId} and (${formColumns(tx, 'w')}) is distinct from (${formColumns(tx, 'x')})`;
 }
 
-/** What a delivery carried. */
 export interface SentForm extends EventForWebhook {
   /** Of a test event. */
   readonly test: boolean;
 }
 
 /**
- * The event of a delivery, and the form in which its webhook gets it: of an open delivery the present one, which the next
- * attempt takes; of one that has ended the one that its last attempt took.
+ * The event of a delivery and the form it is or was sent in: the webhook's present one while open, else that of the
+ * last attempt.
  * @returns null where this e-shop has no such delivery
  */
 export async function findSentForm(sql: Sql, eshopId: number, id: string): Promise<SentForm | null> {

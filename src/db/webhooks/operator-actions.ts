@@ -1,6 +1,6 @@
 /**
- * What operators ask of deliveries, recorded with what follows from it. The database decides: what a workflow remembers may be
- * older.
+ * What operators ask of deliveries, recorded with what follows. The database decides: a workflow may remember
+ * something older.
  */
 import type { StoredState } from '../../domain/delivery-state.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
@@ -47,8 +47,7 @@ const KEPT = 50;
 const ATTEMPT_SLACK_MS = 5_000;
 
 /**
- * Does what an operator asks, and records it; where it is refused, nothing. May be repeated: what is recorded under its id is
- * not done again.
+ * Does what an operator asks, and records it; a refusal records nothing. May be repeated under the same id.
  * @param policy the delivery's own
  * @returns null where there is no such delivery
  */

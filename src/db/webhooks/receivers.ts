@@ -1,9 +1,8 @@
-/** Receivers: whom webhooks call, whichever e-shop they belong to. */
 import type { Sql } from '../pool.ts';
 
 /**
  * The condition that a webhook `w` calls a host, as SQL.
- * @param host a name or address, with its port or, for any port, without
+ * @param host with its port or, for any port, without
  */
 export function callsHost(sql: Sql, host: string) {
   const wanted = host.toLowerCase();

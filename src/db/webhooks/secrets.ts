@@ -12,10 +12,9 @@ export interface SealedSecrets {
 }
 
 /**
- * Reseals the secrets of the next webhooks, in one transaction that locks their rows.
+ * Reseals the secrets of the next webhooks in one transaction.
  * @param after the last id of the batch before; 0 for the first
- * @param limit the most webhooks of a batch
- * @param reseal what the secrets become, or null to leave a webhook as it is
+ * @param reseal what they become, or null to leave a webhook as it is
  * @returns the last id looked at, or null when there were none left
  */
 export async function resealBatch(

@@ -3,10 +3,7 @@ import type { Pool } from '../pool.ts';
 import { eshopOfWebhook } from './all-webhooks.ts';
 import { switchActive } from './webhooks.ts';
 
-/**
- * Activates or deactivates it, as its e-shop would.
- * @returns whether that changed anything; null where there is no such webhook
- */
+/** @returns whether that changed anything; null where there is no such webhook */
 export async function switchWebhook(sql: Pool, id: number, active: boolean): Promise<boolean | null> {
   const eshopId = await eshopOfWebhook(sql, id);
   const switched = eshopId === null ? null : await switchActive(sql, eshopId, id, active);

@@ -1,6 +1,6 @@
 /**
- * Webhooks. A change that matters to open deliveries (activation, deactivation, another URL, deletion; nothing
- * else) writes one outbox row in its transaction. Every change locks its row first.
+ * Webhooks. A change that matters to open deliveries (activation, deactivation, another URL, deletion) writes one
+ * outbox row in its transaction. Every change locks its row first.
  */
 import type { StoredIncident } from '../../domain/incident.ts';
 import type { WebhookInput, WebhookSettings } from '../../domain/webhook.ts';
@@ -51,14 +51,12 @@ async function readBack(tx: Sql, eshopId: number, id: number): Promise<WebhookRo
   return webhook;
 }
 
-/** How many webhooks an e-shop has. */
 export async function countWebhooks(sql: Sql, eshopId: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::integer as count from webhooks where eshop_id = ${eshopId} and deleted_at is null`;
   return row?.count ?? 0;
 }
 
-/** The webhooks of an e-shop in the order of their ids: all, or one page. */
 export async function listWebhooks(
   sql: Sql,
   eshopId: number,
@@ -72,7 +70,7 @@ export async function listWebhooks(
 }
 
 /**
- * Creates a webhook, unless the e-shop has as many as it may.
+ * Creates a webhook.
  * @param seal encrypts its secret for the id that it gets
  * @returns null when `maxWebhooks` are there already
  */
@@ -113,10 +111,7 @@ async function lock(tx: Sql, eshopId: number, id: number): Promise<Locked | null
   return row ?? null;
 }
 
-/**
- * Writes what follows from another `active` or another URL: the generation, the times, the deactivation's record,
- * the outbox row.
- */
+/** Writes what follows from another `active` or another URL: generation, times, deactivation, outbox row. */
 async function applyChange(
   tx: Transaction,
   eshopId: number,
@@ -187,8 +182,8 @@ export async function replaceWebhook(
 }
 
 /**
- * Gives a webhook a new secret, valid at once. The one before goes on signing beside it for 24 hours; the one
- * before that is over.
+ * Gives a webhook a new secret, valid at once; the one before signs beside it for 24 hours, the one before that is
+ * over.
  * @param overlap false to end the one before at once
  * @returns null when there is no such webhook
  */

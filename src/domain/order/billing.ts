@@ -1,7 +1,6 @@
 /** Billing may be left out: then it is the recipient. */
 import type { OrderInput } from './schema.ts';
 
-/** Each billing field and the recipient's field it stands for. */
 const pairs = {
   billingName: 'recipientName',
   billingCompanyName: 'recipientCompanyName',
@@ -16,10 +15,8 @@ const pairs = {
 type Billing = keyof typeof pairs;
 type Party = Pick<OrderInput, Billing | (typeof pairs)[Billing]>;
 
-/** The billing fields. */
 export const billingFields = Object.keys(pairs);
 
-/** The recipient as billing fields. */
 function recipient(order: Party): Pick<OrderInput, Billing> {
   return {
     billingName: order.recipientName,
@@ -33,7 +30,6 @@ function recipient(order: Party): Pick<OrderInput, Billing> {
   };
 }
 
-/** True when the bill goes to the recipient. */
 export function billsRecipient(order: Party): boolean {
   const values = new Map<string, unknown>(Object.entries(order));
   return Object.entries(pairs).every(([billing, field]) => values.get(billing) === values.get(field));

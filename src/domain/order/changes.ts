@@ -1,6 +1,6 @@
 /**
- * What can be done to an order: pure functions from the record before to the record after. They refuse with `Problem`;
- * what an order's change entails beside its own row (stock, timers, events) is the database's side.
+ * What can be done to an order: pure functions from the record before to the record after. Stock, timers and events
+ * are the database's side.
  */
 import * as v from 'valibot';
 import { editsOf } from '../editing.ts';
@@ -41,7 +41,7 @@ export const changeableInHand: readonly string[] = ['note', 'trackingNumbers', '
 const noBilling = Object.fromEntries(billingFields.map((field) => [field, null]));
 const skuSchema = identifier();
 
-/** The SKUs a body speaks of, to be looked up before its rules are asked. Tolerates any body. */
+/** The SKUs a body speaks of, whatever the body is. */
 export function skusIn(body: unknown): string[] {
   const lines = isObject(body) ? itemsOf(body.orderProducts) : [];
   const skus = lines.map((line) => (isObject(line) ? line.sku : undefined));
@@ -94,7 +94,6 @@ export const orderEdits = editsOf<OrderRecord, RuledOrder, OrderContext>({
   },
 });
 /**
- * Moves the order to another status.
  * @param note of the warehouse, kept in the history
  * @throws Problem 409 when the table has no such transition
  */
@@ -111,7 +110,7 @@ export function moveOrder(record: OrderRecord, to: OrderStatus, note: string | n
 }
 
 /**
- * Releases a pre-order by hand or by its timer.
+ * Releases a pre-order.
  * @throws Problem 409 when it is none
  */
 export function releaseOrder(record: OrderRecord, now: Date): OrderRecord {

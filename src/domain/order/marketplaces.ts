@@ -4,12 +4,10 @@ import shipped from '../data/marketplaces.json' with { type: 'json' };
 import { text } from '../fields.ts';
 import { validate } from '../validation.ts';
 
-/** The marketplaces known without any configuration. */
 export const shippedMarketplaces: readonly string[] = shipped;
 
 /**
- * The known marketplaces and the operator's own.
- * @param json parsed JSON: a list of names
+ * @param json a list of names
  * @throws Problem 400 when it is not one
  */
 export function extendMarketplaces(json: unknown): readonly string[] {

@@ -22,13 +22,9 @@ export const packingListsSchema = v.strictObject({
     ),
   ),
 });
-/** A valid body. */
 export type PackingListsInput = v.InferOutput<typeof packingListsSchema>;
 
-/**
- * Replaces all packing lists.
- * @throws Problem 400 when a product is not (so often) on the order
- */
+/** @throws Problem 400 when a product is not (so often) on the order */
 export function packOrder(record: OrderRecord, input: PackingListsInput): OrderRecord {
   const packed = new Map<number, PackingList[]>();
   const problems: FieldProblem[] = [];

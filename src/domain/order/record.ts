@@ -1,4 +1,3 @@
-/** The order's record as payloads and read endpoints carry it, for documentation, and a sample of it. */
 import * as v from 'valibot';
 import type { PayloadVersion } from '../decimal.ts';
 import { oneOf } from '../fields.ts';

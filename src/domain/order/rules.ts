@@ -5,7 +5,6 @@ import { CASH_ON_DELIVERY, type OrderInput } from './schema.ts';
 import type { ShipperCatalogue, ShipperService } from './shipper-services.ts';
 import type { OrderStatus } from './status.ts';
 
-/** What the rules know beside the order. */
 export interface OrderContext {
   readonly now: Date;
   readonly shipperCatalogue: ShipperCatalogue;
@@ -30,7 +29,7 @@ function serviceOf(
     ?.services.find(({ value }) => value === order.shipperService);
 }
 
-/** Every rule; the order is the one in which problems are told. */
+/** In the order in which problems are told. */
 export const orderRules: readonly Rule<OrderContext>[] = [
   rule(['eshopOrderId'], (_order, _context, before) =>
     problemIf(before !== null, 'eshopOrderId', 'must be the identifier in the path: it cannot be changed'),

@@ -1,7 +1,4 @@
-/**
- * The fields of an order (docs/interface.md, O6–O9). One schema of the request; the record's forms are derived
- * from it (`record-schema.ts`).
- */
+/** The fields of an order (docs/interface.md, O6–O9); the record's forms are derived from the request's schema. */
 import * as v from 'valibot';
 import { count, money } from '../decimal.ts';
 import {
@@ -24,9 +21,7 @@ import { timestamp } from '../timestamp.ts';
 import { shippedMarketplaces } from './marketplaces.ts';
 import type { OrderStatus } from './status.ts';
 
-/** Kinds of order. */
 export const orderTypes = ['b2c', 'b2b', 'transfer'] as const;
-/** Kinds of file that come with an order. */
 const orderFileTypes = ['invoice', 'shippingLabel', 'shippingAddonLabel', 'other'] as const;
 /** Payment types: 0 cash on delivery, 1 card online, 2 bank transfer. */
 export const CASH_ON_DELIVERY = 0;
@@ -43,7 +38,6 @@ export const packingListSchema = v.strictObject({
   expirationDate: optional(timestamp()),
   serialNumbers: v.optional(list(text(128, 1), 10_000), []),
 });
-/** One package of one order product. */
 export type PackingList = v.InferOutput<typeof packingListSchema>;
 
 const productSchema = v.strictObject({
@@ -60,10 +54,7 @@ const fileSchema = v.strictObject({
   url: webAddress(),
 });
 
-/**
- * The marketplace. Which ones are known is told by a rule (`rules.ts`), since an order keeps the one it has when the
- * warehouse's list changes; the schema's list is for the documentation.
- */
+/** Which marketplaces are known is a rule (`rules.ts`): an order keeps its own when the warehouse's list changes. */
 function marketplace(known: readonly string[]) {
   return described(
     optional(v.pipe(text(64, 1), v.metadata({ jsonSchema: { type: 'string', enum: [...known] } }))),
@@ -151,19 +142,16 @@ export const orderEntries = {
   orderProducts: lines(productSchema),
 };
 
-/** The body that creates or replaces an order. */
 export const orderInputSchema = v.strictObject(orderEntries);
 
 /** The fields as the documentation shows them, with the marketplaces that are loaded. */
 export function documentedEntries(marketplaces: readonly string[]): typeof orderEntries {
   return { ...orderEntries, marketplace: marketplace(marketplaces) };
 }
-/** A valid body, defaults filled in. */
 export type OrderInput = v.InferOutput<typeof orderInputSchema>;
-/** An order line as sent. */
 export type OrderProductInput = v.InferOutput<typeof productSchema>;
 
-/** Fields of the record that are the service's own: ignored in a request, so that a record can be sent back as it was read. */
+/** Ignored in a request, so that a record can be sent back as it was read. */
 export const orderResponseOnly = [
   'createdAt',
   'updatedAt',
@@ -177,7 +165,6 @@ export interface OrderProduct extends OrderProductInput {
   packingLists: PackingList[];
 }
 
-/** One step of an order's way. */
 export type StatusChange = {
   status: OrderStatus;
   /** ISO 8601, UTC. */

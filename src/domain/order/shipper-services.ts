@@ -1,6 +1,6 @@
 /**
- * The carriers and their services (docs/interface.md, O10). The catalogue in `data/`
- * is a realistic European one; the operator can replace it by a file of the same form.
+ * The carriers and their services (docs/interface.md, O10): the European catalogue in `data/`, or a file of the
+ * operator in the same form.
  */
 import * as v from 'valibot';
 import shipped from '../data/shipper-services.json' with { type: 'json' };
@@ -22,7 +22,6 @@ const serviceSchema = v.strictObject({
     v.description('Whether cash on delivery (payment type 0) is possible.'),
   ),
 });
-/** A service of a carrier. */
 export type ShipperService = v.InferOutput<typeof serviceSchema>;
 
 /** A carrier as `GET /v2/shipper-service-codes` answers it. */
@@ -31,18 +30,12 @@ export const shipperSchema = v.strictObject({
   name: text(255, 1),
   services: v.pipe(v.array(serviceSchema), v.minLength(1)),
 });
-/** A carrier and its services. */
 export type Shipper = v.InferOutput<typeof shipperSchema>;
-/** All carriers. */
 export type ShipperCatalogue = readonly Shipper[];
 
-/**
- * Reads a catalogue from parsed JSON.
- * @throws Problem 400 naming every field that is wrong
- */
+/** @throws Problem 400 naming every field that is wrong */
 export function parseShipperCatalogue(json: unknown): ShipperCatalogue {
   return validate(v.array(shipperSchema), json);
 }
 
-/** The catalogue that comes with the program. */
 export const shippedCatalogue: ShipperCatalogue = parseShipperCatalogue(shipped);

@@ -1,6 +1,5 @@
 /** The states of an order and the transitions between them: a table, nothing else. */
 
-/** From each state to the states that may follow it. */
 export const orderTransitions = {
   preOrder: ['preReceived', 'canceled'],
   preReceived: ['received', 'suspended', 'waitingForPayment', 'incorrect', 'canceled'],
@@ -21,8 +20,6 @@ export const orderTransitions = {
   canceled: [],
 } as const satisfies Record<string, readonly string[]>;
 
-/** A state of an order. */
 export type OrderStatus = keyof typeof orderTransitions;
 
-/** All states of an order. */
 export const orderStatuses = Object.keys(orderTransitions) as [OrderStatus, ...OrderStatus[]];

@@ -3,7 +3,6 @@ import { editsOf } from '../editing.ts';
 import { problemIf, rulesOf } from '../validation.ts';
 import { type ProductInput, type ProductRecord, productInputSchema, productResponseOnly } from './schema.ts';
 
-/** What the rules know beside the product. */
 export interface ProductContext {
   readonly now: Date;
 }
@@ -11,7 +10,6 @@ export interface ProductContext {
 const rule = rulesOf<ProductInput, ProductContext>();
 const noStock = { available: '0', reserved: '0', onHold: '0', awaiting: '0' };
 
-/** What an e-shop writes of a product. */
 export const productEdits = editsOf<ProductRecord, ProductInput, ProductContext>({
   noun: 'product',
   idField: 'sku',

@@ -39,12 +39,10 @@ export const productEntries = {
   note: optional(text(4000)),
 };
 
-/** The body that creates or replaces a product. */
 export const productInputSchema = v.strictObject(productEntries);
-/** A valid body, defaults filled in. */
 export type ProductInput = v.InferOutput<typeof productInputSchema>;
 
-/** Fields of the record that are the service's own: ignored in a request. */
+/** Ignored in a request. */
 export const productResponseOnly = ['stock', 'createdAt', 'updatedAt'] as const;
 
 /** Units of a product, as decimal strings (see `stock.ts` for how movements change them). */
@@ -66,7 +64,6 @@ export interface ProductRecord extends ProductInput {
   updatedAt: string;
 }
 
-/** The schema of a product in a payload of this version. */
 export function productRecordSchema(version: PayloadVersion) {
   const units = (description: string) => v.pipe(writtenDecimal('count', version), v.description(description));
   const record = recordObject(productEntries, version, {
@@ -87,7 +84,6 @@ export function productRecordSchema(version: PayloadVersion) {
   return named(record, 'Product', version);
 }
 
-/** A product as a consumer may meet it. */
 export const sampleProduct: ProductRecord = {
   sku: 'TEA-GREEN-100',
   name: 'Green tea, 100 g',

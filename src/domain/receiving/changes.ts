@@ -1,6 +1,6 @@
 /**
- * What can be done to a receiving: pure functions from the record before to the record after. What they cost beside
- * its own row (stock, events) is the database's side.
+ * What can be done to a receiving: pure functions from the record before to the record after. Stock and events are
+ * the database's side.
  */
 import {
   announce,
@@ -25,9 +25,7 @@ import {
 } from './schema.ts';
 import { type ReceivingStatus, receivingTransitions } from './status.ts';
 
-/** What the rules know beside the body. */
 export interface ReceivingContext {
-  /** Of the SKUs in the body, those that are products of the e-shop. */
   readonly knownSkus: ReadonlySet<string>;
 }
 
@@ -49,7 +47,7 @@ const receivingRules = [
   rule(['products'], ({ products }, { knownSkus }) => lineProblems('products', products, knownSkus)),
 ];
 
-/** The SKUs a body speaks of, to be looked up before its rules are asked. Tolerates any body. */
+/** The SKUs a body speaks of, whatever the body is. */
 export function skusInReceiving(body: unknown): string[] {
   return isObject(body) ? skusOfLines(body.products) : [];
 }
@@ -63,7 +61,6 @@ function freshLine({
   return { sku, quantity, lot, received: null, expirationDate, lineState: 'E' };
 }
 
-/** What an e-shop writes of a receiving. */
 export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, ReceivingContext>({
   noun: 'receiving',
   idField: 'eshopReceivingId',
@@ -83,17 +80,14 @@ export const receivingEdits = editsOf<ReceivingRecord, ReceivingInput, Receiving
     return { ...fields, products, status, supplier, trackingNumber, unitsAmount: unitsOf(products), urgent };
   },
 });
-/**
- * Moves the receiving to another status.
- * @throws Problem 409 when the table has no such transition
- */
+/** @throws Problem 409 when the table has no such transition */
 export function moveReceiving(record: ReceivingRecord, to: ReceivingStatus): ReceivingRecord {
   assertMove<ReceivingStatus>(receivingTransitions, 'receiving', record.status, to);
   return { ...record, status: to };
 }
 
 /**
- * The warehouse enters what it counted.
+ * The warehouse enters its counts.
  * @throws Problem 400 for a product that was not announced, 409 unless the goods are there and not stocked
  */
 export function countReceiving(record: ReceivingRecord, { products }: ReceivingLinesInput): ReceivingRecord {

@@ -1,6 +1,4 @@
-/**
- * The fields of a receiving: exactly those that the interface shows, in its order (docs/interface.md, R1).
- */
+/** The fields of a receiving: exactly those of the interface, in its order (docs/interface.md, R1). */
 import * as v from 'valibot';
 import { type AnnouncedLine, countEntries, lineEntries } from '../announced-lines.ts';
 import { count, type PayloadVersion } from '../decimal.ts';
@@ -52,25 +50,20 @@ const receivingEntries = {
   ),
 };
 
-/** The body that creates or replaces a receiving. */
 export const receivingInputSchema = v.strictObject(receivingEntries);
-/** A valid body, defaults filled in. */
 export type ReceivingInput = v.InferOutput<typeof receivingInputSchema>;
 type LineInput = v.InferOutput<typeof lineSchema>;
 
-/** Fields of the record that are not the e-shop's to write: ignored in a request. */
+/** Ignored in a request. */
 export const receivingResponseOnly = ['status', 'unitsAmount'] as const;
-/** The same of a line. */
 export const receivingLineResponseOnly = ['received', 'lineState'] as const;
 
-/** A line of the record. */
 export interface ReceivingLine extends AnnouncedLine, LineInput {}
 
 /** The whole record in its v2 form. */
 export interface ReceivingRecord extends Omit<ReceivingInput, 'products'> {
   products: ReceivingLine[];
   status: ReceivingStatus;
-  /** The sum of the enabled lines. */
   unitsAmount: string;
 }
 
@@ -84,7 +77,6 @@ const lineRecordSchema = v.strictObject({
   lineState: lineEntries.lineState,
 });
 
-/** The schema of a receiving in a payload of this version. */
 export function receivingRecordSchema(version: PayloadVersion) {
   const { products: _, supplier, trackingNumber, urgent, ...first } = receivingEntries;
   const entries = {
@@ -110,10 +102,8 @@ export const receivingLinesSchema = v.strictObject({
     'products',
   ),
 });
-/** A valid body. */
 export type ReceivingLinesInput = v.InferOutput<typeof receivingLinesSchema>;
 
-/** A receiving as a consumer may meet it. */
 export const sampleReceiving: ReceivingRecord = {
   eshopReceivingId: '2026-IN-42',
   carrierInfo: 'Trans s.r.o.',

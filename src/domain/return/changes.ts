@@ -1,6 +1,6 @@
 /**
- * What can be done to a return: pure functions from the record before to the record after. What they cost beside its
- * own row (stock, events) is the database's side.
+ * What can be done to a return: pure functions from the record before to the record after. Stock and events are the
+ * database's side.
  */
 import { announce, enterCounts, lineProblems, skusOfLines, writableLines } from '../announced-lines.ts';
 import { editsOf } from '../editing.ts';
@@ -18,10 +18,8 @@ import {
 } from './schema.ts';
 import { type ReturnStatus, returnTransitions } from './status.ts';
 
-/** What the rules know beside the body. */
 export interface ReturnContext {
   readonly now: Date;
-  /** Of the SKUs in the body, those that are products of the e-shop. */
   readonly knownSkus: ReadonlySet<string>;
 }
 
@@ -38,7 +36,7 @@ const returnRules = [
   ),
 ];
 
-/** The SKUs a body speaks of, to be looked up before its rules are asked. Tolerates any body. */
+/** The SKUs a body speaks of, whatever the body is. */
 export function skusInReturn(body: unknown): string[] {
   return isObject(body) ? skusOfLines(body.returnedOrderProducts) : [];
 }
@@ -48,7 +46,6 @@ function freshLine(sent: ReturnInput['returnedOrderProducts'][number]): ReturnLi
   return { sku, quantity, received: null, returnReason, resolution: null, lot, lineState: 'E' };
 }
 
-/** What an e-shop writes of a return. */
 export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
   noun: 'return',
   idField: 'eshopReturnId',
@@ -78,7 +75,6 @@ export const returnEdits = editsOf<ReturnRecord, ReturnInput, ReturnContext>({
   },
 });
 /**
- * Moves the return to another status.
  * @param note of the warehouse, in place of the one before; null keeps that
  * @throws Problem 409 when the table has no such transition
  */
@@ -101,7 +97,7 @@ export function moveReturn(
 }
 
 /**
- * The warehouse enters what it counted, and what becomes of it.
+ * The warehouse enters its counts and resolutions.
  * @throws Problem 400 for a product that was not announced, 409 unless the goods are there and not done with
  */
 export function countReturn(record: ReturnRecord, { returnedOrderProducts }: ReturnLinesInput): ReturnRecord {

@@ -19,7 +19,6 @@ const returnReasons = [
   'other',
 ] as const;
 
-/** What becomes of returned units. */
 const resolutions = ['returnToInventory', 'qualityHold', 'dispose', 'sendBack'] as const;
 type Resolution = (typeof resolutions)[number];
 
@@ -50,15 +49,12 @@ const returnEntries = {
   rma: described(optional(text(64)), 'Number of the return merchandise authorization.'),
 };
 
-/** The body that creates or replaces a return. */
 export const returnInputSchema = v.strictObject(returnEntries);
-/** A valid body, defaults filled in. */
 export type ReturnInput = v.InferOutput<typeof returnInputSchema>;
 type LineInput = v.InferOutput<typeof lineSchema>;
 
-/** Fields of the record that the warehouse writes. */
 export const returnWarehouseFields = ['note'] as const;
-/** Fields of the record that are not the e-shop's to write: ignored in its requests. */
+/** Ignored in an e-shop's requests. */
 export const returnResponseOnly = [
   ...returnWarehouseFields,
   'status',
@@ -68,10 +64,8 @@ export const returnResponseOnly = [
   'receivedAt',
   'canceledAt',
 ] as const;
-/** The same of a line. */
 export const returnLineResponseOnly = ['received', 'resolution', 'lineState'] as const;
 
-/** A line of the record. */
 export interface ReturnLine extends AnnouncedLine, LineInput {
   /** What becomes of the units; null: they go back into the stock. */
   resolution: Resolution | null;
@@ -106,7 +100,6 @@ const lineRecordSchema = v.strictObject({
   lineState: lineEntries.lineState,
 });
 
-/** The schema of a return in a payload of this version. */
 export function returnRecordSchema(version: PayloadVersion) {
   const { rma, returnedOrderProducts: _, ...first } = returnEntries;
   const entries = { ...first, returnedOrderProducts: v.array(lineRecordSchema), rma };
@@ -135,10 +128,8 @@ export const returnLinesSchema = v.strictObject({
     'products',
   ),
 });
-/** A valid body. */
 export type ReturnLinesInput = v.InferOutput<typeof returnLinesSchema>;
 
-/** A return as a consumer may meet it. */
 export const sampleReturn: ReturnRecord = {
   eshopReturnId: '2026-R-17',
   eshopOrderId: '2026-10001',

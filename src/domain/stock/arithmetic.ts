@@ -13,21 +13,18 @@ import type { StockMovementType } from '../event-types.ts';
 import type { Stock } from '../product/schema.ts';
 
 /**
- * Units of one product stay below this, so that none of its stock figures ever has more than the 15 digits a JSON
- * number can carry: nine before the point and six behind it.
+ * Units of one product stay below this: no stock figure has more than the 15 digits of an exact JSON number, six of
+ * them decimals.
  */
 export const UNITS_LIMIT = '1000000000';
 
-/** What is added to each place. */
 export type StockChange = Partial<Stock>;
 
-/** The decimal with the other sign. */
 export function negated(decimal: string): string {
   if (decimal === '0') return decimal;
   return decimal.startsWith('-') ? decimal.slice(1) : `-${decimal}`;
 }
 
-/** The sum, exact and canonical. */
 export function changed(stock: Stock, change: StockChange): Stock {
   const sum = (place: keyof Stock) => sumDecimals([stock[place], change[place] ?? '0']);
   return {
@@ -41,7 +38,7 @@ export function changed(stock: Stock, change: StockChange): Stock {
 /**
  * What a movement adds to each place.
  * @param count signed; positive for a hold or release
- * @param from where the units come from that are taken away; the order's own movements take `reserved` ones
+ * @param from where the units come from; the order's own movements take `reserved` ones
  */
 export function changeOf(
   type: StockMovementType,

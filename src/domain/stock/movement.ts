@@ -24,12 +24,11 @@ const stockMovementEntries = {
   note: described(optional(text(4000)), "The warehouse's note."),
 };
 
-/** The body that records a movement. */
 export const stockMovementInputSchema = v.strictObject(stockMovementEntries);
 /** A movement that is to be made, its count a canonical decimal string. */
 export type NewMovement = v.InferOutput<typeof stockMovementInputSchema>;
 
-/** Fields of the record that are the service's own: ignored in a request. */
+/** Ignored in a request. */
 export const stockMovementResponseOnly = ['id', 'balance', 'createdAt'] as const;
 
 /** The whole record in its v2 form. */
@@ -39,7 +38,6 @@ export interface StockMovementRecord extends NewMovement {
   createdAt: string;
 }
 
-/** The schema of a stock movement in a payload of this version. */
 export function stockMovementRecordSchema(version: PayloadVersion) {
   const id = v.pipe(
     v.number(),
@@ -68,17 +66,12 @@ const movementRules = [
   ),
 ];
 
-/**
- * A movement as the warehouse sends it.
- * @param body the request's body as it came
- * @throws Problem 400 naming everything that is wrong
- */
+/** @throws Problem 400 naming everything that is wrong */
 export function newMovement(body: unknown): NewMovement {
   const sent = without(body, stockMovementResponseOnly);
   return validate(stockMovementInputSchema, sent, { rules: movementRules, before: null, context: null });
 }
 
-/** A movement as a consumer may meet it. */
 export const sampleStockMovement: StockMovementRecord = {
   id: 4711,
   type: 'stock_correction',
@@ -92,7 +85,6 @@ export const sampleStockMovement: StockMovementRecord = {
   createdAt: '2026-11-20T10:42:07.310Z',
 };
 
-/** A movement of this type as a consumer may meet it. */
 export function sampleMovementOf(type: StockMovementType): StockMovementRecord {
   const references: Partial<Record<StockMovementType, string>> = {
     order: '2026-10001',

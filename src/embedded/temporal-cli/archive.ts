@@ -16,10 +16,7 @@ const STALLED_MS = 15_000;
 const TOTAL_MS = 600_000;
 const MEGABYTE = 1_000_000;
 
-/**
- * Downloads an archive and takes the program out of it; nothing of it is run.
- * @returns the program, in `into`
- */
+/** Downloads an archive and takes the program out of it, into `into`; nothing of it is run. */
 export async function downloadArchive(
   url: string,
   into: string,

@@ -11,10 +11,7 @@ const run = promisify(execFile);
 /** The program's file name on this system. */
 export const EXECUTABLE = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 
-/**
- * The oldest Temporal server that will do: since 1.28 activities can be paused, resumed and reset by an operator,
- * which is how operators steer deliveries.
- */
+/** The oldest server that will do: since 1.28 operators can pause, resume and reset activities. */
 export const OLDEST_SERVER = '1.28.0';
 
 /** For a program that only says what it is, in milliseconds. */
@@ -31,8 +28,7 @@ export function atLeast(a: string, b: string): boolean {
 }
 
 /**
- * The version of the server that a `temporal` brings.
- * @returns null where there is no such program, or where it does not say
+ * The version of the server that a `temporal` brings; null where it does not say.
  * @example await serverVersion('/usr/local/bin/temporal'); // '1.32.0'
  */
 export async function serverVersion(path: string): Promise<string | null> {
@@ -63,7 +59,6 @@ export async function hasSha256(path: string, expected: string): Promise<boolean
   return hash.digest('hex') === expected;
 }
 
-/** What every way to get the program is given. */
 export interface Getting {
   readonly env: NodeJS.ProcessEnv;
   /** Receives one line of text for every step that takes time. */

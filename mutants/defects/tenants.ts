@@ -1,0 +1,79 @@
+/** E-shops see and steer what is theirs alone. */
+import type { Defect } from '../defect.ts';
+
+export const tenantDefects: readonly Defect[] = [
+  {
+    name: 'notifications-of-all-e-shops',
+    file: 'src/db/eshops.ts',
+    text: `set warning_mails = \${warning} where id = \${eshopId}\``,
+    replacement: `set warning_mails = \${warning}\``,
+    noticed: 'One e-shop turns the warnings of all others off.',
+    caughtBy: [
+      {
+        file: 'test/api/eshop.test.ts',
+        tests: ['warnings are on unless they are turned off, and each e-shop has its own choice'],
+      },
+    ],
+  },
+  {
+    name: 'console-acts-on-others',
+    file: 'src/console/deliveries/routes.tsx',
+    text: `    // First of all whether it is this e-shop's: what is asked of the workflow asks nobody.\n    await c.var.api.get(One, \`/v21/deliveries/\${piece(id)}\`);\n`,
+    replacement: '',
+    noticed: 'An e-shop gives up the deliveries of another.',
+    caughtBy: [
+      { file: 'test/console/security.test.ts', tests: ['what belongs to another e-shop does not exist'] },
+    ],
+  },
+  {
+    name: 'console-records-of-others',
+    file: 'src/db/console/records.ts',
+    text: `from \${table} t where t.eshop_id = \${eshopId} \${behind}`,
+    replacement: `from \${table} t where t.eshop_id is not null and \${eshopId}::int is not null \${behind}`,
+    noticed: 'An e-shop sees the orders of every other.',
+    caughtBy: [
+      { file: 'test/console/security.test.ts', tests: ['what belongs to another e-shop does not exist'] },
+    ],
+  },
+  {
+    name: 'console-counts-of-others',
+    file: 'src/db/console/delivery-counts.ts',
+    text: `where eshop_id = \${eshopId} and deleted_at is null order by id`,
+    replacement: `where \${eshopId}::int is not null and deleted_at is null order by id`,
+    noticed: 'The chart of an e-shop counts the deliveries of all.',
+    caughtBy: [
+      {
+        file: 'test/db/console-counts.test.ts',
+        tests: [
+          'deliveries are counted by minute and by what became of them: of this e-shop, and of the time asked for',
+        ],
+      },
+    ],
+  },
+  {
+    name: 'warehouse-any-eshop',
+    file: 'src/db/console/sessions.ts',
+    text: 'and x.id in (select g.eshop_id from user_eshops g where g.user_id = u.id)',
+    replacement: 'and x.id in (select g.eshop_id from user_eshops g) or x.id is not null',
+    noticed: 'A user of the warehouse sees e-shops that nobody gave it.',
+    caughtBy: [
+      {
+        file: 'test/console/warehouse.test.ts',
+        tests: ['others do not exist, whether they are there or not'],
+      },
+    ],
+  },
+  {
+    name: 'warehouse-lists-others',
+    file: 'src/db/webhooks/deliveries-of-eshops.ts',
+    text: 'among === undefined ? sql`` : sql`and e.id = any(',
+    replacement: 'among !== null ? sql`` : sql`and e.id = any(',
+    noticed: 'The list of all deliveries shows those of other e-shops.',
+    caughtBy: [
+      {
+        file: 'test/console/warehouse.test.ts',
+        tests: ['others are in no list of all, and nothing is asked of their deliveries'],
+      },
+    ],
+  },
+];

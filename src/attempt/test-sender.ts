@@ -1,0 +1,52 @@
+/**
+ * One request with a sample of the webhook's type: signed, guarded and bounded as an attempt of a delivery, and recorded
+ * nowhere (docs/interface.md, W13).
+ */
+import { v7 as uuidv7 } from 'uuid';
+import { buildRequest } from '../delivery/request.ts';
+import type { AttemptRequest, Sender } from '../delivery/sender.ts';
+import { entryOf, idOf, sampleOf } from '../domain/catalogue.ts';
+import { payloadOf } from '../domain/payload.ts';
+import type { SendTest } from '../domain/test-delivery.ts';
+import { type SecretKeys, signingSecrets } from './prepare.ts';
+
+/** What test deliveries are sent with. */
+export interface TestSenderDeps {
+  readonly sender: Sender;
+  readonly keys: SecretKeys;
+  /** Waybill's version, as the sender's. */
+  readonly version: string;
+}
+
+/** Makes the function that sends test deliveries. */
+export function createTestSender({ sender, keys, version }: TestSenderDeps): SendTest {
+  return async (webhook) => {
+    const { eshopId, url, method, webhookType: eventType } = webhook;
+    const snapshot = sampleOf(eventType);
+    const entityId = idOf(entryOf(eventType), snapshot);
+    const { url: whole, body } = payloadOf({ ...webhook, eventType, entityId, snapshot });
+    const request: AttemptRequest = {
+      eshopId,
+      url,
+      method,
+      secrets: signingSecrets(keys, webhook),
+      deliveryId: uuidv7(),
+      eventType,
+      entityId,
+      number: 1,
+      body,
+      at: webhook.now,
+      test: true,
+    };
+    const { outcome, status, error, durationMs, responseExcerpt, responseHeaders, traceparent } =
+      await sender.send(request);
+    const sent = traceparent === undefined ? request : { ...request, traceparent };
+    return {
+      request: { method, url: whole, headers: buildRequest(sent, sent.at, version).headers, body },
+      response: status === null ? null : { status, headers: responseHeaders ?? {}, excerpt: responseExcerpt },
+      durationMs,
+      outcome: outcome === 'internal' ? 'inconclusive' : outcome,
+      error,
+    };
+  };
+}

@@ -1,0 +1,99 @@
+/** What an operator asks of single deliveries: each answers with a sentence that says what follows. */
+import { retryPolicyOf } from '../config/config.ts';
+import type { Settings } from '../config/variables.ts';
+import { type Redelivery, redeliver } from '../db/outbox/redeliver.ts';
+import type { Pool } from '../db/pool.ts';
+import { findDelivery, placeOfDelivery } from '../db/webhooks/delivery-log.ts';
+import type { SteeringAction } from '../domain/steering.ts';
+import { UserError } from '../lib/user-error.ts';
+import { withDatabase } from './open-database.ts';
+
+export interface Request {
+  readonly action: SteeringAction;
+  readonly ids: readonly string[];
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface Answer {
+  readonly deliveryId: string;
+  readonly done: boolean;
+  readonly sentence: string;
+  /** The new delivery, where one that had ended was to be tried. */
+  readonly redelivery: string | null;
+}
+
+const OPEN = ['pending', 'retrying', 'held'];
+
+function refusalOf(made: Exclude<Redelivery, { kind: 'created' }>, id: string): string {
+  switch (made.kind) {
+    case 'inactive':
+      return `Webhook ${made.webhookId} is inactive: waybill webhooks activate ${made.webhookId} comes first.`;
+    case 'open':
+      return made.id === id
+        ? 'It is still open.'
+        : `Delivery ${made.id} of the same event to this webhook is still open.`;
+    case 'forgotten':
+      return 'Its event is no longer kept: there is nothing left to send.';
+    case 'notFound':
+      return 'There is no such delivery, or its webhook is deleted.';
+  }
+}
+
+/** A new delivery of the event of one that has ended; null while it is open. */
+async function redelivered(sql: Pool, deliveryId: string): Promise<Answer | null> {
+  const place = await placeOfDelivery(sql, deliveryId);
+  const found = place === null ? null : await findDelivery(sql, place.eshopId, deliveryId);
+  if (place === null || found === null) {
+    return {
+      deliveryId,
+      done: false,
+      sentence: refusalOf({ kind: 'notFound' }, deliveryId),
+      redelivery: null,
+    };
+  }
+  const { state } = found.delivery;
+  if (OPEN.includes(state)) return null;
+  const made = await redeliver(sql, place.eshopId, deliveryId);
+  if (made.kind !== 'created') {
+    return { deliveryId, done: false, sentence: refusalOf(made, deliveryId), redelivery: null };
+  }
+  const sentence = `It has ended as ${state}: its event is delivered again, as ${made.id}.`;
+  return { deliveryId, done: true, sentence, redelivery: made.id };
+}
+
+/** Asks of each in turn; `answered` is told at once. */
+export async function actOnDeliveries(
+  settings: Settings,
+  { action, ids, by, reason }: Request,
+  answered: (answer: Answer) => void,
+): Promise<void> {
+  await withDatabase(settings, async (sql) => {
+    const open: string[] = [];
+    for (const id of ids) {
+      const answer = action === 'tryNow' ? await redelivered(sql, id) : null;
+      if (answer === null) open.push(id);
+      else answered(answer);
+    }
+    if (open.length === 0) return;
+    // Loading the client takes longer than the rest.
+    const [{ withTemporal }, { createOperatorActions }] = await Promise.all([
+      import('./open-temporal.ts'),
+      import('../temporal/operator-actions.ts'),
+    ]);
+    await withTemporal(settings, async (client) => {
+      const actions = createOperatorActions({ client, sql, policy: retryPolicyOf(settings) });
+      for (const deliveryId of open) {
+        const asked = actions[action](deliveryId, { reason, by });
+        const answer = await asked.then(
+          (sentence) => ({ done: true, sentence }),
+          (error: unknown) => {
+            if (!(error instanceof UserError)) throw error;
+            return { done: false, sentence: error.message };
+          },
+        );
+        answered({ deliveryId, ...answer, redelivery: null });
+      }
+    });
+  });
+}

@@ -1,0 +1,141 @@
+/** Batch operations on deliveries: begun, watched, canceled. They run in Temporal, and need nobody who watches. */
+import { randomUUID } from 'node:crypto';
+import { createProgress } from '../../demo/progress.ts';
+import type { Settings } from '../config/variables.ts';
+import { listAllWebhooks } from '../db/webhooks/all-webhooks.ts';
+import type { SteeringAction } from '../domain/steering.ts';
+import { counted } from '../domain/words.ts';
+import type { CommandContext } from '../lib/command-line.ts';
+import { UserError } from '../lib/user-error.ts';
+import { type BulkActions, type BulkStatus, bulkQuery, createBulkActions } from '../temporal/bulk-actions.ts';
+import type { BulkOptions } from './bulk-options.ts';
+import { pause, untilInterrupted } from './interruption.ts';
+import { withDatabase } from './open-database.ts';
+import { withTemporal } from './open-temporal.ts';
+
+interface Output {
+  readonly print: CommandContext['print'];
+  readonly json: boolean;
+}
+
+export interface BulkRequest {
+  readonly action: SteeringAction;
+  readonly filter: BulkOptions;
+  readonly order: { readonly reason: string; readonly by: string };
+  readonly dryRun: boolean;
+}
+
+/** To one receiver: more than a query may name. */
+const MOST_WEBHOOKS = 1_000;
+/** Between two looks, in milliseconds. */
+const JOB_POLL_INTERVAL_MS = 500;
+/** A job that was begun is not described at once, in milliseconds. */
+const JOB_VISIBLE_TIMEOUT_MS = 10_000;
+const INCOMPLETE = 2;
+const IDENTITY = 'waybill';
+/** So that they are told from other batch operations of the namespace. */
+const PREFIX = 'waybill-';
+
+const deliveries = (count: number) => counted(count, 'delivery', 'deliveries');
+const noSuchJob = (jobId: string) => new UserError(`There is no job ${jobId}.`);
+
+/** "running: 12 of 40 done, 1 failed" */
+function line({ state, total, done, failed }: BulkStatus): string {
+  return `${state}: ${done} of ${total} done${failed === 0 ? '' : `, ${failed} failed`}`;
+}
+
+async function queryOf(settings: Settings, taskQueue: string, filter: BulkOptions): Promise<string> {
+  const { eshop, webhook, receiver, type, order, ...rest } = filter;
+  // By their webhooks, since deliveries of earlier releases do not name the host.
+  const calling =
+    receiver === undefined
+      ? undefined
+      : (await withDatabase(settings, (sql) => listAllWebhooks(sql, { receiver }, MOST_WEBHOOKS))).map(
+          ({ id }) => id,
+        );
+  if (calling?.length === 0) throw new UserError(`No webhook calls ${receiver}.`);
+  const both = webhook === undefined ? calling : [webhook].filter((id) => calling?.includes(id) ?? true);
+  if (both?.length === 0) throw new UserError(`Webhook ${webhook} does not call ${receiver}.`);
+  return bulkQuery(taskQueue, {
+    eshopId: eshop,
+    webhookIds: both,
+    webhookType: type,
+    entityId: order,
+    ...rest,
+  });
+}
+
+async function watch(bulk: BulkActions, jobId: string, { print, json }: Output): Promise<void> {
+  const progress = createProgress(json);
+  const goesOn = `Job ${jobId} continues on its own. To follow it: waybill deliveries jobs show ${jobId}`;
+  const status = await untilInterrupted(goesOn, async (signal) => {
+    const began = performance.now();
+    try {
+      for (;;) {
+        const found = await bulk.read(jobId);
+        if (found === null && performance.now() - began > JOB_VISIBLE_TIMEOUT_MS) throw noSuchJob(jobId);
+        if (found !== null && found.state !== 'running') return found;
+        if (found !== null) progress.show(found.done + found.failed, found.total, 'Deliveries');
+        await pause(JOB_POLL_INTERVAL_MS, signal);
+      }
+    } finally {
+      progress.stop();
+    }
+  });
+  print(json ? JSON.stringify(status) : line(status));
+  if (status.state === 'failed') throw new UserError(`It was stopped: ${status.reason}.`, INCOMPLETE);
+}
+
+export async function actOnAll(
+  settings: Settings,
+  { action, filter, order, dryRun }: BulkRequest,
+  output: Output,
+): Promise<void> {
+  const { print, json } = output;
+  await withTemporal(settings, async (client, { taskQueue }) => {
+    const bulk = createBulkActions(client, IDENTITY);
+    const query = await queryOf(settings, taskQueue, filter);
+    const count = await bulk.count(query);
+    if (dryRun || count === 0) {
+      const sentence = `${deliveries(count)} found. Nothing was changed${dryRun ? ' (dry run)' : ''}.`;
+      return print(json ? JSON.stringify({ jobId: null, query, count }) : sentence);
+    }
+    const jobId = `${PREFIX}${action}-${randomUUID()}`;
+    await bulk.start({ jobId, query, action, order }).catch((error: unknown) => {
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      const words = cause instanceof Error ? cause.message : String(cause);
+      throw new UserError(`Temporal refused to start the job: ${words}.`);
+    });
+    print(json ? JSON.stringify({ jobId, query, count }) : `Job ${jobId}: ${deliveries(count)}.`);
+    await watch(bulk, jobId, output);
+  });
+}
+
+export async function showJob(settings: Settings, jobId: string, output: Output): Promise<void> {
+  await withTemporal(settings, async (client) => {
+    const bulk = createBulkActions(client, IDENTITY);
+    if ((await bulk.read(jobId)) === null) throw noSuchJob(jobId);
+    await watch(bulk, jobId, output);
+  });
+}
+
+/** Cancels a job: nothing further is asked; what was asked stays so. */
+export async function cancelJob(
+  settings: Settings,
+  jobId: string,
+  { reason, print, json }: Output & { readonly reason: string },
+): Promise<void> {
+  await withTemporal(settings, async (client) => {
+    const bulk = createBulkActions(client, IDENTITY);
+    const before = await bulk.read(jobId);
+    if (before === null) throw noSuchJob(jobId);
+    if (before.state !== 'running' || !(await bulk.stop(jobId, reason))) {
+      throw new UserError(`Job ${jobId} has ended as ${before.state}: there is nothing to cancel.`);
+    }
+    print(
+      json
+        ? JSON.stringify({ jobId, canceled: true })
+        : `Job ${jobId} was canceled after ${deliveries(before.done)}.`,
+    );
+  });
+}

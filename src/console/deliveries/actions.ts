@@ -1,0 +1,30 @@
+/** What the warehouse can ask of a delivery under way, as buttons name it. */
+import * as v from 'valibot';
+import { type DeliveryState, isOpen } from '../../domain/delivery-state.ts';
+import type { Role } from '../../domain/role.ts';
+import { LONGEST_REASON, type SteeringAction, steeringActions } from '../../domain/steering.ts';
+import { oneLine } from '../../domain/words.ts';
+
+/** In the order of the buttons. Before one is given up, it is asked about. */
+export const ACTIONS: readonly (readonly [Exclude<SteeringAction, 'giveUp'>, string])[] = [
+  ['tryNow', 'Try now'],
+  ['hold', 'Hold'],
+  ['resume', 'Resume'],
+];
+
+/** What who has this role may ask of a delivery: holding is for whoever runs the warehouse. */
+export function actionsOf(role: Role): readonly SteeringAction[] {
+  return role === 'warehouse' ? steeringActions : ['tryNow', 'giveUp'];
+}
+
+/** Whether there is anything to be asked of it. */
+export function isUnderWay(state: DeliveryState): boolean {
+  return state === 'held' || isOpen(state);
+}
+
+/** What its form sends. */
+export const ActionForm = v.object({
+  action: v.picklist(steeringActions),
+  // It is logged, and printed for operators.
+  reason: v.pipe(v.string(), v.maxLength(LONGEST_REASON), v.transform(oneLine)),
+});

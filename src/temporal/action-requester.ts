@@ -1,0 +1,50 @@
+/** What the warehouse asks of deliveries in the console, passed on to their workflows. */
+import type { Config } from '../config/config.ts';
+import type { Pool } from '../db/pool.ts';
+import type { SteeringAction, SteeringAnswer } from '../domain/steering.ts';
+import { UserError } from '../lib/user-error.ts';
+import { connectionOptions, temporalTarget } from './target.ts';
+
+/** Asks; what is refused is a sentence too. */
+type RequestAction = (
+  action: SteeringAction,
+  deliveryId: string,
+  order: { readonly by: string; readonly reason: string },
+) => Promise<SteeringAnswer>;
+
+/**
+ * Connects to Temporal when it is first used: most processes never are asked.
+ * @param address `host:port` of the Temporal server
+ */
+export function createActionRequester(
+  { settings, retryPolicy: policy }: Pick<Config, 'settings' | 'retryPolicy'>,
+  sql: Pool,
+  address: string,
+): { readonly requestAction: RequestAction; close(): Promise<void> } {
+  const connect = async () => {
+    const [{ Client, Connection }, { createOperatorActions }] = await Promise.all([
+      import('@temporalio/client'),
+      import('./operator-actions.ts'),
+    ]);
+    const target = await temporalTarget(settings, address);
+    const connection = Connection.lazy(connectionOptions(target));
+    const client = new Client({ connection, namespace: target.namespace });
+    return { connection, actions: createOperatorActions({ client, sql, policy }) };
+  };
+  let connected: ReturnType<typeof connect> | undefined;
+  return {
+    async requestAction(action, deliveryId, order) {
+      connected ??= connect();
+      try {
+        const sentence = await (await connected).actions[action](deliveryId, order);
+        return { accepted: true, sentence };
+      } catch (error) {
+        if (error instanceof UserError) return { accepted: false, sentence: error.message };
+        throw error;
+      }
+    },
+    async close() {
+      await (await connected)?.connection.close();
+    },
+  };
+}

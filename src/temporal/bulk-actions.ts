@@ -1,0 +1,142 @@
+/**
+ * Operator actions on many deliveries: a batch operation of Temporal signals each workflow that a query finds. It
+ * runs in the server, whoever watches it.
+ */
+import { type Client, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import type { SteeringOrder } from '../../workflows/delivery-types.ts';
+import {
+  deliveryStateKey,
+  entityIdKey,
+  eshopIdKey,
+  webhookIdKey,
+  webhookTypeKey,
+} from '../../workflows/search-attributes.ts';
+import type { SteeringAction } from '../domain/steering.ts';
+import { CALL_DEADLINE_MS } from './deadlines.ts';
+
+/** Which open deliveries; at least one thing is to be named. */
+export interface BulkFilter {
+  readonly eshopId?: number | undefined;
+  /** One of these. */
+  readonly webhookIds?: readonly number[] | undefined;
+  readonly webhookType?: string | undefined;
+  /** Without quotation marks and backslashes. */
+  readonly entityId?: string | undefined;
+  readonly state?: 'retrying' | 'held' | undefined;
+  /** Whose workflows began at this time or later, and before this. */
+  readonly since?: Date | undefined;
+  readonly until?: Date | undefined;
+}
+
+/** The query that finds them among the workflows of a namespace. */
+export function bulkQuery(taskQueue: string, filter: BulkFilter): string {
+  const { eshopId, webhookIds, webhookType, entityId, state, since, until } = filter;
+  const conditions = [
+    'WorkflowType = "deliverEvent"',
+    'ExecutionStatus = "Running"',
+    `TaskQueue = "${taskQueue}"`,
+    ...(eshopId === undefined ? [] : [`${eshopIdKey.name} = ${eshopId}`]),
+    ...(webhookIds === undefined ? [] : [`${webhookIdKey.name} IN (${webhookIds.join(', ')})`]),
+    ...(webhookType === undefined ? [] : [`${webhookTypeKey.name} = "${webhookType}"`]),
+    ...(entityId === undefined ? [] : [`${entityIdKey.name} = "${entityId}"`]),
+    ...(state === undefined ? [] : [`${deliveryStateKey.name} = "${state}"`]),
+    ...(since === undefined ? [] : [`StartTime >= "${since.toISOString()}"`]),
+    ...(until === undefined ? [] : [`StartTime < "${until.toISOString()}"`]),
+  ];
+  return conditions.join(' AND ');
+}
+
+export interface BulkStatus {
+  readonly jobId: string;
+  readonly state: 'running' | 'completed' | 'failed';
+  /** Why it was begun, or stopped. */
+  readonly reason: string;
+  readonly query: string;
+  readonly total: number;
+  readonly done: number;
+  /** Could not be signalled: they ended meanwhile. */
+  readonly failed: number;
+}
+
+export interface BulkActions {
+  /** How many a query finds. */
+  count(query: string): Promise<number>;
+  start(job: {
+    readonly jobId: string;
+    readonly query: string;
+    readonly action: SteeringAction;
+    readonly order: Required<SteeringOrder>;
+  }): Promise<void>;
+  /** Null where there is none of that id. */
+  read(jobId: string): Promise<BulkStatus | null>;
+  /** What has been signalled stays so. @returns false where there is none of that id, or it has ended */
+  stop(jobId: string, reason: string): Promise<boolean>;
+}
+
+const { BatchOperationState } = proto.temporal.api.enums.v1;
+const NOT_FOUND = 5;
+const FAILED_PRECONDITION = 9;
+
+export function createBulkActions(client: Client, identity: string): BulkActions {
+  const { workflowService: service } = client;
+  const { namespace } = client.options;
+  const within = <T>(call: () => Promise<T>) => client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
+
+  return {
+    count: async (query) => (await within(() => client.workflow.count(query))).count,
+    async start({ jobId, query, action, order }) {
+      await within(() =>
+        service.startBatchOperation({
+          namespace,
+          jobId,
+          visibilityQuery: query,
+          reason: `${action} by ${order.by}${order.reason === '' ? '' : `: ${order.reason}`}`,
+          signalOperation: {
+            signal: action,
+            input: { payloads: [defaultPayloadConverter.toPayload(order)] },
+            identity,
+          },
+        }),
+      );
+    },
+    async read(jobId) {
+      const found = await orNull(
+        within(() => service.describeBatchOperation({ namespace, jobId })),
+        [NOT_FOUND],
+      );
+      if (found === null) return null;
+      const { state, reason, query } = found;
+      return {
+        jobId,
+        state:
+          state === BatchOperationState.BATCH_OPERATION_STATE_RUNNING
+            ? 'running'
+            : state === BatchOperationState.BATCH_OPERATION_STATE_COMPLETED
+              ? 'completed'
+              : 'failed',
+        reason,
+        query,
+        total: Number(found.totalOperationCount),
+        done: Number(found.completeOperationCount),
+        failed: Number(found.failureOperationCount),
+      };
+    },
+    async stop(jobId, reason) {
+      const stopped = within(() => service.stopBatchOperation({ namespace, jobId, reason, identity }));
+      return (await orNull(stopped, [NOT_FOUND, FAILED_PRECONDITION])) !== null;
+    },
+  };
+}
+
+/** @returns null where the server says one of these */
+async function orNull<T>(asked: Promise<T>, codes: readonly number[]): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    const cause = error instanceof ServiceError ? error.cause : error;
+    if (isGrpcServiceError(cause) && codes.includes(cause.code)) return null;
+    throw error;
+  }
+}

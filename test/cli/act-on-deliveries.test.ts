@@ -1,0 +1,229 @@
+/** `waybill deliveries retry|hold|resume|give-up` on a real database, worker and Temporal. */
+import { spawn } from 'node:child_process';
+import { randomInt, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { eachLimited } from '../../src/lib/each-limited.ts';
+import { webhookIdKey } from '../../workflows/search-attributes.ts';
+import { builtCli } from '../support/built.ts';
+import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { createReceiver, type Receiver } from '../support/receiver.ts';
+import { triedWaybill } from '../support/waybill-command.ts';
+
+/** Several seconds of work for a job: the server asks 50 per second. */
+const JOB_SIZE = 600;
+
+let stack: DeliveryStack;
+let receiver: Receiver;
+let env: Record<string, string>;
+
+beforeAll(async () => {
+  stack = await startDeliveryStack('cli-actions', { policy: { windowMs: 3_600_000 } });
+  receiver = await createReceiver();
+  env = {
+    DATABASE_URL: stack.database.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: stack.taskQueue,
+  };
+});
+beforeEach(async () => {
+  await stack.retireWebhooks();
+  receiver.clear();
+});
+afterAll(async () => {
+  await stack?.stop();
+  await receiver?.close();
+});
+
+const deliveries = (...args: string[]) => triedWaybill(['deliveries', ...args], env);
+
+/** A webhook whose deliveries fail and wait for ten minutes, and so many of these. */
+async function waiting(count: number) {
+  receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+  const { id } = await stack.createWebhook(receiver.url);
+  const ids: string[] = [];
+  for (let index = 1; index <= count; index += 1) ids.push(await stack.fireOne(`order ${index}`));
+  for (const each of ids) await stack.untilState(each, 'retrying');
+  return { webhookId: id, ids };
+}
+
+const actionsOf = async (id: string) =>
+  (
+    await stack.sql<{ operatorActions: { action: string; by: string; reason: string }[] | null }[]>`
+      select operator_actions from deliveries where id = ${id}`
+  )[0]?.operatorActions ?? [];
+
+describe('by their ids', () => {
+  it('are held and resumed, tried and given up, with who asked and why', async () => {
+    const { ids } = await waiting(2);
+    const [first = '', second = ''] = ids;
+    const held = await deliveries('hold', ...ids, '--reason', 'stock-taking', '--by', 'anna');
+    expect(held).toMatchObject({ error: undefined, code: 0 });
+    expect(held.printed.split('\n')).toEqual(
+      ids.map((id) => expect.stringMatching(`^${id}  Held: no attempt is made until it is resumed`)),
+    );
+    expect(await actionsOf(first)).toMatchObject([{ action: 'hold', by: 'anna', reason: 'stock-taking' }]);
+    expect((await deliveries('show', first)).printed).toMatch(/^Held by +anna at .*: stock-taking$/m);
+
+    const again = await deliveries('hold', first, '--json');
+    expect(JSON.parse(again.printed)).toMatchObject([
+      { deliveryId: first, done: false, sentence: expect.stringMatching(/^It is already held by anna at /) },
+    ]);
+    expect(again).toMatchObject({ error: 'Refused for 1 delivery.', code: 2 });
+
+    expect((await deliveries('resume', ...ids)).printed).toMatch(/Resumed: attempt 2 of 21 follows at /);
+    receiver.respond({});
+    expect((await deliveries('retry', first)).printed).toMatch(/Attempt 2 of 21 follows at once/);
+    await stack.untilState(first, 'delivered');
+    expect((await deliveries('give-up', second, '--reason', 'a test')).code).toBe(0);
+    await stack.untilState(second, 'canceled');
+  });
+
+  it('one that has ended is delivered again, once', async () => {
+    receiver.respond({});
+    await stack.createWebhook(receiver.url);
+    const id = await stack.fireOne('has ended');
+    await stack.untilState(id, 'delivered');
+    receiver.respond({ status: 503, headers: { 'retry-after': '600' } });
+    const [made] = JSON.parse((await deliveries('retry', id, '--json')).printed);
+    expect(made).toMatchObject({ deliveryId: id, done: true, redelivery: expect.any(String) });
+    await stack.untilState(made.redelivery, 'retrying');
+    const again = await deliveries('retry', id);
+    expect(again.printed).toBe(
+      `${id}  Delivery ${made.redelivery} of the same event to this webhook is still open.`,
+    );
+    expect(again.code).toBe(2);
+    expect((await deliveries('hold', id)).printed).toBe(
+      `${id}  The delivery has already ended as delivered.`,
+    );
+  });
+
+  it('one that does not exist is named', async () => {
+    const none = '01a205b3-d000-7000-8000-000000000000';
+    expect(await deliveries('retry', none)).toMatchObject({
+      printed: `${none}  There is no such delivery, or its webhook is deleted.`,
+      code: 2,
+    });
+    expect((await deliveries('hold', none)).printed).toBe(`${none}  There is no delivery ${none}.`);
+  });
+});
+
+describe('by options', () => {
+  it('all that they find are asked, by a job that says how far it is', async () => {
+    const { webhookId, ids } = await waiting(3);
+    const other = await stack.createWebhook(receiver.url, { type: 'CREATE_PRODUCT' });
+    const [untouched = ''] = await stack.fire('another', {}, 'CREATE_PRODUCT');
+    await stack.untilState(untouched, 'retrying');
+    await stack.until('all are in the list', async () => {
+      const { printed } = await deliveries(
+        'hold',
+        '--receiver',
+        '127.0.0.1',
+        '--dry-run',
+        '--state',
+        'retrying',
+      );
+      return printed === '4 deliveries found. Nothing was changed (dry run).';
+    });
+
+    const done = await deliveries(
+      'hold',
+      '--webhook',
+      String(webhookId),
+      '--reason',
+      'moving',
+      '--by',
+      'anna',
+    );
+    expect(done).toMatchObject({ error: undefined, code: 0 });
+    const [begun, ended] = done.printed.split('\n');
+    expect(begun).toMatch(/^Job waybill-hold-[0-9a-f-]{36}: 3 deliveries\.$/);
+    expect(ended).toBe('completed: 3 of 3 done');
+    for (const id of ids) {
+      await stack.until(`${id} is held`, async () => (await actionsOf(id)).length === 1);
+      expect(await actionsOf(id)).toMatchObject([{ action: 'hold', by: 'anna', reason: 'moving' }]);
+    }
+    expect(await actionsOf(untouched)).toEqual([]);
+
+    const jobId = begun?.split(/[ :]/)[1] ?? '';
+    expect((await deliveries('jobs', 'show', jobId)).printed).toBe('completed: 3 of 3 done');
+    expect(await deliveries('jobs', 'cancel', jobId)).toMatchObject({
+      error: `Job ${jobId} has ended as completed: there is nothing to cancel.`,
+      code: 1,
+    });
+    await stack.changeWebhook(other.id, { deleted: true });
+  });
+
+  it('a job goes on without its command, and is canceled', async () => {
+    // Nobody runs these: signals are all that they get, as fast as the server asks for its batch operations.
+    const webhookId = randomInt(1_000_000, 100_000_000);
+    const taskQueue = `nobody-${randomUUID()}`;
+    const names = Array.from({ length: JOB_SIZE }, (_, index) => `${taskQueue}/${index}`);
+    const typedSearchAttributes = new TypedSearchAttributes([{ key: webhookIdKey, value: webhookId }]);
+    await eachLimited(names, 20, async (workflowId) => {
+      await stack.client.workflow.start('deliverEvent', { taskQueue, workflowId, typedSearchAttributes });
+    });
+    onTestFinished(() =>
+      eachLimited(names, 20, (name) =>
+        stack.client.workflow
+          .getHandle(name)
+          .terminate()
+          .then(() => {}),
+      ),
+    );
+    const elsewhere = { ...env, TEMPORAL_TASK_QUEUE: taskQueue };
+    const all = ['deliveries', 'hold', '--webhook', String(webhookId)];
+    await stack.until('all are in the list', async () =>
+      (await triedWaybill([...all, '--dry-run'], elsewhere)).printed.startsWith(`${JOB_SIZE} deliveries`),
+    );
+    const program = spawn(process.execPath, [builtCli, ...all, '--json'], {
+      env: { PATH: process.env.PATH ?? '', ...elsewhere },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(program, 'exit');
+    const [first] = await once(createInterface({ input: program.stdout }), 'line');
+    program.kill('SIGKILL');
+    await ended;
+    const { jobId, count } = JSON.parse(first);
+    expect(count).toBe(JOB_SIZE);
+    expect(
+      await triedWaybill(['deliveries', 'jobs', 'cancel', jobId, '--reason', 'a mistake'], elsewhere),
+    ).toEqual({
+      printed: expect.stringMatching(/^Job .* was canceled after \d+ (delivery|deliveries)\.$/),
+      error: undefined,
+      code: 0,
+    });
+    expect(await triedWaybill(['deliveries', 'jobs', 'show', jobId], elsewhere)).toMatchObject({
+      error: expect.stringMatching(/^It was stopped: /),
+      code: 2,
+    });
+  });
+
+  it('nobody is asked where nothing is found', async () => {
+    const { printed, code } = await deliveries('give-up', '--webhook', '999999');
+    expect([printed, code]).toEqual(['0 deliveries found. Nothing was changed.', 0]);
+  });
+
+  it('what is wrong is said in a sentence', async () => {
+    const id = randomUUID();
+    const wrong = async (...args: string[]) => (await deliveries('hold', ...args)).error;
+    expect(await wrong()).toMatch(/^Give ids of deliveries, or options .* that select them\.$/);
+    expect(await wrong(id, '--webhook', '7')).toMatch(/, but not both\.$/);
+    expect(await wrong(id, '--dry-run')).toBe(
+      '--dry-run cannot be combined with ids: select the deliveries by options, such as --webhook.',
+    );
+    expect(await wrong('7')).toBe('<id> must be the id of a delivery.');
+    expect(await wrong('--state', 'delivered')).toMatch(/^--state must be retrying or held/);
+    expect(await wrong('--order', '"')).toMatch(/^--order must not contain quotation marks/);
+    expect(await wrong(id, '--reason', 'x'.repeat(501))).toBe('--reason must have at most 500 characters.');
+    expect(await wrong('--receiver', 'nobody.example')).toBe('No webhook calls nobody.example.');
+    const { error } = await deliveries('jobs', 'show', 'waybill-hold-none');
+    expect(error).toBe('There is no job waybill-hold-none.');
+    const away = { ...env, TEMPORAL_ADDRESS: '127.0.0.1:1' };
+    expect((await triedWaybill(['deliveries', 'hold', id], away)).error).toBe(
+      'Temporal at 127.0.0.1:1 cannot be reached.',
+    );
+  });
+});

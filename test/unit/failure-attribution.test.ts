@@ -1,0 +1,63 @@
+/** Whose failure the errors of a call are. */
+import { expect, test } from 'vitest';
+import { isInternalFailure } from '../../src/delivery/failure-attribution.ts';
+import { LookupError } from '../../src/delivery/resolver.ts';
+
+const evidence = { resolverAnswers: async () => true, hasRoute: async () => false };
+const socketError = (code: string, address?: string) =>
+  Object.assign(new Error(code), { code, syscall: 'connect', ...(address === undefined ? {} : { address }) });
+const wrapped = (cause: unknown) => new Error('fetch failed', { cause });
+
+test.each<[string, unknown, boolean]>([
+  ['no local port left', socketError('EADDRNOTAVAIL', '192.0.2.1'), true],
+  ['refused there', socketError('ECONNREFUSED', '192.0.2.1'), false],
+  ['no route, and none to the internet at all', socketError('ENETUNREACH', '192.0.2.1'), true],
+  ['wrapped by the client', wrapped(wrapped(socketError('EMFILE'))), true],
+  ['all addresses failed here', new AggregateError([socketError('EMFILE'), socketError('ENOBUFS')]), true],
+  [
+    'one address failed there',
+    new AggregateError([socketError('EMFILE'), socketError('ECONNREFUSED')]),
+    false,
+  ],
+  ['none of several is known', new AggregateError([]), false],
+  [
+    'none of several is known, but the error as a whole',
+    Object.assign(new AggregateError([]), { code: 'EMFILE', syscall: 'connect' }),
+    true,
+  ],
+  [
+    'what is no error of a socket says nothing beside one',
+    new AggregateError([socketError('EMFILE'), 'x']),
+    true,
+  ],
+  [
+    'nor does one whose code is no text',
+    new AggregateError([
+      socketError('EMFILE'),
+      Object.assign(new Error('x'), { code: 24, syscall: 'connect' }),
+      new Error('x'),
+    ]),
+    true,
+  ],
+  [
+    'an address that is no text',
+    Object.assign(new Error('x'), { code: 'EADDRNOTAVAIL', syscall: 'connect', address: 42 }),
+    true,
+  ],
+  ['no address was dialled', socketError('EADDRNOTAVAIL'), true],
+  ['a code that is not of a socket', Object.assign(new Error('x'), { code: 'EMFILE' }), false],
+  ['a code that is no text', Object.assign(new Error('x'), { code: 24, syscall: 'connect' }), false],
+  ['an error of another kind', new Error('x'), false],
+  ['no error at all', 'EMFILE', false],
+  ['looked up: decided then', new LookupError('shop.example', 'ETIMEOUT', true), true],
+  ['looked up, and the name is to blame', new LookupError('shop.example', 'EMFILE', false), false],
+  ['one of several was looked up', new AggregateError([new LookupError('a', 'ETIMEOUT', true)]), true],
+])('%s', async (_, error, internal) => {
+  expect(await isInternalFailure(error, evidence)).toBe(internal);
+});
+
+test('an address that is IPv6 fails by the lack of IPv6 here', async () => {
+  const error = socketError('EADDRNOTAVAIL', '2001:db8::1');
+  expect(await isInternalFailure(error, evidence)).toBe(true);
+  expect(await isInternalFailure(error, { ...evidence, hasRoute: async () => true })).toBe(false);
+});
