@@ -32,6 +32,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
   return async function attemptDelivery(input: AttemptInput): Promise<AttemptVerdict> {
     const context = Context.current();
     const { deliveryId, policy, lastChance } = input;
+    deps.load.begun(deliveryId);
     const counted = input.attemptsBefore + context.info.attempt;
     // The first run may have been ordered by an operator: a reset sets the engine's count back.
     const expectedNumber = context.info.attempt === 1 ? null : counted;

@@ -1,7 +1,8 @@
 /** The activities of a batch: `makeBatch` in Temporal's terms. */
 import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
-import { type BatchDeps, makeBatch } from '../src/attempt/make-batch.ts';
+import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';
+import { makeBatch } from '../src/attempt/make-batch.ts';
 import { handBackAll } from '../src/db/webhooks/batch-returns.ts';
 import { countBatch } from '../src/db/webhooks/batches.ts';
 import { eitherSignal } from '../src/lib/either-signal.ts';
@@ -9,7 +10,7 @@ import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 /** What the activities receive. */
-export interface BatchStepsDeps extends BatchDeps {
+export interface BatchStepsDeps extends AttemptDeps {
   /** Aborted when the worker is to end, or another takes over from it: attempts under way finish, and no further ones begin. */
   readonly stopping: AbortSignal;
 }
@@ -18,6 +19,7 @@ export interface BatchStepsDeps extends BatchDeps {
 export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
   return {
     async attemptBatch(order) {
+      deps.load.begun(order.batchId);
       const context = Context.current();
       const { cancellationSignal } = context;
       const abort = new AbortController();

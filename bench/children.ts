@@ -23,15 +23,18 @@ export interface Child {
  * Starts `node --import tsx <program>`.
  * @param cwd another checkout
  * @param env beside what every process needs; the variables of whoever runs the bench do not reach it
+ * @param within a command that runs it, such as `taskset`
  */
 export function startChild(
   program: string,
   env: Readonly<Record<string, string>>,
   logFile: string,
   cwd = process.cwd(),
+  within: readonly string[] = [],
 ): Child {
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+  const [command = process.execPath, ...args] = [...within, process.execPath, '--import', 'tsx', program];
+  const child = spawn(command, args, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...env },
     stdio: ['ignore', log, log],
     cwd,

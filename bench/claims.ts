@@ -7,8 +7,9 @@
  * The user must be a superuser: the plan comes from auto_explain.
  */
 import postgres from 'postgres';
-import { UNBOUNDED } from '../src/db/outbox/claim.ts';
-import { claimDeliveries } from '../src/db/outbox/claim-deliveries.ts';
+import { createLimits } from '../src/concurrency/limits.ts';
+import { claimDeliveries } from '../src/db/outbox/claim.ts';
+import { QUEUE } from '../src/db/outbox/outbox.ts';
 import { listPartitions, partitionedTables } from '../src/db/retention/partitions.ts';
 import { idAt } from '../src/domain/id-time.ts';
 import { WEEK_MS, weekOf } from '../src/domain/weeks.ts';
@@ -26,8 +27,6 @@ const sql = postgres(process.env.DATABASE_URL ?? '', {
   max: 1,
   transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
   onnotice: ({ message }) => void plans.push(message ?? ''),
-  // As the program's own pool.
-  connection: { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' },
 });
 
 /** The partitions as they are after some weeks. */
@@ -73,14 +72,11 @@ async function fill(): Promise<void> {
 const [counted] = await sql<{ count: number }[]>`select count(*)::int as count from deliveries`;
 if (counted?.count === 0) await fill();
 
+const limits = { queue: QUEUE.fresh, limit: 100, room: createLimits().room() };
 const times: number[] = [];
 for (let round = 0; round < 20; round += 1) {
   const before = performance.now();
-  await claimDeliveries(sql, {
-    limit: 100,
-    handedOver: 1_000,
-    inFlight: { ...UNBOUNDED, webhook: 20, host: 20, eshop: 100 },
-  });
+  await claimDeliveries(sql, limits);
   times.push(performance.now() - before);
 }
 times.sort((a, b) => a - b);
@@ -93,10 +89,6 @@ await sql.unsafe(`
   set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on;
   set auto_explain.log_timing = off; set client_min_messages = log`);
 plans.length = 0;
-await claimDeliveries(sql, {
-  limit: 100,
-  handedOver: 1_000,
-  inFlight: { ...UNBOUNDED, webhook: 20, host: 20, eshop: 100 },
-});
+await claimDeliveries(sql, limits);
 console.log(plans.join('\n'));
 await sql.end();

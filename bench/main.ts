@@ -9,6 +9,7 @@ import { loadavg } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stopOnInterruption } from '../src/lib/shutdown.ts';
 import { judge } from './acceptance.ts';
+import { type Control, controls } from './conditions.ts';
 import { positiveInteger, positiveNumber } from './options.ts';
 import { json, machine, report } from './report.ts';
 import { runSections } from './run.ts';
@@ -26,6 +27,9 @@ interface Options {
   readonly cluster: boolean;
   readonly before?: string;
   readonly beside: string;
+  readonly slowLink: boolean;
+  readonly cores?: number;
+  readonly without?: Control;
   readonly minutes: number;
   readonly json: boolean;
 }
@@ -65,6 +69,11 @@ const options = new Command('bench')
   .option('--cluster', 'the full Temporal server on Postgres instead of the embedded one', false)
   .option('--before <folder>', 'another checkout, installed, for the section of the same name')
   .option('--beside <words>', 'only the scenarios of neighbours that have these in their names', '')
+  .option('--slow-link', 'add 50 ms to every call to Temporal and 5 ms to every round trip to Postgres', false)
+  .option('--cores <n>', 'of this machine that Waybill, Postgres and Temporal share', positiveInteger)
+  .addOption(
+    new Option('--without <control>', 'turn a control of the scheduler off').choices(Object.keys(controls)),
+  )
   .option('--minutes <n>', 'nothing takes longer than what is left of these', positiveInteger, 720)
   .option('--json', 'all figures as JSON instead of the table', false)
   .parse()
@@ -84,6 +93,11 @@ const failures = await runSections(options.only, {
   before: options.before,
   beside: options.beside,
   cluster: options.cluster,
+  conditions: {
+    slowLink: options.slowLink,
+    ...(options.cores === undefined ? {} : { cores: options.cores }),
+    ...(options.without === undefined ? {} : { without: options.without }),
+  },
   endsAt: started + options.minutes * 60_000,
   say: (text) => console.error(`${Math.round((performance.now() - started) / 1000)} s  ${text}`),
 });

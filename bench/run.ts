@@ -1,5 +1,6 @@
 /** Runs sections one after the other, each on stacks of its own. */
 import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
+import type { Conditions } from './conditions.ts';
 import type { Bench, Section } from './sections/section.ts';
 import type { Sheet } from './sheet.ts';
 import { startStack } from './stack.ts';
@@ -9,6 +10,7 @@ export interface RunOptions extends Pick<Bench, 'sizes' | 'runs' | 'settings' | 
   readonly sheet: Sheet;
   readonly shutdown: Shutdown;
   readonly cluster: boolean;
+  readonly conditions: Conditions;
   /** On the clock of `performance.now()`. */
   readonly endsAt: number;
 }
@@ -48,7 +50,7 @@ async function inTime(running: Promise<void>, endsAt: number): Promise<void> {
 const OVER = 'the time for all is over.';
 
 function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (text: string) => void): Bench {
-  const { sheet, cluster, endsAt, sizes, runs, settings, before, beside } = options;
+  const { sheet, cluster, conditions, endsAt, sizes, runs, settings, before, beside } = options;
   return {
     sizes,
     runs,
@@ -56,7 +58,7 @@ function benchFor(section: Section, options: RunOptions, own: Shutdown, say: (te
     before,
     beside,
     say,
-    stack: () => own.starting(startStack(say, cluster), (stack) => stack.stop(), true),
+    stack: () => own.starting(startStack(say, cluster, conditions), (stack) => stack.stop(), true),
     note(name, column, value) {
       sheet.note(section.name, name, column, value);
       say(`${name}, ${column}: ${value.toPrecision(4)}`);

@@ -20,6 +20,7 @@ import { createShutdown, type Shutdown } from '../src/lib/shutdown.ts';
 import { startDnsServer } from '../test/support/dns-server.ts';
 import { type Child, startChild } from './children.ts';
 import { type Engine, startCluster } from './cluster/cluster.ts';
+import { type Conditions, keepToCores, onCores, SLOW_LINK_MS } from './conditions.ts';
 import { type ReceiverProcess, startReceiver } from './receiver-process.ts';
 import { credentialsSchema, openShop, type Shop } from './shop.ts';
 
@@ -66,12 +67,17 @@ export interface Stack {
  * Starts Postgres with Waybill's tables, Temporal and the receiver.
  * @param say receives a line of text for every step
  * @param cluster the full Temporal server on a Postgres of its own, instead of the embedded one
+ * @param conditions under which Waybill's processes run
  * @throws Error saying which part did not come up; what had started is stopped
  */
-export async function startStack(say: (text: string) => void, cluster = false): Promise<Stack> {
+export async function startStack(
+  say: (text: string) => void,
+  cluster = false,
+  conditions: Conditions = {},
+): Promise<Stack> {
   const shutdown = createShutdown(say);
   try {
-    return await startParts(shutdown, say, cluster);
+    return await startParts(shutdown, say, cluster, conditions);
   } catch (error) {
     await shutdown.stop();
     throw error;
@@ -83,7 +89,12 @@ const SILENT_NAMES = 1_000;
 /** The name of this number, less than a thousand, which the name server knows and says nothing about. */
 export const silentName = (index: number) => `silent${index}.example`;
 
-async function startParts(shutdown: Shutdown, say: (text: string) => void, cluster: boolean): Promise<Stack> {
+async function startParts(
+  shutdown: Shutdown,
+  say: (text: string) => void,
+  cluster: boolean,
+  { slowLink = false, cores, without }: Conditions,
+): Promise<Stack> {
   const directory = await mkdtemp(join(tmpdir(), 'waybill-bench-'));
   await shutdown.add(() => rm(directory, { recursive: true, force: true }));
   // As root, Postgres runs as a user of its own, who has to enter the folder.
@@ -103,10 +114,29 @@ async function startParts(shutdown: Shutdown, say: (text: string) => void, clust
   );
   await shutdown.add(names.close);
   const secretKey = randomBytes(32);
+  if (cores !== undefined) await keepToCores(cores, [postgres.pid, ...Object.values(temporal.processes)]);
+  const within = cores === undefined ? [] : onCores(cores);
+
+  /** @returns the address of a proxy to this one, where the link is slow */
+  async function linkTo(address: string, delayMs: number): Promise<string> {
+    if (!slowLink) return address;
+    const port = await freePort();
+    const log = join(directory, `link-${port}.log`);
+    const link = startChild(
+      'bench/slow-link.ts',
+      { TARGET: address, PORT: String(port), DELAY_MS: String(delayMs) },
+      log,
+    );
+    await shutdown.add(link.stop);
+    await link.waitUntil(async () => (await readFile(log, 'utf8')).includes('ready'));
+    return `127.0.0.1:${port}`;
+  }
+  const databaseUrl = new URL(postgres.url);
+  databaseUrl.host = await linkTo(databaseUrl.host, SLOW_LINK_MS.postgres);
   const env = {
     DNS_SERVERS: names.address,
-    DATABASE_URL: postgres.url,
-    TEMPORAL_ADDRESS: temporal.address,
+    DATABASE_URL: databaseUrl.href,
+    TEMPORAL_ADDRESS: await linkTo(temporal.address, SLOW_LINK_MS.temporal),
     SECRET_KEY: secretKey.toString('base64'),
     DATA_DIR: join(directory, 'data'),
     DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
@@ -120,7 +150,13 @@ async function startParts(shutdown: Shutdown, say: (text: string) => void, clust
   async function startOneWorker(more: Readonly<Record<string, string>>): Promise<void> {
     started += 1;
     const log = join(directory, `worker-${started}.log`);
-    const worker = startChild('src/main.ts', { ...env, ROLE: 'worker', ...more }, log);
+    const worker = startChild(
+      without === undefined ? 'src/main.ts' : 'bench/worker.ts',
+      { ...env, ROLE: 'worker', ...(without === undefined ? {} : { WITHOUT: without }), ...more },
+      log,
+      process.cwd(),
+      within,
+    );
     // Known before it is ready: whoever interrupts the start must not leave it behind.
     workers.push(worker);
     await worker.waitUntil(async () => (await readFile(log, 'utf8')).includes('Waybill is ready'));
@@ -158,6 +194,8 @@ async function startParts(shutdown: Shutdown, say: (text: string) => void, clust
         'src/main.ts',
         { ...env, ROLE: 'api', PORT: String(apiPort) },
         join(directory, 'api.log'),
+        process.cwd(),
+        within,
       );
       api = child;
       await shutdown.add(() => child.stop());

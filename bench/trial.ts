@@ -10,6 +10,8 @@ import type { Stack } from './stack.ts';
 export interface Felt {
   /** From COMMIT to the receiver's first byte, in milliseconds, in the order of the commits. */
   readonly latencies: readonly number[];
+  /** From its request to the receiver's first byte, in milliseconds, sorted: at an easy pace nothing overtakes. */
+  readonly fromRequest: readonly number[];
   /** Between its request and the answer of the API, in milliseconds. */
   readonly answers: readonly number[];
   /** Deliveries that had not arrived when the patience was over. */
@@ -34,9 +36,11 @@ export async function feel(
   await receiver.arrivalsWithin({ deliveries: 0, seconds: 0, patienceMs: 0 });
   const start = performance.now();
   const answers: number[] = [];
+  const requests: number[] = [];
   const sent: Promise<void>[] = [];
   const order = async () => {
     const asked = performance.now();
+    requests.push(performance.timeOrigin + asked);
     await shop.createOrder();
     answers.push(performance.now() - asked);
   };
@@ -50,8 +54,10 @@ export async function feel(
   await Promise.all(sent);
   const { patienceMs } = pace;
   const { first } = await receiver.arrivalsWithin({ deliveries: orders, seconds: 0, patienceMs });
+  const arrivals = first.map(([, at]) => at).sort((a, b) => a - b);
   return {
     latencies: await latenciesOf(stack, first),
+    fromRequest: arrivals.map((at, index) => at - (requests[index] ?? Number.NaN)),
     answers,
     undelivered: Math.max(0, orders - first.length),
   };

@@ -5,16 +5,17 @@
  */
 import pino from 'pino';
 import { makeBatch } from '../src/attempt/make-batch.ts';
-import { createRooms } from '../src/attempt/rooms.ts';
-import { BATCH_SLOTS, createSlots } from '../src/attempt/slots.ts';
 import { unwatched } from '../src/attempt/watch.ts';
+import { createLimits } from '../src/concurrency/limits.ts';
+import { createLoad } from '../src/concurrency/load.ts';
+import { schedulerDefaults as options } from '../src/concurrency/settings.ts';
 import { createPool } from '../src/db/pool.ts';
 import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
-import { dispatchBatch } from '../src/relay/batches.ts';
-import { createImports } from '../src/relay/imports.ts';
-import { createLane } from '../src/relay/lane.ts';
+import { createBudget } from '../src/relay/budget.ts';
+import { createRanks, deliveryClasses, dispatchOf } from '../src/relay/deliveries.ts';
 import { startLoop } from '../src/relay/loop.ts';
+import { createMode } from '../src/relay/mode.ts';
 import { createKeys } from '../src/secrets/keys.ts';
 import { untraced } from '../src/traces/traces.ts';
 
@@ -28,17 +29,16 @@ const sender = createSender({
   allowCidrs: DELIVERY_ALLOW_CIDRS.split(','),
   version: 'bench',
 });
-const slots = createSlots(BATCH_SLOTS);
-const batchRooms = createRooms(BATCH_SLOTS);
+const limits = createLimits();
+const load = createLoad();
 const keys = createKeys(Buffer.from(SECRET_KEY, 'base64'));
 const deps = {
   sql,
   sender,
   keys,
-  rooms: batchRooms,
-  batchRooms,
+  limits,
+  load,
   log,
-  slots,
   watch: unwatched,
   traces: untraced,
 };
@@ -46,10 +46,10 @@ const stop = new AbortController();
 const signals = { stop: stop.signal, abort: new AbortController().signal };
 const running = new Map<string, Promise<unknown>>();
 
-const lane = createLane('batch');
 const starter = {
   async startBatch(batchId: string) {
     if (running.has(batchId)) return false;
+    load.begun(batchId);
     const batch = makeBatch(deps, { batchId, policy }, signals)
       .catch((error: unknown) => log.error({ err: error }, 'a batch failed'))
       .finally(() => running.delete(batchId));
@@ -57,28 +57,22 @@ const starter = {
     return true;
   },
 };
-const imports = createImports(() => 1);
-const loop = startLoop({
-  what: 'deliveries',
-  step: () =>
-    dispatchBatch(
-      {
-        sql,
-        log,
-        starter,
-        checkBatch: async () => {},
-        slots,
-        batchLimits: batchRooms.claimLimits,
-        imports,
-        onTaken() {},
-      },
-      lane,
-      { claimed() {} },
-    ),
-  onFailure() {},
-  onRound() {},
-  log,
-});
+const dispatch = dispatchOf(
+  {
+    ...deps,
+    dispatcher: { startDelivery: () => Promise.reject(new Error('only batches are made')) },
+    starter,
+    checkBatch: async () => {},
+    stopping: stop.signal,
+    budget: createBudget(load.overloaded),
+    options,
+    onTaken() {},
+  },
+  deliveryClasses.deliveries,
+  createMode('batch'),
+  createRanks(options.patienceMs),
+);
+const loop = startLoop({ what: 'deliveries', step: dispatch, onFailure() {}, onRound() {}, log, options });
 
 process.once('SIGTERM', async () => {
   stop.abort();

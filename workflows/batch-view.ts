@@ -4,9 +4,9 @@ import type { BatchResult, DeliverBatchInput } from './batch-types.ts';
 
 type Shown = Pick<DeliverBatchInput, 'claimed' | 'webhooks' | 'webhookCount'>;
 
-/** "500 first attempts for 12 webhooks": a batch in one line. */
+/** "500 attempts for 12 webhooks": a batch in one line. */
 export function batchTitle({ claimed, webhookCount }: Shown): string {
-  return `${counted(claimed, 'first attempt')} for ${counted(webhookCount, 'webhook')}`;
+  return `${counted(claimed, 'attempt')} for ${counted(webhookCount, 'webhook')}`;
 }
 
 /** For which webhooks, as Markdown; what it leaves out it counts. */

@@ -1,6 +1,6 @@
 /**
- * The floor: what the engine alone takes. Workflows are started as the relay starts them, no more of them at once than its
- * pace allows, and run by a worker with Waybill's settings; each has one activity, which does nothing.
+ * The floor: what the engine alone takes. Workflows are started as the relay starts them, no more of them than its window
+ * allows, and run by a worker with Waybill's settings; each has one activity, which does nothing.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
@@ -8,24 +8,30 @@ import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { v7 as uuidv7 } from 'uuid';
 import { deliveryWorkerTuning } from '../../src/app/worker-session.ts';
+import { createLoad } from '../../src/concurrency/load.ts';
+import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import { eachLimited } from '../../src/lib/each-limited.ts';
-import { BATCH, CONCURRENCY, FULL_MS } from '../../src/relay/limits.ts';
-import { createPace } from '../../src/relay/pace.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { registerSearchAttributes } from '../../src/temporal/register-search-attributes.ts';
 import { buildWorkflowBundle } from '../../src/temporal/workflow-bundle.ts';
+import { neverAttempted } from '../../test/support/deliveries.ts';
 import { serve } from './serve.ts';
 
 const TASK_QUEUE = 'floor';
+/** Before it is looked again whether a place is free, as the relay looks, in milliseconds. */
+const AGAIN_MS = 20;
 
 Runtime.install({ logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error: console.error } });
 const connection = await NativeConnection.connect({ address: process.env.TEMPORAL_ADDRESS ?? '' });
 // A cluster knows only those that somebody has registered.
 await registerSearchAttributes(connection, 'default', pino({ level: 'silent' }));
-/** When each was started that has not been attempted yet, the oldest first. */
-const handedOver = new Map<string, number>();
-const pace = createPace();
+const load = createLoad();
+/** Left out: as fast as the window allows. */
+const perSecond = Number(process.env.PER_SECOND ?? Number.POSITIVE_INFINITY);
+const startedAt = new Map<string, number>();
+/** From the start of a workflow to its activity, in milliseconds. */
+let measured: number[] = [];
 let done = 0;
 let allDone: () => void = () => {};
 const worker = await Worker.create({
@@ -35,7 +41,9 @@ const worker = await Worker.create({
   workflowBundle: await buildWorkflowBundle(new URL('./floor-workflow.ts', import.meta.url)),
   activities: {
     async attemptDelivery({ deliveryId }: { readonly deliveryId: string }) {
-      handedOver.delete(deliveryId);
+      measured.push(performance.now() - (startedAt.get(deliveryId) ?? Number.NaN));
+      startedAt.delete(deliveryId);
+      load.begun(deliveryId);
       done += 1;
       allDone();
       return 'delivered';
@@ -47,18 +55,24 @@ const dispatcher = createDispatcher(new Client({ connection }), TASK_QUEUE, defa
 
 async function startOne(): Promise<void> {
   const id = uuidv7();
-  handedOver.set(id, performance.now());
-  await dispatcher.startDelivery({
-    id,
-    eshopId: 1,
-    webhookId: 1,
-    eventType: 'CREATE_ORDER',
-    entityId: 'bench-10001',
-    receiverHost: null,
-  });
+  load.starting(id);
+  startedAt.set(id, performance.now());
+  await dispatcher.startDelivery(
+    {
+      id,
+      eshopId: 1,
+      webhookId: 1,
+      eventType: 'CREATE_ORDER',
+      entityId: 'bench-10001',
+      receiverHost: null,
+      ...neverAttempted,
+    },
+    'fresh',
+  );
 }
 
-async function run(times: number): Promise<void> {
+async function run(times: number): Promise<readonly number[]> {
+  measured = [];
   const until = done + times;
   const finished = new Promise<void>((resolve) => {
     allDone = () => {
@@ -66,16 +80,15 @@ async function run(times: number): Promise<void> {
     };
   });
   for (let left = times; left > 0; ) {
-    const now = performance.now();
-    const [oldest = now] = handedOver.values();
-    const free = pace.bound() - handedOver.size;
-    const count = Math.max(0, Math.min(free, left, BATCH));
-    pace.observe({ handOverMs: now - oldest, bounded: count < left && free <= BATCH }, now);
-    await eachLimited(Array.from({ length: count }), CONCURRENCY, startOne);
-    left -= count;
-    if (count >= free) await sleep(FULL_MS);
+    const { window, concurrency } = schedulerDefaults;
+    const count = Math.min(left, window - load.waiting(), perSecond === Number.POSITIVE_INFINITY ? left : 1);
+    await eachLimited(Array.from({ length: Math.max(0, count) }), concurrency, startOne);
+    left -= Math.max(0, count);
+    if (perSecond !== Number.POSITIVE_INFINITY) await sleep(1_000 / perSecond);
+    else if (count < 1) await sleep(AGAIN_MS);
   }
   await finished;
+  return measured;
 }
 
 serve(run, async () => {

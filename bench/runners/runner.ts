@@ -10,13 +10,13 @@ import { endChild } from '../children.ts';
 /** A process that works when it is asked to. */
 export interface Runner {
   readonly pid: number;
-  /** Does the work so many times. @throws Error when the process ends before it has answered */
-  run(times: number): Promise<void>;
+  /** Does the work so many times. @returns what it measured of each; none where it measures nothing. @throws Error when the process ends before it has answered */
+  run(times: number): Promise<readonly number[]>;
   stop(): Promise<void>;
 }
 
-/** What it sends: at first that it is ready, then that it is done. */
-export const answerSchema = v.picklist(['ready', 'done']);
+/** What it sends: at first that it is ready, then that it is done, or what it measured. */
+export const answerSchema = v.union([v.picklist(['ready', 'done']), v.array(v.number())]);
 
 /** Starts a program of this folder and waits until it is ready. */
 export async function startRunner(
@@ -43,7 +43,8 @@ export async function startRunner(
     pid,
     async run(times) {
       child.send(times);
-      await answer();
+      const answered = v.parse(answerSchema, (await answer())[0]);
+      return typeof answered === 'string' ? [] : answered;
     },
     stop: () => endChild(child, () => child.disconnect()),
   };

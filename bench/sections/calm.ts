@@ -4,6 +4,9 @@
 
 import { firstDelivery, flatOutRound, openLine, steadyRound } from '../rounds.ts';
 import { percentile } from '../statistics.ts';
+import { startRunner } from '../runners/runner.ts';
+import type { Stack } from '../stack.ts';
+import { feel } from '../trial.ts';
 import type { Bench, Section } from './section.ts';
 
 const CLIENTS = 16;
@@ -11,10 +14,14 @@ const SHARES = [10, 50, 90] as const;
 const PERCENTS = [50, 95, 99] as const;
 const PATIENCE_MS = 300_000;
 const WARM_UP = 50;
+const EASY_PER_SECOND = 10;
 
 /** What the table and the acceptance call it. */
 export const latencyName = (percent: number, share: number) =>
   `COMMIT to first byte at ${share} % of it, p${percent}, ms`;
+/** Of the engine alone: the start of a workflow that does nothing, to its activity. And of Waybill, at the same easy pace. */
+export const floorName = 'start of a workflow to its activity, p50, ms';
+export const easyName = `request to first byte at ${EASY_PER_SECOND} orders per second, p50, ms`;
 export const capacityName = `orders delivered per second, ${CLIENTS} clients`;
 
 export const calm: Section = {
@@ -25,9 +32,17 @@ export const calm: Section = {
     const stack = await bench.stack();
     const line = await openLine(stack);
     for (let run = 0; run < bench.runs; run += 1) {
+      await floor(bench, stack);
       for (const setting of bench.settings) {
         await stack.startWorkers({ env: { FIRST_ATTEMPTS: setting } });
         await firstDelivery(line);
+        const easy = {
+          perSecond: EASY_PER_SECOND,
+          seconds: sizes.steadySeconds,
+          patienceMs: bench.patience(PATIENCE_MS),
+        };
+        await feel(stack, line, { ...easy, seconds: Math.min(5, easy.seconds) });
+        bench.note(easyName, setting, percentile((await feel(stack, line, easy)).fromRequest, 50));
         const orders = setting === 'each' ? sizes.ordersEach : sizes.orders;
         const flatOut = (count: number) =>
           flatOutRound(stack, line, {
@@ -54,3 +69,16 @@ export const calm: Section = {
     }
   },
 };
+
+/** The engine alone, at an easy pace. */
+async function floor(bench: Bench, stack: Stack): Promise<void> {
+  const env = { TEMPORAL_ADDRESS: stack.env.TEMPORAL_ADDRESS ?? '', PER_SECOND: String(EASY_PER_SECOND) };
+  const runner = await startRunner('floor', env, `${stack.directory}/floor.log`);
+  try {
+    await runner.run(WARM_UP);
+    const measured = await runner.run(Math.round(EASY_PER_SECOND * bench.sizes.steadySeconds));
+    bench.note(floorName, 'floor', percentile(measured, 50));
+  } finally {
+    await runner.stop();
+  }
+}

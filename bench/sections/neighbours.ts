@@ -5,6 +5,7 @@ import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
 import { feel, latenessAmongNeighbours } from '../trial.ts';
 import { type Place, type Trouble, troubles } from '../troubles.ts';
+import type { Stack } from '../stack.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
 const PER_SECOND = 10;
@@ -27,6 +28,9 @@ export const timeoutsName = '  workflow task time-outs';
 /** The trial of orders, whose own deliveries are looked at too. */
 const TRIAL = troubles.find(({ name }) => name.includes('clients'));
 const LATE_MS = 2_000;
+/** The trial whose retries all fall due at one time. */
+const RETRIES = troubles.find(({ name }) => name.includes('due again'));
+export const lastRetryName = '  the last retry due at one time begins after, s';
 
 export const neighbours: Section = {
   name: 'neighbours',
@@ -82,7 +86,18 @@ async function trial(bench: Bench, setting: Setting, trouble: Trouble): Promise<
   bench.note(`  answers of the API beside ${trouble.name}, p95, ms`, setting, percentile(beside.answers, 95));
   bench.note(besideNames.undelivered(trouble), setting, beside.undelivered);
   if (trouble === TRIAL) await ownNeighbours(bench, setting, place);
+  if (trouble === RETRIES) bench.note(lastRetryName, setting, await lastRetrySeconds(stack, webhooks));
   await stack.stop();
+}
+
+/** How long after its time the last second attempt of these webhooks began, in seconds. */
+async function lastRetrySeconds({ sql }: Stack, webhooks: readonly number[]): Promise<number> {
+  const [row] = await sql<{ seconds: number }[]>`
+    select extract(epoch from max(coalesce(second.started_at, now()) - first.next_attempt_at))::float8 as seconds
+    from deliveries d join attempts first on first.delivery_id = d.id and first.number = 1
+    left join attempts second on second.delivery_id = d.id and second.number = 2
+    where d.webhook_id = any(${[...webhooks]}::int[]) and first.outcome = 'failure'`;
+  return row?.seconds ?? Number.NaN;
 }
 
 /** The deliveries of the trial itself: none much later than those committed around it. */

@@ -47,7 +47,7 @@ export const batchDefects: readonly Defect[] = [
   {
     name: 'batch-hands-nothing-back',
     file: ATTEMPTS,
-    text: `        \${batch === null ? sql\`\` : handingBack(sql, batch, sql\`f.outcome <> 'success'\`)}\n`,
+    text: `        \${batch === null ? sql\`\` : requeueing(sql, batch, sql\`f.outcome <> 'success'\`, sql\`f."nextAttemptAt"\`)}\n`,
     replacement: '',
     noticed: 'What fails in a rush is not attempted again.',
     caughtBy: records(
@@ -66,7 +66,7 @@ export const batchDefects: readonly Defect[] = [
   },
   {
     name: 'batch-claimed-again-for-another',
-    file: 'src/db/outbox/claim-deliveries.ts',
+    file: 'src/db/outbox/claim.ts',
     text: `batch_id = coalesce(d.batch_id, \${batchId}::uuid)`,
     replacement: `batch_id = coalesce(\${batchId}::uuid, d.batch_id)`,
     noticed: 'After a relay died two batches make the same deliveries.',

@@ -3,7 +3,7 @@ import type { Defect } from '../defect.ts';
 
 const relay = (...tests: string[]) => [{ file: 'test/workflow/relay.test.ts', tests }];
 const fanOut = (...tests: string[]) => [{ file: 'test/workflow/fan-out.test.ts', tests }];
-const fairClaims = (...tests: string[]) => [{ file: 'test/db/fair-claims.test.ts', tests }];
+const claims = (...tests: string[]) => [{ file: 'test/db/claims.test.ts', tests }];
 
 export const relayDefects: readonly Defect[] = [
   {
@@ -34,11 +34,11 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'claims-by-age-alone',
-    file: 'src/db/outbox/claim-deliveries.ts',
+    file: 'src/db/outbox/claim.ts',
     text: 'row_number() over (order by turn, lot, id) as place',
     replacement: 'row_number() over (order by id) as place',
     noticed: 'One import of 1,500 lines makes another e-shop wait for minutes.',
-    caughtBy: fairClaims('turns an e-shop that has little waiting does not wait behind one that has much'),
+    caughtBy: claims('turns an e-shop with little waiting does not wait behind one with much'),
   },
   {
     name: 'changes-that-join-during-the-last-page-are-lost',

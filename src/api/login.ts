@@ -1,13 +1,13 @@
 /** `POST /users/login`: name and password of a user for a token. */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import type { Turns } from '../concurrency/turns.ts';
 import { findEshopByApiKey } from '../db/eshops.ts';
 import { text } from '../domain/fields.ts';
 import { unauthorized } from '../domain/problem.ts';
 import { roles } from '../domain/role.ts';
 import { ANYBODY } from './budget/budget.ts';
 import { createPlaces } from './budget/places.ts';
-import type { Turns } from './budget/turns.ts';
 import { clientAddresses } from './client-address.ts';
 import { CONCURRENT_PASSWORD_CHECKS, credentialCheck } from './credentials.ts';
 import type { ApiDeps, ApiEnv } from './deps.ts';

@@ -8,9 +8,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import { type BatchRooms, createDestinations, createRooms, type Rooms } from '../attempt/rooms.ts';
-import { BATCH_SLOTS, createSlots } from '../attempt/slots.ts';
 import { watchBoth } from '../attempt/watch.ts';
+import { createLimits, type Limits } from '../concurrency/limits.ts';
+import { createLoad } from '../concurrency/load.ts';
+import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 import { createBackoff } from '../lib/backoff.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import { logDeliveries } from '../log/delivery-log.ts';
@@ -21,13 +22,7 @@ import { type Counts, createCounts } from '../reconciler/counts.ts';
 import { routeTemporalLogs } from '../temporal/logs.ts';
 import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
-import {
-  aborted,
-  MAX_ATTEMPTS_AT_ONCE,
-  runSession,
-  type SessionDeps,
-  type SessionOptions,
-} from './worker-session.ts';
+import { aborted, runSession, type SessionDeps, type SessionOptions } from './worker-session.ts';
 
 /** What the worker role receives. */
 export interface WorkerOptions extends SessionOptions {
@@ -37,10 +32,9 @@ export interface WorkerOptions extends SessionOptions {
   readonly sdkMetricsAddress?: string;
   /** Left out: traces are off. */
   readonly traces?: Traces;
-  /** Attempts under way at once, and the bounds within; tests choose theirs. */
-  readonly attemptsAtOnce?: number;
-  readonly rooms?: Rooms;
-  readonly batchRooms?: BatchRooms;
+  /** Numbers that decide what is attempted when, instead of the defaults; and other limits: for tests and the bench. */
+  readonly scheduler?: Partial<SchedulerOptions>;
+  readonly limits?: Limits;
   /** Other workflows than this build's own. */
   readonly workflowBundle?: WorkflowBundleOption;
 }
@@ -69,18 +63,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const workflowBundle = options.workflowBundle ?? (await loadWorkflowBundle());
   const stopping = new AbortController();
   const repaired = countRepairs(metrics, createCounts());
-  const destinations = createDestinations();
-  const { attemptsAtOnce = MAX_ATTEMPTS_AT_ONCE } = options;
+  const scheduler = { ...schedulerDefaults, ...options.scheduler };
   let state: 'up' | 'down' | 'unknown' = 'unknown';
   const sessionDeps: SessionDeps = {
     ...options,
     mailer: countMails(metrics, options.mailer),
     traces,
     workflowBundle,
-    attemptsAtOnce,
-    rooms: options.rooms ?? createRooms(attemptsAtOnce, undefined, destinations),
-    batchRooms: options.batchRooms ?? createRooms(BATCH_SLOTS, undefined, destinations),
-    slots: createSlots(BATCH_SLOTS),
+    scheduler,
+    limits: options.limits ?? createLimits(scheduler),
+    load: createLoad(scheduler),
     watch: watchBoth(countDeliveries(metrics), logDeliveries(log)),
     repaired,
     onRound: countRounds(metrics),

@@ -9,10 +9,11 @@ import { createActivities } from '../../activities/index.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import type { MailTimes } from '../../workflows/delivery-options.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
-import type { BatchRooms, Rooms } from '../attempt/rooms.ts';
-import type { Slots } from '../attempt/slots.ts';
 import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
+import type { Limits } from '../concurrency/limits.ts';
+import type { Load } from '../concurrency/load.ts';
+import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Sender } from '../delivery/sender.ts';
 import { warningTimes } from '../domain/incident.ts';
@@ -23,7 +24,7 @@ import type { Mailer } from '../mail/mail.ts';
 import type { Counts } from '../reconciler/counts.ts';
 import { createExecutions } from '../reconciler/executions.ts';
 import { type Reconciler, startReconciler } from '../reconciler/reconciler.ts';
-import type { FirstAttempts } from '../relay/lane.ts';
+import type { FirstAttempts } from '../relay/mode.ts';
 import { type Relay, type RelayOptions, startRelay } from '../relay/relay.ts';
 import type { Keys } from '../secrets/keys.ts';
 import { createDispatcher } from '../temporal/dispatcher.ts';
@@ -69,10 +70,9 @@ export interface SessionOptions {
 export interface SessionDeps extends SessionOptions {
   readonly traces: Traces;
   readonly workflowBundle: WorkflowBundleOption;
-  readonly attemptsAtOnce: number;
-  readonly rooms: Rooms;
-  readonly batchRooms: BatchRooms;
-  readonly slots: Slots;
+  readonly scheduler: SchedulerOptions;
+  readonly limits: Limits;
+  readonly load: Load;
   readonly watch: DeliveryWatch;
   /** Counts what the reconciler repairs. */
   readonly repaired: Counts;
@@ -90,8 +90,6 @@ export interface SessionTerms {
   readonly onSetBack: (why: string) => void;
 }
 
-/** Attempts under way at once: they wait for receivers far more than they compute. */
-export const MAX_ATTEMPTS_AT_ONCE = 200;
 /** Waybill's own steps under way at once: short, on a database with ten connections. */
 const MAX_STEPS_AT_ONCE = 40;
 /**
@@ -111,7 +109,7 @@ const STICKY_TIMEOUT_MS = 3_000;
 const HEARTBEAT_THROTTLE_MS = 1_500;
 /** How the worker of deliveries is set. The benchmark's floor takes the same. */
 export const deliveryWorkerTuning = {
-  maxConcurrentActivityTaskExecutions: MAX_ATTEMPTS_AT_ONCE,
+  maxConcurrentActivityTaskExecutions: schedulerDefaults.attempts,
   maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
   stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
   maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,
@@ -133,7 +131,7 @@ export async function runSession(
     reconcileGraceMs = deps.policy.attemptTimeoutMs + RECONCILE_SLACK_MS,
     ...mailTimes
   } = deps.timings ?? {};
-  const { temporal, retention, log, traces, rooms, batchRooms, slots, watch } = deps;
+  const { temporal, retention, log, traces, limits, load, watch, scheduler } = deps;
   const connection = await NativeConnection.connect(connectionOptions(temporal));
   const client = new Client({ connection, namespace: temporal.namespace });
   const workers: Worker[] = [];
@@ -160,12 +158,11 @@ export async function runSession(
       publicUrl: deps.publicUrl,
       policy: deps.policy,
       retentionMs: retention.periodMs,
-      rooms,
+      limits,
+      load,
       log,
       watch,
       traces,
-      slots,
-      batchRooms,
       stopping: until,
       sendTest: createTestSender({ sender: deps.sender, keys: deps.keys, version }),
       signalAttemptFailed: (workflowId, attempt) => dispatcher.signalAttemptFailed(workflowId, attempt),
@@ -190,7 +187,7 @@ export async function runSession(
       activities: attempts,
       ...deliveryWorkerTuning,
       workflowBundle: deps.workflowBundle,
-      maxConcurrentActivityTaskExecutions: deps.attemptsAtOnce,
+      maxConcurrentActivityTaskExecutions: scheduler.attempts,
     });
     workers.push(deliveries);
     const checking = startReconciler({
@@ -208,18 +205,16 @@ export async function runSession(
     relay = startRelay({
       sql: deps.sql,
       dispatcher,
-      handedBack: dispatcher,
-      recovered: dispatcher,
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),
       warningTerms: warningTimes(deps.policy),
       firstWaitMs: deps.policy.initialIntervalMs,
       starter,
       checkBatch: (batchId) => checking.check([batchWorkflowId(batchId)]),
-      slots,
       firstAttempts: deps.firstAttempts,
-      limits: rooms.limits,
-      batchLimits: batchRooms.claimLimits,
+      limits,
+      load,
+      scheduler,
       log,
       watch,
       onRound: deps.onRound,

@@ -3,18 +3,19 @@
  * delivery or many, the steps are the same.
  */
 import type { Logger } from 'pino';
+import type { Limits } from '../concurrency/limits.ts';
+import type { Load } from '../concurrency/load.ts';
 import { type Clock, clockFrom } from '../db/clock.ts';
 import type { Pool } from '../db/pool.ts';
 import { type BegunAttempt, beginAttempts, type DeliveryForAttempt } from '../db/webhooks/attempts.ts';
 import type { BatchRun } from '../db/webhooks/batches.ts';
 import type { AttemptRequest, Sender } from '../delivery/sender.ts';
+import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts';
 import type { OpenSpan, Traces } from '../traces/traces.ts';
 import { beginAttemptSpan } from './attempt-span.ts';
-import { createBreath } from './breathe.ts';
 import { refusalOf } from './decisions.ts';
 import type { AttemptTerms, Refusal } from './outcome.ts';
 import { type Prepare, prepare, type SecretKeys } from './prepare.ts';
-import type { Rooms } from './rooms.ts';
 import type { DeliveryWatch } from './watch.ts';
 
 /** What attempts receive. */
@@ -22,7 +23,9 @@ export interface AttemptDeps {
   readonly sql: Pool;
   readonly sender: Sender;
   readonly keys: SecretKeys;
-  readonly rooms: Rooms;
+  readonly limits: Limits;
+  /** Told when what was started begins. */
+  readonly load: Pick<Load, 'begun'>;
   readonly log: Logger;
   readonly watch: DeliveryWatch;
   readonly traces: Traces;
@@ -65,9 +68,9 @@ export async function begin(
   const unprepared: { delivery: DeliveryForAttempt; error: unknown }[] = [];
   const prepared: { delivery: DeliveryForAttempt; number: number; request: Omit<AttemptRequest, 'at'> }[] =
     [];
-  const breathe = createBreath();
+  const pause = yieldToEventLoop();
   for (const delivery of deliveries) {
-    await breathe();
+    await pause();
     const reason = refusalOf(delivery, terms);
     if (reason !== null) {
       refused.push({ delivery, reason });

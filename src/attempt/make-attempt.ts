@@ -31,8 +31,9 @@ export async function makeAttempt(
   if (delivery === undefined) return { kind: 'notAttempted', reason: 'closed' };
   const refusal = refusalOf(delivery, order);
   if (refusal !== null) return await refuse(sql, delivery, order, refusal);
-  const place = deps.rooms.enter(delivery);
-  if (typeof place === 'number') return await putOff(sql, delivery, order, place);
+  const permit = await deps.limits.acquire(delivery, signal);
+  if (permit === undefined) throw new InternalFailure('This attempt was interrupted before it began.');
+  if (typeof permit === 'number') return await putOff(sql, delivery, order, permit);
   let accepted: boolean | null = null;
   try {
     const outcome = await attempt(deps, order, delivery, signal);
@@ -40,13 +41,13 @@ export async function makeAttempt(
     return outcome;
   } catch (error) {
     if (!(error instanceof Crowded)) throw error;
-    return await putOff(sql, delivery, order, place.crowded());
+    return await putOff(sql, delivery, order, permit.crowded());
   } finally {
-    place.leave(accepted);
+    permit.release(accepted);
   }
 }
 
-/** There is no room for an attempt now. */
+/** The limits allow no attempt now. */
 async function putOff(
   sql: Pool,
   delivery: DeliveryForAttempt,

@@ -2,7 +2,8 @@
  * The first attempts of a batch of deliveries. Each is made as `makeAttempt` makes it; what differs is that the database
  * is asked for many at once, and that what is not delivered goes back to the outbox.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setMaxListeners } from 'node:events';
+import type { Permit } from '../concurrency/limits.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
 import { loadOfBatch } from '../db/webhooks/attempts.ts';
 import {
@@ -15,24 +16,17 @@ import {
   takeBatch,
 } from '../db/webhooks/batches.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
+import { eitherSignal } from '../lib/either-signal.ts';
+import { yieldToEventLoop } from '../lib/yield-to-event-loop.ts';
 import { type OpenSpan, traced } from '../traces/traces.ts';
 import { batchSpan, linkToDeliveries } from './attempt-span.ts';
 import { type AttemptDeps, begin, type ReadyAttempt } from './begin-attempts.ts';
-import { createBreath } from './breathe.ts';
 import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
 import type { AttemptTerms } from './outcome.ts';
 import { type Prepare, prepareMany } from './prepare.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
-import type { BatchRooms, Place } from './rooms.ts';
-import type { Slots } from './slots.ts';
-
-/** What batches receive. */
-export interface BatchDeps extends AttemptDeps {
-  readonly slots: Slots;
-  readonly batchRooms: BatchRooms;
-}
 
 /** Which batch is to be made. */
 export interface BatchOrder {
@@ -48,14 +42,8 @@ export interface BatchSignals {
   readonly abort: AbortSignal;
 }
 
-/**
- * Deliveries that are read and begun at once: their records may be large. The first page is small: it has one of each e-shop
- * before the second of any, and who has little to deliver does not wait for who has much.
- */
+/** Deliveries that are read and begun at once: their records may be large. */
 const PAGE = 32;
-const FIRST_PAGE = 8;
-/** Before those whose receivers have as much under way as they take are looked at again, in milliseconds. */
-const FULL_MS = 10;
 /** A delivery whose webhook changes between reading and beginning is read again this often. */
 const ROUNDS = 3;
 
@@ -64,12 +52,12 @@ const ROUNDS = 3;
  * @returns what came of it; something is left where it was stopped
  * @throws what the database or the interruption threw. What has no result by then is attempted again under its number.
  */
-export function makeBatch(deps: BatchDeps, order: BatchOrder, signals: BatchSignals): Promise<BatchCounts> {
+export function makeBatch(deps: AttemptDeps, order: BatchOrder, signals: BatchSignals): Promise<BatchCounts> {
   return traced(deps.traces, batchSpan(order.batchId), (span) => makeTraced(deps, order, signals, span));
 }
 
 async function makeTraced(
-  deps: BatchDeps,
+  deps: AttemptDeps,
   order: BatchOrder,
   signals: BatchSignals,
   span: OpenSpan,
@@ -99,27 +87,34 @@ interface TracedBatch extends BatchRun {
   readonly span: OpenSpan;
 }
 
-/** An attempt that may begin: its receiver has room for it. */
-interface Admitted {
+/** An attempt that may begin. */
+interface Permitted {
   readonly id: string;
-  readonly place: Place;
+  readonly permit: Permit;
 }
 
-/** Goes once through all that is open, as slots and places become free. */
+/** Goes once through all that is open: each asks for its permit, and begins with others that have got theirs. */
 async function makeRound(
-  deps: BatchDeps,
+  deps: AttemptDeps,
   { policy }: BatchOrder,
   batch: TracedBatch,
   { stop, abort }: BatchSignals,
 ): Promise<void> {
-  const { sql, slots } = deps;
+  const { sql, limits } = deps;
   const terms: AttemptTerms = { policy, lastChance: false, expectedNumber: 1 };
   const recorder = createRecorder(deps, terms, batch);
   const prepareWith = prepareMany(deps.keys);
   const underWay = new Set<Promise<void>>();
+  const interrupted = new AbortController();
+  const { signal, release } = eitherSignal([stop, interrupted.signal]);
+  setMaxListeners(0, signal);
   let interruption: { readonly error: unknown } | undefined;
+  function interrupt(error: unknown): void {
+    interruption ??= { error };
+    interrupted.abort();
+  }
 
-  async function attempt(ready: ReadyAttempt, place: Place | undefined): Promise<void> {
+  async function attempt(ready: ReadyAttempt, permit: Permit | undefined): Promise<void> {
     let accepted: boolean | null = null;
     try {
       const answered = await send(deps.sender, ready, abort);
@@ -127,7 +122,7 @@ async function makeRound(
       recorder.answered(answered);
     } catch (error) {
       if (error instanceof Crowded) {
-        place?.crowded();
+        permit?.crowded();
         recorder.putBack(ready.delivery.id);
       } else if (error instanceof InternalFailure) {
         deps.watch.interrupted();
@@ -136,77 +131,60 @@ async function makeRound(
           deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself'),
         );
         recorder.handBack(ready.delivery.id);
-      } else interruption ??= { error };
+      } else interrupt(error);
     } finally {
-      place?.leave(accepted);
-      slots.ended();
+      permit?.release(accepted);
     }
   }
 
-  /** @returns how many slots are in use for them from now on */
-  async function launch(admitted: readonly Admitted[]): Promise<number> {
-    const places = new Map(admitted.map(({ id, place }) => [id, place]));
+  async function launch(page: readonly Permitted[]): Promise<void> {
+    const permits = new Map(page.map(({ id, permit }) => [id, permit]));
     try {
-      const ready = await beginPage(deps, [...places.keys()], { terms, batch, prepareWith, recorder });
-      const breathe = createBreath();
+      const ready = await beginPage(deps, [...permits.keys()], { terms, batch, prepareWith, recorder });
+      const pause = yieldToEventLoop();
       for (const each of ready) {
-        await breathe();
-        const place = places.get(each.delivery.id);
-        places.delete(each.delivery.id);
-        const running = attempt(each, place).finally(() => underWay.delete(running));
+        await pause();
+        const permit = permits.get(each.delivery.id);
+        permits.delete(each.delivery.id);
+        const running = attempt(each, permit).finally(() => underWay.delete(running));
         underWay.add(running);
       }
-      return ready.length;
     } finally {
-      for (const place of places.values()) place.leave(null);
+      for (const permit of permits.values()) permit.release(null);
     }
+  }
+
+  const permitted: Permitted[] = [];
+  let launching = Promise.resolve();
+  async function launchPermitted(): Promise<void> {
+    for (let page = permitted.splice(0, PAGE); page.length > 0; page = permitted.splice(0, PAGE)) {
+      if (signal.aborted) for (const { permit } of page) permit.release(null);
+      else {
+        await launch(page).catch(interrupt);
+        await recorder.room().catch(interrupt);
+      }
+    }
+  }
+
+  async function ask(delivery: BatchedDelivery): Promise<void> {
+    const permit = await limits.acquire(delivery, signal);
+    if (typeof permit === 'number') recorder.putBack(delivery.id);
+    if (typeof permit !== 'object') return;
+    permitted.push({ id: delivery.id, permit });
+    launching = launching.then(launchPermitted);
+    await launching;
   }
 
   try {
-    let queue: readonly BatchedDelivery[] = await openInBatch(sql, batch.id);
-    linkToDeliveries(batch.span, queue);
-    let page = FIRST_PAGE;
-    while (interruption === undefined && queue.length > 0) {
-      slots.holds(batch.id, queue.length);
-      const taken = await slots.take(Math.min(page, queue.length), stop);
-      if (taken === 0) break;
-      page = PAGE;
-      const { admitted, waiting, later } = admit(deps.batchRooms, queue, taken);
-      for (const { id } of later) recorder.putBack(id);
-      queue = waiting;
-      let used = 0;
-      try {
-        used = await launch(admitted);
-      } finally {
-        slots.release(taken - used);
-      }
-      if (admitted.length === 0 && queue.length > 0) await sleep(FULL_MS);
-      await recorder.room();
-    }
+    const open = await openInBatch(sql, batch.id);
+    linkToDeliveries(batch.span, open);
+    await Promise.all(open.map(ask));
   } finally {
-    slots.ends(batch.id);
+    release();
     await Promise.all(underWay);
     await recorder.end();
   }
   if (interruption !== undefined) throw interruption.error;
-}
-
-/** Who finds a place, who waits here for one, and who goes back to the queue, since it would be for long. */
-function admit(rooms: BatchRooms, queue: readonly BatchedDelivery[], most: number) {
-  const admitted: Admitted[] = [];
-  const waiting: BatchedDelivery[] = [];
-  const later: BatchedDelivery[] = [];
-  for (const delivery of queue) {
-    if (admitted.length >= most) {
-      waiting.push(delivery);
-      continue;
-    }
-    const place = rooms.admit(delivery);
-    if (place === 'soon') waiting.push(delivery);
-    else if (place === 'later') later.push(delivery);
-    else admitted.push({ id: delivery.id, place });
-  }
-  return { admitted, waiting, later };
 }
 
 interface PageContext {
@@ -218,7 +196,7 @@ interface PageContext {
 
 /** Begins what may begin; hands back what may not. What changed in between is left to the next round. */
 async function beginPage(
-  deps: BatchDeps,
+  deps: AttemptDeps,
   ids: readonly string[],
   { terms, batch, prepareWith, recorder }: PageContext,
 ): Promise<readonly ReadyAttempt[]> {

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Context, Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
-import { createCounts } from '../api/budget/counts.ts';
+import { createCounts } from '../concurrency/counts.ts';
 import { Problem } from '../domain/problem.ts';
 import { eitherSignal } from '../lib/either-signal.ts';
 import type { ConsoleDeps, ConsoleEnv } from './deps.ts';

@@ -4,7 +4,7 @@
  */
 import { idAt } from '../domain/id-time.ts';
 import { databaseTime } from './clock.ts';
-import { handedBack } from './outbox/handed-back.ts';
+import { QUEUE } from './outbox/outbox.ts';
 import type { Sql } from './pool.ts';
 
 /** What Temporal has not been told yet. Ages are in seconds; null where nothing waits. */
@@ -29,26 +29,25 @@ const LATELY_SECONDS = 60;
 /** Reads the outbox. */
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const lately = sql`now() - make_interval(secs => ${LATELY_SECONDS})`;
-  const { waiting, due } = handedBack(sql);
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
   const [row] = await sql<OutboxOverview[]>`
     with queued as materialized (
-      select count(*) filter (where recovery_id is null)::int as fresh,
-             count(*) filter (where recovery_id is not null)::int as recovered,
-             min(created_at) filter (where recovery_id is null) as oldest
-      from deliveries where dispatched_at is null and handed_back_at is null),
-    handed_back as materialized (
-      select count(*)::int as count, min(${due}) as oldest from deliveries d where ${waiting}),
+      select count(*) filter (where queue in (${QUEUE.fresh}, ${QUEUE.bulk}))::int as fresh,
+             count(*) filter (where queue = ${QUEUE.recovered})::int as recovered,
+             count(*) filter (where queue in (${QUEUE.retry}, ${QUEUE.workflow}))::int as handed_back,
+             min(case when queue in (${QUEUE.retry}, ${QUEUE.workflow}) then due_at else created_at end)
+               filter (where queue <> ${QUEUE.recovered}) as oldest
+      from deliveries where dispatched_at is null),
     changes as materialized (select count(*)::int as count, min(due_at) as oldest from outbox)
-    select q.fresh, q.recovered, h.count as handed_back, c.count as changes,
-           ${age(sql`least(q.oldest, h.oldest)`)} as oldest_seconds,
+    select q.fresh, q.recovered, q.handed_back, c.count as changes,
+           ${age(sql`q.oldest`)} as oldest_seconds,
            ${age(sql`c.oldest`)} as oldest_change_seconds,
            exists (select from deliveries
                    where state = 'pending' and batch_id is null and dispatched_at > ${lately})
              or exists (select from batches b join deliveries d on d.batch_id = b.id
                         where b.finished_at is null and d.state in ('pending', 'retrying') and d.dispatched_at > ${lately})
              as moving
-    from queued q, handed_back h, changes c`;
+    from queued q, changes c`;
   if (row === undefined) throw new Error('The outbox was not read.');
   // What is due in the future is not late.
   const atLeastNone = (seconds: number | null) => (seconds === null ? null : Math.max(0, seconds));

@@ -1,16 +1,18 @@
 /**
- * Tells open deliveries of changes of their webhook, page by page. Deliveries go first: nobody waits for this.
+ * Tells open deliveries of changes of their webhook, page by page, and timers of pre-orders of theirs. Nobody waits for this: it
+ * shares the background budget.
  */
+import type { SchedulerOptions } from '../concurrency/settings.ts';
 import {
+  claimReleaseChanges,
   claimWebhookChanges,
-  countWebhookChanges,
   endWebhookChange,
   nextToTell,
   noteProgress,
   releaseChanges,
+  removeChanges,
   renewChanges,
   type ToldDelivery,
-  unheard,
   type WebhookChange,
 } from '../db/outbox/claim-changes.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
@@ -23,104 +25,70 @@ import {
 } from '../db/outbox/without-workflow.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
-import type { FanOutPace } from './fan-out-pace.ts';
+import type { Budget } from './budget.ts';
 import type { Next } from './loop.ts';
-import type { PassOnDeps } from './start-all.ts';
+import { passOn } from './pass-on.ts';
+import type { PassOnDeps } from './start.ts';
 
-/** What telling deliveries of changes takes. */
+/** What telling of changes takes. */
 export interface ChangesDeps extends Pick<PassOnDeps, 'sql' | 'dispatcher' | 'log' | 'stopping' | 'watch'> {
+  readonly budget: Budget;
+  readonly options: SchedulerOptions;
   /** The policy's first wait, in milliseconds: no change of a webhook leads to an attempt sooner after the last one. */
   readonly firstWaitMs: number;
 }
 
-/** Webhooks whose deliveries are told side by side, and calls of each under way at once. */
+/** Webhooks whose deliveries are told side by side. */
 const WEBHOOKS = 5;
-const CONCURRENCY = 4;
-/** Between two pages of a change, and between two looks while there are changes, in milliseconds. */
-const PAGE_INTERVAL_MS = 250;
 
 /**
  * Tells one page of each of a few changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
-export async function dispatchChanges(deps: ChangesDeps, pace: FanOutPace): Promise<Next> {
-  const { sql } = deps;
+export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
+  const { sql, budget, options } = deps;
+  const available = budget.available('changes');
+  if (available < 1) return options.backgroundMs;
   const claimed = await claimWebhookChanges(sql, WEBHOOKS);
-  if (claimed.length === 0) return (await countWebhookChanges(sql)) > 0 ? PAGE_INTERVAL_MS : 'idle';
-  const page = pace.page(claimed.length);
-  // Of what may be told quietly, each change gets its share.
-  let quietly = pace.quietly();
-  const few = quietly < claimed.length && claimed.some(({ wakes }) => !wakes);
-  const pauseMs = few ? pauseFor(await countWebhookChanges(sql)) : PAGE_INTERVAL_MS;
-  const share = Math.ceil(quietly / claimed.length);
-  const quietPage = () => {
-    const mine = Math.min(quietly, share);
-    quietly -= mine;
-    return mine;
-  };
+  if (claimed.length === 0) return 'idle';
+  const page = Math.max(1, Math.floor(available / claimed.length));
   const left = new Set(claimed.map(({ id }) => id));
   try {
     await whileLeased(
       () => renewChanges(sql, [...left]),
       () =>
         eachLimited(claimed, WEBHOOKS, async (change) => {
-          await passOn(deps, pace, change, { page: change.wakes ? page : quietPage(), pauseMs });
+          await passOnPage(deps, change, page);
           left.delete(change.id);
         }),
     );
   } finally {
     await releaseChanges(sql, [...left]);
   }
-  return 'more';
+  return options.backgroundMs;
 }
 
-/** Until a change of which nobody may be told yet is looked at again, in milliseconds: of many, few are looked at per second. */
-const pauseFor = (changes: number) => PAGE_INTERVAL_MS * Math.max(1, Math.ceil(changes / WEBHOOKS));
-
-async function passOn(
-  deps: ChangesDeps,
-  pace: FanOutPace,
-  change: WebhookChange,
-  { page, pauseMs }: { readonly page: number; readonly pauseMs: number },
-): Promise<void> {
+/** @param page how many deliveries may be told now */
+async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
   const { sql } = deps;
   const here = { toldId: change.toldId, untilId: change.untilId, againUntilId: change.againUntilId };
-  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) {
-    await noteProgress(sql, change, { ...here, told: 0, pauseMs: 0 });
-    return;
-  }
-  const limit = change.wakes
-    ? pace.wakeUp(page, { told: change.told, unheard: await unheard(sql, change), sinceMs: change.sinceMs })
-    : page;
-  // Whoever may tell nobody looks whether there is anybody: a change that concerns no delivery is over.
-  const next = await nextToTell(sql, change, Math.max(1, limit));
-  if (limit === 0 && next.length > 0) {
-    await noteProgress(sql, change, { ...here, told: 0, pauseMs: change.wakes ? PAGE_INTERVAL_MS : pauseMs });
-    return;
-  }
-  if (!(await tell(deps, pace, next))) {
-    await noteProgress(sql, change, { ...here, told: 0, pauseMs: 0 });
-    return;
-  }
-  const last = next.at(-1);
-  if (last !== undefined && next.length === limit) {
-    await noteProgress(sql, change, {
-      ...here,
-      toldId: last.id,
-      told: next.length,
-      pauseMs: PAGE_INTERVAL_MS,
+  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteProgress(sql, change, here);
+  // One more than may be told: a change that concerns no delivery any more is over.
+  const next = await nextToTell(sql, change, page + 1);
+  const told = next.slice(0, page);
+  if (!(await tell(deps, told))) return await noteProgress(sql, change, here);
+  if (next.length > page)
+    return await noteProgress(sql, change, { ...here, toldId: told.at(-1)?.id ?? here.toldId });
+  if (change.againUntilId !== null)
+    return await noteProgress(sql, change, {
+      toldId: null,
+      untilId: change.againUntilId,
+      againUntilId: null,
     });
-    return;
-  }
-  if (change.againUntilId === null) {
-    // What batches hold comes back yet, and what is being started may have to be told.
-    if (change.deleted && (await someWithoutWorkflow(sql, change.webhookId))) {
-      await noteProgress(sql, change, { ...here, told: next.length, pauseMs });
-    } else await endWebhookChange(sql, change);
-    return;
-  }
-  const again = { toldId: null, untilId: change.againUntilId, againUntilId: null };
-  await noteProgress(sql, change, { ...again, told: next.length, pauseMs: PAGE_INTERVAL_MS });
+  // What batches hold comes back yet, and what is being started may have to be told.
+  if (change.deleted && (await someWithoutWorkflow(sql, change.webhookId)))
+    return await noteProgress(sql, change, { ...here, toldId: told.at(-1)?.id ?? here.toldId });
+  await endWebhookChange(sql, change);
 }
 
 /** What the change means for the deliveries without a workflow. @returns how many were changed */
@@ -139,16 +107,12 @@ async function settle(
 }
 
 /** @returns false where the relay is being stopped: the page is told again by whoever comes next */
-async function tell(
-  deps: ChangesDeps,
-  pace: FanOutPace,
-  deliveries: readonly ToldDelivery[],
-): Promise<boolean> {
-  const { dispatcher, log, stopping } = deps;
+async function tell(deps: ChangesDeps, deliveries: readonly ToldDelivery[]): Promise<boolean> {
+  const { dispatcher, log, stopping, budget, options } = deps;
+  budget.spend('changes', deliveries.length);
   let failed = false;
-  await eachLimited(deliveries, CONCURRENCY, async (delivery) => {
+  await eachLimited(deliveries, options.backgroundConcurrency, async (delivery) => {
     if (failed || stopping.aborted) return;
-    const before = performance.now();
     try {
       await dispatcher.signalWebhookChanged(delivery);
     } catch (error) {
@@ -158,7 +122,31 @@ async function tell(
       }
       log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to tell a delivery of a change');
     }
-    pace.observe(performance.now() - before);
   });
   return !stopping.aborted;
+}
+
+/**
+ * Passes on one small page of changes of release timers: thousands may come at once.
+ * @throws what Temporal or the database threw when it is away; what is left is released
+ */
+export async function dispatchReleases(deps: Omit<ChangesDeps, 'watch' | 'firstWaitMs'>): Promise<Next> {
+  const { sql, log, dispatcher, stopping, budget, options } = deps;
+  const limit = budget.available('releases');
+  if (limit === 0) return options.backgroundMs;
+  return await passOn({
+    stopping,
+    limit,
+    pauseMs: options.backgroundMs,
+    claim: (most) => claimReleaseChanges(sql, most),
+    renew: (ids) => renewChanges(sql, ids),
+    release: (ids) => releaseChanges(sql, ids),
+    async tell({ eshopId, eshopOrderId }) {
+      budget.spend('releases', 1);
+      await dispatcher.signalReleaseChanged(eshopId, eshopOrderId);
+    },
+    note: ({ id }) => removeChanges(sql, [id]),
+    refused: ({ id: changeId, eshopId }, err) =>
+      log.error({ changeId, eshopId, err }, 'Temporal refused to tell the timer of a pre-order of a change'),
+  });
 }

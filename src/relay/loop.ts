@@ -2,14 +2,14 @@
  * A loop of the relay: step after step, until it is told to stop. What fails in one loop is no other's concern.
  */
 import type { Logger } from 'pino';
+import type { SchedulerOptions } from '../concurrency/settings.ts';
 import { createBackoff } from '../lib/backoff.ts';
 
 /**
- * What comes after a step: `more`: the next one at once; `soon`: something will be possible in a
- * moment, or when woken; `idle`: nothing is left to do, until woken; a number: so many
+ * What comes after a step: `more`: the next one at once; `idle`: nothing is left to do, until woken; a number: so many
  * milliseconds later, whoever wakes it, for nothing can be done before.
  */
-export type Next = 'more' | 'soon' | 'idle' | number;
+export type Next = 'more' | 'idle' | number;
 
 /** What came of a step: `more`: the next one follows at once; `later`: there is more, for later; `idle`: nothing is left. */
 export const rounds = ['more', 'later', 'idle', 'failed'] as const;
@@ -30,6 +30,7 @@ export interface LoopOptions {
   /** Told of every step. */
   readonly onRound: (round: Round) => void;
   readonly log: Logger;
+  readonly options: Pick<SchedulerOptions, 'pollMs' | 'backoffMs'>;
 }
 
 /** A running loop. */
@@ -40,20 +41,13 @@ export interface Loop {
   stop(): Promise<void>;
 }
 
-/** The net under LISTEN, in milliseconds. */
-const POLL_INTERVAL_MS = 1_000;
-/** Until what is kept back for now is looked at again, in milliseconds. */
-const SOON_MS = 250;
-/** Waits between steps while Temporal or the database is away, in milliseconds. */
-const FIRST_BACKOFF_MS = 250;
-const LONGEST_BACKOFF_MS = 5_000;
-
 /** Starts at once. */
-export function startLoop({ what, step, onFailure, onRound, log }: LoopOptions): Loop {
+export function startLoop({ what, step, onFailure, onRound, log, options }: LoopOptions): Loop {
+  const { pollMs, backoffMs } = options;
   let stopping = false;
   let woken = false;
   let endPause: (why: 'woken' | 'stopped') => void = () => {};
-  const backoff = createBackoff(FIRST_BACKOFF_MS, LONGEST_BACKOFF_MS);
+  const backoff = createBackoff(backoffMs.first, backoffMs.longest);
 
   async function pause(ms: number, wakeable: boolean): Promise<void> {
     if (stopping || (wakeable && woken)) return;
@@ -75,8 +69,7 @@ export function startLoop({ what, step, onFailure, onRound, log }: LoopOptions):
         const next = await step();
         backoff.reset();
         onRound(roundOf(next));
-        if (next === 'idle') await pause(POLL_INTERVAL_MS, true);
-        else if (next === 'soon') await pause(SOON_MS, true);
+        if (next === 'idle') await pause(pollMs, true);
         else if (next !== 'more') await pause(next, false);
       } catch (error) {
         onRound('failed');

@@ -2,13 +2,16 @@
 import { whileLeased } from '../db/outbox/lease.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import { isRefusal } from '../temporal/refusal.ts';
-import { BATCH, CONCURRENCY } from './limits.ts';
 import type { Next } from './loop.ts';
+
+/** The most per page, and calls to Temporal under way at once. */
+const PAGE = 100;
+const CONCURRENCY = 16;
 
 /** What is passed on, and how. */
 export interface Changes<Change extends { readonly id: string }> {
   readonly stopping: AbortSignal;
-  /** The most per page; {@link BATCH} when left out. */
+  /** The most per page; {@link PAGE} when left out. */
   readonly limit?: number;
   /** Between two pages, in milliseconds; left out: the next one follows a full one at once. */
   readonly pauseMs?: number;
@@ -33,7 +36,7 @@ export interface Changes<Change extends { readonly id: string }> {
 export async function passOn<Change extends { readonly id: string }>(
   changes: Changes<Change>,
 ): Promise<Next> {
-  const { stopping, tell, note, refused, pauseMs, limit = BATCH } = changes;
+  const { stopping, tell, note, refused, pauseMs, limit = PAGE } = changes;
   const claimed = await changes.claim(limit);
   if (claimed.length === 0) return 'idle';
   const left = new Set(claimed.map(({ id }) => id));

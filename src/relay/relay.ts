@@ -5,52 +5,35 @@
  * Module relay, which imports attempt, db, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
  * first.
  */
-import type { Logger } from 'pino';
-import type { DeliveryWatch } from '../attempt/watch.ts';
-import type { InFlightLimits } from '../db/outbox/claim.ts';
-import { IMPORT_CHANNEL, OUTBOX_CHANNEL, type RelayWork, workNamed } from '../db/outbox/notify.ts';
-import type { Pool } from '../db/pool.ts';
-import type { Dispatcher, HandedBackStarter, RecoveredStarter } from '../temporal/dispatcher.ts';
-import { type BatchesDeps, dispatchBatch } from './batches.ts';
-import { dispatchChanges } from './changes.ts';
-import { dispatchDeliveries } from './deliveries.ts';
-import { createFanOutPace } from './fan-out-pace.ts';
-import { createHandBackPace } from './hand-back-pace.ts';
-import { dispatchHandedBack } from './handed-back.ts';
-import { createIdleShare } from './idle-share.ts';
-import { createImports } from './imports.ts';
-import { createLane, type FirstAttempts } from './lane.ts';
+import type { Limits } from '../concurrency/limits.ts';
+import type { Load } from '../concurrency/load.ts';
+import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import { OUTBOX_CHANNEL, type RelayWork, workNamed } from '../db/outbox/notify.ts';
+import { createBudget } from './budget.ts';
+import { type ChangesDeps, dispatchChanges, dispatchReleases } from './changes.ts';
+import { createRanks, type DeliveryClass, deliveryClasses, dispatchOf } from './deliveries.ts';
 import { type Loop, type LoopOptions, type Round, startLoop } from './loop.ts';
-import { createPace } from './pace.ts';
-import { createPrecedence } from './precedence.ts';
-import { dispatchRecovered, dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
-import { createRecoveryPace } from './recovery-pace.ts';
-import { dispatchReleases } from './releases.ts';
+import { createMode, type FirstAttempts } from './mode.ts';
+import { dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
+import type { BatchesDeps, PassOnDeps } from './start.ts';
 import { dispatchWarnings, type WarningsDeps } from './warnings.ts';
 
 /** What the relay receives. */
-export interface RelayOptions {
-  readonly sql: Pool;
-  readonly dispatcher: Dispatcher;
-  readonly handedBack: HandedBackStarter;
-  readonly recovered: RecoveredStarter;
+export interface RelayOptions extends Pick<PassOnDeps, 'sql' | 'dispatcher' | 'log' | 'watch'> {
   readonly recoveries: RecoveriesDeps['recoveries'];
   readonly warnings: WarningsDeps['warnings'];
   readonly warningTerms: WarningsDeps['warningTerms'];
-  /** The policy's first wait, in milliseconds. */
-  readonly firstWaitMs: number;
+  readonly firstWaitMs: ChangesDeps['firstWaitMs'];
   readonly starter: BatchesDeps['starter'];
   readonly checkBatch: BatchesDeps['checkBatch'];
-  readonly slots: BatchesDeps['slots'];
   readonly firstAttempts: FirstAttempts;
-  readonly log: Logger;
-  /** What may be in flight, as the worker beside it knows. */
-  readonly limits: () => InFlightLimits;
-  readonly batchLimits: BatchesDeps['batchLimits'];
+  /** Shared with the attempts of the worker beside it. */
+  readonly limits: Limits;
+  readonly load: Load;
+  /** Left out: the defaults. */
+  readonly scheduler?: SchedulerOptions;
   /** Told whether Temporal took what it was given. */
   readonly onTemporal: (state: 'up' | 'down') => void;
-  /** Told of deliveries that end without a workflow. */
-  readonly watch: Pick<DeliveryWatch, 'ended'>;
   /** Told of every step of every loop. */
   readonly onRound: (loop: RelayLoop, round: Round) => void;
 }
@@ -58,11 +41,13 @@ export interface RelayOptions {
 /** What is passed on, each in a loop of its own. */
 export const relayLoops = [
   'deliveries',
-  'changes of webhooks',
   'deliveries handed back by batches',
+  'workflows of deliveries handed back by batches',
+  'deliveries of imports',
+  'deliveries of recoveries',
+  'changes of webhooks',
   'changes of releases',
   'recoveries',
-  'deliveries of recoveries',
   'warnings of deactivations',
 ] as const;
 /** A loop of the relay. */
@@ -77,76 +62,57 @@ export interface Relay {
   stop(): Promise<void>;
 }
 
-/** A delivery that waits longer to be started, or then for its attempt, waits for something else, in milliseconds. */
-const FELT_MS = 60;
-/** What waits for longer beside a recovery slows the recovery down, in milliseconds. */
-const BESIDE_RECOVERY_MS = 30;
-
 /** Starts relaying at once. */
-export function startRelay(options: RelayOptions): Relay {
-  const { sql, log, onTemporal } = options;
+export function startRelay(relay: RelayOptions): Relay {
+  const { sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
   const stopping = new AbortController();
-  const imports = createImports(createIdleShare());
-  const deps = {
-    ...options,
-    stopping: stopping.signal,
-    imports,
-    onTaken: () => onTemporal('up'),
-  };
+  const budget = createBudget(load.overloaded, options);
+  const ranks = createRanks(options.patienceMs);
+  const deps = { ...relay, options, budget, stopping: stopping.signal, onTaken: () => onTemporal('up') };
   const loop = (what: RelayLoop, step: LoopOptions['step']) =>
     startLoop({
       what,
       step,
       log,
+      options,
       onFailure: () => onTemporal('down'),
-      onRound: (round) => options.onRound(what, round),
+      onRound: (round) => relay.onRound(what, round),
     });
-  const pace = createPace();
-  const lane = createLane(options.firstAttempts);
-  const waits = (ms: number) => lane.rushing() || pace.waitMs(performance.now()) > ms;
-  const felt = () => waits(FELT_MS) || pace.startMs(performance.now()) > FELT_MS;
-  const fanOutPace = createFanOutPace({ busy: () => pace.full() || pace.late(), felt });
-  const recoveryPace = createRecoveryPace(() => waits(BESIDE_RECOVERY_MS));
-  const handBackPace = createHandBackPace(felt);
-  const releasePace = createHandBackPace(felt);
-  const precedence = createPrecedence();
-  const dispatchFirst = () =>
-    lane.now() === 'batch'
-      ? dispatchBatch(deps, lane, precedence)
-      : dispatchDeliveries(deps, pace, lane, precedence);
+  const { firstAttempts } = relay;
+  const ofClass = (what: RelayLoop, of: DeliveryClass, setting = firstAttempts) =>
+    loop(what, dispatchOf(deps, of, createMode(setting, options), ranks));
+  const { deliveries, retries, workflows, imports, recovered } = deliveryClasses;
   const woken: Readonly<Record<RelayWork, Loop>> = {
-    deliveries: loop('deliveries', dispatchFirst),
-    webhooks: loop('changes of webhooks', () => dispatchChanges(deps, fanOutPace)),
-    releases: loop('changes of releases', () => dispatchReleases(deps, releasePace)),
+    deliveries: ofClass('deliveries', deliveries),
+    bulk: ofClass('deliveries of imports', imports),
+    recovered: ofClass('deliveries of recoveries', recovered, firstAttempts === 'each' ? 'each' : 'batch'),
+    webhooks: loop('changes of webhooks', () => dispatchChanges(deps)),
+    releases: loop('changes of releases', () => dispatchReleases(deps)),
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
-    recovered: loop('deliveries of recoveries', () => dispatchRecovered(deps, precedence, recoveryPace)),
   };
   // No notification is sent for these: little of it is due at once, and polling is enough.
   const polling = [
+    // A few retries get their own workflows in every setting that has batches.
+    ofClass('deliveries handed back by batches', retries, firstAttempts === 'each' ? 'each' : 'auto'),
+    ofClass('workflows of deliveries handed back by batches', workflows, 'each'),
     loop('warnings of deactivations', () => dispatchWarnings(deps)),
-    loop('deliveries handed back by batches', () => dispatchHandedBack(deps, handBackPace)),
   ];
   const loops = [...Object.values(woken), ...polling];
-
-  const listening = [
-    listen(OUTBOX_CHANNEL, (payload) => {
+  // Without it polling goes on.
+  const listening = sql
+    .listen(OUTBOX_CHANNEL, (payload) => {
       for (const work of workNamed(payload)) woken[work].wake();
-    }),
-    listen(IMPORT_CHANNEL, (eshopId) => imports.heard(Number(eshopId))),
-  ];
-  /** Without it polling goes on, and e-shops that import are delivered to as any other. */
-  function listen(channel: string, onNotify: (payload: string) => void) {
-    return sql.listen(channel, onNotify).catch((error: unknown) => {
+    })
+    .catch((error: unknown) => {
       log.warn({ err: error }, 'LISTEN failed');
       return undefined;
     });
-  }
 
   return {
     async stop() {
       stopping.abort();
       await Promise.all(loops.map((each) => each.stop()));
-      for (const each of listening) await (await each)?.unlisten().catch(() => {});
+      await (await listening)?.unlisten().catch(() => {});
     },
   };
 }

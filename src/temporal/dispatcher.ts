@@ -32,14 +32,15 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
-import type { HandedBackDelivery } from '../db/outbox/handed-back.ts';
-import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
+import type { ClaimedDelivery, QueuedDelivery } from '../db/outbox/outbox.ts';
 import { maxAttempts, type RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
 import { signalWorkflow } from './signal.ts';
 import type { BatchStarter } from './start-batch.ts';
 import type { RecoveryStarter } from './start-recovery.ts';
+
+export type { Urgency };
 
 /** Deadline of a call made for the operator's view alone, in milliseconds. */
 const BEST_EFFORT_DEADLINE_MS = 2_000;
@@ -50,26 +51,17 @@ const BEST_EFFORT_DEADLINE_MS = 2_000;
 const WITHOUT_HOST_MS = 60_000;
 
 export interface Dispatcher {
-  /** Starts the delivery's workflow; one that was started already counts as started. */
-  startDelivery(delivery: ClaimedDelivery): Promise<void>;
+  /**
+   * Starts the delivery's workflow, behind the attempts that batches made; one that was started already counts as started.
+   * @param urgency of what is fresh the first task runs here; everything else any worker may take, in Temporal's order
+   */
+  startDelivery(delivery: QueuedDelivery, urgency: Urgency): Promise<void>;
   /** Tells an open delivery that its webhook changed; one that has ended needs no telling. */
   signalWebhookChanged(delivery: NamedDelivery): Promise<void>;
   /** @param workflowId of the delivery's workflow */
   signalAttemptFailed(workflowId: string, attempt: FailedAttempt): Promise<void>;
   /** Starts the release timer of a pre-order, or tells the running one of a change. */
   signalReleaseChanged(eshopId: number, eshopOrderId: string): Promise<void>;
-}
-
-/** Temporal as it is told of what batches hand back. */
-export interface HandedBackStarter {
-  /** Starts the delivery's own workflow: it goes on behind the attempt that was made, if one was. */
-  startHandedBack(delivery: HandedBackDelivery): Promise<void>;
-}
-
-/** Temporal as it is told of what recoveries create. */
-export interface RecoveredStarter {
-  /** Starts the delivery's own workflow, behind everything that is fresh. */
-  startRecovered(delivery: ClaimedDelivery): Promise<void>;
 }
 
 /** A delivery whose workflow is gone. */
@@ -101,10 +93,7 @@ export function createDispatcher(
   taskQueue: string,
   policy: RetryPolicy,
   mailTimes: MailTimes = {},
-): Dispatcher &
-  Omit<Restarter, keyof BatchStarter | keyof RecoveryStarter> &
-  HandedBackStarter &
-  RecoveredStarter {
+): Dispatcher & Omit<Restarter, keyof BatchStarter | keyof RecoveryStarter> {
   /** On a clock that does not jump. */
   let withoutHostUntil = Number.NEGATIVE_INFINITY;
 
@@ -183,25 +172,11 @@ export function createDispatcher(
   }
 
   return {
-    async startDelivery(delivery) {
-      await start({ ...delivery, attemptsMade: 0 }, 'fresh', {
-        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        requestEagerStart: true,
-      });
-    },
-    async startHandedBack(delivery) {
-      // Any worker may take it: what was not delivered at once is not urgent.
-      await start(
-        { ...delivery, ...lastFailureOf(delivery) },
-        delivery.attemptsMade === 0 ? 'fresh' : 'retry',
-        { workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE, requestEagerStart: false },
-      );
-    },
-    async startRecovered(delivery) {
-      await start({ ...delivery, attemptsMade: 0 }, 'recovery', {
+    async startDelivery(delivery, urgency) {
+      await start({ ...delivery, ...lastFailureOf(delivery) }, urgency, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
         // An eager start would pass over what waits in front of it.
-        requestEagerStart: false,
+        requestEagerStart: urgency === 'fresh',
       });
     },
     async restart(delivery, former) {
@@ -235,7 +210,7 @@ export function createDispatcher(
 }
 
 /** What the operator's view begins with: the attempt that the batch made. */
-function lastFailureOf(delivery: HandedBackDelivery): { lastFailure?: FailedAttempt } {
+function lastFailureOf(delivery: QueuedDelivery): { lastFailure?: FailedAttempt } {
   const { attemptsMade, lastAttemptAt, lastError, lastStatus, nextAttemptAt } = delivery;
   if (lastAttemptAt === null || lastError === null) return {};
   return {

@@ -11,9 +11,6 @@ import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { CALL_DEADLINE_MS, WORKFLOW_TASK_TIMEOUT_MS } from './deadlines.ts';
 import { isRefusal } from './refusal.ts';
 
-/** Whether a batch makes first attempts of what has just happened, or of what is delivered again. */
-export type BatchUrgency = Extract<Urgency, 'fresh' | 'recovery'>;
-
 export interface BatchStarter {
   /**
    * Starts a batch.
@@ -21,11 +18,7 @@ export interface BatchStarter {
    * @param urgency `recovery`: behind everything fresh
    * @returns false where it was started before, also where it has ended since
    */
-  startBatch(
-    batchId: string,
-    deliveries: readonly ClaimedDelivery[],
-    urgency: BatchUrgency,
-  ): Promise<boolean>;
+  startBatch(batchId: string, deliveries: readonly ClaimedDelivery[], urgency: Urgency): Promise<boolean>;
   /**
    * Starts a batch again that has ended by itself and holds something all the same.
    * @returns false where it runs already
@@ -55,7 +48,7 @@ export function createBatchStarter(
     batchId: string,
     deliveries: readonly ClaimedDelivery[],
     workflowIdReusePolicy: WorkflowIdReusePolicy,
-    urgency: BatchUrgency,
+    urgency: Urgency,
   ): Promise<boolean> {
     const input = batchInput(batchId, policy, deliveries);
     const startWith = (attributes: SearchAttributes) =>
@@ -66,7 +59,7 @@ export function createBatchStarter(
           taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
           // An eager start would pass over what waits in front of it.
-          requestEagerStart: urgency === 'fresh',
+          requestEagerStart: urgency !== 'recovery',
           args: [input],
           priority: batchPriority(urgency),
           staticSummary: batchTitle(input),

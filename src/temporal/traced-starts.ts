@@ -1,8 +1,7 @@
 /** Spans for what is handed over to Temporal, each a part of the trace that its delivery comes from. */
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
-import type { ClaimedDelivery } from '../db/outbox/outbox.ts';
 import { type NewSpan, type Traces, traced, untraced } from '../traces/traces.ts';
-import type { Dispatcher, HandedBackStarter, RecoveredStarter } from './dispatcher.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import type { BatchStarter } from './start-batch.ts';
 
 function handOver(workflow: string, attributes: NewSpan['attributes']): Omit<NewSpan, 'parent' | 'links'> {
@@ -20,24 +19,16 @@ function handOver(workflow: string, attributes: NewSpan['attributes']): Omit<New
 }
 
 /** Without a trace of its own a delivery gets none. */
-export function tracedDispatcher<D extends Dispatcher & HandedBackStarter & RecoveredStarter>(
-  dispatcher: D,
-  traces: Traces,
-): D {
+export function tracedDispatcher<D extends Dispatcher>(dispatcher: D, traces: Traces): D {
   if (traces === untraced) return dispatcher;
-  function around<C extends ClaimedDelivery>(start: (delivery: C) => Promise<void>) {
-    return (delivery: C): Promise<void> => {
-      const { id, traceparent } = delivery;
-      if (traceparent === undefined || traceparent === null) return start(delivery);
-      const span = { ...handOver('deliverEvent', { 'messaging.message.id': id }), parent: traceparent };
-      return traced(traces, span, () => start(delivery));
-    };
-  }
   return {
     ...dispatcher,
-    startDelivery: around(dispatcher.startDelivery),
-    startHandedBack: around(dispatcher.startHandedBack),
-    startRecovered: around(dispatcher.startRecovered),
+    startDelivery(delivery, urgency) {
+      const { id, traceparent } = delivery;
+      if (traceparent === null) return dispatcher.startDelivery(delivery, urgency);
+      const span = { ...handOver('deliverEvent', { 'messaging.message.id': id }), parent: traceparent };
+      return traced(traces, span, () => dispatcher.startDelivery(delivery, urgency));
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 /** Lines of an import that share a transaction: each is whole or not at all, whatever becomes of its neighbors. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { IMPORT_CHANNEL } from '../../src/db/outbox/notify.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { createTestApi, type TestApi, type TestEshop } from '../support/api.ts';
 import { insertWebhook } from '../support/events.ts';
 import { minimalOrder, stockedProduct } from '../support/orders.ts';
@@ -56,28 +56,20 @@ test('many lines share few transactions', async () => {
   expect((await transactions()) - before).toBeLessThan(50);
 });
 
-test('relays hear whose import is under way, and not of every transaction', async () => {
-  const heard: string[] = [];
-  const { unlisten } = await api.sql.listen(IMPORT_CHANNEL, (eshopId) => heard.push(eshopId));
-  const own = () => heard.filter((eshopId) => eshopId === String(eshop.eshopId));
-  const began = performance.now();
+test('the deliveries of an import wait in a class of their own, those of a line now and then among the fresh ones', async () => {
+  const type = 'CREATE_STOCK_MOVEMENT_STOCK_CORRECTION';
+  const webhookId = await insertWebhook(api.sql, eshop.eshopId, type);
+  const queues = async () =>
+    (
+      await api.sql<
+        { queue: number }[]
+      >`select distinct queue from deliveries where webhook_id = ${webhookId}`
+    ).map(({ queue }) => queue);
+  for (let line = 0; line < 3; line += 1) await send([movement(1)]);
+  expect(await queues()).toEqual([QUEUE.fresh]);
   await send(Array.from({ length: 200 }, () => movement(1)));
-  const tookMs = performance.now() - began;
-  await until('a relay to hear of the import', async () => own().length > 0);
-  // At most twice per second, however long it took.
-  expect(own().length).toBeLessThanOrEqual(1 + tookMs / 500);
-  await unlisten();
-});
-
-test('of an import with a line now and then they hear nothing', async () => {
-  const heard: string[] = [];
-  const { unlisten } = await api.sql.listen(IMPORT_CHANNEL, (eshopId) => heard.push(eshopId));
-  for (let line = 0; line < 5; line += 1) await send([movement(1)]);
-  // What had been sent before would have been heard before.
-  await api.sql.notify(IMPORT_CHANNEL, 'the end');
-  await until('the last notification', async () => heard.includes('the end'));
-  expect(heard).not.toContain(String(eshop.eshopId));
-  await unlisten();
+  expect(await queues()).toContain(QUEUE.bulk);
+  await api.sql`update webhooks set active = false where id = ${webhookId}`;
 });
 
 test('the movements of a product have rising ids and balances, and their events come in that order', async () => {

@@ -3,8 +3,8 @@
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
-import { createRooms, type Rooms } from '../../src/attempt/rooms.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
+import type { Limits } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { loadForAttempt } from '../../src/db/webhooks/attempts.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
@@ -14,6 +14,7 @@ import { untraced } from '../../src/traces/traces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { beginAttempt, fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
+import { alone, boundless, limitsWith } from '../support/limits.ts';
 
 let database: TestDatabase;
 let eshopId: number;
@@ -47,7 +48,7 @@ const refused: AttemptResult = {
 /** An attempt that the receiver refuses; the wire is not what is tried here. */
 function attempt(
   expectedNumber: number | null = null,
-  { rooms, lastChance }: { rooms: Rooms; lastChance: boolean } = { rooms: createRooms(1), lastChance: false },
+  { limits, lastChance }: { limits: Limits; lastChance: boolean } = { limits: boundless, lastChance: false },
   result = refused,
 ) {
   const sender = {
@@ -61,7 +62,8 @@ function attempt(
     sql: database.sql,
     sender,
     keys: { decryptSecret: () => 'whsec_AAAA' },
-    rooms,
+    ...alone(),
+    limits,
     log: pino({ level: 'silent' }),
     watch: unwatched,
     traces: untraced,
@@ -143,13 +145,13 @@ test('what its workflow has to decide about an inactive webhook: a window not be
 });
 
 test('without a place an attempt is planned anew by its workflow, and the last chance by itself', async () => {
-  const rooms = createRooms(2);
-  rooms.enter({ eshopId, webhookId, url: 'https://shop.example/hook' });
-  expect(await attempt(null, { rooms, lastChance: false })).toEqual({
+  const limits = limitsWith({ attempts: 2, permitWaitMs: 10 });
+  await limits.acquire({ eshopId, webhookId, url: 'https://shop.example/hook' });
+  expect(await attempt(null, { limits, lastChance: false })).toEqual({
     kind: 'notAttempted',
     reason: 'noRoom',
   });
-  const putOff = await attempt(null, { rooms, lastChance: true });
+  const putOff = await attempt(null, { limits, lastChance: true });
   expect(putOff).toEqual({ kind: 'putOff', reason: 'noRoom', ms: expect.any(Number) });
   expect(putOff).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 0) });
   expect(sent).toEqual([]);
@@ -157,8 +159,8 @@ test('without a place an attempt is planned anew by its workflow, and the last c
 
 test('while too many lookups of its e-shop are under way an attempt is planned anew, under the same number', async () => {
   const crowded = { ...refused, outcome: 'internal', crowded: true, error: 'too many DNS lookups' } as const;
-  const rooms = createRooms(2);
-  expect(await attempt(null, { rooms, lastChance: false }, crowded)).toEqual({
+  const limits = limitsWith({});
+  expect(await attempt(null, { limits, lastChance: false }, crowded)).toEqual({
     kind: 'notAttempted',
     reason: 'noRoom',
   });
@@ -166,9 +168,9 @@ test('while too many lookups of its e-shop are under way an attempt is planned a
   expect(Number(planned?.nextAttemptAt) - Number(planned?.now)).toBeGreaterThan(4_000);
   expect(planned).toMatchObject({ state: 'pending', attemptsMade: 0, windowStartedAt: null });
   // The webhook is closed.
-  expect(await attempt(null, { rooms, lastChance: false })).toMatchObject({ reason: 'noRoom' });
+  expect(await attempt(null, { limits, lastChance: false })).toMatchObject({ reason: 'noRoom' });
   expect(sent).toHaveLength(1);
-  const putOff = await attempt(null, { rooms: createRooms(2), lastChance: true }, crowded);
+  const putOff = await attempt(null, { limits: limitsWith({}), lastChance: true }, crowded);
   expect(putOff).toEqual({ kind: 'putOff', reason: 'noRoom', ms: expect.any(Number) });
   expect(sent.map(({ number }) => number)).toEqual([1, 1]);
   await database.sql`update attempts set started_at = started_at - interval '1 hour'`;

@@ -9,11 +9,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { InternalFailure } from '../../src/attempt/internal-failure.ts';
 import { makeAttempt } from '../../src/attempt/make-attempt.ts';
 import { makeBatch } from '../../src/attempt/make-batch.ts';
-import { createRooms } from '../../src/attempt/rooms.ts';
-import { createSlots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { deleteWebhook, replaceSecret, setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { AttemptRequest, AttemptResult, Sender } from '../../src/delivery/sender.ts';
@@ -23,7 +22,7 @@ import { untraced } from '../../src/traces/traces.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
 import { insertWebhook } from '../support/events.ts';
-import { boundless } from '../support/rooms.ts';
+import { alone, limitsWith } from '../support/limits.ts';
 
 let database: TestDatabase;
 let eshopId: number;
@@ -74,8 +73,7 @@ function senderOf(result: AttemptResult, sent: AttemptRequest[]): Sender {
 const common = () => ({
   sql: database.sql,
   keys,
-  rooms: boundless,
-  batchRooms: boundless,
+  ...alone(),
   log: pino({ level: 'silent' }),
   watch: unwatched,
   traces: untraced,
@@ -102,16 +100,14 @@ async function both(result: AttemptResult, change: (id: string) => Promise<unkno
     await fireDelivery(database.sql, { eshopId, webhookId }),
   ];
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { limit: 10, batchId });
+  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
   await database.sql`update deliveries set batch_id = null where id = ${alone}`;
   for (const id of [alone, together]) await change(id);
   const sent: AttemptRequest[] = [];
   const deps = { ...common(), sender: senderOf(result, sent) };
   const order = { deliveryId: alone, policy, lastChance: false, expectedNumber: 1 };
   const outcome = await makeAttempt(deps, order).catch((error: unknown) => error);
-  const slots = createSlots(256);
-  const counts = await makeBatch({ ...deps, slots }, { batchId, policy }, neither);
-  expect(slots.unclaimed()).toBe(256);
+  const counts = await makeBatch(deps, { batchId, policy }, neither);
   const [first, second] = sent.map(({ deliveryId: _, at: __, ...request }) => request);
   expect(second).toEqual(first);
   expect(await recorded(together)).toEqual(await recorded(alone));
@@ -119,7 +115,7 @@ async function both(result: AttemptResult, change: (id: string) => Promise<unkno
 }
 async function isHandedBack(id: string): Promise<boolean> {
   const rows = await database.sql`
-    select from deliveries where id = ${id} and dispatched_at is null and handed_back_at is not null and batch_id is null`;
+    select from deliveries where id = ${id} and dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow}) and batch_id is null`;
   return rows.length === 1;
 }
 
@@ -153,7 +149,7 @@ describe('an answer is recorded alike', () => {
   test('410 to an address that was changed meanwhile: a failure like any other', async () => {
     const id = await fireDelivery(database.sql, { eshopId, webhookId });
     const batchId = uuidv7();
-    await claimDeliveries(database.sql, { limit: 10, batchId });
+    await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
     const sender: Sender = {
       async send() {
         await database.sql`update webhooks set generation = generation + 1 where id = ${webhookId}`;
@@ -161,7 +157,7 @@ describe('an answer is recorded alike', () => {
       },
       async close() {},
     };
-    const deps = { ...common(), sender, slots: createSlots(256) };
+    const deps = { ...common(), sender };
     await makeBatch(deps, { batchId, policy }, neither);
     expect(await recorded(id)).toMatchObject({ outcome: 'failure', wait: '25' });
   });
@@ -254,10 +250,10 @@ test('several webhooks of an event: each gets its own version, signed with its o
   await fireDelivery(database.sql, { eshopId, webhookId });
   await database.sql`update events set snapshot = '{"orderProducts":[{"quantity":"2"}]}'`;
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { limit: 10, batchId });
+  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
   const sent: AttemptRequest[] = [];
   const deps = { ...common(), sender: senderOf(delivered, sent) };
-  await makeBatch({ ...deps, slots: createSlots(256) }, { batchId, policy }, neither);
+  await makeBatch(deps, { batchId, policy }, neither);
   expect(sent.map(({ body }) => String(body)).sort()).toEqual([
     '{"orderProducts":[{"quantity":"2"}]}',
     '{"orderProducts":[{"quantity":2}]}',
@@ -276,10 +272,10 @@ test('several events in one batch: each is sent to all its webhooks, however oft
     await database.sql`update events set snapshot = ${JSON.stringify({ note })} where snapshot = '{}'`;
   }
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { limit: 10, batchId });
+  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId });
   const sent: AttemptRequest[] = [];
   const deps = { ...common(), keys: opened, sender: senderOf(delivered, sent) };
-  await makeBatch({ ...deps, slots: createSlots(256) }, { batchId, policy }, neither);
+  await makeBatch(deps, { batchId, policy }, neither);
   const events = await database.sql<{ id: string; snapshot: string }[]>`
     select d.id, e.snapshot from deliveries d join events e on e.id = d.event_id`;
   const snapshots = new Map(events.map(({ id, snapshot }) => [id, snapshot]));
@@ -292,13 +288,12 @@ describe('made again', () => {
   async function batchOf(count: number) {
     for (let index = 0; index < count; index += 1) await fireDelivery(database.sql, { eshopId, webhookId });
     const batchId = uuidv7();
-    await claimDeliveries(database.sql, { limit: count, batchId });
+    await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: count, batchId });
     return { batchId, policy };
   }
   const depsWith = (send: Sender['send']) => ({
     ...common(),
     sender: { send, async close() {} },
-    slots: createSlots(256),
   });
 
   test('after an interruption, it repeats only what has no result, under the same number', async () => {
@@ -360,7 +355,7 @@ describe('made again', () => {
     await database.sql`update webhooks set url = 'https://slow.example/', secret = ${sealed} where id = ${slow}`;
     for (let index = 0; index < 50; index += 1) await fireDelivery(database.sql, { eshopId, webhookId });
     const batchId = uuidv7();
-    await claimDeliveries(database.sql, { limit: 100, batchId });
+    await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 100, batchId });
     let answerSlow = () => {};
     const answered = new Promise<void>((resolve) => {
       answerSlow = resolve;
@@ -372,7 +367,13 @@ describe('made again', () => {
       else if (++prompt === 50) answerSlow();
       return delivered;
     });
-    expect(await makeBatch({ ...deps, slots: createSlots(64) }, { batchId, policy }, neither)).toEqual({
+    expect(
+      await makeBatch(
+        { ...deps, limits: limitsWith({ attempts: 128, firstLimit: 64 }) },
+        { batchId, policy },
+        neither,
+      ),
+    ).toEqual({
       delivered: 100,
       handedBack: 0,
       putBack: 0,
@@ -382,7 +383,7 @@ describe('made again', () => {
 
   test('what finds no place at its receiver goes back to the queue, and uses up no attempt', async () => {
     const order = await batchOf(50);
-    const rooms = createRooms(256);
+    const limits = limitsWith({ permitWaitMs: 100 });
     const sent: AttemptRequest[] = [];
     const underWay: (() => void)[] = [];
     const deps = depsWith(async (request) => {
@@ -393,41 +394,44 @@ describe('made again', () => {
       return delivered;
     });
     const [begun] = await database.sql<{ at: Date }[]>`select clock_timestamp() as at`;
-    const counts = await makeBatch({ ...deps, batchRooms: rooms }, order, neither);
+    const counts = await makeBatch({ ...deps, limits }, order, neither);
     expect(counts).toEqual({ delivered: 20, handedBack: 0, putBack: 30, left: 0 });
     const [row] = await database.sql`
-      select count(*)::int as count, max(attempts_made) as attempts, min(claimed_until) >= ${begun?.at ?? null}::timestamptz + interval '1 second' as left_alone,
-        max(claimed_until) < now() + interval '2 seconds' as not_for_long
-      from deliveries where state = 'pending' and batch_id is null and dispatched_at is null and handed_back_at is null`;
+      select count(*)::int as count, max(attempts_made) as attempts, min(due_at) >= ${begun?.at ?? null}::timestamptz + interval '1 second' as left_alone,
+        max(due_at) < now() + interval '2 seconds' as not_for_long
+      from deliveries where state = 'pending' and batch_id is null and dispatched_at is null and queue = ${QUEUE.fresh}`;
     expect(row).toEqual({ count: 30, attempts: 0, leftAlone: true, notForLong: true });
-    await database.sql`update deliveries set claimed_until = null`;
-    const { deliveries } = await claimDeliveries(database.sql, { limit: 100, batchId: uuidv7() });
+    await database.sql`update deliveries set due_at = now()`;
+    const { deliveries } = await claimDeliveries(database.sql, {
+      queue: QUEUE.fresh,
+      limit: 100,
+      batchId: uuidv7(),
+    });
     expect(deliveries).toHaveLength(30);
-    expect(rooms.claimLimits().eshop).toBe(128);
+    expect(limits.open()).toBe(0);
   });
 
   test('what its own e-shop’s lookups leave no time for goes back to the queue, and nobody comes there for a while', async () => {
     const order = await batchOf(3);
-    const rooms = createRooms(256);
+    const limits = limitsWith({});
     const deps = depsWith(async () =>
       answer({ outcome: 'internal', crowded: true, error: 'too many DNS lookups' }),
     );
-    const counts = await makeBatch({ ...deps, batchRooms: rooms }, order, neither);
+    const counts = await makeBatch({ ...deps, limits }, order, neither);
     expect(counts).toEqual({ delivered: 0, handedBack: 0, putBack: 3, left: 0 });
     const [row] = await database.sql`
       select count(*)::int as count, max(attempts_made) as attempts, count(window_started_at)::int as windows from deliveries
-      where state = 'pending' and batch_id is null and dispatched_at is null and handed_back_at is null`;
+      where state = 'pending' and batch_id is null and dispatched_at is null and queue = ${QUEUE.fresh}`;
     expect(row).toEqual({ count: 3, attempts: 0, windows: 0 });
-    expect(rooms.claimLimits().webhooks.get(webhookId)).toBe(0);
-    expect(rooms.limits().webhooks.get(webhookId)).toBe(0);
+    expect(limits.room().webhooks.get(webhookId)).toBe(0);
   });
 
   test('those of a prompt receiver wait in the batch for their places', async () => {
     const order = await batchOf(100);
-    const rooms = createRooms(256);
+    const limits = limitsWith({});
     for (let index = 0; index < 40; index += 1) {
-      const place = rooms.enter({ eshopId, webhookId, url: 'https://other.example/' });
-      if (typeof place !== 'number') place.leave(false);
+      const permit = await limits.acquire({ eshopId, webhookId, url: 'https://other.example/' });
+      if (typeof permit === 'object') permit.release(false);
     }
     let underWay = 0;
     let most = 0;
@@ -444,7 +448,7 @@ describe('made again', () => {
       underWay -= 1;
       return answer({ status: 503, error: 'HTTP 503' });
     });
-    const counts = await makeBatch({ ...deps, batchRooms: rooms }, order, neither);
+    const counts = await makeBatch({ ...deps, limits }, order, neither);
     expect(counts.left).toBe(0);
     expect(most).toBe(20);
   });

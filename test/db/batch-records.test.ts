@@ -2,10 +2,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { nextToTell } from '../../src/db/outbox/claim-changes.ts';
-import { claimDeliveries } from '../../src/db/outbox/claim-deliveries.ts';
-import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
-import { markDispatched } from '../../src/db/outbox/outbox.ts';
+import { markDispatched, QUEUE } from '../../src/db/outbox/outbox.ts';
 import { type AttemptRecord, beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { handBack, handBackAll, putBack } from '../../src/db/webhooks/batch-returns.ts';
 import { countBatch, openInBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
@@ -33,7 +32,7 @@ interface Row {
   readonly attemptsMade: number;
   readonly batchId: string | null;
   readonly dispatchedAt: Date | null;
-  readonly handedBackAt: Date | null;
+  readonly queue: number;
   readonly claimedUntil: Date | null;
 }
 async function row(id: string): Promise<Row> {
@@ -48,7 +47,7 @@ async function claimed(count: number) {
   for (let index = 0; index < count; index += 1)
     ids.push(await fireDelivery(database.sql, { eshopId, webhookId }));
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { limit: count, batchId });
+  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: count, batchId });
   return { ids, batch: await takeBatch(database.sql, batchId) };
 }
 const begin = async (ids: readonly string[], batch: { id: string; run: string } | null, generation = 1) => [
@@ -73,7 +72,7 @@ test('what is open is attempted by turns: each e-shop’s first, then each webho
   };
   for (let index = 0; index < 2; index += 1) await fireDelivery(database.sql, theirs);
   const batchId = uuidv7();
-  await claimDeliveries(database.sql, { limit: 20, batchId });
+  await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 20, batchId });
 
   const open = await openInBatch(database.sql, batchId);
 
@@ -89,6 +88,13 @@ test('what is open is attempted by turns: each e-shop’s first, then each webho
     expect(ids).toEqual(ids.toSorted());
   }
 });
+
+/** What batches gave back, the retries first. */
+async function claimRequeued(limit: number) {
+  const retries = await claimDeliveries(database.sql, { queue: QUEUE.retry, limit, aheadMs: 2_000 });
+  const others = await claimDeliveries(database.sql, { queue: QUEUE.workflow, limit });
+  return [...retries.deliveries, ...others.deliveries];
+}
 
 describe('a batch begins an attempt', () => {
   test('of what it holds, which is dispatched with it', async () => {
@@ -144,13 +150,13 @@ describe('what a batch records', () => {
       batch,
     );
     expect(Object.fromEntries(states)).toEqual({ [delivered]: 'delivered', [failed]: 'retrying' });
-    expect(await row(delivered)).toMatchObject({ state: 'delivered', batchId: batch.id, handedBackAt: null });
+    expect(await row(delivered)).toMatchObject({ state: 'delivered', batchId: batch.id, queue: QUEUE.fresh });
     expect(await row(failed)).toMatchObject({
       state: 'retrying',
       attemptsMade: 1,
       batchId: null,
       dispatchedAt: null,
-      handedBackAt: expect.any(Date),
+      queue: QUEUE.workflow,
     });
     expect(await countBatch(database.sql, batch.id)).toEqual({
       delivered: 1,
@@ -179,11 +185,11 @@ describe('what a batch records', () => {
     const [id = ''] = ids;
     await begin(ids, batch);
     await handBackAll(database.sql, batch.id);
-    await claimHandedBack(database.sql, 10);
+    await claimRequeued(10);
     await markDispatched(database.sql, [id]);
     await recordAttempts(database.sql, [result(id)], batch);
     expect(await row(id)).toMatchObject({ state: 'retrying', dispatchedAt: expect.any(Date) });
-    expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+    expect(await claimRequeued(10)).toEqual([]);
   });
 
   test('late, and a success, of a delivery that waits for its own workflow: it needs none any more', async () => {
@@ -193,7 +199,7 @@ describe('what a batch records', () => {
     await handBackAll(database.sql, batch.id);
     await recordAttempts(database.sql, [result(id, { ...accepted, nextAttemptAt: null })], batch);
     expect(await row(id)).toMatchObject({ state: 'delivered' });
-    expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+    expect(await claimRequeued(10)).toEqual([]);
   });
 });
 
@@ -205,14 +211,14 @@ describe('an execution that another one has followed', () => {
     await begin(ids, successor);
     return { id: ids[0] ?? '', batch, successor };
   }
-  const untouched = (batchId: string) => ({ state: 'pending', batchId, handedBackAt: null });
+  const untouched = (batchId: string) => ({ state: 'pending', batchId, queue: QUEUE.fresh });
 
   test('hands nothing back, and puts nothing back: the other one has it under way', async () => {
     const { id, batch } = await followed();
     await handBack(database.sql, batch, [id]);
     await putBack(database.sql, batch, [id]);
     expect(await row(id)).toMatchObject({ ...untouched(batch.id), dispatchedAt: expect.any(Date) });
-    expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+    expect(await claimRequeued(10)).toEqual([]);
   });
 
   test('records no failure', async () => {
@@ -237,6 +243,7 @@ describe('a claim', () => {
     for (const batchId of [uuidv7(), undefined]) {
       await database.sql`update deliveries set claimed_until = null`;
       const { deliveries } = await claimDeliveries(database.sql, {
+        queue: QUEUE.fresh,
         limit: 10,
         ...(batchId === undefined ? {} : { batchId }),
       });
@@ -246,7 +253,7 @@ describe('a claim', () => {
 
   test('for workflows of their own puts nothing into a batch', async () => {
     const id = await fireDelivery(database.sql, { eshopId, webhookId });
-    const { deliveries } = await claimDeliveries(database.sql, { limit: 10 });
+    const { deliveries } = await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10 });
     expect(deliveries).toMatchObject([{ id, batchId: null }]);
     expect(await row(id)).toMatchObject({ batchId: null });
   });
@@ -256,15 +263,15 @@ describe('a claim', () => {
     await begin(ids, batch);
     await recordAttempts(
       database.sql,
-      ids.map((id, index) => result(id, { nextAttemptAt: new Date(Date.now() + 120_000 - 1_000 * index) })),
+      ids.map((id, index) => result(id, { nextAttemptAt: new Date(Date.now() + 1_500 - 1_000 * index) })),
       batch,
     );
-    expect((await claimDeliveries(database.sql, { limit: 10, batchId: uuidv7() })).deliveries).toEqual([]);
-    expect(await claimHandedBack(database.sql, 1)).toMatchObject([
-      { id: ids[1], attemptsMade: 1, lastStatus: 503 },
-    ]);
-    expect(await claimHandedBack(database.sql, 10)).toMatchObject([{ id: ids[0] }]);
-    expect(await claimHandedBack(database.sql, 10)).toEqual([]);
+    expect(
+      (await claimDeliveries(database.sql, { queue: QUEUE.fresh, limit: 10, batchId: uuidv7() })).deliveries,
+    ).toEqual([]);
+    expect(await claimRequeued(1)).toMatchObject([{ id: ids[1], attemptsMade: 1, lastStatus: 503 }]);
+    expect(await claimRequeued(10)).toMatchObject([{ id: ids[0] }]);
+    expect(await claimRequeued(10)).toEqual([]);
   });
 });
 
@@ -291,12 +298,12 @@ describe('what a batch holds', () => {
     await database.sql`
       update attempts set started_at = now() - interval '1 minute' where delivery_id = ${old}`;
     expect(await handBackAll(database.sql, batch.id, 20_000)).toBe(2);
-    expect(await row(underWay)).toMatchObject({ batchId: batch.id, handedBackAt: null });
+    expect(await row(underWay)).toMatchObject({ batchId: batch.id, queue: QUEUE.fresh });
     for (const id of [old, waiting]) {
       expect(await row(id)).toMatchObject({
         batchId: null,
         dispatchedAt: null,
-        handedBackAt: expect.any(Date),
+        queue: QUEUE.workflow,
       });
     }
   });
@@ -305,13 +312,13 @@ describe('what a batch holds', () => {
 test('a change of the webhook is not told to what a batch holds: it has no workflow', async () => {
   const change = {
     ...{ id: '1', webhookId, toldId: null, untilId: null, againUntilId: null },
-    ...{ version: 1, told: 0, wakes: true, deleted: false, sinceMs: 0 },
+    ...{ version: 1, wakes: true, deleted: false },
   };
   const { ids, batch } = await claimed(1);
   await begin(ids, batch);
   expect(await nextToTell(database.sql, change, 10)).toEqual([]);
   await handBackAll(database.sql, batch.id);
-  await claimHandedBack(database.sql, 10);
+  await claimRequeued(10);
   expect(await nextToTell(database.sql, change, 10)).toMatchObject(ids.map((id) => ({ id })));
 });
 

@@ -59,7 +59,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
     await fireDelivery(database.sql, { eshopId, webhookId }),
   ];
   await database.sql`update deliveries set created_at = now() - interval '90 seconds' where id = ${first}`;
-  await database.sql`update deliveries set handed_back_at = now(), state = 'retrying' where id = ${second}`;
+  await database.sql`update deliveries set queue = 1, state = 'retrying' where id = ${second}`;
   await database.sql`update deliveries set dispatched_at = now() where id = ${third}`;
   const waiting = await read();
   expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);

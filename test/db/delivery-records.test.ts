@@ -5,7 +5,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lostTimeMs } from '../../src/attempt/decisions.ts';
 import { createEshop } from '../../src/db/eshops.ts';
-import { claimHandedBack } from '../../src/db/outbox/handed-back.ts';
+import { claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { type AttemptRecord, loadForAttempt, recordAttempts } from '../../src/db/webhooks/attempts.ts';
 import { compensate } from '../../src/db/webhooks/compensation.ts';
 import { closeDelivery, spendRetries } from '../../src/db/webhooks/deliveries.ts';
@@ -240,10 +241,12 @@ test('a delivery that a batch handed back does not wait for its next attempt to 
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });
-  await database.sql`update deliveries set handed_back_at = now(), dispatched_at = null where id = ${id}`;
-  expect(await claimHandedBack(database.sql, 1)).toEqual([]);
+  await database.sql`update deliveries set queue = ${QUEUE.retry}, due_at = next_attempt_at, dispatched_at = null where id = ${id}`;
+  const claim = async () =>
+    (await claimDeliveries(database.sql, { queue: QUEUE.retry, limit: 1 })).deliveries;
+  expect(await claim()).toEqual([]);
   await act(id, 'giveUp');
-  expect(await claimHandedBack(database.sql, 1)).toMatchObject([{ id }]);
+  expect(await claim()).toMatchObject([{ id }]);
 });
 
 test('what an operator asks is done once, also when its step is repeated, and the latest fifty are kept', async () => {

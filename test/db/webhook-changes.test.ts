@@ -1,7 +1,7 @@
-/** What a change of a webhook means for deliveries that were told of it, or that wait without a workflow. */
+/** What a change of a webhook means for deliveries that wait without a workflow. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { unheard, type WebhookChange } from '../../src/db/outbox/claim-changes.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { hastenAttempts } from '../../src/db/outbox/without-workflow.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery } from '../support/deliveries.ts';
@@ -32,39 +32,9 @@ async function failed(...changes: string[]): Promise<string> {
   return id;
 }
 
-describe('of the deliveries told of an activation', () => {
-  const WITH_WORKFLOW = "dispatched_at = now(), last_attempt_at = now() - interval '5 minutes'";
-  const change = (toldId: string): WebhookChange => ({
-    id: '1',
-    webhookId,
-    toldId,
-    untilId: null,
-    againUntilId: null,
-    version: 1,
-    told: 4,
-    wakes: true,
-    deleted: false,
-    sinceMs: 0,
-  });
-
-  test('those without an attempt since are waited for', async () => {
-    await failed(WITH_WORKFLOW);
-    await failed('dispatched_at = now(), last_attempt_at = now()');
-    expect(await unheard(database.sql, change(await failed(WITH_WORKFLOW)))).toBe(2);
-  });
-
-  test('those that an operator holds, and those without a workflow, are not: they make none', async () => {
-    await failed(WITH_WORKFLOW, "operator_stop = 'hold'");
-    await failed(
-      "handed_back_at = now(), dispatched_at = null, last_attempt_at = now() - interval '5 minutes'",
-    );
-    expect(await unheard(database.sql, change(await failed(WITH_WORKFLOW)))).toBe(1);
-  });
-});
-
 describe('what a batch handed back after an attempt', () => {
   const waitsFor = (seconds: number) =>
-    `handed_back_at = now(), dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
+    `queue = ${QUEUE.retry}, dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
      next_attempt_at = now() + interval '${seconds} seconds'`;
   const waitOf = async (id: string) => {
     const [row] = await database.sql<{ seconds: number }[]>`
@@ -92,7 +62,7 @@ describe('what a batch handed back after an attempt', () => {
     await failed(waitsFor(50), "operator_stop = 'hold'");
     await failed(waitsFor(50), 'next_attempt_at = null');
     await failed(waitsFor(50), "claimed_until = now() + interval '5 seconds'");
-    await failed(waitsFor(50), 'dispatched_at = now(), handed_back_at = null');
+    await failed(waitsFor(50), 'dispatched_at = now()');
     expect(await hastenAttempts(database.sql, webhookId, FIRST_WAIT_MS)).toBe(0);
   });
 });

@@ -4,11 +4,11 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { afterAll, expect, test } from 'vitest';
 import { createAttemptDelivery } from '../../activities/attempt-delivery.ts';
-import { createRooms } from '../../src/attempt/rooms.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
 import { createPool } from '../../src/db/pool.ts';
 import { createKeys } from '../../src/secrets/keys.ts';
 import { untraced } from '../../src/traces/traces.ts';
+import { alone } from '../support/limits.ts';
 import { startSender } from './support.ts';
 
 const policy = {
@@ -36,7 +36,7 @@ test.each([
       sql,
       sender: startSender(),
       keys,
-      rooms: createRooms(1),
+      ...alone(),
       log,
       watch: unwatched,
       traces: untraced,

@@ -88,3 +88,14 @@ export async function exhaustDelivery(
   await makeAttempt(sql, deliveryId, 21, result);
   await compensate(sql, deliveryId);
 }
+
+/** What a claim says of a delivery besides whose it is, before its first attempt. */
+export const neverAttempted = {
+  batchId: null,
+  traceparent: null,
+  attemptsMade: 0,
+  lastAttemptAt: null,
+  lastStatus: null,
+  lastError: null,
+  nextAttemptAt: null,
+} as const;

@@ -11,7 +11,8 @@ import pino from 'pino';
 import { inject } from 'vitest';
 import { type RunningWorker, startWorker } from '../../src/app/worker-role.ts';
 import type { Timings } from '../../src/app/worker-session.ts';
-import type { BatchRooms, Rooms } from '../../src/attempt/rooms.ts';
+import type { Limits } from '../../src/concurrency/limits.ts';
+import type { SchedulerOptions } from '../../src/concurrency/settings.ts';
 import { readSettings } from '../../src/config/config.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { notifierOf, relayWork } from '../../src/db/outbox/notify.ts';
@@ -25,7 +26,7 @@ import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import type { FirstAttempts } from '../../src/relay/lane.ts';
+import type { FirstAttempts } from '../../src/relay/mode.ts';
 import { createKeys, newWebhookSecret } from '../../src/secrets/keys.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
 import { builtWorkflows } from './built.ts';
@@ -90,10 +91,9 @@ export interface StackOptions {
   readonly firstAttempts?: FirstAttempts;
   /** How long events and deliveries are kept; default: the retention does not run. */
   readonly retentionMs?: number;
-  /** Attempts of the worker under way at once, and the bounds within. */
-  readonly attemptsAtOnce?: number;
-  readonly rooms?: Rooms;
-  readonly batchRooms?: BatchRooms;
+  readonly limits?: Limits;
+  /** Other numbers than the scheduler's own. */
+  readonly scheduler?: Partial<SchedulerOptions>;
   readonly timings?: Timings;
 }
 
@@ -195,9 +195,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
           periodMs: options.retentionMs ?? 30 * 24 * 3_600_000,
           scheduled: options.retentionMs !== undefined,
         },
-        ...(options.attemptsAtOnce === undefined ? {} : { attemptsAtOnce: options.attemptsAtOnce }),
-        ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
-        ...(options.batchRooms === undefined ? {} : { batchRooms: options.batchRooms }),
+        ...(options.scheduler === undefined ? {} : { scheduler: options.scheduler }),
+        ...(options.limits === undefined ? {} : { limits: options.limits }),
         ...(options.timings === undefined ? {} : { timings: options.timings }),
         workflowBundle: other.workflowBundle ?? builtWorkflows,
       });

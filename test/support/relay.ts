@@ -1,12 +1,13 @@
 /** A relay of its own, with a Temporal that notes what it is told and fails where the test says so. */
 import pino from 'pino';
-import { createSlots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
-import { UNBOUNDED } from '../../src/db/outbox/claim.ts';
+import { createLoad } from '../../src/concurrency/load.ts';
+import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import { startRelay } from '../../src/relay/relay.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
+import { boundless } from './limits.ts';
 import { recordEvent } from './record-event.ts';
 
 /**
@@ -16,14 +17,17 @@ import { recordEvent } from './record-event.ts';
 export function relayTo(
   stack: Pick<DeliveryStack, 'sql'>,
   failing: Partial<Dispatcher> = {},
-  { attempts = true } = {},
+  { attempts = true, scheduler = {} }: { attempts?: boolean; scheduler?: Partial<SchedulerOptions> } = {},
 ) {
+  const options = { ...schedulerDefaults, ...scheduler };
+  const load = createLoad(options);
   const started: string[] = [];
   const told: string[] = [];
   const dispatcher: Dispatcher = {
-    async startDelivery(delivery) {
-      await failing.startDelivery?.(delivery);
+    async startDelivery(delivery, urgency) {
+      await failing.startDelivery?.(delivery, urgency);
       if (attempts) {
+        load.begun(delivery.id);
         await stack.sql`update deliveries set window_started_at = now() where id = ${delivery.id}`;
       }
       started.push(delivery.id);
@@ -41,24 +45,22 @@ export function relayTo(
   const relay = startRelay({
     sql: stack.sql,
     dispatcher,
-    handedBack: { startHandedBack: (delivery) => dispatcher.startDelivery(delivery) },
-    recovered: { startRecovered: (delivery) => dispatcher.startDelivery(delivery) },
     recoveries: { async signalRecoveryChanged() {} },
     warnings: { async startWarning() {} },
     warningTerms: null,
     firstWaitMs: 25_000,
     starter: { startBatch: () => Promise.reject(new Error('no batch is expected')) },
     checkBatch: () => Promise.reject(new Error('no batch is expected')),
-    slots: createSlots(1),
-    batchLimits: () => UNBOUNDED,
     firstAttempts: 'each',
-    limits: () => UNBOUNDED,
+    limits: boundless,
+    load,
+    scheduler: options,
     log: pino({ level: 'silent' }),
     onTemporal() {},
     onRound() {},
     watch: unwatched,
   });
-  return { relay, started, told };
+  return { relay, started, told, load };
 }
 
 /** As many events, in a single transaction. */

@@ -1,7 +1,7 @@
 /** Who is next: turns by e-shop, and slices of work between which everything else runs. */
 import { expect, test } from 'vitest';
-import { createTurns } from '../../src/api/budget/turns.ts';
 import { createSlices, SLICE_MS } from '../../src/api/import/slices.ts';
+import { createTurns } from '../../src/concurrency/turns.ts';
 
 /** Work that ends when it is told to. */
 function controlled(started: string[], name: string) {

@@ -3,10 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
 import { type DeliveryStack, type StackOptions, startDeliveryStack } from '../support/delivery-stack.ts';
+import { boundless, limitsWith } from '../support/limits.ts';
 import { loseWorkflow } from '../support/lost-workflows.ts';
 import { createReceiver, type Receiver, type ReceiverHandler } from '../support/receiver.ts';
 import { recordEvent } from '../support/record-event.ts';
-import { boundless } from '../support/rooms.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -18,7 +18,7 @@ async function start({ policy = {}, ...options }: StackOptions = {}): Promise<De
     // Hundreds of requests of one process on a busy machine: their time is not what is tried here.
     policy: { attemptTimeoutMs: 30_000, ...policy },
     // One batch of all: what is bounded is tried below.
-    batchRooms: boundless,
+    limits: boundless,
     ...options,
   });
   cleanups.push(() => stack.stop());
@@ -80,7 +80,7 @@ test('what is delivered is done, without a workflow of its own; the batch tells 
     staticSummary: await description.staticSummary(),
     staticDetails: await description.staticDetails(),
   }));
-  expect(staticSummary).toBe('150 first attempts for 1 webhook');
+  expect(staticSummary).toBe('150 attempts for 1 webhook');
   expect(staticDetails).toContain(`| ${webhookId} | 150 |`);
   expect(await detailsOf(stack, batch)).toContain('150 delivered.');
 });
@@ -299,7 +299,17 @@ describe('a batch whose workflow', () => {
     });
   });
 
-  /** A batch of which 256 have their requests under way, until they are released, and the others wait for slots. */
+  const AT_ONCE = 100;
+  /** A hundred at once, and the others of the batch wait for their permits. */
+  const few = {
+    ...limitsWith({
+      ...{ attempts: AT_ONCE, eshopShare: 1, firstLimit: AT_ONCE },
+      ...{ permitWaitMs: 600_000, claimAheadMs: 600_000 },
+    }),
+    room: boundless.room,
+  };
+
+  /** A batch of which a hundred have their requests under way, until they are released. */
   async function full(stack: DeliveryStack, others: number) {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -307,13 +317,13 @@ describe('a batch whose workflow', () => {
     });
     cleanups.push(async () => release());
     const receiver = await startReceiver(async ({ count }) => {
-      if (count <= 256) await released;
+      if (count <= AT_ONCE) await released;
       return {};
     });
     await stack.createWebhook(receiver.url);
-    const ids = await fireMany(stack, 256 + others);
+    const ids = await fireMany(stack, AT_ONCE + others);
     await stack.startWorker();
-    await receiver.waitFor(256);
+    await receiver.waitFor(AT_ONCE);
     return { ids, receiver, release, batch: await firstBatch(stack) };
   }
 
@@ -322,6 +332,7 @@ describe('a batch whose workflow', () => {
     const stack = await start({
       worker: false,
       timings: { reconcileIntervalMs: 600_000, reconcileGraceMs: 300_000 },
+        limits: few,
       policy: { attemptTimeoutMs: 240_000 },
     });
     const { ids, receiver, release, batch } = await full(stack, 40);
@@ -337,7 +348,7 @@ describe('a batch whose workflow', () => {
     expect(receiver.requests).toHaveLength(ids.length);
     const ownWorkflows = await Promise.all(ids.map((id) => stack.describe(id)));
     expect(ownWorkflows.filter((each) => each !== undefined)).toHaveLength(40);
-    expect(await stack.batches()).toMatchObject([{ delivered: 256, handedBack: 40 }]);
+    expect(await stack.batches()).toMatchObject([{ delivered: AT_ONCE, handedBack: 40 }]);
   });
 
   test('was canceled by an operator: the request under way counts, and what is left is handed back', async () => {
@@ -389,7 +400,7 @@ test('auto: a backlog that has waited is drained in batches, and a single delive
   const receiver = await startReceiver();
   await stack.createWebhook(receiver.url);
   const ids = await fireMany(stack, 600);
-  await stack.sql`update deliveries set created_at = created_at - interval '2 seconds'`;
+  await stack.sql`update deliveries set due_at = due_at - interval '2 seconds'`;
   await stack.startWorker();
   for (const id of ids) await stack.untilState(id, 'delivered');
   const [sum] = await stack.sql<

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { claimWebhookChanges, nextToTell, noteProgress } from '../../src/db/outbox/claim-changes.ts';
+import { QUEUE } from '../../src/db/outbox/outbox.ts';
 import { handBackAll } from '../../src/db/webhooks/batch-returns.ts';
 import { deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
@@ -25,7 +26,9 @@ afterEach(async () => {
 });
 
 function relay(failing: Partial<Dispatcher> = {}) {
-  const made = relayTo(database, failing);
+  const made = relayTo(database, failing, {
+    scheduler: { budgetLeast: 200, budgetMost: 200, backgroundMs: 50 },
+  });
   cleanups.push(() => made.relay.stop());
   return made;
 }
@@ -53,7 +56,7 @@ async function passOnTo(count: number): Promise<void> {
   if (claimed === undefined) throw new Error('no change is due');
   const told = await nextToTell(sql, claimed, count);
   const toldId = told.at(-1)?.id ?? null;
-  await noteProgress(sql, claimed, { ...claimed, toldId, told: count, pauseMs: 0 });
+  await noteProgress(sql, claimed, { ...claimed, toldId });
   await claimWebhookChanges(sql, 1);
 }
 const endLeases = () => database.sql`update outbox set claimed_until = now() - interval '1 second'`;
@@ -159,32 +162,6 @@ test('what Temporal refuses to tell one delivery keeps nothing from the others',
   expect(told.sort()).toEqual(ids.filter((id) => id !== ids[4]));
 });
 
-test('an activation wakes a few deliveries, and more as those make their attempts', async () => {
-  const { webhookId, ids } = await openDeliveries(200);
-  await change(webhookId, false);
-  await change(webhookId, true);
-  let attempted = false;
-  const attempt = (some: readonly string[]) =>
-    database.sql`update deliveries set last_attempt_at = now() where id = any(${[...some]}::uuid[])`;
-  const { told } = relay({
-    async signalWebhookChanged({ id }) {
-      if (attempted) await attempt([id]);
-    },
-  });
-  const looks = new Set<string>();
-  await until('some looks at the change', async () => {
-    const [row] = await database.sql<{ dueAt: Date }[]>`select due_at from outbox`;
-    if (row !== undefined) looks.add(row.dueAt.toISOString());
-    return looks.size > 5;
-  });
-  // A few more than at first only where the looks took longer than a relay waits for the attempts.
-  expect(told.length).toBeLessThanOrEqual(12);
-  attempted = true;
-  await attempt(told);
-  await untilPassedOn();
-  expect(told.sort()).toEqual(ids);
-});
-
 test('a relay that has been stopped has nothing under way, whatever fails beside it', async () => {
   const { webhookId } = await openDeliveries(10);
   await change(webhookId, false);
@@ -221,7 +198,7 @@ describe('deliveries without a workflow', () => {
     return { webhookId, ids };
   }
   const handBack = (ids: readonly string[]) =>
-    database.sql`update deliveries set handed_back_at = now() where id = any(${[...ids]}::uuid[])`;
+    database.sql`update deliveries set queue = ${QUEUE.workflow} where id = any(${[...ids]}::uuid[])`;
   const states = async () =>
     await database.sql<{ state: string; canceledBy: string | null; count: number }[]>`
       select state, canceled_by, count(*)::int from deliveries group by 1, 2 order by 1`;
@@ -247,8 +224,7 @@ describe('deliveries without a workflow', () => {
     relay();
     await until(
       'the first look',
-      async () =>
-        (await database.sql`select from outbox where told_at is null and due_at > created_at`).length > 0,
+      async () => (await database.sql`select from outbox where due_at > created_at`).length > 0,
     );
     expect(await states()).toMatchObject([{ state: 'pending', count: 20 }]);
     await handBackAll(database.sql, batchId);
@@ -266,7 +242,7 @@ describe('deliveries without a workflow', () => {
     await change(webhookId, true);
     relay();
     const queued = () =>
-      database.sql<{ id: string }[]>`select id from deliveries where handed_back_at is null`;
+      database.sql<{ id: string }[]>`select id from deliveries where queue = ${QUEUE.fresh}`;
     // The relay is starting some meanwhile.
     const rows = await until('the queue', async () => {
       const found = await queued();

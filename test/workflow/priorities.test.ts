@@ -6,6 +6,7 @@ import { afterEach, expect, inject, test } from 'vitest';
 import { markDispatched } from '../../src/db/outbox/outbox.ts';
 import { createDispatcher } from '../../src/temporal/dispatcher.ts';
 import { routeTemporalLogs } from '../../src/temporal/logs.ts';
+import { neverAttempted } from '../support/deliveries.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
 import { neighbourOf } from '../support/neighbour.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -29,7 +30,7 @@ interface Row {
 
 /** Many deliveries of one e-shop, a few of another, and nobody who takes them yet. */
 async function waiting(name: string) {
-  const stack = await startDeliveryStack(name, { worker: false, attemptsAtOnce: 1 });
+  const stack = await startDeliveryStack(name, { worker: false, scheduler: { attempts: 1 } });
   cleanups.push(() => stack.stop());
   const receivers = [await createReceiver(), await createReceiver()] as const;
   for (const receiver of receivers) cleanups.push(() => receiver.close());
@@ -69,7 +70,7 @@ async function attemptedBefore(stack: DeliveryStack, neighbour: readonly Row[]):
 test('what is fresh goes before what is recovered', async () => {
   const { stack, dispatcher, ofNeighbour, others } = await waiting('fresh-first');
   for (const row of others) await dispatcher.restart({ ...row, attemptsMade: 0 }, 'missing');
-  for (const row of ofNeighbour) await dispatcher.startDelivery(row);
+  for (const row of ofNeighbour) await dispatcher.startDelivery({ ...neverAttempted, ...row }, 'fresh');
   expect(await attemptedBefore(stack, ofNeighbour)).toBeLessThan(MANY / 2);
 });
 

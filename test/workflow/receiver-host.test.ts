@@ -14,6 +14,7 @@ import {
   webhookIdKey,
   webhookTypeKey,
 } from '../../workflows/search-attributes.ts';
+import { neverAttempted } from '../support/deliveries.ts';
 import { quickPolicy, startDeliveryStack } from '../support/delivery-stack.ts';
 import { createReceiver } from '../support/receiver.ts';
 
@@ -46,7 +47,10 @@ test('a server that does not know the attribute gets the delivery without it', a
   for (const id of [uuidv7(), uuidv7()]) {
     const order = { eventType: 'CREATE_ORDER', entityId: '10001' } as const;
     const delivery = { id, eshopId: 1, webhookId: 7, ...order };
-    await dispatcher.startRecovered({ ...delivery, receiverHost: 'shop.example' });
+    await dispatcher.startDelivery(
+      { ...neverAttempted, ...delivery, receiverHost: 'shop.example' },
+      'recovery',
+    );
     const found = await temporal.client.workflow.getHandle(deliveryWorkflowId(delivery)).describe();
     expect(found.typedSearchAttributes.get(webhookIdKey)).toBe(7);
     expect(found.typedSearchAttributes.get(receiverHostKey)).toBeUndefined();

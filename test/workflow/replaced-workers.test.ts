@@ -2,8 +2,8 @@
 import pino from 'pino';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { runSession } from '../../src/app/worker-session.ts';
-import { BATCH_SLOTS, createSlots } from '../../src/attempt/slots.ts';
 import { unwatched } from '../../src/attempt/watch.ts';
+import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { createSender } from '../../src/delivery/sender.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createCounts } from '../../src/reconciler/counts.ts';
@@ -11,12 +11,13 @@ import { routeTemporalLogs } from '../../src/temporal/logs.ts';
 import { untraced } from '../../src/traces/traces.ts';
 import { builtWorkflows } from '../support/built.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { alone, limitsWith } from '../support/limits.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { fireMany } from '../support/relay.ts';
-import { boundless } from '../support/rooms.ts';
 
+const AT_ONCE = 100;
 /** More than a batch makes at once. */
-const ORDERS = BATCH_SLOTS + 60;
+const ORDERS = AT_ONCE + 60;
 
 /** A session of workers, until the signal says that others have taken over. */
 function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
@@ -41,10 +42,9 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     retention: { periodMs: 30 * 24 * 3_600_000, scheduled: false },
     traces: untraced,
     workflowBundle: builtWorkflows,
-    attemptsAtOnce: 10,
-    rooms: boundless,
-    batchRooms: boundless,
-    slots: createSlots(BATCH_SLOTS),
+    scheduler: { ...schedulerDefaults, attempts: AT_ONCE },
+    ...alone(),
+    limits: limitsWith({ attempts: AT_ONCE, eshopShare: 1, firstLimit: AT_ONCE }),
     watch: unwatched,
     repaired: createCounts(),
     onRound() {},
@@ -73,7 +73,7 @@ test('a batch of theirs goes no further, and the workers that took over make the
   await fireMany(stack, ORDERS);
   const replaced = new AbortController();
   const ended = session(stack, replaced.signal);
-  await receiver.waitFor(BATCH_SLOTS);
+  await receiver.waitFor(AT_ONCE);
   const held = await stack.sql`select from deliveries where batch_id is not null`;
   expect(held).toHaveLength(ORDERS);
 
@@ -81,7 +81,7 @@ test('a batch of theirs goes no further, and the workers that took over make the
   release();
   await ended;
 
-  expect(receiver.requests).toHaveLength(BATCH_SLOTS);
+  expect(receiver.requests).toHaveLength(AT_ONCE);
   await stack.startWorker();
   await stack.until('every delivery', async () => {
     const open = await stack.sql`select from deliveries where state <> 'delivered' limit 1`;

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import type { MiddlewareHandler } from 'hono';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { createCounts } from '../../concurrency/counts.ts';
+import { createTurns, type Turns } from '../../concurrency/turns.ts';
 import { Problem, tooManyRequests } from '../../domain/problem.ts';
 import { counted } from '../../domain/words.ts';
 import type { ApiEnv } from '../deps.ts';
 import { type Allowance, type BudgetLimits, UNREAD_SECONDS, WINDOW_SECONDS } from './allowance.ts';
-import { createCounts } from './counts.ts';
-import { createTurns, type Turns } from './turns.ts';
 import { createUnread, type Leaving } from './unread.ts';
 
 /** How often a paused import looks whether the e-shop has read its responses, in milliseconds. */

@@ -1,7 +1,8 @@
 /** Places for work that waits for others: taken by turns, and not waited for without end. */
+
+import { createCounts } from '../../concurrency/counts.ts';
+import { createTurns, type TurnKey, type TurnLimits } from '../../concurrency/turns.ts';
 import { tooManyRequests } from '../../domain/problem.ts';
-import { createCounts } from './counts.ts';
-import { createTurns, type TurnKey, type TurnLimits } from './turns.ts';
 
 /** Until whoever got no place is asked to come again, in milliseconds. */
 const RETRY_AFTER_MS = 1_000;

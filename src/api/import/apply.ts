@@ -1,10 +1,10 @@
 /** A line of an import → its result. */
 import * as v from 'valibot';
+import type { Turns } from '../../concurrency/turns.ts';
 import { fingerprintOf } from '../../db/import-keys.ts';
 import { described, identifier, oneOf, text } from '../../domain/fields.ts';
 import { badRequest, invalid, Problem } from '../../domain/problem.ts';
 import { isObject, validate } from '../../domain/validation.ts';
-import type { Turns } from '../budget/turns.ts';
 import type { ApiDeps } from '../deps.ts';
 import { failureOf, reasonPhrase } from '../errors.ts';
 import { parseJson } from '../json-body.ts';

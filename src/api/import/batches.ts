@@ -1,11 +1,11 @@
 /** Lines of one import, written several to a transaction, whose cost they share. */
 import postgres from 'postgres';
+import type { Turns } from '../../concurrency/turns.ts';
 import { importKeysOf, type KeyedLine } from '../../db/import-keys.ts';
-import { notifierOf } from '../../db/outbox/notify.ts';
+import { QUEUE, type Queue } from '../../db/outbox/outbox.ts';
 import type { Pool } from '../../db/pool.ts';
 import { UnitOfWork } from '../../db/records/unit-of-work.ts';
 import { isUndone, retryOnDeadlock, transaction } from '../../db/transaction.ts';
-import type { Turns } from '../budget/turns.ts';
 import { isTransient } from '../errors.ts';
 import { type Applied, type Prepared, readFor } from './operations.ts';
 import type { Permit } from './still-allowed.ts';
@@ -65,10 +65,12 @@ export function createBatches(
     while (waiting.length > 0) {
       await turns.run(eshopId, async () => {
         const batch = waiting.slice(0, alone > 0 ? 1 : sizeOf(waiting, most));
-        // A line now and then is nothing that deliveries have to give way to. Of large ones few make a batch, and more wait.
+        // A line now and then is delivered as any change. Of large ones few make a batch, and more wait.
         const much = batch.length >= FIRST_LINES || (alone === 0 && batch.length < waiting.length);
-        if (much) notifierOf(sql).importing(eshopId);
-        const outcomes = await outcomesOf(batch.map(({ line }) => line));
+        const outcomes = await outcomesOf(
+          batch.map(({ line }) => line),
+          much ? QUEUE.bulk : QUEUE.fresh,
+        );
         alone = Math.max(0, alone - outcomes.length);
         for (const [index, outcome] of outcomes.entries()) batch[index]?.answer(outcome);
         waiting.splice(0, outcomes.length);
@@ -80,10 +82,10 @@ export function createBatches(
   }
 
   /** Of the first of these lines; none where they must be written alone. */
-  async function outcomesOf(lines: readonly BatchLine[]): Promise<Outcome[]> {
+  async function outcomesOf(lines: readonly BatchLine[], queue: Queue): Promise<Outcome[]> {
     try {
       await permit.check();
-      return await retryOnDeadlock(() => together(lines));
+      return await retryOnDeadlock(() => together(lines, queue));
     } catch (error) {
       // Whatever the database refused, refusing one line, has undone all of them: it is found out which one it was.
       if (lines.length > 1 && isUndone(error)) {
@@ -94,9 +96,9 @@ export function createBatches(
     }
   }
 
-  async function together(lines: readonly BatchLine[]): Promise<Outcome[]> {
+  async function together(lines: readonly BatchLine[], queue: Queue): Promise<Outcome[]> {
     const results = await transaction(sql, async (tx) => {
-      const work = new UnitOfWork(tx, eshopId);
+      const work = new UnitOfWork(tx, eshopId, queue);
       await importKeysOf(work).take(lines.flatMap(({ keyed }) => (keyed === undefined ? [] : [keyed])));
       await readFor(
         work,

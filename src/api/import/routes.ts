@@ -4,10 +4,10 @@
 import { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import * as v from 'valibot';
+import { createTurns } from '../../concurrency/turns.ts';
 import { IMPORT_KEY_DAYS } from '../../db/import-keys.ts';
 import { badRequest, Problem } from '../../domain/problem.ts';
 import type { Allowance } from '../budget/allowance.ts';
-import { createTurns } from '../budget/turns.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { errorContent } from '../describe.ts';
 import { describeSchema, resolved } from '../json-schema.ts';

@@ -2,7 +2,7 @@
  * Work in slices, so that an import never blocks the process: everything else gets its turn after a few milliseconds,
  * and then the waiting imports of each e-shop.
  */
-import { createTurns } from '../budget/turns.ts';
+import { createTurns } from '../../concurrency/turns.ts';
 
 /** How long work continues before something else may run, in milliseconds. */
 export const SLICE_MS = 10;

@@ -1,11 +1,11 @@
 /** A test delivery: one request with a sample, answered with what came back (docs/interface.md, W13). */
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import type { Turns } from '../../concurrency/turns.ts';
 import { findWebhookWithSecrets } from '../../db/webhooks/with-secrets.ts';
 import { testOutcomes } from '../../domain/test-delivery.ts';
 import { webhookMethods } from '../../domain/webhook.ts';
 import { createPlaces } from '../budget/places.ts';
-import type { Turns } from '../budget/turns.ts';
 import type { ApiDeps, ApiEnv } from '../deps.ts';
 import { describeOperation } from '../describe.ts';
 import { ok } from '../envelope.ts';

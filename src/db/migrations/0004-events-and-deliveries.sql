@@ -49,8 +49,9 @@ create table deliveries (
   -- Outages left no room for the attempts still due: the receiver is not to blame.
   window_lost boolean not null default false,
 
-  -- Its place in the queue: 0 fresh, 1 due for a retry after a batch, 2 written in bulk by an import, 3 recovered.
-  queue smallint not null default 0 check (queue between 0 and 3),
+  -- Its class while it waits: 0 fresh, 1 a retry after a batch, 2 written in bulk by an import, 3 recovered, 4 after a batch,
+  -- without an attempt that is due soon: it needs its workflow.
+  queue smallint not null default 0 check (queue between 0 and 4),
   -- Not to be claimed before.
   due_at timestamptz not null default now(),
   -- Nobody else claims it until then.
@@ -59,8 +60,6 @@ create table deliveries (
   dispatched_at timestamptz,
   -- The batch that makes its first attempt, or made it.
   batch_id uuid,
-  -- A batch gave it back: its next attempts are made by a workflow of its own.
-  handed_back_at timestamptz,
   -- The recovery that created it.
   recovery_id uuid,
   -- Written by the reconciler alone: not to be looked at again before.
@@ -74,14 +73,8 @@ create table deliveries (
   traceparent text
 ) partition by range (id);
 
--- The queues. Claims take turns by e-shop and by webhook: the next webhook that waits is one step in the index. What is
--- recovered waits behind what is fresh, and what batches handed back by the time it is due.
-create index deliveries_queued on deliveries (eshop_id, webhook_id, id)
-  where dispatched_at is null and handed_back_at is null;
-create index deliveries_queued_again on deliveries (eshop_id, webhook_id, id)
-  where dispatched_at is null and handed_back_at is null and recovery_id is not null;
-create index deliveries_handed_back on deliveries (eshop_id, webhook_id, (coalesce(next_attempt_at, handed_back_at)))
-  where dispatched_at is null and handed_back_at is not null;
+-- The queue. Claims take turns by e-shop and by webhook: the next webhook that waits is one step in the index.
+create index deliveries_waiting on deliveries (queue, eshop_id, webhook_id, due_at, id) where dispatched_at is null;
 -- What was handed over lately and has no result yet. What a batch holds is found by its batch: an entry here for each
 -- would be read by every claim of a minute, long after its result.
 create index deliveries_handed_over on deliveries (dispatched_at)

@@ -16,8 +16,6 @@ create table outbox (
   until_id uuid,
   -- After the last delivery it begins again, and ends here.
   again_until_id uuid,
-  told integer not null default 0,
-  told_at timestamptz,
   -- Rises when another change joins.
   version integer not null default 1,
   claimed_until timestamptz,

@@ -17,7 +17,7 @@ export async function enqueueWebhookChange(
   wakeRelayAfter(tx, 'webhooks');
   await enqueueRecoveriesOf(tx, webhookId);
   const joined = await tx`
-    update outbox set version = version + 1, until_id = null, again_until_id = told_id, told = 0, due_at = now()
+    update outbox set version = version + 1, until_id = null, again_until_id = told_id, due_at = now()
     where kind = 'webhookChanged' and webhook_id = ${webhookId}`;
   if (joined.count > 0) return;
   await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;

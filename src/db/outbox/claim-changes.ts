@@ -21,14 +21,10 @@ export interface WebhookChange {
   /** Where the next way round ends; null where this is the last. */
   readonly againUntilId: string | null;
   readonly version: number;
-  /** Deliveries told since the last change. */
-  readonly told: number;
   /** The webhook is active: whoever is told makes an attempt. */
   readonly wakes: boolean;
   /** The webhook was deleted. */
   readonly deleted: boolean;
-  /** How long ago the last page was told, or the change made, in milliseconds. */
-  readonly sinceMs: number;
 }
 
 /** Claims up to `limit` changes of webhooks that are due, the longest due first. */
@@ -40,9 +36,8 @@ export async function claimWebhookChanges(sql: Sql, limit: number): Promise<Webh
       select id from outbox
       where kind = 'webhookChanged' and due_at <= now() and (claimed_until is null or claimed_until < now())
       order by due_at, id limit ${limit} for update skip locked)
-    returning o.id, o.webhook_id, o.told_id, o.until_id, o.again_until_id, o.version, o.told,
-              w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted,
-              (extract(epoch from now() - coalesce(o.told_at, o.created_at)) * 1000)::float8 as since_ms`;
+    returning o.id, o.webhook_id, o.told_id, o.until_id, o.again_until_id, o.version,
+              w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
 }
 
 /** An open delivery that is told of a change. */
@@ -62,56 +57,19 @@ export async function nextToTell(sql: Sql, change: WebhookChange, limit: number)
     order by d.id limit ${limit}`;
 }
 
-/** Deliveries told at most, of which {@link unheard} knows. */
-const LOOK_BACK = 500;
-
-/**
- * How many of the deliveries told since the webhook's activation or move have made no attempt since. Those that made one
- * in the minute before need not make another yet, those that an operator holds make none, and those without a workflow were not told.
- */
-export async function unheard(sql: Sql, change: WebhookChange): Promise<number> {
-  if (change.toldId === null) return 0;
-  const [row] = await sql<{ count: number }[]>`
-    select count(*) filter (
-      where last_attempt_at is null or last_attempt_at < generation_at - interval '1 minute')::int as count
-    from (
-      select d.last_attempt_at, coalesce(w.generation_at, w.registered_at) as generation_at
-      from deliveries d join webhooks w on w.id = d.webhook_id
-      where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying') and d.id <= ${change.toldId}
-        and d.operator_stop is null and d.dispatched_at is not null and d.batch_id is null
-      order by d.id desc limit ${LOOK_BACK}) told`;
-  return row?.count ?? 0;
-}
-
-/** Changes of webhooks are counted up to this. */
-const COUNTED_CHANGES = 1_000;
-
-/** How many changes of webhooks wait, due or not; no more than {@link COUNTED_CHANGES}. */
-export async function countWebhookChanges(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from (
-      select from outbox where kind = 'webhookChanged' limit ${COUNTED_CHANGES}) changes`;
-  return row?.count ?? 0;
-}
-
 /** How far a change has come with a page. */
 export interface Progress {
   readonly toldId: string | null;
   readonly untilId: string | null;
   readonly againUntilId: string | null;
-  /** Deliveries of this page. */
-  readonly told: number;
-  /** Until the next page, in milliseconds. */
-  readonly pauseMs: number;
 }
 
-/** Notes how far a change has come and gives it back. Where another change joined meanwhile, the page is told again. */
+/** Notes how far a change has come and gives it back, behind those that wait. Where another one joined meanwhile, the page is told again. */
 export async function noteProgress(sql: Sql, change: WebhookChange, progress: Progress): Promise<void> {
-  const { toldId, untilId, againUntilId, told, pauseMs } = progress;
+  const { toldId, untilId, againUntilId } = progress;
   const noted = await sql`
-    update outbox set claimed_until = null, due_at = now() + make_interval(secs => ${pauseMs / 1_000}),
-      told_id = ${toldId}, until_id = ${untilId}, again_until_id = ${againUntilId}, told = told + ${told},
-      told_at = case when ${told}::int > 0 then now() else told_at end
+    update outbox set claimed_until = null, due_at = now(),
+      told_id = ${toldId}, until_id = ${untilId}, again_until_id = ${againUntilId}
     where id = ${change.id} and version = ${change.version}`;
   if (noted.count === 0) await releaseChanges(sql, [change.id]);
 }

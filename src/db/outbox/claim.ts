@@ -1,120 +1,108 @@
-/** A claim of deliveries: what it may take, and what it found and took. */
+/**
+ * Which deliveries are dispatched next. The queue is the table; one statement claims from each of its classes, by turns, and no
+ * more than is attempted at once.
+ */
+import type { ClaimRoom } from '../../concurrency/limits.ts';
 import type { Sql } from '../pool.ts';
-import { type QueuedDelivery, receiverHost } from './outbox.ts';
+import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, receiverHost } from './outbox.ts';
 
 /** How much a claim may take. */
 export interface ClaimLimits {
-  /** Deliveries of this claim. */
+  readonly queue: Queue;
   readonly limit: number;
-  /**
-   * Deliveries that are handed over and not yet attempted, by all relays together; default: not bounded. A few more for
-   * e-shops that have none in flight.
-   */
-  readonly handedOver?: number;
-  /** How far what waits is counted; default 0. */
-  readonly countTo?: number;
   /** The batch that those claimed now belong to, unless they belong to one already; default: none. */
   readonly batchId?: string;
-  /** True: of what recoveries created, unless they are paused; default: of everything else. */
-  readonly recovered?: boolean;
-  /** Deliveries whose first attempt has no result yet, this claim included; default: not bounded. */
-  readonly inFlight?: InFlightLimits;
-  /** So many in flight count as one turn taken; default 1. */
-  readonly perTurn?: number;
+  /** What is due within so many milliseconds is claimed too; default 0. */
+  readonly aheadMs?: number;
+  /** How much may be taken of each e-shop and webhook; default: any number. */
+  readonly room?: ClaimRoom;
 }
 
-/** How many first attempts may be in flight, from the claim on, until their result. */
-export interface InFlightLimits {
-  /** Of one webhook, to one host, of one e-shop. */
-  readonly webhook: number;
-  readonly host: number;
-  readonly eshop: number;
-  /** Of those about which more is known, by id and by `webhooks.host`. */
-  readonly eshops: ReadonlyMap<number, number>;
-  readonly webhooks: ReadonlyMap<number, number>;
-  readonly hosts: ReadonlyMap<string, number>;
-}
-
-/** What a claim found and took. */
+/** What a claim took. */
 export interface Claim {
   readonly deliveries: readonly QueuedDelivery[];
-  /** Deliveries that were handed over before this claim and have not been attempted yet. */
-  readonly handedOver: number;
-  /** How long the oldest of these has been waiting, in milliseconds; 0 where there is none. */
-  readonly handOverMs: number;
-  /** How long the oldest delivery that could be claimed has been waiting, in milliseconds; 0 where there was none. */
-  readonly waitedMs: number;
   /** More could be claimed than was taken. */
   readonly more: boolean;
-  /** Deliveries that waited before this claim of webhooks that may have more in flight, counted as far as asked for. */
-  readonly waiting: number;
-  /** More waits, of webhooks, hosts or e-shops that have as much in flight as they may. */
-  readonly kept: boolean;
-  /**
-   * How long the oldest of these has been waiting, in milliseconds, where anything at all may be in flight; 0 where there
-   * is none.
-   */
-  readonly keptMs: number;
+  /** How long the oldest of them has been waiting, in milliseconds; 0 where none was taken. */
+  readonly waitedMs: number;
 }
 
 const WITHOUT_END = 2 ** 31 - 1;
-/** No bounds at all. */
-export const UNBOUNDED: InFlightLimits = {
-  webhook: WITHOUT_END,
-  host: WITHOUT_END,
+const UNBOUNDED: ClaimRoom = {
   eshop: WITHOUT_END,
+  webhook: WITHOUT_END,
   eshops: new Map(),
   webhooks: new Map(),
-  hosts: new Map(),
 };
 
-/** A row of a statement that claims: what it found, in each, and one delivery that it took. */
-export interface ClaimRow extends Omit<Claim, 'deliveries'>, Omit<QueuedDelivery, 'id'> {
-  /** null where nothing was claimed. */
-  readonly id: string | null;
-}
+/** Rows that a claim reads: of all webhooks together, about, and of each at least. More cost time, fewer make turns uneven. */
+const ROWS_READ = 2_000;
+const ROWS_READ_OF_EACH = 4;
 
 /**
- * How long a delivery counts as handed over, in seconds. One that has not been attempted by then waits for something of
- * its own (an operator paused it), and holds nobody up.
+ * Claims deliveries of one class under a lease, by turns: every e-shop's first before any e-shop's second, and within an e-shop
+ * every webhook's first before any webhook's second. Among equals chance decides, so that nobody is always first; within a
+ * webhook the first due goes first. Its cost depends neither on what is stored nor on how much waits: the webhooks that wait are
+ * found by one step each in the index `deliveries_waiting`.
  */
-const HAND_OVER_SECONDS = 60;
-
-/** Of a delivery `d`: it was handed over within the time for which it counts as handed over. */
-export const handedOverLately = (sql: Sql) =>
-  sql`d.dispatched_at > now() - make_interval(secs => ${HAND_OVER_SECONDS})`;
-
-/** Of a delivery `d`: nobody holds a lease on it. */
-export const unclaimed = (sql: Sql) => sql`(d.claimed_until is null or d.claimed_until < now())`;
-
-/** Of a delivery `d`: it waits to be handed over. */
-export const waits = (sql: Sql) => sql`d.dispatched_at is null and d.handed_back_at is null`;
-
-/** Of a delivery `d` that is claimed: what a statement returns of it, for {@link claimedColumns}. */
-export const returned = (sql: Sql) =>
-  sql`d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, d.traceparent`;
-
-/** The columns of {@link ClaimRow} that tell of a delivery, of what is `claimed`. */
-export const claimedColumns = (sql: Sql) => sql`
-           claimed.id, claimed.eshop_id, claimed.webhook_id, claimed.event_type, claimed.entity_id, claimed.batch_id, claimed.traceparent,
-           ${receiverHost(sql, sql`claimed.webhook_id`)}`;
-
-/** What the rows of a claim say together. */
-export function claimOf(rows: readonly ClaimRow[]): Claim {
+export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
+  const { queue, limit, batchId = null, aheadMs = 0, room = UNBOUNDED } = limits;
+  const waiting = sql`d.dispatched_at is null and d.queue = ${queue}::smallint`;
+  // Whatever else has to hold of a delivery before it can be claimed belongs here.
+  const claimable = sql`${waiting} and d.due_at <= now() + make_interval(secs => ${aheadMs / 1_000}::float8)
+    and (d.claimed_until is null or d.claimed_until < now())
+    ${queue === QUEUE.recovered ? sql`and exists (select from recoveries r where r.id = d.recovery_id and r.state <> 'paused')` : sql``}`;
+  const rows = await sql<(QueuedDelivery & Omit<Claim, 'deliveries'>)[]>`
+    with recursive
+    webhooks_waiting as (
+      (select d.eshop_id, d.webhook_id from deliveries d where ${waiting} order by d.eshop_id, d.webhook_id limit 1)
+      union all
+      select next.eshop_id, next.webhook_id from webhooks_waiting w cross join lateral (
+        select d.eshop_id, d.webhook_id from deliveries d
+        where ${waiting} and (d.eshop_id, d.webhook_id) > (w.eshop_id, w.webhook_id)
+        order by d.eshop_id, d.webhook_id limit 1) next),
+    room as materialized (
+      select w.eshop_id, w.webhook_id, random() as lot, coalesce(e.room, ${room.eshop}::int) as of_eshop,
+             least(coalesce(h.room, ${room.webhook}::int), coalesce(e.room, ${room.eshop}::int),
+                   2 * ${limit}::int + 1, greatest(${ROWS_READ_OF_EACH}::int, ${ROWS_READ}::int / count(*) over ())) as to_read
+      from webhooks_waiting w
+      left join unnest(${[...room.eshops.keys()]}::int[], ${[...room.eshops.values()]}::int[]) e (eshop_id, room)
+        on e.eshop_id = w.eshop_id
+      left join unnest(${[...room.webhooks.keys()]}::int[], ${[...room.webhooks.values()]}::int[]) h (webhook_id, room)
+        on h.webhook_id = w.webhook_id),
+    heads as materialized (
+      select r.*, head.id, head.due_at, row_number() over (partition by r.webhook_id order by head.due_at, head.id) as nth
+      from room r cross join lateral (
+        select d.id, d.due_at from deliveries d
+        where d.eshop_id = r.eshop_id and d.webhook_id = r.webhook_id and ${claimable}
+        order by d.due_at, d.id limit r.to_read) head),
+    turns as (
+      select heads.*, row_number() over (partition by eshop_id order by nth, lot, id) as turn from heads),
+    candidates as materialized (
+      select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, lot, id) as place
+      from turns where turn <= of_eshop
+      -- Twice as many as are taken: another relay may be taking some of them.
+      order by place limit 2 * ${limit}::int + 1),
+    chosen as materialized (
+      select locked.id, c.place, c.due_at from (select * from candidates order by place) c
+      -- One by one, by all of the index: without statistics the planner would read it whole for each.
+      cross join lateral (
+        select d.id from deliveries d
+        where d.eshop_id = c.eshop_id and d.webhook_id = c.webhook_id and d.due_at = c.due_at and d.id = c.id and ${claimable}
+        limit 1 for update skip locked) locked
+      order by c.place limit ${limit}::int),
+    claimed as (
+      update deliveries d set claimed_until = ${leaseEnd(sql)}, batch_id = coalesce(d.batch_id, ${batchId}::uuid)
+      where d.id = any(array(select id from chosen))
+        and d.id between (select id from chosen order by id limit 1) and (select id from chosen order by id desc limit 1)
+      returning d.*)
+    select d.id, d.eshop_id, d.webhook_id, d.event_type, d.entity_id, d.batch_id, d.traceparent, d.attempts_made, d.last_attempt_at,
+           d.last_status, d.last_error, d.next_attempt_at, ${receiverHost(sql, sql`d.webhook_id`)},
+           (select count(*) from candidates) > (select count(*) from claimed) as more,
+           greatest(0, extract(epoch from now() - (select min(due_at) from chosen)) * 1000)::float8 as waited_ms
+    from claimed d join chosen on chosen.id = d.id
+    order by chosen.place`;
   const [first] = rows;
-  const deliveries = rows.flatMap((row) => {
-    const { id, eshopId, webhookId, eventType, entityId, receiverHost: host, batchId: batch } = row;
-    const delivery = { eshopId, webhookId, eventType, entityId, receiverHost: host, batchId: batch };
-    return id === null ? [] : [{ id, ...delivery, traceparent: row.traceparent }];
-  });
-  return {
-    deliveries,
-    handedOver: first?.handedOver ?? 0,
-    handOverMs: first?.handOverMs ?? 0,
-    waitedMs: first?.waitedMs ?? 0,
-    more: first?.more ?? false,
-    waiting: first?.waiting ?? 0,
-    kept: first?.kept ?? false,
-    keptMs: first?.keptMs ?? 0,
-  };
+  const deliveries = rows.map(({ more: _, waitedMs: __, ...delivery }) => delivery);
+  return { deliveries, more: first?.more ?? false, waitedMs: first?.waitedMs ?? 0 };
 }

@@ -7,6 +7,7 @@ import { currentTrace } from '../../traces/context.ts';
 import { newId, ticks } from '../ids.ts';
 import type { Sql } from '../pool.ts';
 import { sendAfter, type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { QUEUE, type Queue } from './outbox.ts';
 import { outgoingBytes } from './outgoing.ts';
 
 /** What happened, to which record. */
@@ -61,11 +62,11 @@ export function insertEvents(sql: Sql, eshopId: number) {
 }
 
 /** What inserts the deliveries of the events in `fired`, as SQL: one for each webhook that is active and of the type. */
-export function insertDeliveries(sql: Sql, eshopId: number) {
+export function insertDeliveries(sql: Sql, eshopId: number, queue: Queue = QUEUE.fresh) {
   return sql`
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, traceparent)
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, queue, traceparent)
     select ${deliveryId(sql, sql`f.id`, sql`row_number() over (partition by f.id order by w.id)`)},
-           f.id, w.eshop_id, w.id, f.type, f.entity_id, f.traceparent
+           f.id, w.eshop_id, w.id, f.type, f.entity_id, ${queue}::smallint, f.traceparent
     from fired f join webhooks w
       on w.eshop_id = ${eshopId} and w.webhook_type = f.type and w.active and w.deleted_at is null
     order by f.id, w.id`;
@@ -80,18 +81,22 @@ export function firedEvents(events: readonly EventText[]): string {
   return `[${fired.join(',')}]`;
 }
 
-/** Writes events of an e-shop, and for each one delivery for each webhook that is active and of its type. */
+/**
+ * Writes events of an e-shop, and for each one delivery for each webhook that is active and of its type.
+ * @param queue the class in which the deliveries wait
+ */
 export async function recordEvents(
   tx: Transaction,
   eshopId: number,
   events: readonly EventText[],
+  queue: Queue = QUEUE.fresh,
 ): Promise<void> {
   if (events.length === 0) return;
   const deliveries = await tx`
     with fired as materialized (${fired(tx, firedEvents(happeningHere(events)))}),
     recorded as (${insertEvents(tx, eshopId)})
-    ${insertDeliveries(tx, eshopId)}`;
-  owesDeliveries(tx, eshopId, events, deliveries.count);
+    ${insertDeliveries(tx, eshopId, queue)}`;
+  owesDeliveries(tx, eshopId, events, deliveries.count, queue);
 }
 
 /** Says of a transaction that it created deliveries of these events: after COMMIT the relay is woken, and their bytes count. */
@@ -100,8 +105,9 @@ export function owesDeliveries(
   eshopId: number,
   events: readonly EventText[],
   deliveries: number,
+  queue: Queue = QUEUE.fresh,
 ): void {
   if (deliveries === 0) return;
-  wakeRelayAfter(tx, 'deliveries');
+  wakeRelayAfter(tx, queue === QUEUE.bulk ? 'bulk' : 'deliveries');
   sendAfter(tx, eshopId, outgoingBytes(events, deliveries));
 }

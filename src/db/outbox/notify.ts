@@ -9,7 +9,7 @@ export const OUTBOX_CHANNEL = 'waybill_outbox';
 const MIN_INTERVAL_MS = 20;
 
 /** What a transaction leaves for the relays to pass on. */
-export const relayWork = ['deliveries', 'webhooks', 'releases', 'recoveries', 'recovered'] as const;
+export const relayWork = ['deliveries', 'bulk', 'webhooks', 'releases', 'recoveries', 'recovered'] as const;
 /** A kind of such work. */
 export type RelayWork = (typeof relayWork)[number];
 
@@ -19,16 +19,10 @@ export function workNamed(payload: string): readonly RelayWork[] {
   return relayWork.filter((work) => names.includes(work));
 }
 
-/** The channel on which relays hear whose imports are under way: ids of e-shops, each at most twice per second and process. */
-export const IMPORT_CHANNEL = 'waybill_import';
-const IMPORT_INTERVAL_MS = 500;
-
 /** Wakes relays. */
 export interface Notifier {
   /** Call after a COMMIT that left work for the relays. Returns at once; never throws. */
   notify(work: Iterable<RelayWork>): void;
-  /** Much is being imported by this e-shop: call it with every transaction. Returns at once; never throws. */
-  importing(eshopId: number): void;
   /** Sends what waits, and waits until it is sent. */
   close(): Promise<void>;
 }
@@ -47,8 +41,6 @@ function createNotifier(sql: Pool): Notifier {
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();
   const waiting = new Set<RelayWork>();
-  /** When the relays were last told of an import, by e-shop. */
-  const toldAt = new Map<number, number>();
 
   function send(): void {
     timer = undefined;
@@ -64,13 +56,6 @@ function createNotifier(sql: Pool): Notifier {
       const wait = last + MIN_INTERVAL_MS - performance.now();
       if (wait <= 0) send();
       else timer = setTimeout(send, wait);
-    },
-    importing(eshopId) {
-      const now = performance.now();
-      for (const [id, at] of toldAt) if (now - at > IMPORT_INTERVAL_MS) toldAt.delete(id);
-      if (toldAt.has(eshopId)) return;
-      toldAt.set(eshopId, now);
-      void sql.notify(IMPORT_CHANNEL, String(eshopId)).catch(() => {});
     },
     async close() {
       if (timer !== undefined) {

@@ -14,6 +14,22 @@ export const LEASE_SECONDS = 5;
 /** How long a delivery that Temporal refused to start is left alone, in seconds. */
 const REFUSED_SECONDS = 30;
 
+/** The classes of deliveries that wait, as `deliveries.queue` has them. */
+export const QUEUE = {
+  /** Its first attempt is due. */
+  fresh: 0,
+  /** A batch made its last attempt, and the next one is due within a minute. */
+  retry: 1,
+  /** Written by an import. */
+  bulk: 2,
+  /** Created by a recovery. */
+  recovered: 3,
+  /** A batch gave it back, and no attempt is due within a minute: it needs its workflow. */
+  workflow: 4,
+} as const;
+/** One of them. */
+export type Queue = (typeof QUEUE)[keyof typeof QUEUE];
+
 /** A delivery to be started. */
 export interface ClaimedDelivery {
   readonly id: string;
@@ -32,6 +48,12 @@ export interface QueuedDelivery extends ClaimedDelivery {
   /** The batch that makes its first attempt; null: its own workflow does. */
   readonly batchId: string | null;
   readonly traceparent: string | null;
+  /** 0 where it could not be attempted. */
+  readonly attemptsMade: number;
+  readonly lastAttemptAt: Date | null;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly nextAttemptAt: Date | null;
 }
 
 /** When a lease that begins or is renewed now ends, as SQL. */

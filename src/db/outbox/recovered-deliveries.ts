@@ -4,9 +4,9 @@
  */
 import { currentTrace } from '../../traces/context.ts';
 import { anyOf, newId, ticks } from '../ids.ts';
-import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
 import { deliveriesOfEvent } from '../webhooks/deliveries-of-events.ts';
+import { QUEUE } from './outbox.ts';
 
 /** For whom they are created. */
 export interface RecoveredFor {
@@ -41,18 +41,10 @@ export async function createRecoveredDeliveries(
       from lost, (select ${ticks(tx)} as ticks) as now
       on conflict (recovery_id, event_id) where recovery_id is not null do nothing
       returning delivery_id, event_id)
-    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, recovery_id, traceparent)
-    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid,
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, recovery_id, queue, traceparent)
+    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid, ${QUEUE.recovered},
            ${currentTrace()?.traceparent ?? null}::text
     from made join lost on lost.id = made.event_id order by made.delivery_id`;
   if (created.count > 0) wakeRelayAfter(tx, 'recovered');
   return created.count;
-}
-
-/** Whether any of them wait to be handed over. */
-export async function areRecoveredQueued(sql: Sql): Promise<boolean> {
-  const rows = await sql`
-    select from deliveries
-    where dispatched_at is null and handed_back_at is null and recovery_id is not null limit 1`;
-  return rows.length > 0;
 }

@@ -4,6 +4,7 @@
  */
 import type { EventType } from '../../domain/event-types.ts';
 import type { Sql } from '../pool.ts';
+import { QUEUE } from './outbox.ts';
 
 /** As many as one call changes. */
 export const PAGE_WITHOUT_WORKFLOW = 500;
@@ -34,10 +35,10 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
  */
 export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
   const queued = await sql`
-    update deliveries set handed_back_at = null
+    update deliveries set queue = case when recovery_id is null then ${QUEUE.fresh} else ${QUEUE.recovered} end, due_at = now()
     where id in (
       select id from deliveries
-      where webhook_id = ${webhookId} and state = 'pending' and handed_back_at is not null and attempts_made = 0
+      where webhook_id = ${webhookId} and state = 'pending' and queue = ${QUEUE.workflow} and attempts_made = 0
         and ${unclaimed(sql)}
       order by id limit ${PAGE_WITHOUT_WORKFLOW} for update skip locked)`;
   return queued.count;
@@ -52,10 +53,10 @@ export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
 export async function hastenAttempts(sql: Sql, webhookId: number, firstWaitMs: number): Promise<number> {
   const soonest = sql`greatest(now(), d.last_attempt_at + make_interval(secs => ${firstWaitMs / 1_000}::float8))`;
   const hastened = await sql`
-    update deliveries d set next_attempt_at = ${soonest}
+    update deliveries d set next_attempt_at = ${soonest}, queue = ${QUEUE.retry}, due_at = ${soonest}
     where d.id in (
       select d.id from deliveries d join webhooks w on w.id = d.webhook_id
-      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.handed_back_at is not null
+      where d.webhook_id = ${webhookId} and d.state in ('pending', 'retrying') and d.queue in (${QUEUE.retry}, ${QUEUE.workflow})
         and d.last_generation <> w.generation and d.next_attempt_at > ${soonest} and d.operator_stop is null
         and ${unclaimed(sql)}
       order by d.id limit ${PAGE_WITHOUT_WORKFLOW} for update of d skip locked)`;

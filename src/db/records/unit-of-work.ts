@@ -3,6 +3,7 @@
  * all in a few statements. Several changes cost little more than one, and each finds what the one before left.
  */
 import { type EventText, recordEvents } from '../outbox/events.ts';
+import { QUEUE, type Queue } from '../outbox/outbox.ts';
 import type { Transaction } from '../transaction.ts';
 import { StagedList } from './staged.ts';
 import { noteUnchanged, type UnchangedWrite } from './unchanged.ts';
@@ -24,15 +25,18 @@ export type StagedEvent = () => EventText;
 export class UnitOfWork {
   readonly tx: Transaction;
   readonly eshopId: number;
+  readonly #queue: Queue;
   readonly #events = new StagedList<StagedEvent>();
   readonly #unchanged = new StagedList<UnchangedWrite>();
   readonly #participants: Participant[] = [];
   #eventBytes = 0;
   #now: Date | undefined;
 
-  constructor(tx: Transaction, eshopId: number) {
+  /** @param queue the class in which the deliveries of its events wait */
+  constructor(tx: Transaction, eshopId: number, queue: Queue = QUEUE.fresh) {
     this.tx = tx;
     this.eshopId = eshopId;
+    this.#queue = queue;
   }
 
   /** The time by the database's clock at which the last lock was got. */
@@ -88,6 +92,7 @@ export class UnitOfWork {
       this.tx,
       this.eshopId,
       this.#events.committed.map((event) => event()),
+      this.#queue,
     );
   }
 }

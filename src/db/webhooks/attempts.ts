@@ -9,7 +9,7 @@ import type { WebhookForm } from '../../domain/webhook.ts';
 import { anyOf, within } from '../ids.ts';
 import { inLedger } from '../incidents/failures.ts';
 import type { Sql } from '../pool.ts';
-import { countedIn, handingBack, heldBy } from './batch-returns.ts';
+import { countedIn, heldBy, requeueing } from './batch-returns.ts';
 import type { BatchRun } from './batches.ts';
 import { formColumns } from './columns.ts';
 
@@ -220,9 +220,9 @@ export async function recordAttempts(
         dispatched_at = case
           when f.outcome = 'success' then coalesce(d.dispatched_at, now())
           when d.batch_id is distinct from ${batch?.id ?? null}::uuid or d.batch_id is null then d.dispatched_at end
-        ${batch === null ? sql`` : handingBack(sql, batch, sql`f.outcome <> 'success'`)}
+        ${batch === null ? sql`` : requeueing(sql, batch, sql`f.outcome <> 'success'`, sql`f."nextAttemptAt"`)}
       from recorded f where d.id = f."deliveryId" and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
-      returning d.id, d.state, d.handed_back_at, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
+      returning d.id, d.state, d.batch_id, d.dispatched_at, d.webhook_id, f.generation, f."finishedAt" as at, f.error)
     ${batch === null ? sql`` : countedIn(sql, batch)}
     ${inLedger(sql, records)}
     select id, state from changed`;

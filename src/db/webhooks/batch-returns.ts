@@ -3,6 +3,7 @@
  * its row.
  */
 import { anyOf } from '../ids.ts';
+import { QUEUE } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
 import type { BatchRun } from './batches.ts';
 import { windowNotBegun } from './deliveries.ts';
@@ -12,11 +13,28 @@ export function heldBy(sql: Sql, { id, run }: BatchRun) {
   return sql`held_by_us as materialized (select from batches where id = ${id} and run = ${run} for share)`;
 }
 
-/** Of a delivery `d` that is updated: back to the outbox, if the batch still holds it. */
-export function handingBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
+/**
+ * An attempt that is due within this time stays in the queue until then, in seconds. Of a hundred receivers that fail together the
+ * second attempts fall due together: as timers of a hundred workflows they would end in one second. What is due later gets its
+ * workflow at once, to be seen and controlled in Temporal.
+ */
+const WAITS_IN_QUEUE_SECONDS = 60;
+
+/**
+ * Of a delivery `d` that is updated: back to the queue, if the batch still holds it.
+ * @param nextAttemptAt when its next attempt is due; null: none is, or its workflow has to decide
+ */
+export function requeueing(
+  sql: Sql,
+  batch: Pick<BatchRun, 'id'>,
+  condition: ReturnType<typeof sql>,
+  nextAttemptAt: ReturnType<typeof sql>,
+) {
   const back = sql`d.batch_id = ${batch.id} and ${condition}`;
+  const soon = sql`${nextAttemptAt} <= now() + make_interval(secs => ${WAITS_IN_QUEUE_SECONDS})`;
   return sql`,
-        handed_back_at = case when ${back} then now() else d.handed_back_at end,
+        queue = case when not (${back}) then d.queue when ${soon} then ${QUEUE.retry} else ${QUEUE.workflow} end,
+        due_at = case when not (${back}) then d.due_at when ${soon} then ${nextAttemptAt} else now() end,
         batch_id = case when ${back} then null else d.batch_id end`;
 }
 
@@ -25,7 +43,7 @@ export function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
   return sql`, counted as (
       update batches set
         delivered = delivered + (select count(*) from changed where state = 'delivered'),
-        handed_back = handed_back + (select count(*) from changed where state <> 'delivered' and handed_back_at = now())
+        handed_back = handed_back + (select count(*) from changed where state <> 'delivered' and batch_id is null and dispatched_at is null)
       where id = ${batch.id})`;
 }
 
@@ -61,9 +79,9 @@ export async function handBackAll(sql: Sql, batchId: string, underWayMs = 0): Pr
 function handedBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
   return sql`changed as (
       update deliveries d set claimed_until = null, dispatched_at = null
-        ${handingBack(sql, batch, sql`true`)}
+        ${requeueing(sql, batch, sql`true`, sql`null::timestamptz`)}
       where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${condition}
-      returning d.id, d.state, d.handed_back_at)
+      returning d.id, d.state, d.batch_id, d.dispatched_at)
     ${countedIn(sql, batch)}`;
 }
 
@@ -78,8 +96,8 @@ export async function putBack(sql: Sql, batch: BatchRun, ids: readonly string[])
   await sql`
     with ${heldBy(sql, batch)},
     changed as (
-      update deliveries d set batch_id = null, dispatched_at = null,
-        claimed_until = now() + make_interval(secs => ${NO_ROOM_SECONDS}), ${windowNotBegun(sql)}
+      update deliveries d set batch_id = null, dispatched_at = null, claimed_until = null,
+        due_at = now() + make_interval(secs => ${NO_ROOM_SECONDS}), ${windowNotBegun(sql)}
       where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
         and exists (select from held_by_us)
       returning d.id)

@@ -14,6 +14,7 @@ import {
   whatFollows,
 } from '../../domain/operator-action.ts';
 import { maxAttempts, type RetryPolicy, windowEnd } from '../../domain/retry-policy.ts';
+import { QUEUE } from '../outbox/outbox.ts';
 import type { Pool } from '../pool.ts';
 import { type Transaction, transaction } from '../transaction.ts';
 
@@ -76,12 +77,15 @@ export async function recordOperatorAction(
     if (!answer.accepted) return { ...answer, at };
     const { id, action, by, reason } = asked;
     const actions = [...before, { id, action, by, reason, at } satisfies OperatorAction].slice(-KEPT);
+    // Back from a batch: the relay starts its workflow, which does what was asked.
+    const requeued = tx`dispatched_at is null and queue in (${QUEUE.retry}, ${QUEUE.workflow})`;
     await tx`
       update deliveries set operator_actions = ${JSON.stringify(actions)}::text::jsonb,
         operator_stop = ${STOP_AFTER[action]},
         next_attempt_at = case
-          when ${action === 'tryNow'} or (${action === 'giveUp'} and dispatched_at is null and handed_back_at is not null)
-          then clock_timestamp() else next_attempt_at end
+          when ${action === 'tryNow'} or (${action === 'giveUp'} and ${requeued})
+          then clock_timestamp() else next_attempt_at end,
+        due_at = case when ${action === 'tryNow' || action === 'giveUp'} and ${requeued} then now() else due_at end
       where id = ${deliveryId}`;
     return { ...answer, at };
   });

@@ -1,6 +1,6 @@
 /** Turns of the event loop between pieces of work. */
 import { expect, test } from 'vitest';
-import { createBreath } from '../../../src/attempt/breathe.ts';
+import { yieldToEventLoop } from '../../src/lib/yield-to-event-loop.ts';
 
 /** Keeps the processor busy. */
 function work(ms: number): void {
@@ -8,7 +8,7 @@ function work(ms: number): void {
 }
 
 test('others have their turn once a piece of work took long, and not after each small one', async () => {
-  const breathe = createBreath();
+  const breathe = yieldToEventLoop();
   let turns = 0;
   const count = () => setImmediate(() => (turns += 1));
 

@@ -1,0 +1,77 @@
+/**
+ * The one measure of load: from the start of a workflow to its first activity here, the slowest of the last second beside the
+ * quickest ever. A server far away answers late and is not busy for that. Pure.
+ */
+import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
+
+/** What was started here and has not begun, and how long that takes. */
+export interface Load {
+  /** A workflow is being started. @param id of its delivery or its batch */
+  starting(id: string): void;
+  /** It was not started after all. */
+  failed(id: string): void;
+  /** Its first activity has begun, here or not: only what was started here counts. */
+  begun(id: string): void;
+  /** Whether this has been started and has not begun. */
+  waits(id: string): boolean;
+  /** How many were started and have not begun. */
+  waiting(): number;
+  /** Whether what is started begins much later than it could. */
+  overloaded(): boolean;
+}
+
+/** What has not begun here by then runs in another process, or waits for something of its own, in milliseconds. */
+const FORGOTTEN_MS = 2_000;
+/** How long an observation counts, in milliseconds. */
+const OBSERVED_MS = 1_000;
+/** With each observation the quickest counts for so much less: a link that has become slower is learned. */
+const FORGETTING = 1.002;
+
+/** @param now in milliseconds, on a clock that does not jump */
+export function createLoad(
+  { overloadFactor, overloadFloorMs }: SchedulerOptions = schedulerDefaults,
+  now: () => number = () => performance.now(),
+): Load {
+  const started = new Map<string, number>();
+  let observed: { readonly at: number; readonly ms: number }[] = [];
+  let quickestMs = Number.POSITIVE_INFINITY;
+
+  function forgetOld(): void {
+    const at = now();
+    // In the order of their starts.
+    for (const [id, startedAt] of started) {
+      if (at - startedAt <= FORGOTTEN_MS) return;
+      started.delete(id);
+    }
+  }
+
+  return {
+    starting: (id) => void started.set(id, now()),
+    failed: (id) => void started.delete(id),
+    begun(id) {
+      const startedAt = started.get(id);
+      if (startedAt === undefined) return;
+      started.delete(id);
+      const at = now();
+      const ms = at - startedAt;
+      quickestMs = Math.min(ms, quickestMs * FORGETTING);
+      observed = [...observed.filter((each) => at - each.at < OBSERVED_MS), { at, ms }];
+    },
+    waits(id) {
+      forgetOld();
+      return started.has(id);
+    },
+    waiting() {
+      forgetOld();
+      return started.size;
+    },
+    overloaded() {
+      const at = now();
+      const slowestMs = Math.max(
+        0,
+        ...observed.filter((each) => at - each.at < OBSERVED_MS).map(({ ms }) => ms),
+      );
+      return slowestMs > Math.max(overloadFloorMs, overloadFactor * quickestMs);
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** Fair turns: work of many keys (e-shops, addresses) shares places, and a key with a lot to do makes only itself wait. Pure. */
+import { createCounts } from './counts.ts';
+
+/** Whose work it is: an e-shop's number, or an address. */
+export type TurnKey = number | string;
+
+/** Gives places in turn: keys that wait are served one after the other, each in the order it came. */
+export interface Turns {
+  /**
+   * Waits for a place; give it back with `leave`.
+   * @returns false when `signal` aborts first: no place is held then
+   */
+  enter(key: TurnKey, signal?: AbortSignal): Promise<boolean>;
+  leave(key: TurnKey): void;
+  /** Runs work in a place of its own. */
+  run<T>(key: TurnKey, work: () => Promise<T>): Promise<T>;
+  /** How many places a key may have now. */
+  limitOf(key: TurnKey): number;
+}
+
+/** How much runs at the same time. */
+export interface TurnLimits {
+  readonly total: number;
+  /** Of one key; none beyond `total` when left out. */
+  readonly perKey?: number;
+  /** The share of the free places that one key may take; 1 when left out. With 0.5 the first key gets a half, the next a quarter. */
+  readonly share?: number;
+}
+
+interface Waiter {
+  readonly start: () => void;
+}
+
+/** Makes the turns. */
+export function createTurns({ total, perKey = total, share = 1 }: TurnLimits): Turns {
+  /** Those that wait, by key; the order of the keys is the order of their turns. */
+  const waiting = new Map<TurnKey, Waiter[]>();
+  const running = createCounts<TurnKey>();
+
+  function limitOf(key: TurnKey): number {
+    const open = total - running.all() + running.of(key);
+    return Math.max(1, Math.min(perKey, Math.floor(open * share)));
+  }
+
+  function startNext(): void {
+    for (const [key, queue] of waiting) {
+      if (running.all() >= total) return;
+      if (running.of(key) >= limitOf(key)) continue;
+      const next = queue.shift();
+      // To the back: iterating over a map also reaches entries added during it, and so the key's next turn.
+      waiting.delete(key);
+      if (queue.length > 0) waiting.set(key, queue);
+      if (next === undefined) continue;
+      running.change(key, 1);
+      next.start();
+    }
+  }
+
+  async function enter(key: TurnKey, signal?: AbortSignal): Promise<boolean> {
+    if (signal?.aborted === true) return false;
+    return await new Promise((resolve) => {
+      const waiter: Waiter = {
+        start() {
+          signal?.removeEventListener('abort', giveUp);
+          resolve(true);
+        },
+      };
+      function giveUp() {
+        const queue = waiting.get(key) ?? [];
+        const place = queue.indexOf(waiter);
+        if (place < 0) return;
+        queue.splice(place, 1);
+        if (queue.length === 0) waiting.delete(key);
+        resolve(false);
+      }
+      signal?.addEventListener('abort', giveUp, { once: true });
+      const queue = waiting.get(key);
+      if (queue === undefined) waiting.set(key, [waiter]);
+      else queue.push(waiter);
+      startNext();
+    });
+  }
+
+  function leave(key: TurnKey): void {
+    running.change(key, -1);
+    startNext();
+  }
+
+  return {
+    enter,
+    leave,
+    limitOf,
+    async run(key, work) {
+      await enter(key);
+      try {
+        return await work();
+      } finally {
+        leave(key);
+      }
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * The one budget of background calls to Temporal per second: retries, changes of webhooks, release timers and recovered deliveries
+ * share it equally, as far as they use it. Halved while overloaded, never below what keeps each of them going. Pure.
+ */
+import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+
+/** What shares the budget. */
+export type BackgroundWork = 'retries' | 'changes' | 'releases' | 'recovered';
+
+/** The budget of one relay. */
+export interface Budget {
+  /** How many calls this kind of work may make now. */
+  available(work: BackgroundWork): number;
+  spend(work: BackgroundWork, calls: number): void;
+}
+
+/** Between two changes of the rate; and how long a kind counts as active after its last call, in milliseconds. */
+const ROUND_MS = 1_000;
+
+/**
+ * @param overloaded whether deliveries begin much later than they could
+ * @param now in milliseconds, on a clock that does not jump
+ */
+export function createBudget(
+  overloaded: () => boolean,
+  { budgetLeast, budgetMost, budgetStep }: SchedulerOptions = schedulerDefaults,
+  now: () => number = () => performance.now(),
+): Budget {
+  let perSecond = budgetLeast;
+  let changedAt = now();
+  const shares = new Map<BackgroundWork, { credit: number; at: number; spentAt: number }>();
+
+  function adapt(at: number): void {
+    if (at - changedAt < ROUND_MS) return;
+    changedAt = at;
+    perSecond = overloaded()
+      ? Math.max(budgetLeast, perSecond / 2)
+      : Math.min(budgetMost, perSecond + budgetStep);
+  }
+
+  function shareOf(work: BackgroundWork) {
+    const known = shares.get(work);
+    if (known !== undefined) return known;
+    const share = { credit: 1, at: now(), spentAt: Number.NEGATIVE_INFINITY };
+    shares.set(work, share);
+    return share;
+  }
+
+  return {
+    available(work) {
+      const at = now();
+      adapt(at);
+      const share = shareOf(work);
+      let active = 1;
+      for (const [other, { spentAt }] of shares) if (other !== work && at - spentAt < ROUND_MS) active += 1;
+      const rate = perSecond / active;
+      // What is not used within a second is gone.
+      share.credit = Math.min(Math.max(1, rate), share.credit + (rate * (at - share.at)) / 1_000);
+      share.at = at;
+      return Math.floor(share.credit);
+    },
+    spend(work, calls) {
+      if (calls === 0) return;
+      const share = shareOf(work);
+      share.credit -= calls;
+      share.spentAt = now();
+    },
+  };
+}

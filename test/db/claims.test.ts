@@ -1,0 +1,201 @@
+/** Which deliveries a claim takes: of one class, by turns of e-shop and webhook, within the room that there is, under a lease. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ClaimRoom } from '../../src/concurrency/limits.ts';
+import { createEshop } from '../../src/db/eshops.ts';
+import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
+import { LEASE_SECONDS, markDispatched, QUEUE, type Queue } from '../../src/db/outbox/outbox.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { insertWebhook } from '../support/events.ts';
+
+let database: TestDatabase;
+/** Two e-shops, each with a webhook. */
+let busy: Waiting;
+let neighbour: Waiting;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  await database.sql`truncate deliveries, attempts`;
+  busy = await createWaiting();
+  neighbour = await createWaiting();
+});
+afterAll(() => database.drop());
+
+interface Waiting {
+  readonly eshopId: number;
+  readonly webhookId: number;
+}
+
+async function createWaiting(ofEshop?: number): Promise<Waiting> {
+  const { sql } = database;
+  const eshopId = ofEshop ?? (await createEshop(sql, { name: 'Shop', email: 'shop@example.test' })).eshopId;
+  return { eshopId, webhookId: await insertWebhook(sql, eshopId, 'CREATE_ORDER') };
+}
+
+/** Lets so many deliveries of a webhook wait, behind what waits already; answers their ids, oldest first. */
+async function enqueue(
+  { eshopId, webhookId }: Waiting,
+  count: number,
+  { queue = QUEUE.fresh, dueSeconds = 0 }: { queue?: Queue; dueSeconds?: number } = {},
+): Promise<string[]> {
+  const rows = await database.sql<{ id: string }[]>`
+    insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, queue, due_at)
+    select lpad(to_hex((select count(*) from deliveries) + n), 32, '0')::uuid, gen_random_uuid(), ${eshopId}, ${webhookId},
+           'CREATE_ORDER', n::text, ${queue}, now() + make_interval(secs => ${dueSeconds})
+    from generate_series(1, ${count}::int) n
+    returning id`;
+  return rows.map(({ id }) => id).sort();
+}
+
+const claim = (limit: number, more: Partial<ClaimLimits> = {}) =>
+  claimDeliveries(database.sql, { queue: QUEUE.fresh, limit, ...more });
+async function taken(limit: number, more: Partial<ClaimLimits> = {}): Promise<string[]> {
+  return (await claim(limit, more)).deliveries.map(({ id }) => id);
+}
+/** How many of what a claim takes belong to each of them. */
+async function shares(limit: number, of: readonly Waiting[], more: Partial<ClaimLimits> = {}) {
+  const { deliveries } = await claim(limit, more);
+  return of.map(({ webhookId }) => deliveries.filter((each) => each.webhookId === webhookId).length);
+}
+const roomOf = (some: Partial<ClaimRoom>): { room: ClaimRoom } => ({
+  room: { eshop: 1_000, webhook: 1_000, eshops: new Map(), webhooks: new Map(), ...some },
+});
+
+describe('turns', () => {
+  test('an e-shop with little waiting does not wait behind one with much', async () => {
+    await enqueue(busy, 1_500, { dueSeconds: -60 });
+    await enqueue(neighbour, 3);
+    expect(await shares(6, [busy, neighbour])).toEqual([3, 3]);
+  });
+
+  test('a webhook with little waiting does not wait behind another one of its e-shop', async () => {
+    const other = await createWaiting(busy.eshopId);
+    await enqueue(busy, 1_500, { dueSeconds: -60 });
+    await enqueue(other, 3);
+    expect(await shares(6, [busy, other])).toEqual([3, 3]);
+  });
+
+  test('an e-shop gains nothing by having many webhooks', async () => {
+    const many = [busy];
+    for (let index = 1; index < 10; index += 1) many.push(await createWaiting(busy.eshopId));
+    for (const each of many) await enqueue(each, 10);
+    await enqueue(neighbour, 10);
+    expect(await shares(10, [neighbour])).toEqual([5]);
+  });
+
+  test('who is alone gets everything, the first due first', async () => {
+    const later = await enqueue(busy, 30);
+    const first = await enqueue(busy, 30, { dueSeconds: -5 });
+    expect(await taken(25)).toEqual(first.slice(0, 25));
+    expect(await taken(100)).toEqual([...first.slice(25), ...later]);
+  });
+
+  test('of more webhooks than a claim takes, none is always last', async () => {
+    const all = [busy, neighbour];
+    while (all.length < 8) all.push(await createWaiting());
+    for (const each of all) await enqueue(each, 200);
+    const served = new Set<number>();
+    // By lot: that one of eight is left out by all of 200 claims has a chance of 10^-11.
+    for (let round = 0; round < 200 && served.size < 8; round += 1) {
+      const { deliveries } = await claim(1);
+      for (const { webhookId } of deliveries) served.add(webhookId);
+    }
+    expect(served.size).toBe(8);
+  });
+});
+
+describe('room', () => {
+  test.each([
+    ['of each webhook', { webhook: 5 }, [5, 5]],
+    ['of each e-shop', { eshop: 4 }, [4, 4]],
+    ['of the smaller of both', { eshop: 3, webhook: 5 }, [3, 3]],
+  ])('%s', async (_, room, expected) => {
+    for (const each of [busy, neighbour]) await enqueue(each, 20);
+    expect(await shares(50, [busy, neighbour], roomOf(room))).toEqual(expected);
+  });
+
+  test('of those about which more is known', async () => {
+    for (const each of [busy, neighbour]) await enqueue(each, 20);
+    const webhooks = new Map([[busy.webhookId, 1]]);
+    expect(await shares(50, [busy, neighbour], roomOf({ webhook: 5, webhooks }))).toEqual([1, 5]);
+    const eshops = new Map([[neighbour.eshopId, 0]]);
+    expect(await shares(50, [busy, neighbour], roomOf({ webhook: 5, eshops }))).toEqual([5, 0]);
+  });
+
+  test('of an e-shop is shared by its webhooks', async () => {
+    const other = await createWaiting(busy.eshopId);
+    for (const each of [busy, other]) await enqueue(each, 20);
+    expect(await shares(50, [busy, other], roomOf({ eshop: 6 }))).toEqual([3, 3]);
+  });
+});
+
+describe('classes', () => {
+  test('a claim takes of its own class alone', async () => {
+    const ids = new Map<Queue, string[]>();
+    for (const queue of Object.values(QUEUE)) ids.set(queue, await enqueue(busy, 2, { queue }));
+    await database.sql`update deliveries set recovery_id = null`;
+    for (const queue of [QUEUE.bulk, QUEUE.retry, QUEUE.fresh, QUEUE.workflow])
+      expect(await taken(50, { queue })).toEqual(ids.get(queue));
+  });
+
+  test('what is due later waits for its time, but for what is asked for ahead', async () => {
+    const soon = await enqueue(busy, 1, { queue: QUEUE.retry, dueSeconds: 1.5 });
+    await enqueue(busy, 5, { queue: QUEUE.retry, dueSeconds: 25 });
+    expect(await taken(50, { queue: QUEUE.retry })).toEqual([]);
+    expect(await taken(50, { queue: QUEUE.retry, aheadMs: 2_000 })).toEqual(soon);
+  });
+
+  test('of what a recovery created nothing is taken while it is paused', async () => {
+    const ids = await enqueue(busy, 3, { queue: QUEUE.recovered });
+    const { sql } = database;
+    const [recovery] = await sql<{ id: string }[]>`
+      insert into recoveries (id, eshop_id, webhook_id, include, since, until, found, state)
+      values (gen_random_uuid(), ${busy.eshopId}, ${busy.webhookId}, '{failed}', now(), now(), 3, 'paused') returning id`;
+    await sql`update deliveries set recovery_id = ${recovery?.id ?? null}`;
+    expect(await taken(50, { queue: QUEUE.recovered })).toEqual([]);
+    await sql`update recoveries set state = 'running'`;
+    expect(await taken(50, { queue: QUEUE.recovered })).toEqual(ids);
+  });
+});
+
+describe('leases', () => {
+  test('what is claimed is nobody else’s until the lease is over, and belongs to its batch for good', async () => {
+    const batchId = '01990000-0000-7000-8000-0000000000aa';
+    const ids = await enqueue(busy, 2);
+    expect(await taken(50, { batchId })).toEqual(ids);
+    expect(await taken(50)).toEqual([]);
+    const [lease] = await database.sql<{ seconds: number }[]>`
+      select extract(epoch from max(claimed_until) - now())::float8 as seconds from deliveries`;
+    expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
+    await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
+    const { deliveries } = await claim(50, { batchId: '01990000-0000-7000-8000-0000000000bb' });
+    expect(deliveries.map((each) => each.batchId)).toEqual([batchId, batchId]);
+  });
+
+  test('what was dispatched is never claimed again', async () => {
+    const ids = await enqueue(busy, 2);
+    await markDispatched(database.sql, ids);
+    expect(await taken(50)).toEqual([]);
+  });
+
+  test('two claims at the same moment take different deliveries, as long as there are enough', async () => {
+    await enqueue(busy, 50);
+    const first = await database.sql.reserve();
+    await first`begin`;
+    const one = await claimDeliveries(first, { queue: QUEUE.fresh, limit: 10 });
+    const two = await taken(10);
+    await first`commit`;
+    first.release();
+    expect(two).toHaveLength(10);
+    expect(new Set([...one.deliveries.map(({ id }) => id), ...two]).size).toBe(20);
+  });
+});
+
+test('a claim tells whether more could be claimed, and how long the oldest of its own waited', async () => {
+  await enqueue(busy, 20, { dueSeconds: -7 * 3_600 });
+  const { more, waitedMs } = await claim(5);
+  expect(more).toBe(true);
+  expect(Math.floor(waitedMs / 3_600_000)).toBe(7);
+  expect(await claim(50)).toMatchObject({ more: false });
+  expect(await claim(50)).toEqual({ deliveries: [], waitedMs: 0, more: false });
+});

@@ -1,0 +1,19 @@
+/** Limits within which every attempt begins at once, and a load that nobody measures. */
+import { createLimits, type Limits, type Permit } from '../../src/concurrency/limits.ts';
+import { createLoad } from '../../src/concurrency/load.ts';
+import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
+
+const permit: Permit = { release() {}, crowded: () => 1 };
+const ANY = 2 ** 31 - 1;
+
+export const boundless: Limits = {
+  acquire: async (_, signal) => (signal?.aborted === true ? undefined : permit),
+  open: () => 0,
+  room: () => ({ eshop: ANY, webhook: ANY, eshops: new Map(), webhooks: new Map() }),
+};
+
+/** What attempts share with a relay, where no relay runs. */
+export const alone = () => ({ limits: boundless, load: createLoad() });
+
+export const limitsWith = (some: Partial<SchedulerOptions>) =>
+  createLimits({ ...schedulerDefaults, ...some });

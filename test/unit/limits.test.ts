@@ -1,0 +1,171 @@
+/** How many attempts may be under way at once: who is slow fills its own limit and nobody else's. */
+import { describe, expect, test } from 'vitest';
+import { createLimits, type Destination, type Permit } from '../../src/concurrency/limits.ts';
+import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/settings.ts';
+
+function make(some: Partial<SchedulerOptions> = {}) {
+  let at = 1_000_000;
+  const options = { ...schedulerDefaults, permitWaitMs: 20, ...some };
+  const limits = createLimits(options, () => at);
+  const to = (webhookId: number, eshopId = 1, host = `shop${webhookId}.example`): Destination => ({
+    eshopId,
+    webhookId,
+    url: `https://${host}/hook`,
+  });
+  async function permits(destination: Destination, asked: number): Promise<Permit[]> {
+    const answers = await Promise.all(Array.from({ length: asked }, () => limits.acquire(destination)));
+    return answers.flatMap((answer) => (typeof answer === 'object' ? [answer] : []));
+  }
+  /** Attempts that end after so long, all at once. */
+  async function attempts(destination: Destination, count: number, ms: number, accepted: boolean) {
+    const made = await permits(destination, count);
+    at += ms;
+    for (const permit of made) permit.release(accepted);
+    return made.length;
+  }
+  function pass(ms: number): void {
+    at += ms;
+  }
+  return { limits, options, to, permits, attempts, pass };
+}
+
+describe('a webhook', () => {
+  test('nobody knows gets its first limit', async () => {
+    const { to, permits, options } = make();
+    expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
+  });
+
+  test('that accepts gets more, and one that hangs less, down to one', async () => {
+    const { to, permits, attempts } = make();
+    for (let round = 0; round < 4; round += 1) await attempts(to(1), 20, 10, true);
+    expect((await permits(to(1), 100)).length).toBe(100);
+    for (let round = 0; round < 8; round += 1) await attempts(to(2, 2), 1, 5_000, false);
+    expect(await permits(to(2, 2), 5)).toHaveLength(1);
+  });
+
+  test('that fails quickly keeps its limit', async () => {
+    const { to, permits, attempts, options } = make();
+    for (let round = 0; round < 8; round += 1) await attempts(to(1), 5, 10, false);
+    expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
+  });
+
+  test('that hangs takes nothing from another one of its e-shop and its host', async () => {
+    const { to, permits } = make({ hostLimit: 20 });
+    await permits(to(1, 1, 'one.example'), 20);
+    expect(await permits(to(2, 1, 'one.example'), 1)).toHaveLength(1);
+  });
+
+  test('beyond its first attempt it shares the limit of its host', async () => {
+    const { to, permits } = make({ hostLimit: 20 });
+    await permits(to(1, 1, 'one.example'), 20);
+    await permits(to(2, 1, 'one.example'), 1);
+    expect(await permits(to(2, 1, 'one.example'), 1)).toHaveLength(0);
+  });
+
+  test('whose lookups were too many is closed for a while', async () => {
+    const { limits, to, permits, pass, options } = make();
+    const [permit] = await permits(to(1), 1);
+    expect(permit?.crowded()).toBe(options.closedMs);
+    permit?.release(null);
+    expect(await limits.acquire(to(1))).toBe(options.closedMs);
+    expect(limits.room().webhooks.get(1)).toBe(0);
+    pass(options.closedMs + 1);
+    expect(await permits(to(1), 1)).toHaveLength(1);
+  });
+});
+
+describe('an e-shop', () => {
+  test('takes half of what is free, and the next one half of the rest', async () => {
+    const { to, permits } = make({ attempts: 40, firstLimit: 100 });
+    const held = [];
+    for (const eshopId of [1, 2, 3]) held.push((await permits(to(eshopId, eshopId), 60)).length);
+    expect(held).toEqual([20, 10, 5]);
+  });
+
+  test('with one delivery does not wait behind another with hundreds', async () => {
+    const { limits, to, permits } = make({
+      attempts: 2,
+      firstLimit: 100,
+      eshopShare: 1,
+      permitWaitMs: 60_000,
+      claimAheadMs: 60_000,
+    });
+    const first = await permits(to(1), 2);
+    const order: string[] = [];
+    const ask = async (destination: Destination, name: string) => {
+      const permit = await limits.acquire(destination);
+      order.push(name);
+      if (typeof permit === 'object') permit.release(true);
+    };
+    const asked = [ask(to(1), 'many'), ask(to(1), 'many'), ask(to(1), 'many'), ask(to(2, 2), 'one')];
+    for (const permit of first) permit.release(true);
+    await Promise.all(asked);
+    expect(order.indexOf('one')).toBeLessThan(2);
+  });
+});
+
+describe('who gets no permit', () => {
+  test('is told to come again, later and later while nothing becomes free', async () => {
+    const { limits, to, permits, pass } = make();
+    await permits(to(1), 20);
+    pass(60_000);
+    const [soon, later] = [await limits.acquire(to(1)), await limits.acquire(to(1))].map(Number);
+    expect(soon).toBeGreaterThan(20_000);
+    pass(600_000);
+    expect(Number(await limits.acquire(to(1)))).toBe(300_000);
+    expect(later).toBeGreaterThanOrEqual(soon ?? Number.NaN);
+  });
+
+  test('waits for a prompt receiver, and begins when a place becomes free', async () => {
+    const { limits, to, permits, attempts } = make({ permitWaitMs: 60_000 });
+    for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
+    const held = await permits(to(1), 20);
+    const waiting = limits.acquire(to(1));
+    expect(limits.open()).toBe(21);
+    held[0]?.release(true);
+    expect(await waiting).toMatchObject({ release: expect.any(Function) });
+  });
+
+  test('holds nothing once it is told to stop', async () => {
+    const { limits, to, permits, attempts } = make({ permitWaitMs: 60_000 });
+    for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
+    const held = await permits(to(1), 20);
+    const stop = new AbortController();
+    const waiting = limits.acquire(to(1), stop.signal);
+    stop.abort();
+    expect(await waiting).toBeUndefined();
+    for (const permit of held) permit.release(true);
+    expect(limits.open()).toBe(0);
+    expect(await permits(to(1), 1)).toHaveLength(1);
+  });
+});
+
+describe('what may be claimed', () => {
+  test('of a prompt webhook is as much as begins within a moment, less what is open', async () => {
+    const { limits, to, permits, attempts } = make();
+    for (let round = 0; round < 30; round += 1) await attempts(to(1), 20, 10, true);
+    const before = limits.room().webhooks.get(1) ?? 0;
+    expect(before).toBeGreaterThan(1_000);
+    await permits(to(1), 10);
+    expect(limits.room().webhooks.get(1)).toBe(before - 10);
+  });
+
+  test('of one that takes seconds is no more than its places, and nothing once they are taken', async () => {
+    const { limits, to, permits, pass } = make();
+    await permits(to(1), 15);
+    pass(3_000);
+    expect(limits.room().webhooks.get(1)).toBe(5);
+    await permits(to(1), 5);
+    expect(limits.room().webhooks.get(1)).toBe(0);
+  });
+
+  test('of those about whom nothing is known is a little', () => {
+    const { limits, options } = make();
+    expect(limits.room()).toEqual({
+      eshop: 100,
+      webhook: options.firstLimit,
+      eshops: new Map(),
+      webhooks: new Map(),
+    });
+  });
+});

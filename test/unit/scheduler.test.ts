@@ -1,0 +1,172 @@
+/** What decides how much is attempted when: load, the background budget, batch mode, ranks. */
+import { describe, expect, test } from 'vitest';
+import { createLoad } from '../../src/concurrency/load.ts';
+import { schedulerDefaults } from '../../src/concurrency/settings.ts';
+import { type BackgroundWork, createBudget } from '../../src/relay/budget.ts';
+import { createRanks } from '../../src/relay/deliveries.ts';
+import { createMode } from '../../src/relay/mode.ts';
+
+const options = schedulerDefaults;
+
+function clock() {
+  let at = 0;
+  return {
+    now: () => at,
+    pass(ms: number) {
+      at += ms;
+    },
+  };
+}
+
+describe('load', () => {
+  /** Starts that took so long to begin, one after the other. */
+  function loadAfter(...takenMs: readonly number[]) {
+    const { now, pass } = clock();
+    const load = createLoad(options, now);
+    for (const [index, ms] of takenMs.entries()) {
+      load.starting(String(index));
+      pass(ms);
+      load.begun(String(index));
+    }
+    return { load, pass };
+  }
+
+  test.each<[string, readonly number[], boolean]>([
+    ['nothing was started', [], false],
+    ['everything begins at once', [10, 12, 11], false],
+    ['slower than the quickest, and not slow', [10, 50], false],
+    ['one takes many times as long', [20, 20, 200], true],
+    ['a far server is not busy for being far', [150, 160, 400], false],
+    ['a far server that takes much longer than it could', [100, 100, 500], true],
+  ])('%s', (_, takenMs, overloaded) => {
+    expect(loadAfter(...takenMs).load.overloaded()).toBe(overloaded);
+  });
+
+  test('is that of the last second', () => {
+    const { load, pass } = loadAfter(20, 200);
+    expect(load.overloaded()).toBe(true);
+    pass(1_001);
+    expect(load.overloaded()).toBe(false);
+  });
+
+  test('counts what was started and has not begun, until it has begun elsewhere', () => {
+    const { now, pass } = clock();
+    const load = createLoad(options, now);
+    for (const id of ['a', 'b', 'c']) load.starting(id);
+    load.begun('a');
+    load.failed('b');
+    load.begun('of another process');
+    expect([load.waiting(), load.waits('c'), load.waits('a')]).toEqual([1, true, false]);
+    pass(2_001);
+    expect(load.waiting()).toBe(0);
+  });
+});
+
+describe('the background budget', () => {
+  /** Calls that each kind of work makes within so many seconds, asking four times a second. */
+  function spent(seconds: number, works: readonly BackgroundWork[], overloaded = () => false) {
+    const { now, pass } = clock();
+    const budget = createBudget(overloaded, options, now);
+    const calls = new Map(works.map((work) => [work, 0]));
+    for (let round = 0; round < seconds * 4; round += 1) {
+      for (const work of works) {
+        const available = budget.available(work);
+        budget.spend(work, available);
+        calls.set(work, (calls.get(work) ?? 0) + available);
+      }
+      pass(250);
+    }
+    return works.map((work) => calls.get(work) ?? 0);
+  }
+
+  test('while overloaded it keeps its least', () => {
+    const [calls = 0] = spent(10, ['retries'], () => true);
+    expect(calls).toBeGreaterThanOrEqual(options.budgetLeast * 10 - options.budgetLeast);
+    expect(calls).toBeLessThanOrEqual(options.budgetLeast * 10 + 1);
+  });
+
+  test('it grows second by second, up to its most', () => {
+    const [first = 0] = spent(2, ['retries']);
+    const [calls = 0] = spent(30, ['retries']);
+    expect(first).toBeLessThan(options.budgetMost);
+    expect(calls).toBeLessThanOrEqual(options.budgetMost * 30);
+    expect(calls).toBeGreaterThan(options.budgetMost * 20);
+  });
+
+  test('is shared equally by those that use it, and none starves', () => {
+    const shares = spent(20, ['retries', 'changes', 'releases'], () => true);
+    const all = shares.reduce((sum, calls) => sum + calls, 0);
+    expect(all).toBeLessThanOrEqual(options.budgetLeast * 21);
+    for (const calls of shares) expect(calls).toBeGreaterThan(all / 4);
+  });
+
+  test('what was not used is gone', () => {
+    const { now, pass } = clock();
+    const budget = createBudget(() => true, options, now);
+    budget.available('changes');
+    pass(60_000);
+    expect(budget.available('changes')).toBe(options.budgetLeast);
+  });
+});
+
+describe('batch mode', () => {
+  const rush = { deliveries: 16, more: true, waitedMs: options.rushAfterMs + 1 };
+  const calm = { deliveries: 1, more: false, waitedMs: 0 };
+
+  test.each<['each' | 'batch', boolean]>([
+    ['each', false],
+    ['batch', true],
+  ])('%s is %s whatever waits', (setting, batches) => {
+    const mode = createMode(setting);
+    for (const found of [rush, calm]) {
+      mode.claimed(found);
+      expect(mode.batches()).toBe(batches);
+    }
+  });
+
+  test.each([
+    ['a few that were taken are no rush', { ...rush, more: false }, false],
+    ['many that have just come are none yet', { ...rush, waitedMs: 10 }, false],
+    ['many that wait behind each other are one', rush, true],
+  ])('%s', (_, found, batches) => {
+    const mode = createMode('auto');
+    mode.claimed(found);
+    expect(mode.batches()).toBe(batches);
+  });
+
+  test('it ends once hardly anything has come for a while, and not before', () => {
+    const { now, pass } = clock();
+    const mode = createMode('auto', options, now);
+    mode.claimed(rush);
+    const claimsOf = (deliveries: number, rounds: number) => {
+      for (let round = 0; round < rounds; round += 1) {
+        pass(options.tickMs);
+        mode.claimed({ ...calm, deliveries });
+      }
+      return mode.batches();
+    };
+    expect(claimsOf(1, 3)).toBe(true);
+    // As many per second as workflows of their own would not make with ease.
+    expect(claimsOf(5, 40)).toBe(true);
+    expect(claimsOf(1, 20)).toBe(false);
+  });
+});
+
+describe('ranks', () => {
+  test('what is not fresh waits while something fresh is left, but not for ever', () => {
+    const { now, pass } = clock();
+    const ranks = createRanks(options.patienceMs, now);
+    // Nobody has looked yet.
+    expect(ranks.mayClaim(1)).toBe(false);
+    ranks.claimed(0, false);
+    expect([ranks.mayClaim(1), ranks.mayClaim(2)]).toEqual([true, true]);
+    ranks.claimed(1, true);
+    expect(ranks.mayClaim(2)).toBe(false);
+    ranks.claimed(0, true);
+    expect([ranks.mayClaim(0), ranks.mayClaim(1)]).toEqual([true, false]);
+    pass(options.patienceMs + 1);
+    expect(ranks.mayClaim(1)).toBe(true);
+    ranks.claimed(1, true);
+    expect(ranks.mayClaim(1)).toBe(false);
+  });
+});
