@@ -76,9 +76,7 @@ const ofNeighbours = (trouble: Trouble): readonly Criterion[] => [
     target: 3,
     value: (of) => {
       const without = of('neighbours', besideNames.alone(trouble), 'auto');
-      return (
-        of('neighbours', besideNames.beside(trouble), 'auto') / Math.max(without, NEVER_TOO_LONG_MS / 3)
-      );
+      return of('neighbours', besideNames.beside(trouble), 'auto') / Math.max(without, NEVER_TOO_LONG_MS / 3);
     },
   },
   figure(
@@ -98,7 +96,13 @@ const criteria: readonly Criterion[] = [
     [beforeName(50), 'before'],
     ['most', 1],
   ),
-  ratio('calm', 'p50 from request over the engine’s floor', [easyName, 'auto'], [floorName, 'floor'], ['most', 1.5]),
+  ratio(
+    'calm',
+    'p50 from request over the engine’s floor',
+    [easyName, 'auto'],
+    [floorName, 'floor'],
+    ['most', 1.5],
+  ),
   ratio(
     'calm',
     'p99 over p50 from COMMIT, at half of capacity',
@@ -170,7 +174,12 @@ const criteria: readonly Criterion[] = [
     ['most', 2],
   ),
   ...troubles.flatMap(ofNeighbours),
-  figure('neighbours', 'retries due at one time: the last begins after, s', [lastRetryName, 'auto'], ['most', 10]),
+  figure(
+    'neighbours',
+    'retries due at one time: the last begins after, s',
+    [lastRetryName, 'auto'],
+    ['most', 10],
+  ),
   figure('neighbours', 'clients: later than neighbours by more than 2 s', [lateName, 'auto'], ['most', 0]),
   figure('neighbours', 'clients: workflow task time-outs', [timeoutsName, 'auto'], ['most', 0]),
   ratio(

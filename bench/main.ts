@@ -69,7 +69,11 @@ const options = new Command('bench')
   .option('--cluster', 'the full Temporal server on Postgres instead of the embedded one', false)
   .option('--before <folder>', 'another checkout, installed, for the section of the same name')
   .option('--beside <words>', 'only the scenarios of neighbours that have these in their names', '')
-  .option('--slow-link', 'add 50 ms to every call to Temporal and 5 ms to every round trip to Postgres', false)
+  .option(
+    '--slow-link',
+    'add 50 ms to every call to Temporal and 5 ms to every round trip to Postgres',
+    false,
+  )
   .option('--cores <n>', 'of this machine that Waybill, Postgres and Temporal share', positiveInteger)
   .addOption(
     new Option('--without <control>', 'turn a control of the scheduler off').choices(Object.keys(controls)),

@@ -13,7 +13,7 @@ const sender = createSender({ timeoutMs: 15_000, allowCidrs: ['127.0.0.0/8'], ve
 const secrets = [newWebhookSecret()];
 const body = JSON.stringify(benchRecord('bench-10001'));
 
-async function run(times: number): Promise<void> {
+async function run(times: number): Promise<readonly number[]> {
   await eachLimited(Array.from({ length: times }), AT_ONCE, () =>
     sender.send({
       eshopId: 1,
@@ -28,6 +28,7 @@ async function run(times: number): Promise<void> {
       at: new Date(),
     }),
   );
+  return [];
 }
 
 serve(run, () => sender.close());

@@ -3,9 +3,9 @@
  */
 
 import { firstDelivery, flatOutRound, openLine, steadyRound } from '../rounds.ts';
-import { percentile } from '../statistics.ts';
 import { startRunner } from '../runners/runner.ts';
 import type { Stack } from '../stack.ts';
+import { percentile } from '../statistics.ts';
 import { feel } from '../trial.ts';
 import type { Bench, Section } from './section.ts';
 

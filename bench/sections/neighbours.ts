@@ -1,11 +1,11 @@
 /** Neighbours: what one e-shop feels of another, with and without it in the same run. */
 
 import { firstDelivery, flatOutRound, latenciesOf, openLine } from '../rounds.ts';
+import type { Stack } from '../stack.ts';
 import { percentile } from '../statistics.ts';
 import { countTaskTimeouts } from '../task-timeouts.ts';
 import { feel, latenessAmongNeighbours } from '../trial.ts';
 import { type Place, type Trouble, troubles } from '../troubles.ts';
-import type { Stack } from '../stack.ts';
 import type { Bench, Section, Setting } from './section.ts';
 
 const PER_SECOND = 10;

@@ -1,4 +1,6 @@
-/** Fair turns: work of many keys (e-shops, addresses) shares places, and a key with a lot to do makes only itself wait. Pure. */
+/**
+ * Fair turns: work of many keys (e-shops, addresses) shares places, and a key with a lot to do makes only itself wait. Pure.
+ */
 import { createCounts } from './counts.ts';
 
 /** Whose work it is: an e-shop's number, or an address. */

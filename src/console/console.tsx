@@ -2,7 +2,7 @@
 /**
  * The console's requests: what each passes through, and where each page is.
  *
- * Module console, which imports api, db, domain, lib, theme. Begin: a page is a folder or file, and asks the API by
+ * Module console, which imports api, concurrency, db, domain, lib, theme. Begin: a page is a folder or file, and asks the API by
  * `api-client.ts`.
  */
 import { type Context, Hono, type MiddlewareHandler } from 'hono';

@@ -1,7 +1,7 @@
 /**
  * Transactions that wake the relay: what is written for it in one is noted, and after the COMMIT the relay is woken.
  *
- * Module db, which imports domain, lib, secrets, traces. Begin: `records/write.ts`, `webhooks/webhooks.ts` and
+ * Module db, which imports concurrency, domain, lib, secrets, traces. Begin: `records/write.ts`, `webhooks/webhooks.ts` and
  * `outbox/` for what is written, `migrations/` for the tables.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -2,7 +2,7 @@
  * The relay: outbox → Temporal, in loops that do not wait for each other. LISTEN wakes them, polling is the
  * guarantee.
  *
- * Module relay, which imports attempt, db, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
+ * Module relay, which imports attempt, concurrency, db, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
  * first.
  */
 import type { Limits } from '../concurrency/limits.ts';

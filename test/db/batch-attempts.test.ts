@@ -383,7 +383,7 @@ describe('made again', () => {
 
   test('what finds no place at its receiver goes back to the queue, and uses up no attempt', async () => {
     const order = await batchOf(50);
-    const limits = limitsWith({ permitWaitMs: 100 });
+    const limits = limitsWith({ claimAheadMs: 0 });
     const sent: AttemptRequest[] = [];
     const underWay: (() => void)[] = [];
     const deps = depsWith(async (request) => {

@@ -156,7 +156,7 @@ describe('what a batch records', () => {
       attemptsMade: 1,
       batchId: null,
       dispatchedAt: null,
-      queue: QUEUE.workflow,
+      queue: QUEUE.retry,
     });
     expect(await countBatch(database.sql, batch.id)).toEqual({
       delivered: 1,

@@ -80,6 +80,6 @@ test('what may be told is shared by those whose turn it is, and counted', async 
   await deleteMany(3);
   expect(await look(10)).toBe(10);
   expect(told).toHaveLength(10);
-  for (let looks = 0; looks < 5; looks += 1) await look(10);
+  for (let looks = 0; looks < 8; looks += 1) await look(10);
   expect(new Set(told).size).toBe(WEBHOOKS * 3);
 });

@@ -332,7 +332,7 @@ describe('a batch whose workflow', () => {
     const stack = await start({
       worker: false,
       timings: { reconcileIntervalMs: 600_000, reconcileGraceMs: 300_000 },
-        limits: few,
+      limits: few,
       policy: { attemptTimeoutMs: 240_000 },
     });
     const { ids, receiver, release, batch } = await full(stack, 40);
