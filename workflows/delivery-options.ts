@@ -4,7 +4,7 @@ import { ActivityCancellationType, type ActivityOptions } from '@temporalio/work
 import { maxAttempts, waitAfterAttempt } from '../src/domain/retry-policy.ts';
 import { counted } from '../src/domain/words.ts';
 import type { DeliverBatchInput } from './batch-types.ts';
-import type { DeliverEventInput } from './delivery-types.ts';
+import type { DeliverEventInput, MailTimes } from './delivery-types.ts';
 import { deliveryTitle } from './operator-view.ts';
 import { attemptPriority } from './priorities.ts';
 
@@ -99,12 +99,6 @@ export const ownStepOptions: ActivityOptions = {
   startToCloseTimeout: 15_000,
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
 };
-
-/** What the input of a workflow that mails says of the times. */
-export interface MailTimes {
-  /** After so long without a heartbeat another worker sends the mail, in milliseconds; default 60 s. Tests shorten it. */
-  readonly mailHeartbeatMs?: number;
-}
 
 /** Long: a server that is slow to say 250 while Temporal is away for a moment must not get the e-mail twice. */
 const MAIL_HEARTBEAT_MS = 60_000;

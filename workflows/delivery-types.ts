@@ -7,7 +7,12 @@ import type { DeliverySituation, FinalState } from '../src/attempt/situation.ts'
 import type { EventType } from '../src/domain/event-types.ts';
 import type { OperatorAction } from '../src/domain/operator-action.ts';
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
-import type { MailTimes } from './delivery-options.ts';
+
+/** What the input of a workflow that mails says of the times. */
+export interface MailTimes {
+  /** After so long without a heartbeat another worker sends the mail, in milliseconds; default 60 s. Tests shorten it. */
+  readonly mailHeartbeatMs?: number;
+}
 
 /** Input of `deliverEvent`. */
 export interface DeliverEventInput extends MailTimes {

@@ -1,6 +1,6 @@
 /** What the workflow of a warning and its activity exchange: identifiers. */
 
-import type { MailTimes } from './delivery-options.ts';
+import type { MailTimes } from './delivery-types.ts';
 
 /** Input of `warnOfDeactivation`. What it says is read when it is mailed. */
 export interface WarningInput extends MailTimes {

@@ -7,7 +7,7 @@ import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
-import type { MailTimes } from '../../workflows/delivery-options.ts';
+import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { stepsQueue } from '../../workflows/delivery-types.ts';
 import type { BatchRooms, Rooms } from '../attempt/rooms.ts';
 import type { Slots } from '../attempt/slots.ts';

@@ -9,7 +9,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowOptions
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { deliverEvent } from '../../workflows/deliver-event.ts';
 import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery-id.ts';
-import type { MailTimes } from '../../workflows/delivery-options.ts';
+import type { MailTimes } from '../../workflows/delivery-types.ts';
 import {
   attemptFailedSignal,
   type DeliverEventInput,

@@ -1,7 +1,7 @@
 /** Starts the workflows that warn of deactivations. */
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import type { MailTimes } from '../../workflows/delivery-options.ts';
+import type { MailTimes } from '../../workflows/delivery-types.ts';
 import { priorityOf } from '../../workflows/priorities.ts';
 import { eshopIdKey, webhookIdKey, webhookTypeKey } from '../../workflows/search-attributes.ts';
 import type { warnOfDeactivation } from '../../workflows/warn-of-deactivation.ts';
