@@ -113,7 +113,8 @@ test('a change that comes while a page is being told is told to that page as wel
   });
   await untilPassedOn();
   expect(page.size).toBeGreaterThan(0);
-  expect(told.sort()).toEqual([...ids, ...page].sort());
+  const times = (id: string) => told.filter((other) => other === id).length;
+  for (const id of ids) expect(times(id)).toBeGreaterThanOrEqual(page.has(id) ? 2 : 1);
 });
 
 test('the change of a webhook with one open delivery does not wait for that of one with many', async () => {

@@ -42,7 +42,7 @@ export async function createRecoveredDeliveries(
       on conflict (recovery_id, event_id) where recovery_id is not null do nothing
       returning delivery_id, event_id)
     insert into deliveries (id, event_id, eshop_id, webhook_id, event_type, entity_id, recovery_id, queue, traceparent)
-    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid, ${QUEUE.recovered},
+    select made.delivery_id, lost.id, ${eshopId}, ${webhookId}, lost.type, lost.entity_id, ${recoveryId}::uuid, ${QUEUE.recovered}::smallint,
            ${currentTrace()?.traceparent ?? null}::text
     from made join lost on lost.id = made.event_id order by made.delivery_id`;
   if (created.count > 0) wakeRelayAfter(tx, 'recovered');

@@ -35,7 +35,7 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
  */
 export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
   const queued = await sql`
-    update deliveries set queue = case when recovery_id is null then ${QUEUE.fresh} else ${QUEUE.recovered} end, due_at = now()
+    update deliveries set queue = case when recovery_id is null then ${QUEUE.fresh}::smallint else ${QUEUE.recovered}::smallint end, due_at = now()
     where id in (
       select id from deliveries
       where webhook_id = ${webhookId} and state = 'pending' and queue = ${QUEUE.workflow} and attempts_made = 0
