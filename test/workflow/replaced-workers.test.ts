@@ -19,6 +19,20 @@ const AT_ONCE = 100;
 /** More than a batch makes at once. */
 const ORDERS = AT_ONCE + 60;
 
+/** All orders are claimed at once; those that find no place wait for one in the worker. */
+function patient() {
+  const waitMs = 60_000;
+  const limits = limitsWith({
+    attempts: AT_ONCE,
+    eshopShare: 1,
+    firstLimit: ORDERS,
+    claimAheadMs: waitMs,
+    permitWaitMs: waitMs,
+  });
+  const room = { eshop: ORDERS, webhook: ORDERS, eshops: new Map(), webhooks: new Map() };
+  return { ...limits, room: () => room };
+}
+
 /** A session of workers, until the signal says that others have taken over. */
 function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
   const log = pino({ level: 'silent' });
@@ -44,7 +58,7 @@ function session(stack: DeliveryStack, until: AbortSignal): Promise<void> {
     workflowBundle: builtWorkflows,
     scheduler: { ...schedulerDefaults, attempts: AT_ONCE },
     ...alone(),
-    limits: limitsWith({ attempts: AT_ONCE, eshopShare: 1, firstLimit: AT_ONCE }),
+    limits: patient(),
     watch: unwatched,
     repaired: createCounts(),
     onRound() {},
