@@ -5,6 +5,7 @@ import type { User } from './reachable.ts';
 /** What an instance keeps in its folder. */
 const OURS = new Set([
   'demonstration.json',
+  'format',
   'instance.json',
   'lock',
   'logs',
