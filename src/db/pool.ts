@@ -31,13 +31,6 @@ const DEADLINES: PoolDeadlines = { connectMs: 5_000, statementMs: 10_000, silenc
  */
 const PROBES_OF_THE_SERVER = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 
-/**
- * Every statement is planned once per connection, not again for the values of each execution. A plan for the values alone
- * looks cheaper to Postgres wherever partitions can be left out, so that it would plan the same statement anew each time,
- * which costs several times what such a statement costs; whoever executes a plan leaves out the same partitions.
- */
-const PLANNING = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off' };
-
 /** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
 const MAX_BACKOFF_S = 1;
 
@@ -84,7 +77,6 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
     connection: {
       application_name: 'waybill',
       ...PROBES_OF_THE_SERVER,
-      ...PLANNING,
       ...(statementMs === null ? {} : { statement_timeout: statementMs }),
       ...(lockMs === null ? {} : { lock_timeout: lockMs }),
     },

@@ -23,12 +23,9 @@ test('claims and attempts without statistics read a few rows for each that they 
 }) => {
   const { sql, eshopId } = await withoutStatistics(onTestFinished);
   for (let webhook = 0; webhook < WEBHOOKS; webhook += 1) await enqueue(sql, eshopId);
-  const { result, read } = await counting(sql, async (tx) => {
-    // No claim needs a setting of its session.
-    await tx`set local plan_cache_mode = 'auto'`;
-    await tx`set local enable_seqscan = on`;
-    return await claimDeliveries(tx, { queue: QUEUE.fresh, limit: 500 });
-  });
+  const { result, read } = await counting(sql, (tx) =>
+    claimDeliveries(tx, { queue: QUEUE.fresh, limit: 500 }),
+  );
   expect(result.deliveries).toHaveLength(500);
   expect(read).toBeGreaterThan(500);
   expect(read).toBeLessThan(3 * WEBHOOKS * OF_EACH);
