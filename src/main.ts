@@ -11,7 +11,8 @@ import { loadDataFiles } from './config/data-files.ts';
 import { POOL_SIZE } from './config/variables.ts';
 import { migrate } from './db/migrate.ts';
 import { notifierOf } from './db/outbox/notify.ts';
-import { createPool } from './db/pool.ts';
+import { createPool, type Pool } from './db/pool.ts';
+import { createListeningPool, inspectServer } from './db/server.ts';
 import { createSender } from './delivery/sender.ts';
 import { tracedSender } from './delivery/traced-sender.ts';
 import { counted } from './domain/words.ts';
@@ -60,14 +61,18 @@ async function main(): Promise<void> {
   await shutdown.add(async () => traces?.stop());
 
   const embedded = await startEmbedded(config, print, shutdown);
-  const applied = await migrate(embedded.databaseUrl, { say: print }).catch((error: unknown) => {
+  const { databaseUrl } = embedded;
+  const { pooled, applied } = await prepareDatabase(databaseUrl).catch((error: unknown) => {
     throw databaseProblem(error);
   });
   const latest = applied.at(-1);
   if (latest !== undefined)
     print(`Database: ${counted(applied.length, 'migration')} applied, up to ${latest}`);
-  const sql = createPool(embedded.databaseUrl, POOL_SIZE);
+  const session = !pooled;
+  const sql = createPool(databaseUrl, POOL_SIZE, { session });
   await shutdown.add(() => sql.end({ timeout: 5 }));
+  const listenSql = await listeningPool(sql, pooled, settings.DATABASE_DIRECT_URL);
+  await shutdown.add(async () => listenSql?.end({ timeout: 5 }));
   // After weeks without a worker the present week may have no partitions; without them nothing is lost either.
   await makeAhead(sql).catch((error: unknown) =>
     log.warn({ err: error }, 'partitions could not be made ahead'),
@@ -93,7 +98,7 @@ async function main(): Promise<void> {
   const sdkUrl = sdkMetricsAddress === null ? null : `http://${sdkMetricsAddress}/metrics`;
   if (sdkUrl !== null) own.addUrl(sdkUrl, 80);
   const metricsUrl = await startMetricsServer(
-    { config, databaseUrl: embedded.databaseUrl, sql, metrics, own, temporalState, sdkUrl, log },
+    { config, databaseUrl, session, sql, metrics, own, temporalState, sdkUrl, log },
     shutdown,
   );
   if (settings.ROLE !== 'api') {
@@ -106,6 +111,7 @@ async function main(): Promise<void> {
     const starting = startWorker({
       retention: { periodMs: settings.RETENTION, scheduled: true },
       sql,
+      listenSql,
       temporal,
       policy: config.retryPolicy,
       firstAttempts: settings.FIRST_ATTEMPTS,
@@ -123,7 +129,6 @@ async function main(): Promise<void> {
 
   let apiUrl: string | null = null;
   if (settings.ROLE !== 'worker') {
-    const { databaseUrl } = embedded;
     const address = embedded.temporalAddress;
     const requester = address === '' ? null : createActionRequester(config, sql, address);
     await shutdown.add(async () => requester?.close());
@@ -134,6 +139,7 @@ async function main(): Promise<void> {
       {
         config,
         databaseUrl,
+        session,
         sql,
         keys,
         own,
@@ -162,6 +168,26 @@ async function main(): Promise<void> {
       dataDir: settings.DATA_DIR,
     }),
   );
+}
+
+/** Looks at the database, and brings it up to date. */
+async function prepareDatabase(url: string) {
+  const { pooled } = await inspectServer(url);
+  return { pooled, applied: await migrate(url, { say: print }) };
+}
+
+/** Where notifications are heard; null: nowhere, and work is looked for. */
+async function listeningPool(
+  sql: Pool,
+  pooled: boolean,
+  directUrl: string | undefined,
+): Promise<Pool | null> {
+  if (directUrl !== undefined) return await createListeningPool(sql, directUrl);
+  if (!pooled) return sql;
+  print(
+    'Database: a pooler is in front of it, and DATABASE_DIRECT_URL is not set: work is looked for once a second.',
+  );
+  return null;
 }
 
 /** Says what went wrong, stops what has been started, and ends. */

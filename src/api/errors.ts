@@ -23,9 +23,9 @@ function answer(status: number, message: string, headers: Readonly<Record<string
   return Response.json(errorBody(status, message), { status, headers: { ...everyAnswer, ...headers } });
 }
 
-/** Failures of the database that pass by themselves: no connection, shutting down, deadlock, time-out. */
+/** Failures of the database that pass by themselves: no connection, shutting down, takes no writes, deadlock, time-out. */
 const TRANSIENT =
-  /^(?:08|53|57P|40001|40P01|57014|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
+  /^(?:08|25006|53|57P|40001|40P01|57014|55P03|CONNECT|CONNECTION_|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_)/;
 
 export function isTransient(error: unknown): boolean {
   if (error instanceof postgres.PostgresError) return TRANSIENT.test(error.code);

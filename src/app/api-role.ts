@@ -17,6 +17,8 @@ import { createApplication } from './application.ts';
 export interface ApiOptions {
   readonly config: Config;
   readonly databaseUrl: string;
+  /** It leads to the server itself, without a pooler. */
+  readonly session: boolean;
   readonly sql: Pool;
   readonly keys: Keys;
   /** Never a destination of webhooks; the API's own port is added. */
@@ -41,7 +43,7 @@ export async function startApi(options: ApiOptions, shutdown: Shutdown): Promise
   const { config, sql, keys, own, sender, log, temporalState, metrics, traces, requestAction, temporal } =
     options;
   const { settings } = config;
-  const healthSql = createPool(options.databaseUrl, 1);
+  const healthSql = createPool(options.databaseUrl, 1, { session: options.session });
   await shutdown.add(() => healthSql.end({ timeout: 5 }));
   const application = await createApplication({
     config,

@@ -18,6 +18,8 @@ import { metricsPage } from '../metrics/page.ts';
 export interface MetricsServerOptions {
   readonly config: Config;
   readonly databaseUrl: string;
+  /** It leads to the server itself, without a pooler. */
+  readonly session: boolean;
   /** Its connections are counted. */
   readonly sql: Pool;
   readonly metrics: Metrics;
@@ -41,10 +43,11 @@ const CONNECT_MS = 2_000;
  * @returns the address: `http://host:port`
  */
 export async function startMetricsServer(options: MetricsServerOptions, shutdown: Shutdown): Promise<string> {
-  const { config, databaseUrl, sql, metrics, own, temporalState, sdkUrl, log } = options;
+  const { config, databaseUrl, session, sql, metrics, own, temporalState, sdkUrl, log } = options;
   const { HOST, METRICS_PORT, ROLE } = config.settings;
-  const healthSql = createPool(databaseUrl, 1);
+  const healthSql = createPool(databaseUrl, 1, { session });
   const readSql = createPool(databaseUrl, 1, {
+    session,
     statementMs: STATEMENT_MS,
     silenceMs: 2 * STATEMENT_MS,
     connectMs: CONNECT_MS,
@@ -53,7 +56,7 @@ export async function startMetricsServer(options: MetricsServerOptions, shutdown
   watchProcess(metrics);
   metrics.info.set({ version, role: ROLE }, 1);
   const refresh = [
-    readDatabaseMetrics(metrics, readSql),
+    readDatabaseMetrics(metrics, readSql, healthSql),
     () => showConnections(metrics, sql),
     () => {
       const state = temporalState();

@@ -48,6 +48,8 @@ export interface Timings extends MailTimes {
 
 export interface SessionOptions {
   readonly sql: Pool;
+  /** Where notifications are heard; null: nowhere, and work is looked for. Default: the pool. */
+  readonly listenSql?: Pool | null;
   readonly temporal: TemporalTarget;
   readonly policy: RetryPolicy;
   readonly firstAttempts: FirstAttempts;
@@ -204,6 +206,7 @@ export async function runSession(
     reconciler = checking;
     relay = startRelay({
       sql: deps.sql,
+      ...(deps.listenSql === undefined ? {} : { listenSql: deps.listenSql }),
       dispatcher,
       recoveries,
       warnings: createWarningStarter(client, temporal.taskQueue, mailTimes),

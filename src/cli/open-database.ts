@@ -42,7 +42,7 @@ export async function withDatabase<T>(
       `No Waybill instance has run with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,
     );
   }
-  const sql = createPool(url, connections);
+  const sql = createPool(url, connections, { session: false });
   try {
     return await work(sql);
   } catch (error) {

@@ -34,6 +34,7 @@ const CONFIDENTIAL = [
   'SECRET_KEY_PREVIOUS',
   'TEMPORAL_API_KEY',
   'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
   'SMTP_URL',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ];
@@ -85,6 +86,9 @@ export function loadConfig(env: Environment): Config {
     throw new ConfigError(
       'SECRET_KEY must be set once DATABASE_URL is set: 32 bytes in base64, e.g. from: openssl rand -base64 32.',
     );
+  }
+  if (settings.DATABASE_DIRECT_URL !== undefined && settings.DATABASE_URL === undefined) {
+    throw new ConfigError('DATABASE_URL must be set once DATABASE_DIRECT_URL is set.');
   }
   if (settings.SECRET_KEY_PREVIOUS.length > 0 && settings.SECRET_KEY === undefined) {
     throw new ConfigError('SECRET_KEY must be set once SECRET_KEY_PREVIOUS is set.');

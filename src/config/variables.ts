@@ -1,5 +1,6 @@
 /** Every environment variable Waybill knows: one schema, with its default and its meaning. */
 import * as v from 'valibot';
+import { databaseUrl } from './database-url.ts';
 import {
   baseUrl,
   cidrs,
@@ -58,8 +59,12 @@ export const variables = v.object({
   HOST: withDefault(text, 'address that the API and `/metrics` listen on', '127.0.0.1'),
   DATA_DIR: withDefault(text, 'embedded databases, mail files, generated keys', '.waybill'),
   DATABASE_URL: withoutDefault(
-    url(['postgres:', 'postgresql:']),
-    'Postgres; unset: embedded, under `DATA_DIR`',
+    databaseUrl,
+    'Postgres, or a pooler in front of it; unset: embedded, under `DATA_DIR`',
+  ),
+  DATABASE_DIRECT_URL: withoutDefault(
+    databaseUrl,
+    'the server itself where `DATABASE_URL` leads to a pooler: for LISTEN; unset: workers look for work once a second instead of being told',
   ),
   TEMPORAL_ADDRESS: withoutDefault(
     hostAndPort,

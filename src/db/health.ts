@@ -4,10 +4,11 @@ import type { Pool } from './pool.ts';
 /** Longer than a busy database takes, shorter than an orchestrator's own time-out. */
 const TIMEOUT_MS = 2_000;
 
-/** True when a query was answered within two seconds. Never throws. */
+/** True when the database said within two seconds that it can be written. Never throws. */
 export async function databaseAnswers(sql: Pool): Promise<boolean> {
-  const answered = sql`select 1`.then(
-    () => true,
+  const answered = sql<{ writable: boolean }[]>`
+    select not pg_is_in_recovery() and current_setting('transaction_read_only') = 'off' as writable`.then(
+    ([row]) => row?.writable === true,
     () => false,
   );
   const timer = new AbortController();

@@ -64,10 +64,15 @@ export async function migrate(
   { say = () => {}, directory }: MigrateOptions = {},
 ): Promise<string[]> {
   const folder = directory === undefined ? MIGRATIONS : pathToFileURL(`${directory}/`);
-  // One connection: the advisory lock belongs to the session that took it.
-  const sql = createPool(url, 1, { statementMs: null, silenceMs: null, lockMs: LOCK_TIMEOUT_MS });
+  const sql = createPool(url, 1, { session: false, silenceMs: null });
+  const lock = createPool(url, 1, { session: false, silenceMs: null });
   try {
-    await acquireLock(sql, say);
+    return await withLock(lock, say, () => applyAll());
+  } finally {
+    await Promise.all([sql.end({ timeout: 5 }), lock.end({ timeout: 5 })]);
+  }
+
+  async function applyAll(): Promise<string[]> {
     const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
     await requireBaseline(sql, files[0]);
     await sql`create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())`;
@@ -98,8 +103,6 @@ export async function migrate(
       logger: undefined,
     });
     return (await umzug.up()).map((migration) => migration.name);
-  } finally {
-    await sql.end({ timeout: 5 });
   }
 }
 
@@ -118,13 +121,18 @@ async function requireBaseline(sql: Pool, first = ''): Promise<void> {
 }
 
 /**
- * Takes the advisory lock. It is tried for, not waited for: a session that waits inside a statement would keep
- * another's `create index concurrently` from finishing, which waits for all statements under way.
+ * Does something under the advisory lock. It is that of a transaction, which a pooler leaves on one connection. It is tried for, not
+ * waited for: a session that waits inside a statement would keep another's `create index concurrently` from finishing, which waits
+ * for all statements under way.
  */
-async function acquireLock(sql: Pool, say: (text: string) => void): Promise<void> {
+async function withLock<T>(sql: Pool, say: (text: string) => void, work: () => Promise<T>): Promise<T> {
   for (let said = false; ; said = true) {
-    const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${SCHEMA_LOCK}) as mine`;
-    if (turn?.mine === true) return;
+    const done = await sql.begin(async (tx) => {
+      await tx`set local idle_in_transaction_session_timeout = 0`;
+      const [turn] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${SCHEMA_LOCK}) as mine`;
+      return turn?.mine === true ? { result: await work() } : null;
+    });
+    if (done !== null) return done.result;
     if (!said) say('Database: waiting for another process to finish changing tables.');
     await sleep(TURN_INTERVAL_MS);
   }
@@ -145,20 +153,19 @@ async function untilLocked(step: () => Promise<void>): Promise<void> {
 async function apply(sql: Pool, name: string, text: string): Promise<void> {
   if (!OUTSIDE.test(text)) {
     await sql.begin(async (tx) => {
+      await tx`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true), set_config('statement_timeout', '0', true)`;
       await tx.unsafe(text);
       await tx`insert into migrations (name) values (${name})`;
     });
     return;
   }
-  // What runs concurrently stands in nobody's way, and waits for others as a part of its work.
-  await sql`select set_config('lock_timeout', '0', false)`;
+  // Without a time limit: what runs concurrently stands in nobody's way, and waits for others as a part of its work.
   for (const statement of text.replace(OUTSIDE, '').split(/;\s*(?:\n|$)/)) {
     const table = ON_PARTITIONS.exec(statement)?.[1];
     if (table !== undefined) await onPartitions(sql, table, statement);
     else if (statement.trim() !== '') await sql.unsafe(statement);
   }
   await sql`insert into migrations (name) values (${name})`;
-  await sql`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, false)`;
 }
 
 /** Sends a statement for each partition of a table. Indexes that an earlier try has not finished go first. */

@@ -5,8 +5,26 @@
  * ParameterDescription or an error. https://www.postgresql.org/docs/current/protocol-flow.html
  */
 
+/**
+ * What the server says of a session: a parameter's value, an error's SQLSTATE, the process that it was given, or that it is ready,
+ * within a transaction or not.
+ */
+export type ServerNews =
+  | { readonly kind: 'parameter'; readonly name: string; readonly value: string }
+  | { readonly kind: 'error'; readonly code: string }
+  | { readonly kind: 'backend'; readonly pid: number }
+  | { readonly kind: 'ready'; readonly inTransaction: boolean };
+
 const SENT = { query: 0x51, sync: 0x53, flush: 0x48 } as const;
-const RECEIVED = { readyForQuery: 0x5a, parameterDescription: 0x74, error: 0x45 } as const;
+const RECEIVED = {
+  readyForQuery: 0x5a,
+  parameterDescription: 0x74,
+  error: 0x45,
+  parameterStatus: 0x53,
+  backendKeyData: 0x4b,
+} as const;
+/** Of a message that is read; the rest of a longer one is passed over. In bytes. */
+const MAX_READ_BYTES = 4_096;
 /** Type and length of a message. */
 const HEADER_BYTES = 5;
 
@@ -20,8 +38,11 @@ export interface PendingReplies {
   readonly any: boolean;
 }
 
-/** Starts with a connection on which nothing has been said. */
-export function createPendingReplies(): PendingReplies {
+/**
+ * Starts with a connection on which nothing has been said.
+ * @param onNews hears what the server says beside its replies
+ */
+export function createPendingReplies(onNews: (news: ServerNews) => void = () => {}): PendingReplies {
   // The start of a session is answered with a ReadyForQuery as well.
   let asked = 1;
   let described = 0;
@@ -29,7 +50,9 @@ export function createPendingReplies(): PendingReplies {
     if (type === SENT.query || type === SENT.sync) asked += 1;
     if (type === SENT.flush) described += 1;
   });
-  const incoming = messageTypes(false, (type) => {
+  const incoming = messageTypes(false, (type, body) => {
+    const news = newsIn(type, body);
+    if (news !== null) onNews(news);
     if (type === RECEIVED.readyForQuery) asked = Math.max(0, asked - 1);
     if (type === RECEIVED.parameterDescription || type === RECEIVED.error)
       described = Math.max(0, described - 1);
@@ -43,14 +66,37 @@ export function createPendingReplies(): PendingReplies {
   };
 }
 
+/** https://www.postgresql.org/docs/current/protocol-message-formats.html */
+function newsIn(type: number, body: Buffer): ServerNews | null {
+  if (type === RECEIVED.backendKeyData && body.length >= 4)
+    return { kind: 'backend', pid: body.readInt32BE() };
+  if (type === RECEIVED.readyForQuery)
+    return { kind: 'ready', inTransaction: body.toString('latin1') !== 'I' };
+  if (type !== RECEIVED.error && type !== RECEIVED.parameterStatus) return null;
+  const fields = body.toString('latin1').split('\0');
+  const [name = '', value = ''] = fields;
+  if (type === RECEIVED.parameterStatus) return { kind: 'parameter', name, value };
+  return { kind: 'error', code: fields.find((field) => field.startsWith('C'))?.slice(1) ?? '' };
+}
+
 /**
- * Tells the type of every message of a stream once it is complete.
+ * Tells the type and the beginning of every message of a stream once it is complete.
  * @param untypedFirst the client's first message has a length and no type
  */
-function messageTypes(untypedFirst: boolean, tell: (type: number) => void): (piece: Uint8Array) => void {
+function messageTypes(
+  untypedFirst: boolean,
+  tell: (type: number, body: Buffer) => void,
+): (piece: Uint8Array) => void {
   const header = Buffer.alloc(HEADER_BYTES);
+  const read = new Set<number>([
+    RECEIVED.error,
+    RECEIVED.parameterStatus,
+    RECEIVED.backendKeyData,
+    RECEIVED.readyForQuery,
+  ]);
   let have = untypedFirst ? 1 : 0;
   let left = 0;
+  let body = Buffer.alloc(0);
   return (piece) => {
     for (let at = 0; at < piece.length; ) {
       if (have < HEADER_BYTES) {
@@ -60,13 +106,16 @@ function messageTypes(untypedFirst: boolean, tell: (type: number) => void): (pie
         // The length counts itself, and not the type.
         if (have === HEADER_BYTES) left = header.readUInt32BE(1) - 4;
       } else {
-        const skipped = Math.min(left, piece.length - at);
-        left -= skipped;
-        at += skipped;
+        const taken = piece.subarray(at, at + Math.min(left, piece.length - at));
+        if (!untypedFirst && read.has(header[0] ?? 0) && body.length < MAX_READ_BYTES)
+          body = Buffer.concat([body, taken.subarray(0, MAX_READ_BYTES)]);
+        left -= taken.length;
+        at += taken.length;
       }
       if (have === HEADER_BYTES && left === 0) {
-        tell(header[0] ?? 0);
+        tell(header[0] ?? 0, body);
         have = 0;
+        body = Buffer.alloc(0);
       }
     }
   };

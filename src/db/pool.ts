@@ -19,17 +19,76 @@ export interface PoolDeadlines extends SocketDeadlines {
   readonly lockMs: number | null;
 }
 
+/** How a pool is used. */
+export interface PoolOptions extends PoolDeadlines {
+  /**
+   * Its connections are sessions with the server itself: statements are prepared, and settings of the session stand. False for
+   * what a transaction pooler may be in front of. Default true.
+   */
+  readonly session: boolean;
+}
+
 /**
  * A server that works ends a statement after ten seconds and says so; one that has said nothing five seconds later
  * is out of reach, and so is its connection.
  */
-const DEADLINES: PoolDeadlines = { connectMs: 5_000, statementMs: 10_000, silenceMs: 15_000, lockMs: null };
+const DEFAULTS: PoolOptions = {
+  connectMs: 5_000,
+  statementMs: 10_000,
+  silenceMs: 15_000,
+  lockMs: null,
+  session: true,
+};
 
 /**
- * How the server finds out that we have vanished, in seconds: it probes a connection on which nothing is said, and ends the
- * session after three probes without an answer. By default that takes hours, in which the session may hold a lock.
+ * Settings of every session, which a pooler keeps as well: PgBouncer follows those that the server reports. Others that decide
+ * what is read are not relied on; `server.ts` looks at them at the start.
  */
-const PROBES_OF_THE_SERVER = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+const REPORTED = { application_name: 'waybill', DateStyle: 'ISO, MDY', TimeZone: 'UTC' };
+
+/**
+ * Settings of a session with the server itself. How the server finds out that we have vanished: it probes a connection on which
+ * nothing is said (seconds), and ends the session after three probes without an answer. By default that takes hours, in which
+ * the session may hold a lock. And what a role or the database may have set otherwise.
+ */
+const OWN = {
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  default_transaction_isolation: 'read committed',
+} as const;
+
+/** `\x` and hexadecimal digits, or, where `bytea_output` says so, text with octal escapes. */
+function bytesOf(text: string): Buffer {
+  if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex');
+  const unescaped = text.replace(/\\(\\|[0-7]{3})/g, (_, code: string) =>
+    code === '\\' ? code : String.fromCharCode(Number.parseInt(code, 8)),
+  );
+  return Buffer.from(unescaped, 'latin1');
+}
+
+/** @throws TypeError where it is written in another style than ISO 8601: a day would be taken for a month */
+function timeOf(text: string): Date {
+  const time = new Date(text);
+  if (!/^\d{4,6}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
+    throw new TypeError(`The database wrote a time that is not in ISO 8601: ${text}`);
+  return time;
+}
+
+const TYPES = {
+  bytea: {
+    to: 17,
+    from: [17],
+    serialize: (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}`,
+    parse: bytesOf,
+  },
+  date: {
+    to: 1184,
+    from: [1082, 1114, 1184],
+    serialize: (time: Date | string) => new Date(time).toISOString(),
+    parse: timeOf,
+  },
+};
 
 /** The longest wait between two tries to connect, in seconds: an outage is made longer by no more than that. */
 const MAX_BACKOFF_S = 1;
@@ -60,25 +119,32 @@ export function poolUse(sql: Pool): PoolUse {
   return { most: sql.options.max, ...use };
 }
 
+/** The processes of the server that a pool's connections were given, as whatever it is connected to named them. */
+export function backendPids(sql: Pool): readonly number[] {
+  return groups.get(sql)?.backendPids ?? [];
+}
+
 /**
  * Opens a pool. Nothing connects until the first query. A query on a connection that falls silent fails with
  * `DatabaseSilent`, and the next one gets a new connection, since idle ones that were silent as well are dropped.
  * @param url a `postgres://` address
  * @param max the most connections (default 10)
  */
-export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlines> = {}): Pool {
-  const { statementMs, lockMs, ...socketDeadlines } = { ...DEADLINES, ...deadlines };
+export function createPool(url: string, max = 10, given: Partial<PoolOptions> = {}): Pool {
+  const { statementMs, lockMs, session, ...deadlines } = { ...DEFAULTS, ...given };
   const tls = tlsModeOf(url);
   const group = new SocketGroup();
   const options = {
     max,
     // Only column names: postgres.camel would also rewrite the keys inside JSON values.
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
+    types: TYPES,
+    prepare: session,
     connection: {
-      application_name: 'waybill',
-      ...PROBES_OF_THE_SERVER,
-      ...(statementMs === null ? {} : { statement_timeout: statementMs }),
-      ...(lockMs === null ? {} : { lock_timeout: lockMs }),
+      ...REPORTED,
+      ...(session ? OWN : {}),
+      ...(!session || statementMs === null ? {} : { statement_timeout: statementMs }),
+      ...(!session || lockMs === null ? {} : { lock_timeout: lockMs }),
     },
     connect_timeout: 10,
     backoff: reconnectAfter,
@@ -86,7 +152,7 @@ export function createPool(url: string, max = 10, deadlines: Partial<PoolDeadlin
     // The socket has spoken TLS by then, and probes idle connections.
     ssl: false,
     socket: ({ host: [host = '127.0.0.1'], port: [port = 5432] }: { host: string[]; port: number[] }) =>
-      openSocket({ host, port, tls }, socketDeadlines, group),
+      openSocket({ host, port, tls }, deadlines, group),
   };
   const pool = postgres(url, options);
   groups.set(pool, group);

@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { createPendingReplies } from './pending-replies.ts';
+import { createPendingReplies, type ServerNews } from './pending-replies.ts';
 import type { TlsMode } from './tls-mode.ts';
 
 export interface SocketTarget {
@@ -30,6 +30,17 @@ class DatabaseSilent extends Error {
   readonly code = 'CONNECTION_SILENT';
 }
 
+/** The server takes no writes: a standby, or a primary of before that has become one. */
+class DatabaseReadOnly extends Error {
+  override readonly name = 'DatabaseReadOnly';
+  readonly code = 'CONNECTION_READ_ONLY';
+}
+
+/** What a server reports of a session in which nothing can be written (Postgres 14 and later). */
+const READ_ONLY_PARAMETERS = ['in_hot_standby', 'default_transaction_read_only'];
+/** SQLSTATE of a write where nothing can be written. */
+const READ_ONLY_TRANSACTION = '25006';
+
 /** The connections of a pool, which share what one of them notices. */
 export class SocketGroup {
   readonly #members = new Map<Socket, Member>();
@@ -40,6 +51,11 @@ export class SocketGroup {
     socket.once('close', () => this.#members.delete(socket));
   }
 
+  /** The server processes that the connections were given, as the server, or a pooler in front of it, named them. */
+  get backendPids(): readonly number[] {
+    return [...this.#members.values()].flatMap(({ backendPid }) => backendPid ?? []);
+  }
+
   use(): { readonly open: number; readonly busy: number } {
     const members = [...this.#members.values()];
     return { open: members.length, busy: members.filter((member) => !member.isIdle()).length };
@@ -48,7 +64,9 @@ export class SocketGroup {
   /** Closes the idle connections on which nothing has arrived for this long, in milliseconds. */
   async dropIdle(silentForMs: number): Promise<void> {
     const before = performance.now() - silentForMs;
-    const dropped = [...this.#members].filter(([, member]) => member.isIdle() && member.heardAt <= before);
+    const dropped = [...this.#members].filter(
+      ([socket, member]) => !socket.destroyed && member.isIdle() && member.heardAt <= before,
+    );
     await Promise.all(dropped.map(([socket]) => once(socket.destroy(), 'close')));
   }
 }
@@ -56,6 +74,7 @@ export class SocketGroup {
 interface Member {
   /** When something last arrived, by the process's monotonic clock. */
   heardAt: number;
+  backendPid?: number;
   /** Whether the server owes it nothing. */
   isIdle(): boolean;
 }
@@ -123,10 +142,11 @@ async function secured(raw: Socket, { host, tls }: SocketTarget, signal: AbortSi
   return socket;
 }
 
-/** Destroys a socket on which the server owes an answer and is silent. */
+/** Destroys a socket on which the server owes an answer and is silent, or on which nothing can be written. */
 function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): void {
-  const pending = createPendingReplies();
+  const pending = createPendingReplies(onNews);
   const member: Member = { heardAt: performance.now(), isIdle: () => !pending.any };
+  let refused = false;
   let timer: NodeJS.Timeout | undefined;
   const giveUp = async (ms: number) => {
     // The others first: whoever hears of the failure and asks again gets a new connection.
@@ -141,15 +161,33 @@ function watch(socket: Socket, silenceMs: number | null, group: SocketGroup): vo
     timer = undefined;
   };
 
+  function onNews(news: ServerNews): void {
+    if (news.kind === 'backend') member.backendPid = news.pid;
+    const readOnly =
+      news.kind === 'parameter' && READ_ONLY_PARAMETERS.includes(news.name) && news.value === 'on';
+    if (readOnly)
+      socket.destroy(new DatabaseReadOnly('The database takes no writes: it is a standby, or read-only.'));
+    if (news.kind === 'error' && news.code === READ_ONLY_TRANSACTION) refused = true;
+    // Once the library has had the error and has left its transaction. The other connections lead there as well.
+    if (news.kind === 'ready' && !news.inTransaction && refused) {
+      setImmediate(() => {
+        socket.destroy(new DatabaseReadOnly('The database takes no writes any more.'));
+        void group.dropIdle(0);
+      });
+    }
+  }
+
+  group.add(socket, member);
+  socket.on('data', (piece: Buffer) => {
+    pending.received(piece);
+    member.heardAt = performance.now();
+  });
   if (silenceMs !== null) {
-    group.add(socket, member);
     hearWrites(socket, (piece) => {
       pending.sent(piece);
       if (pending.any) wait(silenceMs);
     });
-    socket.on('data', (piece: Buffer) => {
-      pending.received(piece);
-      member.heardAt = performance.now();
+    socket.on('data', () => {
       if (pending.any) timer?.refresh();
       else stopWaiting();
     });

@@ -3,7 +3,7 @@
  * keeps nobody waiting.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import postgres from 'postgres';
+import { databaseAnswers } from '../db/health.ts';
 import {
   countIncidents,
   type MailOverview,
@@ -26,11 +26,13 @@ const STALE_MS = 60_000;
 /**
  * Reads them into the metrics.
  * @param sql a connection of its own, whose statements have a short deadline
+ * @param healthSql another one, on which nothing else is asked
  * @returns brings them up to date
  */
 export function readDatabaseMetrics(
   metrics: Metrics,
   sql: Pool,
+  healthSql: Pool,
   { cachedMs = CACHED_MS, readTimeoutMs = READ_TIMEOUT_MS, staleMs = STALE_MS } = {},
 ): () => Promise<void> {
   let reading: Promise<void> | undefined;
@@ -47,20 +49,23 @@ export function readDatabaseMetrics(
       showOpen(metrics, open);
       showMails(metrics, mails);
       metrics.incidents.set(incidents);
-      metrics.databaseUp.set(1);
       readAt = performance.now();
-    } catch (error) {
-      // One that ends a statement since it took too long is there.
-      const answers = error instanceof postgres.PostgresError && error.code === '57014';
-      metrics.databaseUp.set(answers ? 1 : 0);
-      if (!answers) readAt = Number.NEGATIVE_INFINITY;
+    } catch {
+      // Late, which its age says, or away.
     }
+  }
+
+  /** Away is what readiness calls so, not a statement that was late. */
+  async function look(): Promise<void> {
+    const [up] = await Promise.all([databaseAnswers(healthSql), read()]);
+    metrics.databaseUp.set(up ? 1 : 0);
+    if (!up) readAt = Number.NEGATIVE_INFINITY;
   }
 
   return async () => {
     if (reading === undefined && performance.now() - startedAt >= cachedMs) {
       startedAt = performance.now();
-      reading = read().finally(() => {
+      reading = look().finally(() => {
         reading = undefined;
       });
     }

@@ -9,6 +9,7 @@ import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 import { OUTBOX_CHANNEL, type RelayWork, workNamed } from '../db/outbox/notify.ts';
+import type { Pool } from '../db/pool.ts';
 import { createBudget } from './budget.ts';
 import { type ChangesDeps, dispatchChanges, dispatchReleases } from './changes.ts';
 import { createRanks, type DeliveryClass, deliveryClasses, dispatchOf } from './deliveries.ts';
@@ -20,6 +21,8 @@ import { dispatchWarnings, type WarningsDeps } from './warnings.ts';
 
 /** What the relay receives. */
 export interface RelayOptions extends Pick<PassOnDeps, 'sql' | 'dispatcher' | 'log' | 'watch'> {
+  /** Where notifications are heard; null: nowhere, and work is looked for. Default: the pool. */
+  readonly listenSql?: Pool | null;
   readonly recoveries: RecoveriesDeps['recoveries'];
   readonly warnings: WarningsDeps['warnings'];
   readonly warningTerms: WarningsDeps['warningTerms'];
@@ -64,7 +67,7 @@ export interface Relay {
 
 /** Starts relaying at once. */
 export function startRelay(relay: RelayOptions): Relay {
-  const { sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
+  const { sql, listenSql = sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
   const ranks = createRanks(options.patienceMs);
@@ -99,8 +102,8 @@ export function startRelay(relay: RelayOptions): Relay {
   ];
   const loops = [...Object.values(woken), ...polling];
   // Without it polling goes on.
-  const listening = sql
-    .listen(OUTBOX_CHANNEL, (payload) => {
+  const listening = listenSql
+    ?.listen(OUTBOX_CHANNEL, (payload) => {
       for (const work of workNamed(payload)) woken[work].wake();
     })
     .catch((error: unknown) => {

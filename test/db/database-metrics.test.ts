@@ -11,6 +11,7 @@ import { sampleOf, samplesOf } from '../support/metrics.ts';
 
 let database: TestDatabase;
 let readSql: Pool;
+let healthSql: Pool;
 /** Its statements have a second, but whoever is told so late hears of it. */
 let hasty: Pool;
 let eshopId: number;
@@ -19,12 +20,13 @@ let webhookId: number;
 beforeAll(async () => {
   database = await createTestDatabase();
   readSql = createPool(database.url, 1);
+  healthSql = createPool(database.url, 1);
   hasty = createPool(database.url, 1, { statementMs: 1_000, silenceMs: 30_000 });
   eshopId = (await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' })).eshopId;
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
 });
 afterAll(async () => {
-  await Promise.all([readSql.end({ timeout: 5 }), hasty.end({ timeout: 5 })]);
+  await Promise.all([readSql, healthSql, hasty].map((pool) => pool.end({ timeout: 5 })));
   await database.drop();
 });
 beforeEach(async () => {
@@ -34,9 +36,9 @@ beforeEach(async () => {
 const eager = { cachedMs: 0, readTimeoutMs: 30_000 };
 
 /** Reads the metrics again and again, each time anew unless told otherwise. */
-function reader(timing: Parameters<typeof readDatabaseMetrics>[2] = eager, sql = readSql) {
+function reader(timing: Parameters<typeof readDatabaseMetrics>[3] = eager, sql = readSql) {
   const metrics = createMetrics();
-  const refresh = readDatabaseMetrics(metrics, sql, timing);
+  const refresh = readDatabaseMetrics(metrics, sql, healthSql, timing);
   return async () => {
     await refresh();
     const samples = samplesOf(await metrics.registry.metrics());

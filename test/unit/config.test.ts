@@ -124,6 +124,23 @@ describe('a wrong value is one sentence that begins with its variable', () => {
     expect(message).not.toContain('\n');
   });
 
+  it.each([
+    ['postgres://h1,h2/waybill', 'must name one host'],
+    ['postgres://u:p@h1:5432,h2:5433/waybill', 'must name one host'],
+    ['postgres://h/waybill?ssl_mode=require', 'must not have the parameter ssl_mode; sslmode is meant'],
+    ['postgres://h/waybill?sslmode=required', 'must have one of disable, allow, prefer,'],
+    ['postgres://h/waybill?pgbouncer=true', 'must not have the parameter pgbouncer; a pooler is noticed'],
+    ['postgres://h/waybill?target_session_attrs=standby', 'must have one of any, read-write, primary'],
+  ])('an address that is not meant as it is written: %s', (url, message) => {
+    for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL'])
+      expect(() => loadConfig({ DATABASE_URL, SECRET_KEY, [name]: url })).toThrow(`${name} ${message}`);
+  });
+
+  it('parameters of libpq that mean something here are taken', () => {
+    const url = `${DATABASE_URL}?sslmode=verify-full&sslnegotiation=direct&application_name=x&target_session_attrs=read-write`;
+    expect(loadConfig({ DATABASE_URL: url, SECRET_KEY }).settings.DATABASE_URL).toBe(url);
+  });
+
   it.each(['SECRET_KEY', 'DATABASE_URL', 'SMTP_URL'])('%s is not repeated in the message', (name) => {
     expect(complaint({ [name]: 'very-confidential' })).not.toContain('very-confidential');
   });

@@ -1,0 +1,91 @@
+/** What a server must be for Waybill, and what stands in front of it: looked at once, before anything rests on it. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { UserError } from '../lib/user-error.ts';
+import { backendPids, createPool, type Pool } from './pool.ts';
+
+/** The oldest Postgres that Waybill runs on. */
+const OLDEST_VERSION = 13;
+/** How long a notification may take to arrive, in milliseconds. */
+const NOTIFICATION_MS = 5_000;
+
+interface Server {
+  readonly version: number;
+  readonly encoding: string;
+  readonly isolation: string;
+  readonly readOnly: boolean;
+  readonly pid: number;
+}
+
+/** What an address leads to. */
+export interface Reached {
+  /** A pooler, such as PgBouncer: a session of ours is not one of the server's. */
+  readonly pooled: boolean;
+}
+
+/**
+ * Looks at what an address leads to.
+ * @param name of the variable with the address
+ * @throws UserError with one sentence where Waybill cannot work with it
+ */
+export async function inspectServer(url: string, name = 'DATABASE_URL'): Promise<Reached> {
+  const sql = createPool(url, 1, { session: false });
+  try {
+    const [server] = await sql<Server[]>`
+      select current_setting('server_version_num')::int / 10000 as version,
+        current_setting('server_encoding') as encoding,
+        current_setting('default_transaction_isolation') as isolation,
+        pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
+        pg_backend_pid() as pid`;
+    if (server === undefined) throw new Error('A query without FROM has one row.');
+    // The process that the connection was given is the server's own, unless a pooler named another.
+    const pooled = !backendPids(sql).includes(server.pid);
+    const problem = problemOf(server, pooled);
+    if (problem !== null) throw new UserError(`The database at ${name} ${problem}.`);
+    return { pooled };
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+function problemOf({ version, encoding, isolation, readOnly }: Server, pooled: boolean): string | null {
+  if (version < OLDEST_VERSION) return `is Postgres ${version}; Waybill needs ${OLDEST_VERSION} or later`;
+  if (encoding !== 'UTF8') return `has the encoding ${encoding}; create one with UTF8`;
+  if (readOnly) return 'takes no writes: it is a standby, or read-only';
+  // Without a pooler each session says so itself.
+  if (pooled && isolation !== 'read committed')
+    return `has default_transaction_isolation = ${isolation}, which cannot be changed through a pooler: set it to read committed for the role or the database`;
+  return null;
+}
+
+/**
+ * A pool whose session can listen to what is notified at `sql`.
+ * @param url of the server itself
+ * @throws UserError where that leads to another database, or to a pooler
+ */
+export async function createListeningPool(sql: Pool, url: string): Promise<Pool> {
+  const listening = createPool(url, 1);
+  try {
+    const channel = `waybill_${randomUUID()}`;
+    const heard = new Promise<true>((resolve, reject) => {
+      listening
+        .listen(
+          channel,
+          () => resolve(true),
+          () => void sql.notify(channel, '').catch(reject),
+        )
+        .catch(reject);
+    });
+    const waited = new AbortController();
+    const late = sleep(NOTIFICATION_MS, false, { signal: waited.signal }).catch(() => false);
+    const proved = await Promise.race([heard, late]).finally(() => waited.abort());
+    if (!proved)
+      throw new UserError(
+        'A notification sent at DATABASE_URL does not arrive at DATABASE_DIRECT_URL: it has to lead to the same database, without a pooler.',
+      );
+    return listening;
+  } catch (error) {
+    await listening.end({ timeout: 1 });
+    throw error;
+  }
+}

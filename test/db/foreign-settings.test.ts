@@ -1,0 +1,114 @@
+/** What a role or a database may have set for every session, and a server that takes no writes. */
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { failureOf } from '../../src/api/errors.ts';
+import { databaseAnswers } from '../../src/db/health.ts';
+import { createPool, type Pool, type PoolOptions } from '../../src/db/pool.ts';
+import { createListeningPool, inspectServer } from '../../src/db/server.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+
+const pools: Pool[] = [];
+afterEach(async () => {
+  for (const pool of pools.splice(0)) await pool.end({ timeout: 0 });
+});
+
+function poolAt(url: string, options: Partial<PoolOptions> = {}): Pool {
+  const pool = createPool(url, 2, options);
+  pools.push(pool);
+  return pool;
+}
+
+/** A database for which something is set. */
+async function databaseWith(setting: string): Promise<string> {
+  const { url, sql, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
+  return url;
+}
+
+test.each([
+  'DateStyle = German',
+  'bytea_output = escape',
+  'TimeZone = "Asia/Tokyo"',
+  'IntervalStyle = sql_standard',
+])('times and bytes are read as they were written with %s', async (setting) => {
+  const url = await databaseWith(setting);
+  const at = new Date('2026-02-03T04:05:06.789Z');
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n));
+  for (const session of [true, false]) {
+    const sql = poolAt(url, { session });
+    const [row] = await sql`select ${at}::timestamptz as at, ${bytes}::bytea as bytes`;
+    expect(row).toEqual({ at, bytes });
+  }
+});
+
+test('a time in another style than ISO is an error, and never another day', async () => {
+  const sql = poolAt(await databaseWith('DateStyle = ISO'));
+  const read = sql.begin(async (tx) => {
+    await tx`set local DateStyle = 'SQL, DMY'`;
+    return await tx`select '2026-02-03T04:05:06Z'::timestamptz as at`;
+  });
+  await expect(read).rejects.toThrow('not in ISO 8601');
+});
+
+test('transactions are read committed, whatever the database has as its default', async () => {
+  const sql = poolAt(await databaseWith('default_transaction_isolation = serializable'));
+  const [row] = await sql`select current_setting('transaction_isolation') as isolation`;
+  expect(row).toEqual({ isolation: 'read committed' });
+});
+
+test('a connection to a server that takes no writes is not used: the failure is one of a database that is away', async () => {
+  const url = await databaseWith('default_transaction_read_only = on');
+  const error: unknown = await poolAt(url)`select 1`.catch((reason: unknown) => reason);
+  expect(error).toMatchObject({ name: 'DatabaseReadOnly' });
+  expect(failureOf(error, 'r-1').status).toBe(503);
+  await expect(databaseAnswers(poolAt(url))).resolves.toBe(false);
+});
+
+test('a connection that turns out to take no writes is given up with its error', async () => {
+  const { url, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  const sql = poolAt(url);
+  const pids = async () =>
+    await Promise.all(
+      [1, 2].map(async () => (await sql`select pg_backend_pid() as pid, pg_sleep(0.05)`)[0]?.pid),
+    );
+  const before = new Set<unknown>(await pids());
+  const error: unknown = await sql
+    .begin('read only', async (tx) => {
+      await tx`create table marks (mark text)`;
+    })
+    .catch((reason: unknown) => reason);
+  expect(failureOf(error, 'r-1').status).toBe(503);
+  // What was on its way there fails once more.
+  await until('other connections', async () => {
+    const now = await pids().catch(() => [...before]);
+    return now.every((pid) => !before.has(pid));
+  });
+});
+
+test('what Waybill cannot work with is said in one sentence', async () => {
+  await expect(inspectServer(await databaseWith('default_transaction_read_only = on'))).rejects.toThrow(
+    'takes no writes',
+  );
+  const { url, drop, sql } = await createTestDatabase();
+  onTestFinished(drop);
+  expect(await inspectServer(url)).toEqual({ pooled: false });
+  await sql`create database latin1 encoding 'LATIN1' locale 'C' template template0`;
+  const latin1 = new URL(url);
+  latin1.pathname = '/latin1';
+  await expect(inspectServer(latin1.href)).rejects.toThrow(
+    'The database at DATABASE_URL has the encoding LATIN1; create one with UTF8.',
+  );
+  await sql`drop database latin1`;
+});
+
+test('notifications are listened for where they are sent, and nowhere else', async () => {
+  const { url, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  const sql = poolAt(url, { session: false });
+  pools.push(await createListeningPool(sql, url));
+  const other = await createTestDatabase();
+  onTestFinished(other.drop);
+  await expect(createListeningPool(sql, other.url)).rejects.toThrow('has to lead to the same database');
+});
