@@ -15,7 +15,6 @@ import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
 import { createBudget } from '../src/relay/budget.ts';
 import { createRanks, deliveryClasses, dispatchOf } from '../src/relay/deliveries.ts';
 import { startLoop } from '../src/relay/loop.ts';
-import { createMode } from '../src/relay/mode.ts';
 import { createKeys } from '../src/secrets/keys.ts';
 import { untraced } from '../src/traces/traces.ts';
 
@@ -66,10 +65,10 @@ const dispatch = dispatchOf(
     stopping: stop.signal,
     budget: createBudget(load.overloaded),
     options,
+    firstAttempts: 'batch',
     onTaken() {},
   },
   deliveryClasses.deliveries,
-  createMode('batch'),
   createRanks(options.patienceMs),
 );
 const loop = startLoop({ what: 'deliveries', step: dispatch, onFailure() {}, onRound() {}, log, options });

@@ -33,7 +33,7 @@ export async function deliverBatch(input: DeliverBatchInput): Promise<BatchResul
     if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
     // Canceled by an operator: nothing accepted is lost, so each delivery can be canceled in its own workflow.
     await CancellationScope.nonCancellable(async () => {
-      show(`Canceled by an operator. ${batchOutcome(await own.handBackBatch(batchId))}`);
+      show(`Canceled by an operator. ${batchOutcome(await own.requeueBatch(batchId))}`);
     });
     throw isCancellation(error) ? error : new CancelledFailure('canceled by an operator');
   }

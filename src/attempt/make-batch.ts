@@ -44,8 +44,6 @@ export interface BatchSignals {
 
 /** Deliveries that are read and begun at once: their records may be large. */
 const PAGE = 32;
-/** A delivery whose webhook changes between reading and beginning is read again this often. */
-const ROUNDS = 3;
 
 /**
  * Makes what is left of a batch's first attempts, whoever began it.
@@ -64,22 +62,14 @@ async function makeTraced(
 ): Promise<BatchCounts> {
   const { sql } = deps;
   const batch = { ...(await takeBatch(sql, order.batchId)), span };
-  for (let round = 0; round < ROUNDS && !signals.stop.aborted; round += 1) {
-    await whileLeased(
-      async () => {
-        // What no further attempt will begin is for others to look after.
-        if (!signals.stop.aborted) await renewBatch(sql, batch);
-      },
-      () => makeRound(deps, order, batch, signals),
-    );
-    const counts = await countBatch(sql, batch.id);
-    if (counts.left === 0) return counts;
-  }
-  const counts = await countBatch(sql, batch.id);
-  if (counts.left > 0 && !signals.stop.aborted) {
-    throw new InternalFailure(`${counts.left} deliveries of a batch could not be begun.`);
-  }
-  return counts;
+  await whileLeased(
+    async () => {
+      // What no further attempt will begin is for others to look after.
+      if (!signals.stop.aborted) await renewBatch(sql, batch);
+    },
+    () => makeAttempts(deps, order, batch, signals),
+  );
+  return await countBatch(sql, batch.id);
 }
 
 /** A batch, and the span of this execution of it. */
@@ -93,8 +83,8 @@ interface Permitted {
   readonly permit: Permit;
 }
 
-/** Goes once through all that is open: each asks for its permit, and begins with others that have got theirs. */
-async function makeRound(
+/** Each that is open asks for its permit, and begins with others that have got theirs. */
+async function makeAttempts(
   deps: AttemptDeps,
   { policy }: BatchOrder,
   batch: TracedBatch,
@@ -102,7 +92,6 @@ async function makeRound(
 ): Promise<void> {
   const { sql, limits } = deps;
   const terms: AttemptTerms = { policy, lastChance: false, expectedNumber: 1 };
-  const recorder = createRecorder(deps, terms, batch);
   const prepareWith = prepareMany(deps.keys);
   const underWay = new Set<Promise<void>>();
   const interrupted = new AbortController();
@@ -113,6 +102,7 @@ async function makeRound(
     interruption ??= { error };
     interrupted.abort();
   }
+  const recorder = createRecorder(deps, terms, batch, interrupt);
 
   async function attempt(ready: ReadyAttempt, permit: Permit | undefined): Promise<void> {
     let accepted: boolean | null = null;
@@ -123,14 +113,14 @@ async function makeRound(
     } catch (error) {
       if (error instanceof Crowded) {
         permit?.crowded();
-        recorder.putBack(ready.delivery.id);
+        recorder.defer(ready.delivery.id);
       } else if (error instanceof InternalFailure) {
         deps.watch.interrupted();
         const deliveryId = ready.delivery.id;
         ready.span.within(() =>
           deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself'),
         );
-        recorder.handBack(ready.delivery.id);
+        recorder.requeue(ready.delivery.id);
       } else interrupt(error);
     } finally {
       permit?.release(accepted);
@@ -159,16 +149,13 @@ async function makeRound(
   async function launchPermitted(): Promise<void> {
     for (let page = permitted.splice(0, PAGE); page.length > 0; page = permitted.splice(0, PAGE)) {
       if (signal.aborted) for (const { permit } of page) permit.release(null);
-      else {
-        await launch(page).catch(interrupt);
-        await recorder.room().catch(interrupt);
-      }
+      else await launch(page).catch(interrupt);
     }
   }
 
   async function ask(delivery: BatchedDelivery): Promise<void> {
     const permit = await limits.acquire(delivery, signal);
-    if (typeof permit === 'number') recorder.putBack(delivery.id);
+    if (typeof permit === 'number') recorder.defer(delivery.id);
     if (typeof permit !== 'object') return;
     permitted.push({ id: delivery.id, permit });
     launching = launching.then(launchPermitted);
@@ -194,22 +181,22 @@ interface PageContext {
   readonly recorder: Recorder;
 }
 
-/** Begins what may begin; hands back what may not. What changed in between is left to the next round. */
+/** Begins what may begin; requeues what may not, and what has changed in between. */
 async function beginPage(
   deps: AttemptDeps,
   ids: readonly string[],
   { terms, batch, prepareWith, recorder }: PageContext,
 ): Promise<readonly ReadyAttempt[]> {
   const page = await loadOfBatch(deps.sql, batch.id, ids);
-  const { ready, refused, unprepared } = await begin(deps, page, terms, batch, prepareWith);
-  for (const { delivery } of refused) recorder.handBack(delivery.id);
+  const { ready, unprepared } = await begin(deps, page, terms, batch, prepareWith);
   for (const { delivery, error } of unprepared) {
     await cannotBePrepared(deps, { deliveryId: delivery.id, lastChance: false }, error).catch(
       (fault: unknown) => {
         if (!(fault instanceof InternalFailure)) throw fault;
       },
     );
-    recorder.handBack(delivery.id);
   }
+  const readyIds = new Set(ready.map(({ delivery }) => delivery.id));
+  for (const id of ids) if (!readyIds.has(id)) recorder.requeue(id);
   return ready;
 }

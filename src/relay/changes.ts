@@ -6,15 +6,14 @@ import type { SchedulerOptions } from '../concurrency/settings.ts';
 import {
   claimReleaseChanges,
   claimWebhookChanges,
-  endWebhookChange,
   nextToTell,
-  noteProgress,
+  noteTold,
   releaseChanges,
   removeChanges,
   renewChanges,
   type ToldDelivery,
   type WebhookChange,
-} from '../db/outbox/claim-changes.ts';
+} from '../db/outbox/changes.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
   cancelWithoutWorkflow,
@@ -38,9 +37,6 @@ export interface ChangesDeps extends Pick<PassOnDeps, 'sql' | 'dispatcher' | 'lo
   readonly firstWaitMs: number;
 }
 
-/** Webhooks whose deliveries are told side by side. */
-const WEBHOOKS = 5;
-
 /**
  * Tells one page of each of a few changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
@@ -48,8 +44,8 @@ const WEBHOOKS = 5;
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   const { sql, budget, options } = deps;
   const available = budget.available('changes');
-  if (available < 1) return options.backgroundMs;
-  const claimed = await claimWebhookChanges(sql, WEBHOOKS);
+  if (available < 1) return options.tickMs;
+  const claimed = await claimWebhookChanges(sql, options.backgroundConcurrency);
   if (claimed.length === 0) return 'idle';
   const page = Math.max(1, Math.floor(available / claimed.length));
   const left = new Set(claimed.map(({ id }) => id));
@@ -57,7 +53,7 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
     await whileLeased(
       () => renewChanges(sql, [...left]),
       () =>
-        eachLimited(claimed, WEBHOOKS, async (change) => {
+        eachLimited(claimed, claimed.length, async (change) => {
           await passOnPage(deps, change, page);
           left.delete(change.id);
         }),
@@ -65,30 +61,22 @@ export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
   } finally {
     await releaseChanges(sql, [...left]);
   }
-  return options.backgroundMs;
+  return options.tickMs;
 }
 
 /** @param page how many deliveries may be told now */
 async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
   const { sql } = deps;
-  const here = { toldId: change.toldId, untilId: change.untilId, againUntilId: change.againUntilId };
-  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteProgress(sql, change, here);
+  const { id, toldId, webhookId, deleted } = change;
+  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
   // One more than may be told: a change that concerns no delivery any more is over.
   const next = await nextToTell(sql, change, page + 1);
   const told = next.slice(0, page);
-  if (!(await tell(deps, told))) return await noteProgress(sql, change, here);
-  if (next.length > page)
-    return await noteProgress(sql, change, { ...here, toldId: told.at(-1)?.id ?? here.toldId });
-  if (change.againUntilId !== null)
-    return await noteProgress(sql, change, {
-      toldId: null,
-      untilId: change.againUntilId,
-      againUntilId: null,
-    });
+  if (!(await tell(deps, told))) return await noteTold(sql, id, toldId);
   // What batches hold comes back yet, and what is being started may have to be told.
-  if (change.deleted && (await someWithoutWorkflow(sql, change.webhookId)))
-    return await noteProgress(sql, change, { ...here, toldId: told.at(-1)?.id ?? here.toldId });
-  await endWebhookChange(sql, change);
+  const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
+  if (goesOn) await noteTold(sql, id, told.at(-1)?.id ?? toldId);
+  else await removeChanges(sql, [id]);
 }
 
 /** What the change means for the deliveries without a workflow. @returns how many were changed */
@@ -133,11 +121,11 @@ async function tell(deps: ChangesDeps, deliveries: readonly ToldDelivery[]): Pro
 export async function dispatchReleases(deps: Omit<ChangesDeps, 'watch' | 'firstWaitMs'>): Promise<Next> {
   const { sql, log, dispatcher, stopping, budget, options } = deps;
   const limit = budget.available('releases');
-  if (limit === 0) return options.backgroundMs;
+  if (limit === 0) return options.tickMs;
   return await passOn({
     stopping,
     limit,
-    pauseMs: options.backgroundMs,
+    pauseMs: options.tickMs,
     claim: (most) => claimReleaseChanges(sql, most),
     renew: (ids) => renewChanges(sql, ids),
     release: (ids) => releaseChanges(sql, ids),

@@ -30,7 +30,7 @@ export interface LoopOptions {
   /** Told of every step. */
   readonly onRound: (round: Round) => void;
   readonly log: Logger;
-  readonly options: Pick<SchedulerOptions, 'pollMs' | 'backoffMs'>;
+  readonly options: Pick<SchedulerOptions, 'pollMs'>;
 }
 
 /** A running loop. */
@@ -43,11 +43,11 @@ export interface Loop {
 
 /** Starts at once. */
 export function startLoop({ what, step, onFailure, onRound, log, options }: LoopOptions): Loop {
-  const { pollMs, backoffMs } = options;
+  const { pollMs } = options;
   let stopping = false;
   let woken = false;
   let endPause: (why: 'woken' | 'stopped') => void = () => {};
-  const backoff = createBackoff(backoffMs.first, backoffMs.longest);
+  const backoff = createBackoff(pollMs / 4, 5 * pollMs);
 
   async function pause(ms: number, wakeable: boolean): Promise<void> {
     if (stopping || (wakeable && woken)) return;

@@ -16,7 +16,7 @@ import {
   setAsideDeliveries,
 } from '../db/outbox/outbox.ts';
 import type { Pool } from '../db/pool.ts';
-import { handBackAll } from '../db/webhooks/batch-returns.ts';
+import { requeueAll } from '../db/webhooks/batch-returns.ts';
 import { eachLimited } from '../lib/each-limited.ts';
 import type { Dispatcher, Urgency } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
@@ -119,7 +119,7 @@ export async function startBatches(
           { batchId, err: error },
           'Temporal refused to start a batch: each delivery gets its own workflow',
         );
-        await handBackAll(sql, batchId);
+        await requeueAll(sql, batchId);
         continue;
       }
       // Perhaps it was started all the same: the deliveries stay in their batch.

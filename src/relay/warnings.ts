@@ -21,13 +21,6 @@ export interface WarningsDeps {
   readonly stopping: AbortSignal;
 }
 
-/** Between two looks, in milliseconds: a warning is about hours. */
-const INTERVAL_MS = 5_000;
-/** Between two looks where the whole policy takes minutes, in milliseconds. */
-const SHORT_INTERVAL_MS = 1_000;
-/** Patience, in milliseconds, that is long. */
-const LONG_PATIENCE_MS = 10 * INTERVAL_MS;
-
 /**
  * Decides whom to warn, and starts what is owed.
  * @throws what Temporal or the database threw when it is away; what is left is released
@@ -41,15 +34,11 @@ export async function dispatchWarnings({
 }: WarningsDeps): Promise<Next> {
   const decided = (await hasFailures(sql)) ? await decideWarnings(sql, warningTerms) : 0;
   if (decided > 0) log.info({ decided }, 'warnings decided');
-  const next = await passOn({
+  return await passOn({
     stopping,
     claim: (limit) => claimWarnings(sql, limit),
     release: (ids) => releaseWarnings(sql, ids),
     tell: (warning) => warnings.startWarning(warning),
     refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal refused to start a warning'),
   });
-  if (next === 'more') return next;
-  return warningTerms === null || warningTerms.patienceMs >= LONG_PATIENCE_MS
-    ? INTERVAL_MS
-    : SHORT_INTERVAL_MS;
 }

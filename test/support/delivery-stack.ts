@@ -303,8 +303,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     /** The batches that have begun, in their order. */
     batches: () =>
-      sql<{ id: string; delivered: number; handedBack: number; finishedAt: Date | null }[]>`
-        select id, delivered, handed_back, finished_at from batches order by id`,
+      sql<{ id: string; delivered: number; requeued: number; finishedAt: Date | null }[]>`
+        select id, delivered, requeued, finished_at from batches order by id`,
 
     async webhook(id: number) {
       const [row] = await sql<

@@ -110,7 +110,7 @@ describe('the background budget', () => {
 });
 
 describe('batch mode', () => {
-  const rush = { deliveries: 16, more: true, waitedMs: options.rushAfterMs + 1 };
+  const rush = { deliveries: 16, more: true, waitedMs: options.burstAfterMs + 1 };
   const calm = { deliveries: 1, more: false, waitedMs: 0 };
 
   test.each<['each' | 'batch', boolean]>([

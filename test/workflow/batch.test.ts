@@ -70,12 +70,12 @@ test('what is delivered is done, without a workflow of its own; the batch tells 
   expect(others).toEqual([]);
   expect(await stack.untilEnded(workflowOf(batch))).toBe('COMPLETED');
   expect(await stack.batches()).toMatchObject([
-    { delivered: 150, handedBack: 0, finishedAt: expect.any(Date) },
+    { delivered: 150, requeued: 0, finishedAt: expect.any(Date) },
   ]);
   for (const id of ids.slice(0, 3)) expect(await stack.describe(id)).toBeUndefined();
 
   const workflow = stack.client.workflow.getHandle(workflowOf(batch));
-  expect(await workflow.result()).toEqual({ delivered: 150, handedBack: 0, putBack: 0, left: 0 });
+  expect(await workflow.result()).toEqual({ delivered: 150, requeued: 0, deferred: 0, left: 0 });
   const { staticSummary, staticDetails } = await workflow.describe().then(async (description) => ({
     staticSummary: await description.staticSummary(),
     staticDetails: await description.staticDetails(),
@@ -151,7 +151,7 @@ test('what failed goes on in a workflow of its own, behind the attempt that was 
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(attemptsAt(receiver)).toEqual(['1', '2']);
   expect((receiver.requests[1]?.at ?? 0) - (receiver.requests[0]?.at ?? 0)).toBeGreaterThan(1_400);
-  expect(await stack.batches()).toMatchObject([{ delivered: 0, handedBack: 1 }]);
+  expect(await stack.batches()).toMatchObject([{ delivered: 0, requeued: 1 }]);
   expect(await stack.attempts(id)).toMatchObject([
     { outcome: 'failure', status: 503 },
     { outcome: 'success' },
@@ -303,10 +303,9 @@ describe('a batch whose workflow', () => {
   /** A hundred at once, and the others of the batch wait for their permits. */
   const few = {
     ...limitsWith({
-      ...{ attempts: AT_ONCE, eshopShare: 1, firstLimit: AT_ONCE },
-      ...{ permitWaitMs: 600_000, claimAheadMs: 600_000 },
+      ...{ attempts: 2 * AT_ONCE, firstLimit: AT_ONCE, claimAheadMs: 600_000 },
     }),
-    room: boundless.room,
+    quotas: boundless.quotas,
   };
 
   /** A batch of which a hundred have their requests under way, until they are released. */
@@ -348,7 +347,7 @@ describe('a batch whose workflow', () => {
     expect(receiver.requests).toHaveLength(ids.length);
     const ownWorkflows = await Promise.all(ids.map((id) => stack.describe(id)));
     expect(ownWorkflows.filter((each) => each !== undefined)).toHaveLength(40);
-    expect(await stack.batches()).toMatchObject([{ delivered: AT_ONCE, handedBack: 40 }]);
+    expect(await stack.batches()).toMatchObject([{ delivered: AT_ONCE, requeued: 40 }]);
   });
 
   test('was canceled by an operator: the request under way counts, and what is left is handed back', async () => {
