@@ -1,7 +1,7 @@
 /**
- * What the attempts of the rush lane reach without any Temporal, as a process of its own: the same claims, the same
+ * What the attempts of the batch mode reach without any Temporal, as a process of its own: the same claims, the same
  * batches and the same attempt code, begun by a call instead of a workflow. The bound that no engine can pass. Nothing
- * that a batch hands back is followed up.
+ * that a batch requeues is followed up.
  */
 import pino from 'pino';
 import { makeBatch } from '../src/attempt/make-batch.ts';

@@ -38,7 +38,7 @@ export interface BatchResult {
 export interface BatchActivities {
   /** Makes what is left of the first attempts. Something is left where the worker is being stopped. */
   attemptBatch(input: Pick<DeliverBatchInput, 'batchId' | 'policy'>): Promise<BatchResult>;
-  /** Hands back what is left, without attempting it. */
+  /** Requeues what is left, without attempting it. */
   requeueBatch(batchId: string): Promise<BatchResult>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The rush lane: the first attempts of many deliveries in one workflow. What is delivered is done; everything else goes
+ * Batch mode: the first attempts of many deliveries in one workflow. What is delivered is done; everything else goes
  * back to the outbox in the statement that records it, and continues in a workflow of its own.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.

@@ -3,25 +3,20 @@
  * delivery gets its own workflow, or in a burst hundreds share one, a batch.
  */
 import { v7 as uuidv7 } from 'uuid';
-import type { Limits } from '../concurrency/limits.ts';
-import type { Load } from '../concurrency/load.ts';
-import type { SchedulerOptions } from '../concurrency/settings.ts';
 import { claimDeliveries } from '../db/outbox/claim.ts';
 import { QUEUE, type Queue } from '../db/outbox/outbox.ts';
 import type { Dispatcher, Urgency } from '../temporal/dispatcher.ts';
-import type { BackgroundWork, Budget } from './budget.ts';
+import type { BackgroundWork } from './budget.ts';
+import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 import { createMode, type FirstAttempts } from './mode.ts';
-import { type BatchesDeps, startAll, startBatches } from './start.ts';
+import { type StartDeps, startAll, startBatches } from './start.ts';
 
 /** What dispatching deliveries takes. */
-export interface DeliveriesDeps extends BatchesDeps {
+export interface DeliveriesDeps
+  extends StartDeps,
+    Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget'> {
   readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
-  readonly options: SchedulerOptions;
-  readonly firstAttempts: FirstAttempts;
-  readonly limits: Limits;
-  readonly load: Load;
-  readonly budget: Budget;
 }
 
 /** A class of deliveries that wait. */

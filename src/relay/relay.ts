@@ -8,20 +8,14 @@
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import { createBudget } from './budget.ts';
-import { type ChangesDeps, dispatchChanges, dispatchReleases } from './changes.ts';
-import { createRanks, type DeliveriesDeps, deliveryClasses, dispatchOf } from './deliveries.ts';
+import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
+import { createRanks, deliveryClasses, dispatchOf } from './deliveries.ts';
+import type { RelayDeps } from './deps.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
-import { dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
-import type { PassOnDeps } from './start.ts';
-import { dispatchWarnings, type WarningsDeps } from './warnings.ts';
+import { dispatchWarnings } from './warnings.ts';
 
 /** What the relay receives. */
-export interface RelayOptions
-  extends Omit<DeliveriesDeps, 'budget' | 'options' | 'stopping' | 'onTaken' | 'dispatcher'>,
-    Pick<PassOnDeps, 'dispatcher' | 'watch'>,
-    Pick<RecoveriesDeps, 'recoveries'>,
-    Pick<WarningsDeps, 'warnings' | 'warningTerms'>,
-    Pick<ChangesDeps, 'firstWaitMs'> {
+export interface RelayOptions extends Omit<RelayDeps, 'budget' | 'options' | 'stopping' | 'onTaken'> {
   /** Left out: the defaults. */
   readonly scheduler?: SchedulerOptions;
   /** Told whether Temporal took what it was given. */

@@ -258,7 +258,7 @@ describe('a claim', () => {
     expect(await row(id)).toMatchObject({ batchId: null });
   });
 
-  test('passes over what a batch handed back; that is claimed by itself, what is due first', async () => {
+  test('passes over what a batch requeued; that is claimed by itself, what is due first', async () => {
     const { ids, batch } = await claimed(2);
     await begin(ids, batch);
     await recordAttempts(
@@ -291,7 +291,7 @@ describe('what a batch holds', () => {
     expect(await row(waiting)).toMatchObject({ claimedUntil: null });
   });
 
-  test('is handed back, and what is under way is left to its result for as long as that may take', async () => {
+  test('is requeued, and what is under way is left to its result for as long as that may take', async () => {
     const { ids, batch } = await claimed(3);
     const [underWay = '', old = '', waiting = ''] = ids;
     await begin([underWay, old], batch);

@@ -87,7 +87,7 @@ export interface StackOptions {
   readonly workerTemporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
-  /** Default: `FIRST_ATTEMPTS` of the run, or each, since a busy machine looks like a rush. */
+  /** Default: `FIRST_ATTEMPTS` of the run, or each, since a busy machine looks like a burst. */
   readonly firstAttempts?: FirstAttempts;
   /** How long events and deliveries are kept; default: the retention does not run. */
   readonly retentionMs?: number;

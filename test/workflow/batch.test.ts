@@ -1,4 +1,4 @@
-/** The rush lane: first attempts in batches. */
+/** Batch mode: first attempts in batches. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
@@ -286,7 +286,7 @@ describe('a batch whose workflow', () => {
     await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
     await stack.until('a second request', async () => receiver.requests.length > 1);
     await stack.untilState(id, 'delivered');
-    // By whoever handed back what it held: its own execution still has its request under way.
+    // By whoever requeued what it held: its own execution still has its request under way.
     await stack.until('its end', async () => (await stack.batches())[0]?.finishedAt != null);
     release();
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
@@ -326,7 +326,7 @@ describe('a batch whose workflow', () => {
     return { ids, receiver, release, batch: await firstBatch(stack) };
   }
 
-  test('was terminated: each that had not begun is handed back, the requests under way count, and the batch does not begin again', async () => {
+  test('was terminated: each that had not begun is requeued, the requests under way count, and the batch does not begin again', async () => {
     // So long that the relay comes first, which takes up again what nobody holds any more.
     const stack = await start({
       worker: false,
@@ -350,7 +350,7 @@ describe('a batch whose workflow', () => {
     expect(await stack.batches()).toMatchObject([{ delivered: AT_ONCE, requeued: 40 }]);
   });
 
-  test('was canceled by an operator: the request under way counts, and what is left is handed back', async () => {
+  test('was canceled by an operator: the request under way counts, and what is left is requeued', async () => {
     const stack = await start({ policy: { attemptTimeoutMs: 30_000 } });
     const { id, receiver, release, batch } = await hanging(stack);
     await stack.client.workflow.getHandle(workflowOf(batch)).cancel();
@@ -407,7 +407,7 @@ test('auto: a backlog that has waited is drained in batches, and a single delive
   >`select sum(delivered)::int as delivered from batches`;
   expect(sum?.delivered).toBeGreaterThan(300);
   expect(receiver.requests).toHaveLength(600);
-  // Nothing waits any more: the rush is over.
+  // Nothing waits any more: the burst is over.
   await stack.until('a delivery with its own workflow', async () => {
     const id = await stack.fireOne(`calm ${Math.random()}`);
     await stack.untilState(id, 'delivered');

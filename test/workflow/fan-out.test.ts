@@ -233,7 +233,7 @@ describe('deliveries without a workflow', () => {
     expect(await states()).toMatchObject([{ state: 'canceled', canceledBy: 'deletion', count: ids.length }]);
   });
 
-  test('that batches handed back while it was inactive wait in the queue again once it is active', async () => {
+  test('that batches requeued while it was inactive wait in the queue again once it is active', async () => {
     const { webhookId, ids } = await waiting(200);
     await change(webhookId, false);
     await requeue(ids);

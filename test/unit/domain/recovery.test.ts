@@ -92,7 +92,7 @@ describe('its estimated end', () => {
     ['of a receiver that takes 40 per second', 4_000, () => 40],
     ['of one that takes more and less in turns', 10_000, (second: number) => (second % 8 < 4 ? 150 : 50)],
     [
-      'of a recovery that gets its turn every 15 seconds, beside a rush that lasts',
+      'of a recovery that gets its turn every 15 seconds, beside a burst that lasts',
       4_000,
       (second: number) => (second % 15 === 14 ? 100 : 0),
     ],
