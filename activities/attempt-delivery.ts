@@ -15,7 +15,6 @@ import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflow
 import { ownWorkflowId } from './own-workflow.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
-/** What the activity receives. */
 export interface AttemptDeliveryDeps extends AttemptDeps {
   /** Tells the delivery's own workflow of a failed attempt; best effort, may throw. */
   readonly signalAttemptFailed: (workflowId: string, attempt: FailedAttempt) => Promise<void>;
@@ -27,7 +26,6 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
  */
 const ALARM_EVERY = 100;
 
-/** Makes the activity `attemptDelivery`. */
 export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
   return async function attemptDelivery(input: AttemptInput): Promise<AttemptVerdict> {
     const context = Context.current();

@@ -9,13 +9,11 @@ import { eitherSignal } from '../src/lib/either-signal.ts';
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
-/** What the activities receive. */
 export interface BatchStepsDeps extends AttemptDeps {
   /** Aborted when the worker is to end, or another takes over from it: attempts under way finish, and no further ones begin. */
   readonly stopping: AbortSignal;
 }
 
-/** Makes the activities. */
 export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
   return {
     async attemptBatch(order) {

@@ -12,7 +12,6 @@ import type { SendTest, TestDeliveryResult } from '../src/domain/test-delivery.t
 import { counted } from '../src/domain/words.ts';
 import type { WebhookOrderActivities, WebhookOrderAnswer } from '../workflows/webhook-order-types.ts';
 
-/** What the activities receive. */
 export interface WebhookOrdersDeps {
   readonly sql: Pool;
   readonly log: Logger;
@@ -64,7 +63,6 @@ const RECOVERY_TAKES =
 const refused = (sentence: string): WebhookOrderAnswer => ({ accepted: false, sentence });
 const noSuchWebhook = (id: number) => refused(`There is no webhook ${id}, or it is deleted.`);
 
-/** Makes them. */
 export function createWebhookOrders({ sql, log, sendTest }: WebhookOrdersDeps): WebhookOrderActivities {
   /** Checks what was typed, carries it out, and notes who asked for what. */
   async function carryOut<S extends typeof orderSchema | typeof recoverSchema>(

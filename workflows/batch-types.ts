@@ -4,7 +4,6 @@
  */
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
-/** Input of `deliverBatch`. */
 export interface DeliverBatchInput {
   readonly batchId: string;
   /** As it was when the batch was claimed. */

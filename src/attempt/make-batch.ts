@@ -27,7 +27,6 @@ import type { AttemptTerms } from './outcome.ts';
 import { prepareMany } from './prepare.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 
-/** Which batch is to be made. */
 export interface BatchOrder {
   readonly batchId: string;
   readonly policy: RetryPolicy;

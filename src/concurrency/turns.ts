@@ -27,7 +27,6 @@ export interface TurnLimits {
   readonly perKey?: number | ((key: TurnKey, free: number) => number);
 }
 
-/** Makes the turns. */
 export function createTurns({ total, perKey = total }: TurnLimits): Turns {
   /** Those that wait, by key; the order of the keys is the order of their turns. */
   const waiting = new Map<TurnKey, (() => void)[]>();

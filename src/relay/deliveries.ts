@@ -12,7 +12,6 @@ import type { Next } from './loop.ts';
 import { createMode, type FirstAttempts } from './mode.ts';
 import { type StartDeps, startAll, startBatches } from './start.ts';
 
-/** What dispatching deliveries takes. */
 export interface DeliveriesDeps
   extends StartDeps,
     Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget'> {

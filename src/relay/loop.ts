@@ -20,7 +20,6 @@ function roundOf(next: Next): Round {
   return next === 'more' || next === 'idle' ? next : 'later';
 }
 
-/** What a loop receives. */
 export interface LoopOptions {
   /** What it passes on, for the log. */
   readonly what: string;

@@ -14,7 +14,6 @@ import type { RelayDeps } from './deps.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
 import { dispatchWarnings } from './warnings.ts';
 
-/** What the relay receives. */
 export interface RelayOptions extends Omit<RelayDeps, 'budget' | 'options' | 'stopping' | 'onTaken'> {
   /** Left out: the defaults. */
   readonly scheduler?: SchedulerOptions;
@@ -36,7 +35,6 @@ export const relayLoops = [
   'recoveries',
   'warnings',
 ] as const;
-/** A loop of the relay. */
 export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */

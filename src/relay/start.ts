@@ -17,7 +17,6 @@ import { isRefusal } from '../temporal/refusal.ts';
 import type { RelayDeps } from './deps.ts';
 import { callEach } from './pass-on.ts';
 
-/** What starting deliveries and batches takes. */
 export type StartDeps = Pick<
   RelayDeps,
   'sql' | 'log' | 'stopping' | 'onTaken' | 'load' | 'starter' | 'checkBatch'

@@ -152,5 +152,4 @@ const fields: Readonly<Record<Field, true>> = {
   windowMs: true,
 };
 
-/** Whether a field is one of them. */
 export const isKnownField = (name: string): boolean => Object.hasOwn(fields, name);

@@ -30,7 +30,7 @@ create table batches (
   run uuid not null,
   delivered integer not null default 0,
   requeued integer not null default 0,
-  -- Given back to the queue, since their receivers had as much under way as they take.
+  -- Deferred, since their receivers had as much under way as they take.
   deferred integer not null default 0,
   finished_at timestamptz
 );
