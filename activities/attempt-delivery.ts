@@ -12,7 +12,6 @@ import type {
   AttemptVerdict,
 } from '../src/attempt/outcome.ts';
 import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
-import { ownWorkflowId } from './own-workflow.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
 export interface AttemptDeliveryDeps extends AttemptDeps {
@@ -116,7 +115,9 @@ async function signalWorkflow(
   failed: AttemptFailure,
 ): Promise<void> {
   try {
-    await deps.signalAttemptFailed(ownWorkflowId(), {
+    const { workflowExecution } = Context.current().info;
+    if (workflowExecution === undefined) throw new Error('This activity is made for a workflow.');
+    await deps.signalAttemptFailed(workflowExecution.workflowId, {
       number: failed.number,
       status: failed.status,
       sentence: failed.sentence,

@@ -19,7 +19,7 @@ export const SLOW_LINK_MS = { temporal: 50, postgres: 5 } as const;
 const NEVER = 1e9;
 /** The controls of the scheduler, each with the numbers that turn it off. */
 export const controls = {
-  'webhook limit': { firstLimit: schedulerDefaults.attempts, hungMs: NEVER },
+  'webhook limit': { firstLimit: schedulerDefaults.attempts, hungMs: 300_000 },
   'claim ahead': { claimAheadMs: NEVER },
   window: { window: 1_000 },
   batches: { burstAfterMs: NEVER },

@@ -1,5 +1,5 @@
 /**
- * What the attempts of the batch mode reach without any Temporal, as a process of its own: the same claims, the same
+ * What the attempts of batch mode reach without any Temporal, as a process of its own: the same claims, the same
  * batches and the same attempt code, begun by a call instead of a workflow. The bound that no engine can pass. Nothing
  * that a batch requeues is followed up.
  */
