@@ -12,10 +12,8 @@ import type {
   AttemptVerdict,
 } from '../src/attempt/outcome.ts';
 import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
-import { ownWorkflowId } from './own-workflow.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
-/** What the activity receives. */
 export interface AttemptDeliveryDeps extends AttemptDeps {
   /** Tells the delivery's own workflow of a failed attempt; best effort, may throw. */
   readonly signalAttemptFailed: (workflowId: string, attempt: FailedAttempt) => Promise<void>;
@@ -27,7 +25,6 @@ export interface AttemptDeliveryDeps extends AttemptDeps {
  */
 const ALARM_EVERY = 100;
 
-/** Makes the activity `attemptDelivery`. */
 export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
   return async function attemptDelivery(input: AttemptInput): Promise<AttemptVerdict> {
     const context = Context.current();
@@ -118,7 +115,9 @@ async function signalWorkflow(
   failed: AttemptFailure,
 ): Promise<void> {
   try {
-    await deps.signalAttemptFailed(ownWorkflowId(), {
+    const { workflowExecution } = Context.current().info;
+    if (workflowExecution === undefined) throw new Error('This activity is made for a workflow.');
+    await deps.signalAttemptFailed(workflowExecution.workflowId, {
       number: failed.number,
       status: failed.status,
       sentence: failed.sentence,

@@ -3,19 +3,17 @@ import { setMaxListeners } from 'node:events';
 import { Context } from '@temporalio/activity';
 import type { AttemptDeps } from '../src/attempt/begin-attempts.ts';
 import { makeBatch } from '../src/attempt/make-batch.ts';
-import { handBackAll } from '../src/db/webhooks/batch-returns.ts';
+import { requeueAll } from '../src/db/webhooks/batch-returns.ts';
 import { countBatch } from '../src/db/webhooks/batches.ts';
 import { eitherSignal } from '../src/lib/either-signal.ts';
 import type { BatchActivities } from '../workflows/batch-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
-/** What the activities receive. */
 export interface BatchStepsDeps extends AttemptDeps {
   /** Aborted when the worker is to end, or another takes over from it: attempts under way finish, and no further ones begin. */
   readonly stopping: AbortSignal;
 }
 
-/** Makes the activities. */
 export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
   return {
     async attemptBatch(order) {
@@ -40,8 +38,8 @@ export function createBatchActivities(deps: BatchStepsDeps): BatchActivities {
       }
     },
 
-    async handBackBatch(batchId) {
-      await handBackAll(deps.sql, batchId);
+    async requeueBatch(batchId) {
+      await requeueAll(deps.sql, batchId);
       return await countBatch(deps.sql, batchId);
     },
   };

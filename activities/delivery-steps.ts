@@ -13,7 +13,6 @@ import type {
   ReadDeliveryInput,
 } from '../workflows/delivery-types.ts';
 
-/** What the steps receive. */
 export interface DeliveryStepsDeps {
   readonly sql: Pool;
   readonly log: Logger;
@@ -25,7 +24,6 @@ type Steps = Pick<
   'readDelivery' | 'holdDelivery' | 'compensate' | 'closeDelivery' | 'steerDelivery'
 >;
 
-/** Makes the steps. */
 export function createDeliverySteps(deps: DeliveryStepsDeps): Steps {
   async function readDelivery(input: ReadDeliveryInput): Promise<DeliverySituation> {
     return situationOf(await loadForAttempt(deps.sql, input.deliveryId), input);

@@ -16,7 +16,6 @@ import { createReleaseActivities } from './release-order.ts';
 import { createRetentionActivities, type RetentionDeps } from './retention.ts';
 import { createWebhookOrders, type WebhookOrdersDeps } from './webhook-orders.ts';
 
-/** What the activities receive. */
 export interface ActivityDeps
   extends AttemptDeliveryDeps,
     BatchStepsDeps,

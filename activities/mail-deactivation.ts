@@ -4,7 +4,6 @@ import { readDeactivation, recordMailed, recordMailRefused } from '../src/db/web
 import { deactivationMail } from '../src/mail/deactivation-mail.ts';
 import { type MailOnceDeps, mailOnce } from './mail-once.ts';
 
-/** What the activity receives. */
 export interface MailDeps extends MailOnceDeps {
   readonly sql: Pool;
   /** Where the API is, for the links in mails; null: not known. */

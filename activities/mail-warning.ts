@@ -13,7 +13,6 @@ import type { WarningActivities } from '../workflows/warning-types.ts';
 import type { MailDeps } from './mail-deactivation.ts';
 import { mailOnce } from './mail-once.ts';
 
-/** What the activity receives. */
 export interface MailWarningDeps extends MailDeps {
   /** The policy by which deliveries are retried. */
   readonly policy: RetryPolicy;

@@ -12,7 +12,6 @@ import type { RecoveryActivities, RecoveryProgress } from '../workflows/recovery
  */
 const LOOKING_MS = 5_000;
 
-/** Makes the activities of `recoverWebhook`. */
 export function createRecoveryActivities({
   sql,
   traces,

@@ -5,7 +5,6 @@ import { readReleaseTime, releasePreOrder } from '../src/db/records/order-releas
 import { type Traces, traced } from '../src/traces/traces.ts';
 import type { ReleaseActivities } from '../workflows/release-types.ts';
 
-/** Makes the activities of `releasePreOrder`. */
 export function createReleaseActivities(deps: {
   readonly sql: Pool;
   readonly traces: Traces;

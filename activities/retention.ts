@@ -7,14 +7,12 @@ import { summary } from '../src/retention/summary.ts';
 import type { RetentionActivities } from '../workflows/retention-types.ts';
 import { withHeartbeat } from './with-heartbeat.ts';
 
-/** What the activity receives. */
 export interface RetentionDeps {
   readonly sql: Pool;
   readonly retentionMs: number;
   readonly log: Logger;
 }
 
-/** Makes the activity of `retention`. */
 export function createRetentionActivities({ sql, retentionMs, log }: RetentionDeps): RetentionActivities {
   return {
     async retain({ dryRun }) {

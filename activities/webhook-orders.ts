@@ -3,8 +3,7 @@ import type { Logger } from 'pino';
 import * as v from 'valibot';
 import type { Pool } from '../src/db/pool.ts';
 import { askForRecovery, type RecoveryAnswer } from '../src/db/recoveries/ask.ts';
-import { eshopOfWebhook } from '../src/db/webhooks/all-webhooks.ts';
-import { switchWebhook } from '../src/db/webhooks/switch.ts';
+import { eshopOfWebhook, switchWebhook } from '../src/db/webhooks/all-webhooks.ts';
 import { findWebhookWithSecrets } from '../src/db/webhooks/with-secrets.ts';
 import { MAX_NAME_CHARS, MAX_REASON_CHARS, UNNAMED_OPERATOR } from '../src/domain/operator-action.ts';
 import { recoverable } from '../src/domain/recovery.ts';
@@ -12,7 +11,6 @@ import type { SendTest, TestDeliveryResult } from '../src/domain/test-delivery.t
 import { counted } from '../src/domain/words.ts';
 import type { WebhookOrderActivities, WebhookOrderAnswer } from '../workflows/webhook-order-types.ts';
 
-/** What the activities receive. */
 export interface WebhookOrdersDeps {
   readonly sql: Pool;
   readonly log: Logger;
@@ -64,7 +62,6 @@ const RECOVERY_TAKES =
 const refused = (sentence: string): WebhookOrderAnswer => ({ accepted: false, sentence });
 const noSuchWebhook = (id: number) => refused(`There is no webhook ${id}, or it is deleted.`);
 
-/** Makes them. */
 export function createWebhookOrders({ sql, log, sendTest }: WebhookOrdersDeps): WebhookOrderActivities {
   /** Checks what was typed, carries it out, and notes who asked for what. */
   async function carryOut<S extends typeof orderSchema | typeof recoverSchema>(

@@ -72,7 +72,7 @@ async function fill(): Promise<void> {
 const [counted] = await sql<{ count: number }[]>`select count(*)::int as count from deliveries`;
 if (counted?.count === 0) await fill();
 
-const limits = { queue: QUEUE.fresh, limit: 100, room: createLimits().room() };
+const limits = { queue: QUEUE.fresh, limit: 100, quotas: createLimits().quotas(1) };
 const times: number[] = [];
 for (let round = 0; round < 20; round += 1) {
   const before = performance.now();

@@ -19,16 +19,12 @@ export const SLOW_LINK_MS = { temporal: 50, postgres: 5 } as const;
 const NEVER = 1e9;
 /** The controls of the scheduler, each with the numbers that turn it off. */
 export const controls = {
-  'webhook limit': { firstLimit: schedulerDefaults.attempts, hungMs: NEVER },
-  'host limit': { hostLimit: NEVER },
-  'e-shop share': { eshopShare: 1 },
+  'webhook limit': { firstLimit: schedulerDefaults.attempts, hungMs: 300_000 },
   'claim ahead': { claimAheadMs: NEVER },
-  'open in batches': { openInBatches: NEVER },
   window: { window: 1_000 },
-  batches: { rushAfterMs: NEVER },
+  batches: { burstAfterMs: NEVER },
   load: { overloadFloorMs: NEVER },
   budget: { budgetLeast: 1_000, budgetMost: 1_000 },
-  'modest batches': { modestBatchSize: schedulerDefaults.batchSize },
   ranks: { patienceMs: 0 },
 } as const satisfies Record<string, Partial<SchedulerOptions>>;
 /** The name of one. */

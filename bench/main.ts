@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: one table that compares in one run what Waybill does with its floors, in all settings of the rush lane. It
+ * `npm run bench`: one table that compares in one run what Waybill does with its floors, in all settings of batch mode. It
  * starts stacks of its own and takes them down again.
  *
  *     npm run bench -- --only calm,rush --runs 3

@@ -1,7 +1,7 @@
 /**
- * What the attempts of the rush lane reach without any Temporal, as a process of its own: the same claims, the same
+ * What the attempts of batch mode reach without any Temporal, as a process of its own: the same claims, the same
  * batches and the same attempt code, begun by a call instead of a workflow. The bound that no engine can pass. Nothing
- * that a batch hands back is followed up.
+ * that a batch requeues is followed up.
  */
 import pino from 'pino';
 import { makeBatch } from '../src/attempt/make-batch.ts';
@@ -15,7 +15,6 @@ import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
 import { createBudget } from '../src/relay/budget.ts';
 import { createRanks, deliveryClasses, dispatchOf } from '../src/relay/deliveries.ts';
 import { startLoop } from '../src/relay/loop.ts';
-import { createMode } from '../src/relay/mode.ts';
 import { createKeys } from '../src/secrets/keys.ts';
 import { untraced } from '../src/traces/traces.ts';
 
@@ -66,10 +65,10 @@ const dispatch = dispatchOf(
     stopping: stop.signal,
     budget: createBudget(load.overloaded),
     options,
+    firstAttempts: 'batch',
     onTaken() {},
   },
   deliveryClasses.deliveries,
-  createMode('batch'),
   createRanks(options.patienceMs),
 );
 const loop = startLoop({ what: 'deliveries', step: dispatch, onFailure() {}, onRound() {}, log, options });

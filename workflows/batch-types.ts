@@ -4,7 +4,6 @@
  */
 import type { RetryPolicy } from '../src/domain/retry-policy.ts';
 
-/** Input of `deliverBatch`. */
 export interface DeliverBatchInput {
   readonly batchId: string;
   /** As it was when the batch was claimed. */
@@ -27,9 +26,9 @@ export interface BatchShare {
 export interface BatchResult {
   readonly delivered: number;
   /** Back in the outbox: each gets a workflow of its own, for its next attempts or whatever it needs. */
-  readonly handedBack: number;
+  readonly requeued: number;
   /** Back in the queue, since their receivers had as much under way as they take. */
-  readonly putBack: number;
+  readonly deferred: number;
   /** Not attempted yet, or without a result. */
   readonly left: number;
 }
@@ -38,8 +37,8 @@ export interface BatchResult {
 export interface BatchActivities {
   /** Makes what is left of the first attempts. Something is left where the worker is being stopped. */
   attemptBatch(input: Pick<DeliverBatchInput, 'batchId' | 'policy'>): Promise<BatchResult>;
-  /** Hands back what is left, without attempting it. */
-  handBackBatch(batchId: string): Promise<BatchResult>;
+  /** Requeues what is left, without attempting it. */
+  requeueBatch(batchId: string): Promise<BatchResult>;
 }
 
 /** `batch/<batch id>` */

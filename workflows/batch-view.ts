@@ -25,15 +25,15 @@ export function batchDetails(input: Shown): string {
 }
 
 /** What came of it, and what follows, in sentences. */
-export function batchOutcome({ delivered, handedBack, putBack, left }: BatchResult): string {
+export function batchOutcome({ delivered, requeued, deferred, left }: BatchResult): string {
   const follows =
-    handedBack === 0
+    requeued === 0
       ? ''
-      : ` ${counted(handedBack, 'delivery', 'deliveries')} went back to the outbox: each continues in its own workflow, delivery/…/<id>.`;
+      : ` ${counted(requeued, 'delivery', 'deliveries')} went back to the outbox: each continues in its own workflow, delivery/…/<id>.`;
   const queued =
-    putBack === 0
+    deferred === 0
       ? ''
-      : ` ${counted(putBack, 'delivery', 'deliveries')} went back to the queue: their receivers had as much under way as they take.`;
+      : ` ${counted(deferred, 'delivery', 'deliveries')} went back to the queue: their receivers had as much under way as they take.`;
   const open = left === 0 ? '' : ` ${counted(left, 'delivery', 'deliveries')} left.`;
   return `${delivered} delivered.${follows}${queued}${open}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The rush lane: the first attempts of many deliveries in one workflow. What is delivered is done; everything else goes
+ * Batch mode: the first attempts of many deliveries in one workflow. What is delivered is done; everything else goes
  * back to the outbox in the statement that records it, and continues in a workflow of its own.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
@@ -33,7 +33,7 @@ export async function deliverBatch(input: DeliverBatchInput): Promise<BatchResul
     if (!isCancellation(error) && !CancellationScope.current().consideredCancelled) throw error;
     // Canceled by an operator: nothing accepted is lost, so each delivery can be canceled in its own workflow.
     await CancellationScope.nonCancellable(async () => {
-      show(`Canceled by an operator. ${batchOutcome(await own.handBackBatch(batchId))}`);
+      show(`Canceled by an operator. ${batchOutcome(await own.requeueBatch(batchId))}`);
     });
     throw isCancellation(error) ? error : new CancelledFailure('canceled by an operator');
   }

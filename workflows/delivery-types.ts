@@ -14,7 +14,6 @@ export interface MailTimes {
   readonly mailHeartbeatMs?: number;
 }
 
-/** Input of `deliverEvent`. */
 export interface DeliverEventInput extends MailTimes {
   /** UUIDv7 text. */
   readonly deliveryId: string;

@@ -1,6 +1,5 @@
 /** What the release of a pre-order and its activities exchange. */
 
-/** Input of `releasePreOrder`. */
 export interface ReleasePreOrderInput {
   readonly eshopId: number;
   readonly eshopOrderId: string;

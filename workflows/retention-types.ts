@@ -2,7 +2,6 @@
 
 import type { ActivityOptions } from '@temporalio/workflow';
 
-/** Input of `retention`. */
 export interface RetentionInput {
   /** True: nothing is changed, and the result says what would be done. */
   readonly dryRun: boolean;

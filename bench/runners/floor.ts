@@ -80,9 +80,9 @@ async function run(times: number): Promise<readonly number[]> {
     };
   });
   for (let left = times; left > 0; ) {
-    const { window, concurrency } = schedulerDefaults;
+    const { window } = schedulerDefaults;
     const count = Math.min(left, window - load.waiting(), perSecond === Number.POSITIVE_INFINITY ? left : 1);
-    await eachLimited(Array.from({ length: Math.max(0, count) }), concurrency, startOne);
+    await eachLimited(Array.from({ length: Math.max(0, count) }), window, startOne);
     left -= Math.max(0, count);
     if (perSecond !== Number.POSITIVE_INFINITY) await sleep(1_000 / perSecond);
     else if (count < 1) await sleep(AGAIN_MS);

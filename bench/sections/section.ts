@@ -44,6 +44,6 @@ export function mainSetting({ settings: asked }: Bench): Setting {
   return asked.includes('auto') ? 'auto' : (asked[0] ?? 'auto');
 }
 
-/** Where only the rush lane is of interest: a setting that has it, if one was asked for. */
+/** Where only batch mode is of interest: a setting that has it, if one was asked for. */
 export const rushSetting = ({ settings: asked }: Bench): Setting | undefined =>
   (['batch', 'auto'] as const).find((setting) => asked.includes(setting));

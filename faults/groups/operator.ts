@@ -125,7 +125,7 @@ function ordered({
       targets.set(scene, id);
       if (outcomes !== undefined) scene.ledger.exceptions.set(id, outcomes);
       if (orders === true) scene.ledger.ordered.set(id, Date.now());
-      // One that a batch handed back gets its workflow in a moment.
+      // One that a batch requeued gets its workflow in a moment.
       const workflow = await until('its workflow', async () => {
         const workflowId = await workflowIdOf(scene.stack.sql, id);
         return (await exists(scene, workflowId)) && workflowId;

@@ -1,4 +1,4 @@
-/** The rush lane: what keeps a delivery in one pair of hands. */
+/** Batch mode: what keeps a delivery in one pair of hands. */
 import type { Defect } from '../defect.ts';
 
 const records = (...tests: string[]) => [{ file: 'test/db/batch-records.test.ts', tests }];
@@ -49,7 +49,7 @@ export const batchDefects: readonly Defect[] = [
     file: ATTEMPTS,
     text: `        \${batch === null ? sql\`\` : requeueing(sql, batch, sql\`f.outcome <> 'success'\`, sql\`f."nextAttemptAt"\`)}\n`,
     replacement: '',
-    noticed: 'What fails in a rush is not attempted again.',
+    noticed: 'What fails in a burst is not attempted again.',
     caughtBy: records(
       'what a batch records is done where it was delivered, and back in the outbox where it was not, in one statement',
     ),
@@ -61,7 +61,7 @@ export const batchDefects: readonly Defect[] = [
     replacement: 'and a.started_at > now() + make_interval',
     noticed: 'Whoever terminates a batch makes its receivers get twice what is under way.',
     caughtBy: records(
-      'what a batch holds is handed back, and what is under way is left to its result for as long as that may take',
+      'what a batch holds is requeued, and what is under way is left to its result for as long as that may take',
     ),
   },
   {

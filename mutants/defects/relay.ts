@@ -8,8 +8,8 @@ const claims = (...tests: string[]) => [{ file: 'test/db/claims.test.ts', tests 
 export const relayDefects: readonly Defect[] = [
   {
     name: 'relay-change-removed-although-its-signal-failed',
-    file: 'src/relay/changes.ts',
-    text: '      if (!isRefusal(error)) {\n        failed = true;\n        throw error;\n      }\n',
+    file: 'src/relay/pass-on.ts',
+    text: '      if (!isRefusal(error)) {\n        failure ??= { error };\n        return;\n      }\n',
     replacement: '',
     noticed: 'An activation during a short outage of Temporal leads to no attempt for hours.',
     caughtBy: relay('a change whose signal failed is made known again'),
@@ -42,9 +42,9 @@ export const relayDefects: readonly Defect[] = [
   },
   {
     name: 'changes-that-join-during-the-last-page-are-lost',
-    file: 'src/db/outbox/claim-changes.ts',
-    text: '{change.version}`;\n  if (removed',
-    replacement: '{change.version} or told_id is null`;\n  if (removed',
+    file: 'src/db/outbox/changes.ts',
+    text: 'and told_id is null and claimed_until is null',
+    replacement: 'and told_id is null',
     noticed: 'Switched off and on within a second, a webhook stays silent for hours.',
     caughtBy: fanOut('a change that comes while a page is being told is told to that page as well'),
   },

@@ -19,7 +19,6 @@ export interface Answered {
   readonly ms: number;
 }
 
-/** Everything the routes need from outside. */
 export interface ApiDeps {
   readonly sql: Pool;
   /** A connection of its own for `/readyz`: a busy pool does not mean an unreachable database. */

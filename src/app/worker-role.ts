@@ -23,7 +23,6 @@ import { loadWorkflowBundle } from '../temporal/workflow-bundle.ts';
 import { type Traces, untraced } from '../traces/traces.ts';
 import { aborted, runSession, type SessionDeps, type SessionOptions } from './worker-session.ts';
 
-/** What the worker role receives. */
 export interface WorkerOptions extends SessionOptions {
   /** Where everything is counted; left out: nowhere that anybody sees. */
   readonly metrics?: Metrics;
@@ -38,7 +37,6 @@ export interface WorkerOptions extends SessionOptions {
   readonly workflowBundle?: WorkflowBundleOption;
 }
 
-/** A running worker role. */
 export interface RunningWorker {
   temporalState(): 'up' | 'down' | 'unknown';
   /** What the reconciler repaired since the start. */

@@ -57,7 +57,6 @@ export function linkToDeliveries(
   span.link(deliveries.flatMap(({ traceparent }) => traceparent ?? []));
 }
 
-/** Ends the span of an attempt that has been recorded. */
 export function endAttemptSpan(span: OpenSpan, record: AttemptRecord): void {
   const { outcome, status, error, nextAttemptAt } = record;
   span.set({

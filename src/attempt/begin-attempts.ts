@@ -18,7 +18,6 @@ import type { AttemptTerms, Refusal } from './outcome.ts';
 import { type Prepare, prepare, type SecretKeys } from './prepare.ts';
 import type { DeliveryWatch } from './watch.ts';
 
-/** What attempts receive. */
 export interface AttemptDeps {
   readonly sql: Pool;
   readonly sender: Sender;

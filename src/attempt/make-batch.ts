@@ -3,7 +3,6 @@
  * is asked for many at once, and that what is not delivered goes back to the outbox.
  */
 import { setMaxListeners } from 'node:events';
-import type { Permit } from '../concurrency/limits.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
 import { loadOfBatch } from '../db/webhooks/attempts.ts';
 import {
@@ -25,10 +24,9 @@ import { cannotBePrepared } from './cannot-be-prepared.ts';
 import { send } from './finish-attempts.ts';
 import { Crowded, InternalFailure } from './internal-failure.ts';
 import type { AttemptTerms } from './outcome.ts';
-import { type Prepare, prepareMany } from './prepare.ts';
+import { prepareMany } from './prepare.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 
-/** Which batch is to be made. */
 export interface BatchOrder {
   readonly batchId: string;
   readonly policy: RetryPolicy;
@@ -44,8 +42,6 @@ export interface BatchSignals {
 
 /** Deliveries that are read and begun at once: their records may be large. */
 const PAGE = 32;
-/** A delivery whose webhook changes between reading and beginning is read again this often. */
-const ROUNDS = 3;
 
 /**
  * Makes what is left of a batch's first attempts, whoever began it.
@@ -64,22 +60,14 @@ async function makeTraced(
 ): Promise<BatchCounts> {
   const { sql } = deps;
   const batch = { ...(await takeBatch(sql, order.batchId)), span };
-  for (let round = 0; round < ROUNDS && !signals.stop.aborted; round += 1) {
-    await whileLeased(
-      async () => {
-        // What no further attempt will begin is for others to look after.
-        if (!signals.stop.aborted) await renewBatch(sql, batch);
-      },
-      () => makeRound(deps, order, batch, signals),
-    );
-    const counts = await countBatch(sql, batch.id);
-    if (counts.left === 0) return counts;
-  }
-  const counts = await countBatch(sql, batch.id);
-  if (counts.left > 0 && !signals.stop.aborted) {
-    throw new InternalFailure(`${counts.left} deliveries of a batch could not be begun.`);
-  }
-  return counts;
+  await whileLeased(
+    async () => {
+      // What no further attempt will begin is for others to look after.
+      if (!signals.stop.aborted) await renewBatch(sql, batch);
+    },
+    () => makeAttempts(deps, order, batch, signals),
+  );
+  return await countBatch(sql, batch.id);
 }
 
 /** A batch, and the span of this execution of it. */
@@ -87,24 +75,14 @@ interface TracedBatch extends BatchRun {
   readonly span: OpenSpan;
 }
 
-/** An attempt that may begin. */
-interface Permitted {
-  readonly id: string;
-  readonly permit: Permit;
-}
-
-/** Goes once through all that is open: each asks for its permit, and begins with others that have got theirs. */
-async function makeRound(
+/** Each that is open asks for its permit, begins with others that have got theirs, and is sent. */
+async function makeAttempts(
   deps: AttemptDeps,
   { policy }: BatchOrder,
   batch: TracedBatch,
   { stop, abort }: BatchSignals,
 ): Promise<void> {
-  const { sql, limits } = deps;
   const terms: AttemptTerms = { policy, lastChance: false, expectedNumber: 1 };
-  const recorder = createRecorder(deps, terms, batch);
-  const prepareWith = prepareMany(deps.keys);
-  const underWay = new Set<Promise<void>>();
   const interrupted = new AbortController();
   const { signal, release } = eitherSignal([stop, interrupted.signal]);
   setMaxListeners(0, signal);
@@ -113,103 +91,103 @@ async function makeRound(
     interruption ??= { error };
     interrupted.abort();
   }
+  const recorder = createRecorder(deps, terms, batch, interrupt);
+  const beginTogether = createBeginning(deps, { terms, batch, recorder, signal, interrupt });
 
-  async function attempt(ready: ReadyAttempt, permit: Permit | undefined): Promise<void> {
+  async function attempt(delivery: BatchedDelivery): Promise<void> {
+    const deliveryId = delivery.id;
+    const permit = await deps.limits.acquire(delivery, signal);
+    if (typeof permit === 'number') recorder.defer(deliveryId);
+    if (typeof permit !== 'object') return;
     let accepted: boolean | null = null;
+    const ready = await beginTogether(deliveryId);
     try {
+      if (ready === undefined) return;
       const answered = await send(deps.sender, ready, abort);
       accepted = answered.result.outcome === 'success';
       recorder.answered(answered);
     } catch (error) {
       if (error instanceof Crowded) {
-        permit?.crowded();
-        recorder.putBack(ready.delivery.id);
+        permit.crowded();
+        recorder.defer(deliveryId);
       } else if (error instanceof InternalFailure) {
         deps.watch.interrupted();
-        const deliveryId = ready.delivery.id;
-        ready.span.within(() =>
+        ready?.span.within(() =>
           deps.log.warn({ deliveryId, err: error }, 'attempt interrupted by a failure of Waybill itself'),
         );
-        recorder.handBack(ready.delivery.id);
+        recorder.requeue(deliveryId);
       } else interrupt(error);
     } finally {
-      permit?.release(accepted);
+      permit.release(accepted);
     }
-  }
-
-  async function launch(page: readonly Permitted[]): Promise<void> {
-    const permits = new Map(page.map(({ id, permit }) => [id, permit]));
-    try {
-      const ready = await beginPage(deps, [...permits.keys()], { terms, batch, prepareWith, recorder });
-      const pause = yieldToEventLoop();
-      for (const each of ready) {
-        await pause();
-        const permit = permits.get(each.delivery.id);
-        permits.delete(each.delivery.id);
-        const running = attempt(each, permit).finally(() => underWay.delete(running));
-        underWay.add(running);
-      }
-    } finally {
-      for (const permit of permits.values()) permit.release(null);
-    }
-  }
-
-  const permitted: Permitted[] = [];
-  let launching = Promise.resolve();
-  async function launchPermitted(): Promise<void> {
-    for (let page = permitted.splice(0, PAGE); page.length > 0; page = permitted.splice(0, PAGE)) {
-      if (signal.aborted) for (const { permit } of page) permit.release(null);
-      else {
-        await launch(page).catch(interrupt);
-        await recorder.room().catch(interrupt);
-      }
-    }
-  }
-
-  async function ask(delivery: BatchedDelivery): Promise<void> {
-    const permit = await limits.acquire(delivery, signal);
-    if (typeof permit === 'number') recorder.putBack(delivery.id);
-    if (typeof permit !== 'object') return;
-    permitted.push({ id: delivery.id, permit });
-    launching = launching.then(launchPermitted);
-    await launching;
   }
 
   try {
-    const open = await openInBatch(sql, batch.id);
+    const open = await openInBatch(deps.sql, batch.id);
     linkToDeliveries(batch.span, open);
-    await Promise.all(open.map(ask));
+    await Promise.all(open.map(attempt));
   } finally {
     release();
-    await Promise.all(underWay);
     await recorder.end();
   }
   if (interruption !== undefined) throw interruption.error;
 }
 
-interface PageContext {
+interface Beginning {
   readonly terms: AttemptTerms;
   readonly batch: TracedBatch;
-  readonly prepareWith: Prepare;
   readonly recorder: Recorder;
+  /** Aborted: nothing begins any more. */
+  readonly signal: AbortSignal;
+  readonly interrupt: (error: unknown) => void;
 }
 
-/** Begins what may begin; hands back what may not. What changed in between is left to the next round. */
-async function beginPage(
+/**
+ * Begins deliveries, one page after the other: those that come meanwhile share the next.
+ * @returns undefined where a delivery does not begin; unless that is since nothing does, it has been requeued
+ */
+function createBeginning(
   deps: AttemptDeps,
-  ids: readonly string[],
-  { terms, batch, prepareWith, recorder }: PageContext,
-): Promise<readonly ReadyAttempt[]> {
-  const page = await loadOfBatch(deps.sql, batch.id, ids);
-  const { ready, refused, unprepared } = await begin(deps, page, terms, batch, prepareWith);
-  for (const { delivery } of refused) recorder.handBack(delivery.id);
-  for (const { delivery, error } of unprepared) {
-    await cannotBePrepared(deps, { deliveryId: delivery.id, lastChance: false }, error).catch(
-      (fault: unknown) => {
-        if (!(fault instanceof InternalFailure)) throw fault;
-      },
-    );
-    recorder.handBack(delivery.id);
+  { terms, batch, recorder, signal, interrupt }: Beginning,
+): (id: string) => Promise<ReadyAttempt | undefined> {
+  const prepareWith = prepareMany(deps.keys);
+  const waiting: { readonly id: string; start(ready: ReadyAttempt | undefined): void }[] = [];
+  let beginning = false;
+
+  async function beginPage(ids: readonly string[]): Promise<ReadonlyMap<string, ReadyAttempt>> {
+    if (signal.aborted) return new Map();
+    const page = await loadOfBatch(deps.sql, batch.id, ids);
+    const { ready, unprepared } = await begin(deps, page, terms, batch, prepareWith);
+    for (const { delivery, error } of unprepared) {
+      await cannotBePrepared(deps, { deliveryId: delivery.id, lastChance: false }, error).catch(
+        (fault: unknown) => {
+          if (!(fault instanceof InternalFailure)) throw fault;
+        },
+      );
+    }
+    const begun = new Map(ready.map((each) => [each.delivery.id, each]));
+    // What may not begin, and what has changed in between.
+    for (const id of ids) if (!begun.has(id)) recorder.requeue(id);
+    return begun;
   }
-  return ready;
+
+  async function beginWaiting(): Promise<void> {
+    if (beginning) return;
+    beginning = true;
+    for (let page = waiting.splice(0, PAGE); page.length > 0; page = waiting.splice(0, PAGE)) {
+      const begun = await beginPage(page.map(({ id }) => id)).catch(interrupt);
+      const pause = yieldToEventLoop();
+      for (const { id, start } of page) {
+        await pause();
+        start(begun?.get(id));
+      }
+    }
+    beginning = false;
+  }
+
+  return (id) =>
+    new Promise((start) => {
+      waiting.push({ id, start });
+      void beginWaiting();
+    });
 }

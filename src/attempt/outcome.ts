@@ -13,7 +13,6 @@ export interface AttemptTerms {
   readonly expectedNumber: number | null;
 }
 
-/** Which attempt is to be made. */
 export interface AttemptOrder extends AttemptTerms {
   readonly deliveryId: string;
 }

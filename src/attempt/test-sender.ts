@@ -10,7 +10,6 @@ import { payloadOf } from '../domain/payload.ts';
 import type { SendTest } from '../domain/test-delivery.ts';
 import { type SecretKeys, signingSecrets } from './prepare.ts';
 
-/** What test deliveries are sent with. */
 export interface TestSenderDeps {
   readonly sender: Sender;
   readonly keys: SecretKeys;
@@ -18,7 +17,6 @@ export interface TestSenderDeps {
   readonly version: string;
 }
 
-/** Makes the function that sends test deliveries. */
 export function createTestSender({ sender, keys, version }: TestSenderDeps): SendTest {
   return async (webhook) => {
     const { eshopId, url, method, webhookType: eventType } = webhook;

@@ -3,8 +3,7 @@
 import { Command, Option } from 'commander';
 import * as v from 'valibot';
 import { readSettings, retryPolicyOf } from '../config/config.ts';
-import { listAllWebhooks, type OperatorsWebhook } from '../db/webhooks/all-webhooks.ts';
-import { switchWebhook } from '../db/webhooks/switch.ts';
+import { listAllWebhooks, type OperatorsWebhook, switchWebhook } from '../db/webhooks/all-webhooks.ts';
 import { incidentOf } from '../domain/incident.ts';
 import type { RetryPolicy } from '../domain/retry-policy.ts';
 import { counted } from '../domain/words.ts';

@@ -5,8 +5,9 @@
  * Module concurrency, which imports nothing. Begin: `settings.ts` has every number, `load.ts` the measure of load, `turns.ts` the fair
  * queue.
  */
+import { createCounts } from './counts.ts';
 import { type SchedulerOptions, schedulerDefaults } from './settings.ts';
-import { createTurns } from './turns.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /** Whose attempt it is. */
 export interface Destination {
@@ -28,7 +29,7 @@ export interface Permit {
 }
 
 /** How much may still be claimed: of webhooks and e-shops that are named, and of each of the others. */
-export interface ClaimRoom {
+export interface Quotas {
   readonly eshop: number;
   readonly webhook: number;
   readonly eshops: ReadonlyMap<number, number>;
@@ -44,30 +45,32 @@ export interface Limits {
   acquire(destination: Destination, signal?: AbortSignal): Promise<Permit | number | undefined>;
   /** Attempts under way, and those that wait for a permit. */
   open(): number;
-  room(): ClaimRoom;
+  /** @param share of each limit; what is left of it is kept for others */
+  quotas(share: number): Quotas;
 }
 
 /** Until somebody without a permit asks again, in milliseconds: less would be rounds in vain, more would forget a recovery. */
 const SHORTEST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 300_000;
-/** Webhooks and e-shops with nothing under way that are remembered; the others begin anew. */
+/** Webhooks and e-shops with nothing open that are remembered; the others begin anew. */
 const REMEMBERED = 10_000;
 
 /** Attempts of one webhook or e-shop, and what was learned from them. */
 interface Usage {
-  underWay: number;
-  /** Of an e-shop: those that wait for a permit. Those of a webhook are in its queue. */
-  waiting: number;
+  readonly key: number;
+  readonly turns: Turns;
+  /** Under way, or waiting for a permit. */
+  open: number;
+  /** Of a webhook, as found so far. */
   limit: number;
   /** How long its attempts take, in milliseconds: a moving mean. */
   meanMs: number;
-  /** When the last one ended. */
+  /** When the last one ended; where none was open then, when the next one was asked for. */
   endedAt: number;
   /** No permit is given until then. */
   closedUntil: number;
   /** When the next one that is sent away may come again. */
   nextAt: number;
-  readonly queue: (() => void)[];
 }
 
 /** @param now in milliseconds, on a clock that does not jump */
@@ -75,182 +78,145 @@ export function createLimits(
   options: SchedulerOptions = schedulerDefaults,
   now: () => number = () => performance.now(),
 ): Limits {
-  const { attempts, eshopShare, firstLimit, hostLimit, hungMs, claimAheadMs, permitWaitMs } = options;
+  const { attempts, firstLimit, hungMs, claimAheadMs } = options;
+  /** Of one webhook at most, and of one host beyond the first of each webhook. */
   const greatestLimit = Math.max(firstLimit, attempts / 2);
-  const turns = createTurns({ total: attempts, share: eshopShare });
   const webhooks = new Map<number, Usage>();
   const eshops = new Map<number, Usage>();
-  const hosts = new Map<string, number>();
+  const turnsOfWebhooks = createTurns({
+    total: Number.POSITIVE_INFINITY,
+    perKey: (webhookId) => webhooks.get(Number(webhookId))?.limit ?? firstLimit,
+  });
+  // Half of what is free, so that the next e-shop gets half of the rest.
+  const turnsOfEshops = createTurns({ total: attempts, perKey: (_, free) => free / 2 });
+  const hosts = createCounts<string>();
   let open = 0;
 
-  function usageIn(known: Map<number, Usage>, key: number): Usage {
+  function usageIn(known: Map<number, Usage>, turns: Turns, key: number): Usage {
     const found = known.get(key);
     if (found !== undefined) return found;
-    if (known.size >= REMEMBERED) {
-      for (const [other, { underWay, waiting }] of known) if (underWay + waiting === 0) known.delete(other);
-    }
-    const usage: Usage = {
-      underWay: 0,
-      waiting: 0,
-      limit: firstLimit,
-      meanMs: 1_000,
-      endedAt: 0,
-      closedUntil: 0,
-      nextAt: 0,
-      queue: [],
-    };
+    if (known.size >= REMEMBERED)
+      for (const [other, usage] of known) if (usage.open === 0) known.delete(other);
+    const learned = { limit: firstLimit, meanMs: 1_000, endedAt: 0, closedUntil: 0, nextAt: 0 };
+    const usage: Usage = { key, turns, open: 0, ...learned };
     known.set(key, usage);
     return usage;
   }
 
+  const limitOf = ({ turns, key }: Usage) => turns.limitOf(key);
+
   /** Until somebody who asks now should come again; null where it may begin or wait here. */
-  function waitOf(webhook: Usage, eshop: Usage, eshopLimit: number, host: string, at: number): number | null {
+  function waitOf(webhook: Usage, eshop: Usage, host: string, at: number): number | null {
     if (webhook.closedUntil > at) return webhook.closedUntil - at;
-    if (!beginsSoon(eshop, eshopLimit, at)) return comeAgain(eshop, eshopLimit, at);
+    if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
     // A webhook always gets its first attempt: another one on its host may hang.
-    if (webhook.underWay === 0) return null;
-    const full = (hosts.get(host) ?? 0) >= hostLimit;
-    if (!full && beginsSoon(webhook, webhook.limit, at)) return null;
-    return comeAgain(webhook, webhook.limit, at);
+    if (webhook.open === 0 || (hosts.of(host) < greatestLimit && beginsSoon(webhook, at))) return null;
+    return comeAgain(webhook, at);
   }
 
-  function beginsSoon(usage: Usage, limit: number, at: number): boolean {
-    const whole = Math.floor(limit);
-    const before = usage.waiting + usage.queue.length;
-    return usage.underWay < whole || (paceOf(usage, at) * (before + 1)) / whole <= claimAheadMs;
+  function beginsSoon(usage: Usage, at: number): boolean {
+    const waiting = usage.open - limitOf(usage) + 1;
+    return waiting <= 0 || (paceOf(usage, at) * waiting) / limitOf(usage) <= claimAheadMs;
   }
 
   /** One after the other, as fast as places become free; while none does, ever more seldom. */
-  function comeAgain(usage: Usage, limit: number, at: number): number {
-    usage.nextAt = Math.max(at, usage.nextAt) + usage.meanMs / Math.floor(limit);
+  function comeAgain(usage: Usage, at: number): number {
+    usage.nextAt = Math.max(at, usage.nextAt) + usage.meanMs / limitOf(usage);
     return Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, usage.nextAt - at, (at - usage.endedAt) / 2));
   }
 
   /** Waits for a place of the webhook, then for the e-shop's turn. @returns false where `signal` aborts first */
-  async function enter(webhook: Usage, eshopId: number, signal: AbortSignal): Promise<boolean> {
-    if (webhook.underWay >= Math.floor(webhook.limit)) {
-      const entered = await new Promise<boolean>((resolve) => {
-        const take = () => {
-          signal.removeEventListener('abort', giveUp);
-          resolve(true);
-        };
-        const giveUp = () => {
-          webhook.queue.splice(webhook.queue.indexOf(take), 1);
-          resolve(false);
-        };
-        signal.addEventListener('abort', giveUp, { once: true });
-        webhook.queue.push(take);
-      });
-      if (!entered) return false;
-    } else begin(webhook);
-    if (await turns.enter(eshopId, signal)) return true;
-    end(webhook);
+  async function enter(webhook: Usage, eshop: Usage, signal: AbortSignal): Promise<boolean> {
+    if (!(await webhook.turns.enter(webhook.key, signal))) return false;
+    if (await eshop.turns.enter(eshop.key, signal)) return true;
+    webhook.turns.leave(webhook.key);
     return false;
   }
 
-  function begin(usage: Usage): void {
-    if (usage.underWay === 0) usage.endedAt = now();
-    usage.underWay += 1;
-  }
-
-  function end(usage: Usage): void {
-    usage.underWay -= 1;
-    while (usage.queue.length > 0 && usage.underWay < Math.floor(usage.limit)) {
-      begin(usage);
-      usage.queue.shift()?.();
+  function count(usages: readonly Usage[], by: 1 | -1): void {
+    open += by;
+    for (const usage of usages) {
+      if (usage.open === 0) usage.endedAt = now();
+      usage.open += by;
     }
   }
 
-  function permitFor(webhook: Usage, eshopId: number, host: string): Permit {
-    const eshop = usageIn(eshops, eshopId);
+  function permitFor(webhook: Usage, eshop: Usage, host: string): Permit {
     const since = now();
-    begin(eshop);
-    open += 1;
-    hosts.set(host, (hosts.get(host) ?? 0) + 1);
+    const usages = [webhook, eshop];
+    hosts.change(host, 1);
     return {
       release(accepted) {
         const at = now();
-        open -= 1;
-        const left = (hosts.get(host) ?? 1) - 1;
-        if (left === 0) hosts.delete(host);
-        else hosts.set(host, left);
-        for (const usage of [webhook, eshop]) {
+        for (const usage of usages) {
           usage.endedAt = at;
           usage.meanMs += (at - since - usage.meanMs) / 8;
+          if (accepted === true) usage.nextAt = 0;
         }
         // One more with each that is accepted, so that it doubles while all are; half as many with each that hangs.
-        if (accepted === true) {
-          webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
-          webhook.nextAt = 0;
-          eshop.nextAt = 0;
-        } else if (accepted === false && at - since >= hungMs) webhook.limit = Math.max(1, webhook.limit / 2);
-        eshop.underWay -= 1;
-        end(webhook);
-        turns.leave(eshopId);
+        if (accepted === true) webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
+        else if (accepted === false && at - since >= hungMs) webhook.limit = Math.max(1, webhook.limit / 2);
+        count(usages, -1);
+        hosts.change(host, -1);
+        for (const { turns, key } of usages) turns.leave(key);
       },
       crowded() {
         const at = now();
         // Of many that find the same at one moment, the first speaks for all.
-        if (webhook.closedUntil <= at) webhook.closedUntil = at + options.closedMs;
+        if (webhook.closedUntil <= at) webhook.closedUntil = at + hungMs;
         return webhook.closedUntil - at;
       },
     };
   }
 
   /** How much more may be claimed of what has been used lately. */
-  function roomIn(known: ReadonlyMap<number, Usage>, limitOf: (key: number, usage: Usage) => number) {
+  function quotasIn(known: ReadonlyMap<number, Usage>, share: number): ReadonlyMap<number, number> {
     const at = now();
-    const room = new Map<number, number>();
+    const quotas = new Map<number, number>();
     for (const [key, usage] of known) {
-      const { underWay, limit, closedUntil, endedAt, nextAt } = usage;
-      const waiting = usage.waiting + usage.queue.length;
-      if (closedUntil > at || nextAt > at + claimAheadMs) room.set(key, 0);
-      else if (underWay + waiting > 0 || limit < firstLimit || at - endedAt < options.calmMs) {
-        const ahead = limitOf(key, usage) * Math.max(1, claimAheadMs / Math.max(1, paceOf(usage, at)));
-        room.set(key, Math.max(0, Math.floor(ahead) - underWay - waiting));
+      if (usage.closedUntil > at || usage.nextAt > at + claimAheadMs) quotas.set(key, 0);
+      else if (usage.open > 0 || usage.limit < firstLimit || at - usage.endedAt < options.idleAfterMs) {
+        const ahead = limitOf(usage) * Math.max(1, claimAheadMs / Math.max(1, paceOf(usage, at)));
+        quotas.set(key, Math.ceil(share * Math.max(0, Math.floor(ahead) - usage.open)));
       }
     }
-    return room;
+    return quotas;
   }
 
   return {
     async acquire({ eshopId, webhookId, url }, signal) {
-      const webhook = usageIn(webhooks, webhookId);
-      const eshop = usageIn(eshops, eshopId);
+      const webhook = usageIn(webhooks, turnsOfWebhooks, webhookId);
+      const eshop = usageIn(eshops, turnsOfEshops, eshopId);
       const host = hostOf(url);
-      const waitMs = waitOf(webhook, eshop, turns.limitOf(eshopId), host, now());
+      const waitMs = waitOf(webhook, eshop, host, now());
       if (waitMs !== null) return waitMs;
       const giveUp = new AbortController();
       const abort = () => giveUp.abort();
-      const timer = setTimeout(abort, permitWaitMs);
+      // Much longer than was expected.
+      const timer = setTimeout(abort, 4 * claimAheadMs);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted === true) abort();
-      eshop.waiting += 1;
-      open += 1;
-      try {
-        if (await enter(webhook, eshopId, giveUp.signal)) return permitFor(webhook, eshopId, host);
-        if (signal?.aborted === true) return undefined;
-        return comeAgain(eshop, turns.limitOf(eshopId), now());
-      } finally {
-        open -= 1;
-        eshop.waiting -= 1;
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', abort);
-      }
+      count([webhook, eshop], 1);
+      const entered = await enter(webhook, eshop, giveUp.signal);
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+      if (entered) return permitFor(webhook, eshop, host);
+      count([webhook, eshop], -1);
+      return signal?.aborted === true ? undefined : comeAgain(eshop, now());
     },
     open: () => open,
-    room: () => ({
-      eshop: Math.max(1, Math.floor(turns.limitOf(''))),
-      webhook: firstLimit,
-      eshops: roomIn(eshops, (eshopId) => turns.limitOf(eshopId)),
-      webhooks: roomIn(webhooks, (_, { limit }) => Math.floor(limit)),
+    quotas: (share) => ({
+      eshop: Math.ceil(share * turnsOfEshops.limitOf('')),
+      webhook: Math.ceil(share * firstLimit),
+      eshops: quotasIn(eshops, share),
+      webhooks: quotasIn(webhooks, share),
     }),
   };
 }
 
 /** How long a place is taken, in milliseconds: no less than nothing has ended by now. */
-function paceOf({ meanMs, underWay, endedAt }: Usage, at: number): number {
-  return underWay > 0 ? Math.max(meanMs, at - endedAt) : meanMs;
+function paceOf({ meanMs, open, endedAt }: Usage, at: number): number {
+  return open > 0 ? Math.max(meanMs, at - endedAt) : meanMs;
 }
 
 /** As the column `webhooks.host` has it. */

@@ -20,9 +20,10 @@ export interface Load {
   overloaded(): boolean;
 }
 
-/** What has not begun here by then runs in another process, or waits for something of its own, in milliseconds. */
-const FORGOTTEN_MS = 2_000;
-/** How long an observation counts, in milliseconds. */
+/**
+ * How long an observation counts, in milliseconds. What has not begun here after twice as long runs in another process, or waits for
+ * something of its own.
+ */
 const OBSERVED_MS = 1_000;
 /** With each observation the quickest counts for so much less: a link that has become slower is learned. */
 const FORGETTING = 1.002;
@@ -40,7 +41,7 @@ export function createLoad(
     const at = now();
     // In the order of their starts.
     for (const [id, startedAt] of started) {
-      if (at - startedAt <= FORGOTTEN_MS) return;
+      if (at - startedAt <= 2 * OBSERVED_MS) return;
       started.delete(id);
     }
   }

@@ -23,25 +23,18 @@ export interface Turns {
 /** How much runs at the same time. */
 export interface TurnLimits {
   readonly total: number;
-  /** Of one key; none beyond `total` when left out. */
-  readonly perKey?: number;
-  /** The share of the free places that one key may take; 1 when left out. With 0.5 the first key gets a half, the next a quarter. */
-  readonly share?: number;
+  /** Of one key, given how many places the others leave it; none beyond `total` when left out. */
+  readonly perKey?: number | ((key: TurnKey, free: number) => number);
 }
 
-interface Waiter {
-  readonly start: () => void;
-}
-
-/** Makes the turns. */
-export function createTurns({ total, perKey = total, share = 1 }: TurnLimits): Turns {
+export function createTurns({ total, perKey = total }: TurnLimits): Turns {
   /** Those that wait, by key; the order of the keys is the order of their turns. */
-  const waiting = new Map<TurnKey, Waiter[]>();
+  const waiting = new Map<TurnKey, (() => void)[]>();
   const running = createCounts<TurnKey>();
 
   function limitOf(key: TurnKey): number {
-    const open = total - running.all() + running.of(key);
-    return Math.max(1, Math.min(perKey, Math.floor(open * share)));
+    const free = total - running.all() + running.of(key);
+    return Math.max(1, Math.floor(Math.min(free, typeof perKey === 'number' ? perKey : perKey(key, free))));
   }
 
   function startNext(): void {
@@ -54,31 +47,27 @@ export function createTurns({ total, perKey = total, share = 1 }: TurnLimits): T
       if (queue.length > 0) waiting.set(key, queue);
       if (next === undefined) continue;
       running.change(key, 1);
-      next.start();
+      next();
     }
   }
 
   async function enter(key: TurnKey, signal?: AbortSignal): Promise<boolean> {
     if (signal?.aborted === true) return false;
     return await new Promise((resolve) => {
-      const waiter: Waiter = {
-        start() {
-          signal?.removeEventListener('abort', giveUp);
-          resolve(true);
-        },
-      };
+      function start() {
+        signal?.removeEventListener('abort', giveUp);
+        resolve(true);
+      }
       function giveUp() {
-        const queue = waiting.get(key) ?? [];
-        const place = queue.indexOf(waiter);
-        if (place < 0) return;
-        queue.splice(place, 1);
-        if (queue.length === 0) waiting.delete(key);
+        const queue = waiting.get(key)?.filter((other) => other !== start) ?? [];
+        if (queue.length > 0) waiting.set(key, queue);
+        else waiting.delete(key);
         resolve(false);
       }
       signal?.addEventListener('abort', giveUp, { once: true });
       const queue = waiting.get(key);
-      if (queue === undefined) waiting.set(key, [waiter]);
-      else queue.push(waiter);
+      if (queue === undefined) waiting.set(key, [start]);
+      else queue.push(start);
       startNext();
     });
   }

@@ -70,7 +70,6 @@ export interface Authenticator {
   unauthenticated(c: Context<ConsoleEnv>): Response | Promise<Response>;
 }
 
-/** What the console needs from outside. */
 export interface ConsoleDeps
   extends Pick<ApiDeps, 'sql' | 'log' | 'onAnswer' | 'loginLimits' | 'trustProxy' | 'policy' | 'version'> {
   /** The whole API: the console asks it as any client does, so that its rules are the same. */

@@ -26,7 +26,6 @@ export interface OutboxOverview {
 /** A delivery that has been handed over for longer than this without a result says nothing about the relay. In seconds. */
 const LATELY_SECONDS = 60;
 
-/** Reads the outbox. */
 export async function readOutbox(sql: Sql): Promise<OutboxOverview> {
   const lately = sql`now() - make_interval(secs => ${LATELY_SECONDS})`;
   const age = (since: ReturnType<typeof sql>) => sql`extract(epoch from now() - ${since})::float8`;
@@ -92,7 +91,6 @@ export interface MailOverview {
   readonly refusedLately: number;
 }
 
-/** Counts the mails. */
 export async function readMails(sql: Sql): Promise<MailOverview> {
   const [row] = await sql<MailOverview[]>`
     with owed as materialized (

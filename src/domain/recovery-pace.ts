@@ -15,29 +15,17 @@ export interface RecoveryCounts {
 }
 
 export interface RecoveryPace {
-  /** Deliveries that may wait for their first attempt. */
-  readonly bound: number;
   /** Deliveries that had ended. */
   readonly ended: number;
   /** How many end per second: a moving mean; null before any was measured. */
   readonly rate: number | null;
 }
 
-/** Deliveries that wait for their first attempt: at the beginning and at least, and at most. */
+/** Deliveries that may wait for their first attempt: at the beginning and at least, and at most. */
 const MIN_WAITING = 20;
 const MAX_WAITING = 500;
-/** With so many to be attempted again nothing more is created. */
-const MAX_RETRYING = 1_000;
-/** So many that failed, while none succeeds, are enough to know: one more per step tries whether that has changed. */
-const FAILURES_TO_SLOW_DOWN = 20;
 /** A step that comes after longer than this says nothing about the receiver, in seconds. */
 const MAX_STEP_S = 30;
-/**
- * How far the moving mean looks back, in seconds: half of the recovery's age, within these bounds. Beside a lasting
- * rush a recovery gets its turn every 15 seconds only.
- */
-const MIN_LOOK_BACK_S = 3;
-const MAX_LOOK_BACK_S = 90;
 
 export function endedOf({ created, pending, retrying }: RecoveryCounts): number {
   return created - pending - retrying;
@@ -50,32 +38,31 @@ export interface StepTiming {
   readonly ageS: number;
 }
 
-export function nextPace(pace: RecoveryPace, counts: RecoveryCounts, timing: StepTiming): RecoveryPace {
+/** The mean looks back over half of the recovery's age: beside a lasting burst its turn comes every 15 seconds only. */
+export function nextPace(
+  pace: RecoveryPace,
+  counts: RecoveryCounts,
+  { elapsedS, ageS }: StepTiming,
+): RecoveryPace {
+  const { rate } = pace;
   const ended = endedOf(counts);
   const taken = ended - pace.ended;
-  return { bound: nextBound(pace.bound, counts, taken), ended, rate: nextRate(pace.rate, taken, timing) };
-}
-
-/** Twice what was taken since the last step, if the receiver keeps up; less where much still waits. */
-function nextBound(bound: number, { pending }: RecoveryCounts, taken: number): number {
-  if (pending > bound / 2) return Math.max(MIN_WAITING, Math.floor(bound * 0.7));
-  return Math.min(MAX_WAITING, Math.max(bound, 2 * taken));
-}
-
-function nextRate(rate: number | null, taken: number, { elapsedS, ageS }: StepTiming): number | null {
-  if (elapsedS === null || elapsedS <= 0 || elapsedS > MAX_STEP_S || (rate === null && taken === 0)) {
-    return rate;
-  }
+  if (elapsedS === null || elapsedS <= 0 || elapsedS > MAX_STEP_S) return { ended, rate };
   const now = taken / elapsedS;
-  if (rate === null) return now;
-  const lookBackS = Math.min(MAX_LOOK_BACK_S, Math.max(MIN_LOOK_BACK_S, ageS / 2));
-  return rate + (now - rate) * (1 - Math.exp(-elapsedS / lookBackS));
+  if (rate === null) return { ended, rate: taken === 0 ? null : now };
+  return { ended, rate: rate + (now - rate) * (1 - Math.exp((-2 * elapsedS) / ageS)) };
 }
 
-/** @param before the pace before this step */
-export function allowanceFor(bound: number, counts: RecoveryCounts, before: RecoveryPace): number {
-  if (counts.retrying >= MAX_RETRYING) return 0;
-  const allowance = Math.max(0, bound - counts.pending);
-  const delivered = endedOf(counts) > before.ended;
-  return counts.retrying >= FAILURES_TO_SLOW_DOWN && !delivered ? Math.min(1, allowance) : allowance;
+/**
+ * How many deliveries may be created now: twice what was taken since the last step may wait. Where many failed and none succeeds, one
+ * per step tries whether that has changed.
+ * @param before the pace before this step
+ */
+export function allowanceFor(counts: RecoveryCounts, before: RecoveryPace): number {
+  const { pending, retrying } = counts;
+  if (retrying >= 2 * MAX_WAITING) return 0;
+  const taken = endedOf(counts) - before.ended;
+  const bound = Math.min(MAX_WAITING, Math.max(MIN_WAITING, 2 * taken));
+  const allowance = Math.max(0, bound - pending);
+  return retrying >= MIN_WAITING && taken === 0 ? Math.min(1, allowance) : allowance;
 }

@@ -8,7 +8,6 @@ import {
 } from './recovery.ts';
 import type { RecoveryCounts } from './recovery-pace.ts';
 
-/** What is stored of a recovery. */
 export interface StoredRecovery extends RecoveryStanding, RecoveryCounts {
   /** Events found when it was asked for. */
   readonly found: number;

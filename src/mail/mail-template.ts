@@ -1,6 +1,5 @@
 /** A mail as paragraphs, facts and requests, from which its text and its HTML are made: both say the same. */
 import { oneLine } from '../domain/words.ts';
-import { escapeHtml } from './html.ts';
 import type { Mail } from './mail.ts';
 
 /** A request to the API that the reader may want to make. */
@@ -121,4 +120,17 @@ function anchorOf({ method, operation }: ApiRequest): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replace(/-$/, '');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** A text as HTML shows it, between tags and in attributes with quotation marks. */
+export function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

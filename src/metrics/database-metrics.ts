@@ -84,8 +84,8 @@ async function atMost(ms: number, work: Promise<void>): Promise<void> {
 }
 
 function showOutbox(metrics: Metrics, outbox: OutboxOverview): void {
-  const { fresh, handedBack, recovered } = outbox;
-  for (const [waiting, count] of Object.entries({ fresh, handedBack, recovered })) {
+  const { fresh, handedBack: requeued, recovered } = outbox;
+  for (const [waiting, count] of Object.entries({ fresh, requeued, recovered })) {
     metrics.outbox.set({ waiting }, count);
   }
   metrics.outboxOldest.set(outbox.oldestSeconds ?? 0);

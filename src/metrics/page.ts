@@ -6,7 +6,6 @@ import type { Metrics } from './metrics.ts';
 /** The SDK answers from memory, on this machine: one that takes longer is left out, in milliseconds. */
 const SDK_MS = 500;
 
-/** What makes the page. */
 export interface PageOptions {
   readonly metrics: Metrics;
   /** Each brings some metrics up to date before the page is made. Never throws. */

@@ -11,7 +11,7 @@ import type { Pool } from '../db/pool.ts';
 import * as db from '../db/reconciliation.ts';
 import * as recoveries from '../db/recoveries/reconciliation.ts';
 import { controlRecovery } from '../db/recoveries/recoveries.ts';
-import { handBackAll } from '../db/webhooks/batch-returns.ts';
+import { requeueAll } from '../db/webhooks/batch-returns.ts';
 import { countBatch } from '../db/webhooks/batches.ts';
 import { closeDelivery } from '../db/webhooks/deliveries.ts';
 import type { Former, Restarter } from '../temporal/dispatcher.ts';
@@ -30,7 +30,7 @@ export interface TrackedRecord {
   /** Closes it as canceled by an operator. @returns false where it has ended already */
   close(): Promise<boolean>;
   /** Gives its deliveries workflows of their own. @returns false where it holds none any more */
-  handBack(): Promise<boolean>;
+  requeue(): Promise<boolean>;
   wake(): Promise<void>;
 }
 
@@ -110,11 +110,11 @@ export function createRecords({ sql, restarter, graceMs, watch }: RecordsDeps): 
       isStillTracked: async () => (await db.openBatches(sql, [batchId])).length > 0,
       restart: async () => await restarter.restartBatch(batchId, await db.openOfBatch(sql, batchId)),
       // What is under way may still be delivered: it is looked at again when it is late.
-      async handBack() {
-        const handedBack = await handBackAll(sql, batchId, graceMs);
+      async requeue() {
+        const requeued = await requeueAll(sql, batchId, graceMs);
         // Nobody else ends it.
         await countBatch(sql, batchId);
-        return handedBack > 0;
+        return requeued > 0;
       },
     };
   }
@@ -256,7 +256,7 @@ function idsBehind(prefix: string, workflowIds: readonly string[]): string[] {
 /** What most records cannot do. */
 const nothing = {
   close: async () => false,
-  handBack: async () => false,
+  requeue: async () => false,
   wake: async () => {},
 };
 

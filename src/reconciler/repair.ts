@@ -44,7 +44,7 @@ export async function repair(
     case 'closed':
       return (await record.close()) ? done : null;
     case 'handedBack':
-      return (await record.handBack()) ? done : null;
+      return (await record.requeue()) ? done : null;
     case 'woken':
       await record.wake();
       return done;

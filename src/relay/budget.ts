@@ -23,7 +23,7 @@ const ROUND_MS = 1_000;
  */
 export function createBudget(
   overloaded: () => boolean,
-  { budgetLeast, budgetMost, budgetStep }: SchedulerOptions = schedulerDefaults,
+  { budgetLeast, budgetMost }: SchedulerOptions = schedulerDefaults,
   now: () => number = () => performance.now(),
 ): Budget {
   let perSecond = budgetLeast;
@@ -35,7 +35,7 @@ export function createBudget(
     changedAt = at;
     perSecond = overloaded()
       ? Math.max(budgetLeast, perSecond / 2)
-      : Math.min(budgetMost, perSecond + budgetStep);
+      : Math.min(budgetMost, perSecond + (budgetMost - budgetLeast) / 10);
   }
 
   function shareOf(work: BackgroundWork) {

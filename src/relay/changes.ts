@@ -1,21 +1,24 @@
 /**
- * Tells open deliveries of changes of their webhook, page by page, and timers of pre-orders of theirs. Nobody waits for this: it
- * shares the background budget.
+ * Changes of webhooks, told to their open deliveries page by page; of pre-orders, told to their timers; and of recoveries. Nobody waits
+ * for the first two: they share the background budget.
  */
-import type { SchedulerOptions } from '../concurrency/settings.ts';
 import {
   claimReleaseChanges,
   claimWebhookChanges,
-  endWebhookChange,
   nextToTell,
-  noteProgress,
+  noteTold,
   releaseChanges,
   removeChanges,
   renewChanges,
   type ToldDelivery,
   type WebhookChange,
-} from '../db/outbox/claim-changes.ts';
-import { whileLeased } from '../db/outbox/lease.ts';
+} from '../db/outbox/changes.ts';
+import {
+  claimRecoveryChanges,
+  noteRecoveryTold,
+  releaseRecoveryChanges,
+  renewRecoveryChanges,
+} from '../db/outbox/recovery-changes.ts';
 import {
   cancelWithoutWorkflow,
   hastenAttempts,
@@ -23,77 +26,62 @@ import {
   queueAgain,
   someWithoutWorkflow,
 } from '../db/outbox/without-workflow.ts';
-import { eachLimited } from '../lib/each-limited.ts';
-import { isRefusal } from '../temporal/refusal.ts';
-import type { Budget } from './budget.ts';
+import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
-import { passOn } from './pass-on.ts';
-import type { PassOnDeps } from './start.ts';
+import { callEach, passOn } from './pass-on.ts';
 
-/** What telling of changes takes. */
-export interface ChangesDeps extends Pick<PassOnDeps, 'sql' | 'dispatcher' | 'log' | 'stopping' | 'watch'> {
-  readonly budget: Budget;
-  readonly options: SchedulerOptions;
-  /** The policy's first wait, in milliseconds: no change of a webhook leads to an attempt sooner after the last one. */
-  readonly firstWaitMs: number;
-}
+type CommonDeps = Pick<RelayDeps, 'sql' | 'log' | 'stopping'>;
+type BudgetedDeps = CommonDeps & Pick<RelayDeps, 'dispatcher' | 'budget' | 'options'>;
+type ChangesDeps = BudgetedDeps & Pick<RelayDeps, 'watch' | 'firstWaitMs'>;
 
-/** Webhooks whose deliveries are told side by side. */
-const WEBHOOKS = 5;
+const leases = ({ sql }: CommonDeps) => ({
+  renew: (ids: readonly string[]) => renewChanges(sql, ids),
+  release: (ids: readonly string[]) => releaseChanges(sql, ids),
+});
 
 /**
  * Tells one page of each of a few changes.
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
 export async function dispatchChanges(deps: ChangesDeps): Promise<Next> {
-  const { sql, budget, options } = deps;
+  const { sql, log, stopping, budget, options } = deps;
   const available = budget.available('changes');
-  if (available < 1) return options.backgroundMs;
-  const claimed = await claimWebhookChanges(sql, WEBHOOKS);
-  if (claimed.length === 0) return 'idle';
-  const page = Math.max(1, Math.floor(available / claimed.length));
-  const left = new Set(claimed.map(({ id }) => id));
-  try {
-    await whileLeased(
-      () => renewChanges(sql, [...left]),
-      () =>
-        eachLimited(claimed, WEBHOOKS, async (change) => {
-          await passOnPage(deps, change, page);
-          left.delete(change.id);
-        }),
-    );
-  } finally {
-    await releaseChanges(sql, [...left]);
-  }
-  return options.backgroundMs;
+  if (available < 1) return options.tickMs;
+  let page = 0;
+  return await passOn({
+    ...leases(deps),
+    stopping,
+    limit: options.backgroundConcurrency,
+    pauseMs: options.tickMs,
+    async claim(most) {
+      const claimed = await claimWebhookChanges(sql, most);
+      page = Math.max(1, Math.floor(available / claimed.length));
+      return claimed;
+    },
+    call: (change) => passOnPage(deps, change, page),
+    refused: ({ id: changeId }, err) =>
+      log.error({ changeId, err }, 'Temporal refused a change of a webhook'),
+  });
 }
 
 /** @param page how many deliveries may be told now */
 async function passOnPage(deps: ChangesDeps, change: WebhookChange, page: number): Promise<void> {
   const { sql } = deps;
-  const here = { toldId: change.toldId, untilId: change.untilId, againUntilId: change.againUntilId };
-  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteProgress(sql, change, here);
+  const { id, toldId, webhookId, deleted } = change;
+  if ((await settle(deps, change)) === PAGE_WITHOUT_WORKFLOW) return await noteTold(sql, id, toldId);
   // One more than may be told: a change that concerns no delivery any more is over.
   const next = await nextToTell(sql, change, page + 1);
   const told = next.slice(0, page);
-  if (!(await tell(deps, told))) return await noteProgress(sql, change, here);
-  if (next.length > page)
-    return await noteProgress(sql, change, { ...here, toldId: told.at(-1)?.id ?? here.toldId });
-  if (change.againUntilId !== null)
-    return await noteProgress(sql, change, {
-      toldId: null,
-      untilId: change.againUntilId,
-      againUntilId: null,
-    });
+  if (!(await tell(deps, told))) return await noteTold(sql, id, toldId);
   // What batches hold comes back yet, and what is being started may have to be told.
-  if (change.deleted && (await someWithoutWorkflow(sql, change.webhookId)))
-    return await noteProgress(sql, change, { ...here, toldId: told.at(-1)?.id ?? here.toldId });
-  await endWebhookChange(sql, change);
+  const goesOn = next.length > page || (deleted && (await someWithoutWorkflow(sql, webhookId)));
+  if (goesOn) await noteTold(sql, id, told.at(-1)?.id ?? toldId);
+  else await removeChanges(sql, [id]);
 }
 
 /** What the change means for the deliveries without a workflow. @returns how many were changed */
 async function settle(
-  { sql, watch, firstWaitMs }: Pick<ChangesDeps, 'sql' | 'watch' | 'firstWaitMs'>,
+  { sql, watch, firstWaitMs }: ChangesDeps,
   { deleted, wakes, webhookId }: WebhookChange,
 ): Promise<number> {
   if (deleted) {
@@ -107,46 +95,63 @@ async function settle(
 }
 
 /** @returns false where the relay is being stopped: the page is told again by whoever comes next */
-async function tell(deps: ChangesDeps, deliveries: readonly ToldDelivery[]): Promise<boolean> {
+async function tell(deps: BudgetedDeps, items: readonly ToldDelivery[]): Promise<boolean> {
   const { dispatcher, log, stopping, budget, options } = deps;
-  budget.spend('changes', deliveries.length);
-  let failed = false;
-  await eachLimited(deliveries, options.backgroundConcurrency, async (delivery) => {
-    if (failed || stopping.aborted) return;
-    try {
-      await dispatcher.signalWebhookChanged(delivery);
-    } catch (error) {
-      if (!isRefusal(error)) {
-        failed = true;
-        throw error;
-      }
-      log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to tell a delivery of a change');
-    }
+  budget.spend('changes', items.length);
+  const { left, throwFailure } = await callEach({
+    items,
+    concurrency: options.backgroundConcurrency,
+    stopping,
+    call: (delivery) => dispatcher.signalWebhookChanged(delivery),
+    refused: ({ id: deliveryId }, err) =>
+      log.error({ deliveryId, err }, 'Temporal refused to tell a delivery of a change'),
   });
-  return !stopping.aborted;
+  throwFailure();
+  return left.length === 0;
 }
 
 /**
  * Passes on one small page of changes of release timers: thousands may come at once.
  * @throws what Temporal or the database threw when it is away; what is left is released
  */
-export async function dispatchReleases(deps: Omit<ChangesDeps, 'watch' | 'firstWaitMs'>): Promise<Next> {
+export async function dispatchReleases(deps: BudgetedDeps): Promise<Next> {
   const { sql, log, dispatcher, stopping, budget, options } = deps;
   const limit = budget.available('releases');
-  if (limit === 0) return options.backgroundMs;
+  if (limit === 0) return options.tickMs;
   return await passOn({
+    ...leases(deps),
     stopping,
     limit,
-    pauseMs: options.backgroundMs,
+    pauseMs: options.tickMs,
     claim: (most) => claimReleaseChanges(sql, most),
-    renew: (ids) => renewChanges(sql, ids),
-    release: (ids) => releaseChanges(sql, ids),
-    async tell({ eshopId, eshopOrderId }) {
+    async call({ eshopId, eshopOrderId }) {
       budget.spend('releases', 1);
       await dispatcher.signalReleaseChanged(eshopId, eshopOrderId);
     },
     note: ({ id }) => removeChanges(sql, [id]),
     refused: ({ id: changeId, eshopId }, err) =>
       log.error({ changeId, eshopId, err }, 'Temporal refused to tell the timer of a pre-order of a change'),
+  });
+}
+
+/**
+ * Tells the workflows of recoveries of changes, one page, and starts them.
+ * @throws what Temporal or the database threw when it is away; what is left is released
+ */
+export function dispatchRecoveries({
+  sql,
+  log,
+  recoveries,
+  stopping,
+}: CommonDeps & Pick<RelayDeps, 'recoveries'>): Promise<Next> {
+  return passOn({
+    stopping,
+    claim: (limit) => claimRecoveryChanges(sql, limit),
+    renew: (ids) => renewRecoveryChanges(sql, ids),
+    release: (ids) => releaseRecoveryChanges(sql, ids),
+    call: (recovery) => recoveries.signalRecoveryChanged(recovery),
+    note: (recovery) => noteRecoveryTold(sql, recovery),
+    refused: ({ id: recoveryId }, err) =>
+      log.error({ recoveryId, err }, 'Temporal refused to start a recovery'),
   });
 }

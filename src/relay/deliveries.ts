@@ -1,26 +1,21 @@
 /**
  * From the queue to Temporal: the classes of deliveries that wait, each claimed in a loop of its own by the same statement. A
- * delivery gets its own workflow, or in a rush hundreds share one, a batch.
+ * delivery gets its own workflow, or in a burst hundreds share one, a batch.
  */
 import { v7 as uuidv7 } from 'uuid';
-import type { ClaimRoom, Limits } from '../concurrency/limits.ts';
-import type { Load } from '../concurrency/load.ts';
-import type { SchedulerOptions } from '../concurrency/settings.ts';
 import { claimDeliveries } from '../db/outbox/claim.ts';
 import { QUEUE, type Queue } from '../db/outbox/outbox.ts';
 import type { Dispatcher, Urgency } from '../temporal/dispatcher.ts';
-import type { BackgroundWork, Budget } from './budget.ts';
+import type { BackgroundWork } from './budget.ts';
+import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
-import type { Mode } from './mode.ts';
-import { type BatchesDeps, startAll, startBatches } from './start.ts';
+import { createMode, type FirstAttempts } from './mode.ts';
+import { type StartDeps, startAll, startBatches } from './start.ts';
 
-/** What dispatching deliveries takes. */
-export interface DeliveriesDeps extends BatchesDeps {
+export interface DeliveriesDeps
+  extends StartDeps,
+    Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget'> {
   readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
-  readonly options: SchedulerOptions;
-  readonly limits: Limits;
-  readonly load: Load;
-  readonly budget: Budget;
 }
 
 /** A class of deliveries that wait. */
@@ -28,21 +23,24 @@ export interface DeliveryClass {
   readonly queue: Queue;
   /** Served first; a class of a higher rank is claimed only when nothing of a lower one is left, or once in a while. */
   readonly rank: number;
+  /** Where batches are allowed at all; left out: as deliveries are attempted first. */
+  readonly mode?: FirstAttempts;
   /** What its own workflows are counted as; null: nobody waits longer for them than for the window. */
   readonly background: BackgroundWork | null;
   /** Temporal's priority. */
   readonly urgency: Urgency;
   /** How long before it is due its own workflow is started, in milliseconds: more than passes between two looks. */
-  readonly aheadMs: number;
+  readonly aheadMs?: number;
 }
 
+const retry = { rank: 0, background: 'retries', urgency: 'retry' } as const;
 /** The classes, each the name of a loop. */
 export const deliveryClasses = {
-  deliveries: { queue: QUEUE.fresh, rank: 0, background: null, urgency: 'fresh', aheadMs: 0 },
-  retries: { queue: QUEUE.retry, rank: 0, background: 'retries', urgency: 'retry', aheadMs: 2_000 },
-  workflows: { queue: QUEUE.workflow, rank: 0, background: 'retries', urgency: 'retry', aheadMs: 0 },
-  imports: { queue: QUEUE.bulk, rank: 1, background: null, urgency: 'fresh', aheadMs: 0 },
-  recovered: { queue: QUEUE.recovered, rank: 2, background: 'recovered', urgency: 'recovery', aheadMs: 0 },
+  deliveries: { queue: QUEUE.fresh, rank: 0, background: null, urgency: 'fresh' },
+  retries: { ...retry, queue: QUEUE.retry, mode: 'auto', aheadMs: 2_000 },
+  workflows: { ...retry, queue: QUEUE.workflow, mode: 'each' },
+  bulk: { queue: QUEUE.bulk, rank: 1, background: null, urgency: 'fresh' },
+  recovered: { queue: QUEUE.recovered, rank: 2, mode: 'batch', background: 'recovered', urgency: 'recovery' },
 } as const satisfies Record<string, DeliveryClass>;
 
 /** Which ranks have something left that could be claimed. */
@@ -79,38 +77,38 @@ const AGAIN_MS = 20;
  * whoever claimed it died, starts that batch again.
  * @returns a step that throws what Temporal or the database threw when it is away; what was claimed is released
  */
-export function dispatchOf(deps: DeliveriesDeps, of: DeliveryClass, mode: Mode, ranks: Ranks) {
-  const { sql, dispatcher, limits, load, budget, options } = deps;
+export function dispatchOf(deps: DeliveriesDeps, of: DeliveryClass, ranks: Ranks): () => Promise<Next> {
+  const { sql, dispatcher, limits, load, budget, options, firstAttempts } = deps;
   const { background, queue, rank, urgency } = of;
+  const mode = createMode(firstAttempts === 'each' ? 'each' : (of.mode ?? firstAttempts), options);
   const ranked = background !== 'retries';
   let lastBatch = '';
 
   /** One batch at a time is on its way; what is open in the worker is bounded, but for a few of others. */
   function batchLimit(): number {
     if (load.waits(lastBatch)) return 0;
-    const most = rank > 0 && load.overloaded() ? options.modestBatchSize : options.batchSize;
-    return Math.min(most, Math.max(options.window, options.openInBatches - limits.open()));
+    return Math.min(options.batchSize, Math.max(options.window, 2 * options.batchSize - limits.open()));
   }
   const ownLimit = () =>
     background === null ? options.window - load.waiting() : budget.available(background);
 
-  return async (): Promise<Next> => {
+  return async () => {
     if (!ranks.mayClaim(rank)) return options.tickMs;
-    const batches = queue !== QUEUE.workflow && mode.batches();
+    const batches = mode.batches();
     const limit = batches ? batchLimit() : ownLimit();
     if (limit < 1) {
-      if (background !== null && !batches) return options.backgroundMs;
+      if (background !== null && !batches) return options.tickMs;
       // Nobody has looked: something may wait.
       if (ranked) ranks.claimed(rank, true);
       return AGAIN_MS;
     }
-    const room = limits.room();
     const batchId = uuidv7();
     const { deliveries, more, waitedMs } = await claimDeliveries(sql, {
       queue,
       limit,
-      room: urgency === 'recovery' ? halved(room) : room,
-      ...(batches ? { batchId } : { aheadMs: of.aheadMs }),
+      // Half is left to what is fresh.
+      quotas: limits.quotas(urgency === 'recovery' ? 0.5 : 1),
+      ...(batches ? { batchId } : { aheadMs: of.aheadMs ?? 0 }),
     });
     if (ranked) ranks.claimed(rank, more);
     mode.claimed({ deliveries: deliveries.length, more, waitedMs });
@@ -123,21 +121,12 @@ export function dispatchOf(deps: DeliveriesDeps, of: DeliveryClass, mode: Mode, 
       urgency,
     );
     await startAll(deps, own, {
-      concurrency: background === null ? options.concurrency : options.backgroundConcurrency,
+      concurrency: background === null ? options.window : options.backgroundConcurrency,
       startOne: (delivery) => dispatcher.startDelivery(delivery, urgency),
       measured: background === null,
     });
     if (deliveries.length === 0) return 'idle';
-    if (batches) return options.tickMs;
-    if (background !== null) return options.backgroundMs;
+    if (batches || background !== null) return options.tickMs;
     return more ? 'more' : 'idle';
   };
-}
-
-/** Half of the room is left to what is fresh. */
-function halved({ eshop, webhook, eshops, webhooks }: ClaimRoom): ClaimRoom {
-  const half = (room: number) => Math.ceil(room / 2);
-  const halves = (known: ReadonlyMap<number, number>) =>
-    new Map([...known].map(([key, room]) => [key, half(room)]));
-  return { eshop: half(eshop), webhook: half(webhook), eshops: halves(eshops), webhooks: halves(webhooks) };
 }

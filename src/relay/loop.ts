@@ -20,7 +20,6 @@ function roundOf(next: Next): Round {
   return next === 'more' || next === 'idle' ? next : 'later';
 }
 
-/** What a loop receives. */
 export interface LoopOptions {
   /** What it passes on, for the log. */
   readonly what: string;
@@ -30,7 +29,7 @@ export interface LoopOptions {
   /** Told of every step. */
   readonly onRound: (round: Round) => void;
   readonly log: Logger;
-  readonly options: Pick<SchedulerOptions, 'pollMs' | 'backoffMs'>;
+  readonly options: Pick<SchedulerOptions, 'pollMs'>;
 }
 
 /** A running loop. */
@@ -43,11 +42,11 @@ export interface Loop {
 
 /** Starts at once. */
 export function startLoop({ what, step, onFailure, onRound, log, options }: LoopOptions): Loop {
-  const { pollMs, backoffMs } = options;
+  const { pollMs } = options;
   let stopping = false;
   let woken = false;
   let endPause: (why: 'woken' | 'stopped') => void = () => {};
-  const backoff = createBackoff(backoffMs.first, backoffMs.longest);
+  const backoff = createBackoff(pollMs / 4, 5 * pollMs);
 
   async function pause(ms: number, wakeable: boolean): Promise<void> {
     if (stopping || (wakeable && woken)) return;

@@ -1,7 +1,7 @@
 /** Batch mode: whether deliveries get workflows of their own, or many of them one together. Pure. */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 
-/** `auto`: batches in a rush, each delivery's own workflow otherwise. */
+/** `auto`: batches in a burst, each delivery's own workflow otherwise. */
 export type FirstAttempts = 'auto' | 'each' | 'batch';
 
 /** What a claim found. */
@@ -22,23 +22,22 @@ export interface Mode {
 /** @param now in milliseconds, on a clock that does not jump */
 export function createMode(
   setting: FirstAttempts,
-  { rushAfterMs, calmDeliveries, calmMs }: SchedulerOptions = schedulerDefaults,
+  { burstAfterMs, idleAfterMs, window }: SchedulerOptions = schedulerDefaults,
   now: () => number = () => performance.now(),
 ): Mode {
-  let rush = false;
+  let burst = false;
+  /** What was claimed since then. */
   let since = 0;
-  let lately: { readonly at: number; readonly deliveries: number }[] = [];
+  let taken = 0;
   return {
-    batches: () => setting === 'batch' || (setting === 'auto' && rush),
+    batches: () => setting === 'batch' || (setting === 'auto' && burst),
     claimed({ deliveries, more, waitedMs }) {
-      const at = now();
-      lately = [...lately.filter((each) => at - each.at < calmMs), { at, deliveries }];
-      if (!rush) {
-        rush = more && waitedMs > rushAfterMs;
-        since = at;
-      } else if (at - since >= calmMs) {
-        rush = more || lately.reduce((sum, each) => sum + each.deliveries, 0) > calmDeliveries;
-      }
+      taken += deliveries;
+      const over = now() - since >= idleAfterMs;
+      if (burst && !over) return;
+      burst = burst ? more || taken > 2 * window : more && waitedMs > burstAfterMs;
+      since = now();
+      taken = 0;
     },
   };
 }

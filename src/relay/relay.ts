@@ -5,34 +5,19 @@
  * Module relay, which imports attempt, concurrency, db, lib, temporal. Begin: `loop.ts` runs each step, `deliveries.ts` is the
  * first.
  */
-import type { Limits } from '../concurrency/limits.ts';
-import type { Load } from '../concurrency/load.ts';
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
-import { OUTBOX_CHANNEL, type RelayWork, workNamed } from '../db/outbox/notify.ts';
+import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import { createBudget } from './budget.ts';
-import { type ChangesDeps, dispatchChanges, dispatchReleases } from './changes.ts';
-import { createRanks, type DeliveryClass, deliveryClasses, dispatchOf } from './deliveries.ts';
-import { type Loop, type LoopOptions, type Round, startLoop } from './loop.ts';
-import { createMode, type FirstAttempts } from './mode.ts';
-import { dispatchRecoveries, type RecoveriesDeps } from './recoveries.ts';
-import type { BatchesDeps, PassOnDeps } from './start.ts';
-import { dispatchWarnings, type WarningsDeps } from './warnings.ts';
+import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
+import { createRanks, deliveryClasses, dispatchOf } from './deliveries.ts';
+import type { RelayDeps } from './deps.ts';
+import { type Next, type Round, startLoop } from './loop.ts';
+import { dispatchWarnings } from './warnings.ts';
 
-/** What the relay receives. */
-export interface RelayOptions extends Pick<PassOnDeps, 'sql' | 'dispatcher' | 'log' | 'watch'> {
+export interface RelayOptions extends Omit<RelayDeps, 'budget' | 'options' | 'stopping' | 'onTaken'> {
   /** Where notifications are heard; null: nowhere, and work is looked for. Default: the pool. */
   readonly listenSql?: Pool | null;
-  readonly recoveries: RecoveriesDeps['recoveries'];
-  readonly warnings: WarningsDeps['warnings'];
-  readonly warningTerms: WarningsDeps['warningTerms'];
-  readonly firstWaitMs: ChangesDeps['firstWaitMs'];
-  readonly starter: BatchesDeps['starter'];
-  readonly checkBatch: BatchesDeps['checkBatch'];
-  readonly firstAttempts: FirstAttempts;
-  /** Shared with the attempts of the worker beside it. */
-  readonly limits: Limits;
-  readonly load: Load;
   /** Left out: the defaults. */
   readonly scheduler?: SchedulerOptions;
   /** Told whether Temporal took what it was given. */
@@ -44,16 +29,15 @@ export interface RelayOptions extends Pick<PassOnDeps, 'sql' | 'dispatcher' | 'l
 /** What is passed on, each in a loop of its own. */
 export const relayLoops = [
   'deliveries',
-  'deliveries handed back by batches',
-  'workflows of deliveries handed back by batches',
-  'deliveries of imports',
-  'deliveries of recoveries',
-  'changes of webhooks',
-  'changes of releases',
+  'retries',
+  'workflows',
+  'bulk',
+  'recovered',
+  'webhooks',
+  'releases',
   'recoveries',
-  'warnings of deactivations',
+  'warnings',
 ] as const;
-/** A loop of the relay. */
 export type RelayLoop = (typeof relayLoops)[number];
 
 /** A running relay. */
@@ -72,7 +56,7 @@ export function startRelay(relay: RelayOptions): Relay {
   const budget = createBudget(load.overloaded, options);
   const ranks = createRanks(options.patienceMs);
   const deps = { ...relay, options, budget, stopping: stopping.signal, onTaken: () => onTemporal('up') };
-  const loop = (what: RelayLoop, step: LoopOptions['step']) =>
+  const loop = (what: RelayLoop, step: () => Promise<Next>) =>
     startLoop({
       what,
       step,
@@ -81,30 +65,24 @@ export function startRelay(relay: RelayOptions): Relay {
       onFailure: () => onTemporal('down'),
       onRound: (round) => relay.onRound(what, round),
     });
-  const { firstAttempts } = relay;
-  const ofClass = (what: RelayLoop, of: DeliveryClass, setting = firstAttempts) =>
-    loop(what, dispatchOf(deps, of, createMode(setting, options), ranks));
-  const { deliveries, retries, workflows, imports, recovered } = deliveryClasses;
-  const woken: Readonly<Record<RelayWork, Loop>> = {
-    deliveries: ofClass('deliveries', deliveries),
-    bulk: ofClass('deliveries of imports', imports),
-    recovered: ofClass('deliveries of recoveries', recovered, firstAttempts === 'each' ? 'each' : 'batch'),
-    webhooks: loop('changes of webhooks', () => dispatchChanges(deps)),
-    releases: loop('changes of releases', () => dispatchReleases(deps)),
+  const ofClass = (name: keyof typeof deliveryClasses) =>
+    loop(name, dispatchOf(deps, deliveryClasses[name], ranks));
+  // Nothing wakes retries, workflows and warnings: little of them is due at once, and polling is enough.
+  const loops = {
+    deliveries: ofClass('deliveries'),
+    retries: ofClass('retries'),
+    workflows: ofClass('workflows'),
+    bulk: ofClass('bulk'),
+    recovered: ofClass('recovered'),
+    webhooks: loop('webhooks', () => dispatchChanges(deps)),
+    releases: loop('releases', () => dispatchReleases(deps)),
     recoveries: loop('recoveries', () => dispatchRecoveries(deps)),
+    warnings: loop('warnings', () => dispatchWarnings(deps)),
   };
-  // No notification is sent for these: little of it is due at once, and polling is enough.
-  const polling = [
-    // A few retries get their own workflows in every setting that has batches.
-    ofClass('deliveries handed back by batches', retries, firstAttempts === 'each' ? 'each' : 'auto'),
-    ofClass('workflows of deliveries handed back by batches', workflows, 'each'),
-    loop('warnings of deactivations', () => dispatchWarnings(deps)),
-  ];
-  const loops = [...Object.values(woken), ...polling];
   // Without it polling goes on.
   const listening = listenSql
     ?.listen(OUTBOX_CHANNEL, (payload) => {
-      for (const work of workNamed(payload)) woken[work].wake();
+      for (const work of workNamed(payload)) loops[work].wake();
     })
     .catch((error: unknown) => {
       log.warn({ err: error }, 'LISTEN failed');
@@ -114,7 +92,7 @@ export function startRelay(relay: RelayOptions): Relay {
   return {
     async stop() {
       stopping.abort();
-      await Promise.all(loops.map((each) => each.stop()));
+      await Promise.all(Object.values(loops).map((each) => each.stop()));
       await (await listening)?.unlisten().catch(() => {});
     },
   };

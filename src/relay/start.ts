@@ -2,10 +2,6 @@
  * Starts workflows of claimed deliveries, whoever claimed them: one of each, or one of a batch. Starts are made outside any
  * transaction and are idempotent by workflow id, so that a relay may die anywhere.
  */
-import type { Logger } from 'pino';
-
-import type { DeliveryWatch } from '../attempt/watch.ts';
-import type { Load } from '../concurrency/load.ts';
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
   type ClaimedDelivery,
@@ -15,38 +11,16 @@ import {
   renewDeliveries,
   setAsideDeliveries,
 } from '../db/outbox/outbox.ts';
-import type { Pool } from '../db/pool.ts';
-import { handBackAll } from '../db/webhooks/batch-returns.ts';
-import { eachLimited } from '../lib/each-limited.ts';
-import type { Dispatcher, Urgency } from '../temporal/dispatcher.ts';
+import { requeueAll } from '../db/webhooks/batch-returns.ts';
+import type { Urgency } from '../temporal/dispatcher.ts';
 import { isRefusal } from '../temporal/refusal.ts';
-import type { BatchStarter } from '../temporal/start-batch.ts';
+import type { RelayDeps } from './deps.ts';
+import { callEach } from './pass-on.ts';
 
-/** What the loops of the relay take; each takes a part of it. */
-export interface PassOnDeps {
-  readonly sql: Pool;
-  readonly dispatcher: Dispatcher;
-  readonly log: Logger;
-  /** Aborted when the relay is being stopped: what is not under way by then is given back. */
-  readonly stopping: AbortSignal;
-  /** Told when Temporal took something. */
-  readonly onTaken: () => void;
-  /** Told of deliveries that end without a workflow. */
-  readonly watch: Pick<DeliveryWatch, 'ended'>;
-}
-
-/** What starting deliveries takes. */
-export interface StartDeps extends Pick<PassOnDeps, 'sql' | 'log' | 'stopping' | 'onTaken'> {
-  /** Told what is started, so that it knows how long it takes to begin. */
-  readonly load: Pick<Load, 'starting' | 'failed'>;
-}
-
-/** What starting batches takes. */
-export interface BatchesDeps extends StartDeps {
-  readonly starter: Pick<BatchStarter, 'startBatch'>;
-  /** Looks after a batch that was started before: an operator may have ended it, or Temporal lost it. */
-  readonly checkBatch: (batchId: string) => Promise<void>;
-}
+export type StartDeps = Pick<
+  RelayDeps,
+  'sql' | 'log' | 'stopping' | 'onTaken' | 'load' | 'starter' | 'checkBatch'
+>;
 
 /** How deliveries are started. */
 interface Starting<D> {
@@ -61,48 +35,45 @@ interface Starting<D> {
  * @throws what Temporal threw when it is away; what was not started is released
  */
 export async function startAll<D extends ClaimedDelivery>(
-  deps: StartDeps,
+  { sql, log, stopping, load, onTaken }: Omit<StartDeps, 'starter' | 'checkBatch'>,
   claimed: readonly D[],
-  how: Starting<D>,
+  { concurrency, startOne, measured }: Starting<D>,
 ): Promise<void> {
   if (claimed.length === 0) return;
-  const { sql, log, stopping } = deps;
-  const ids = claimed.map(({ id }) => id);
-  const started: string[] = [];
-  const left: string[] = [];
-  const refused: string[] = [];
-  let failure: unknown;
-  async function startOne(delivery: D): Promise<void> {
-    // Once Temporal has not answered, the rest of the batch need not wait for its deadline as well.
-    if (failure !== undefined || stopping.aborted) return void left.push(delivery.id);
-    if (how.measured) deps.load.starting(delivery.id);
-    try {
-      await how.startOne(delivery);
-      started.push(delivery.id);
-    } catch (error) {
-      deps.load.failed(delivery.id);
-      if (isRefusal(error)) {
-        log.error({ deliveryId: delivery.id, err: error }, 'Temporal refused to start a delivery');
-        return void refused.push(delivery.id);
-      }
-      failure = error;
-      left.push(delivery.id);
-    }
-  }
-  await whileLeased(
-    () => renewDeliveries(sql, ids),
-    () => eachLimited(claimed, how.concurrency, startOne),
+  const idsOf = (deliveries: readonly D[]) => deliveries.map(({ id }) => id);
+  const refused: D[] = [];
+  const { taken, left, throwFailure } = await whileLeased(
+    () => renewDeliveries(sql, idsOf(claimed)),
+    () =>
+      callEach({
+        items: claimed,
+        concurrency,
+        stopping,
+        async call(delivery) {
+          if (measured) load.starting(delivery.id);
+          try {
+            await startOne(delivery);
+          } catch (error) {
+            load.failed(delivery.id);
+            throw error;
+          }
+        },
+        refused(delivery, err) {
+          log.error({ deliveryId: delivery.id, err }, 'Temporal refused to start a delivery');
+          refused.push(delivery);
+        },
+      }),
   );
-  await markDispatched(sql, started);
-  await setAsideDeliveries(sql, refused);
-  await releaseDeliveries(sql, left);
-  if (failure !== undefined) throw failure;
-  deps.onTaken();
+  await markDispatched(sql, idsOf(taken));
+  await setAsideDeliveries(sql, idsOf(refused));
+  await releaseDeliveries(sql, idsOf(left));
+  throwFailure();
+  onTaken();
 }
 
 /** Starts the batches that these deliveries belong to. @throws likewise; what was claimed is released, and stays in its batch */
 export async function startBatches(
-  { sql, log, starter, checkBatch, onTaken, load }: BatchesDeps,
+  { sql, log, starter, checkBatch, onTaken, load }: StartDeps,
   deliveries: readonly QueuedDelivery[],
   urgency: Urgency,
 ): Promise<void> {
@@ -119,7 +90,7 @@ export async function startBatches(
           { batchId, err: error },
           'Temporal refused to start a batch: each delivery gets its own workflow',
         );
-        await handBackAll(sql, batchId);
+        await requeueAll(sql, batchId);
         continue;
       }
       // Perhaps it was started all the same: the deliveries stay in their batch.

@@ -2,31 +2,11 @@
  * Warnings that webhooks will be deactivated: decided, and their workflows started. Nobody else looks after these: one whose mail
  * is owed is started again until it is mailed.
  */
-import type { Logger } from 'pino';
-import { decideWarnings, hasFailures, type WarningTerms } from '../db/incidents/decide.ts';
+import { decideWarnings, hasFailures } from '../db/incidents/decide.ts';
 import { claimWarnings, releaseWarnings } from '../db/incidents/warnings.ts';
-import type { Pool } from '../db/pool.ts';
-import type { WarningStarter } from '../temporal/start-warning.ts';
+import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 import { passOn } from './pass-on.ts';
-
-/** What warnings take. */
-export interface WarningsDeps {
-  readonly sql: Pool;
-  readonly log: Logger;
-  readonly warnings: WarningStarter;
-  /** null: nobody is warned. */
-  readonly warningTerms: WarningTerms | null;
-  /** Aborted when the relay is being stopped. */
-  readonly stopping: AbortSignal;
-}
-
-/** Between two looks, in milliseconds: a warning is about hours. */
-const INTERVAL_MS = 5_000;
-/** Between two looks where the whole policy takes minutes, in milliseconds. */
-const SHORT_INTERVAL_MS = 1_000;
-/** Patience, in milliseconds, that is long. */
-const LONG_PATIENCE_MS = 10 * INTERVAL_MS;
 
 /**
  * Decides whom to warn, and starts what is owed.
@@ -38,18 +18,14 @@ export async function dispatchWarnings({
   warnings,
   warningTerms,
   stopping,
-}: WarningsDeps): Promise<Next> {
+}: Pick<RelayDeps, 'sql' | 'log' | 'warnings' | 'warningTerms' | 'stopping'>): Promise<Next> {
   const decided = (await hasFailures(sql)) ? await decideWarnings(sql, warningTerms) : 0;
   if (decided > 0) log.info({ decided }, 'warnings decided');
-  const next = await passOn({
+  return await passOn({
     stopping,
     claim: (limit) => claimWarnings(sql, limit),
     release: (ids) => releaseWarnings(sql, ids),
-    tell: (warning) => warnings.startWarning(warning),
+    call: (warning) => warnings.startWarning(warning),
     refused: ({ id: warningId }, err) => log.error({ warningId, err }, 'Temporal refused to start a warning'),
   });
-  if (next === 'more') return next;
-  return warningTerms === null || warningTerms.patienceMs >= LONG_PATIENCE_MS
-    ? INTERVAL_MS
-    : SHORT_INTERVAL_MS;
 }

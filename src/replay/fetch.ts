@@ -16,14 +16,12 @@ export interface Run {
   readonly live: boolean;
 }
 
-/** A run and its history. */
 export interface RunHistory extends Run {
   readonly history: History;
 }
 
 /** Deadline of one call, in milliseconds. */
 const CALL_DEADLINE_MS = 20_000;
-/** Makes one call. */
 function within<T>(client: Client, call: () => Promise<T>): Promise<T> {
   return client.withDeadline(Date.now() + CALL_DEADLINE_MS, call);
 }

@@ -103,7 +103,7 @@ const fields: Readonly<Record<Field, true>> = {
   found: true,
   generation: true,
   generationChanged: true,
-  handedBack: true,
+  requeued: true,
   id: true,
   importKeys: true,
   include: true,
@@ -126,7 +126,7 @@ const fields: Readonly<Record<Field, true>> = {
   partition: true,
   policy: true,
   postponed: true,
-  putBack: true,
+  deferred: true,
   rate: true,
   readAt: true,
   reason: true,
@@ -152,5 +152,4 @@ const fields: Readonly<Record<Field, true>> = {
   windowMs: true,
 };
 
-/** Whether a field is one of them. */
 export const isKnownField = (name: string): boolean => Object.hasOwn(fields, name);

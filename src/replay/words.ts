@@ -3,7 +3,6 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import * as v from 'valibot';
 
-/** One event of a history. */
 export type HistoryEvent = NonNullable<History['events']>[number];
 
 const patchSchema = v.object({ id: v.string() });

@@ -139,8 +139,8 @@ describe('an answer is recorded alike', () => {
     const { together, counts } = await both(result);
     expect(counts).toEqual({
       delivered: isDelivered ? 1 : 0,
-      handedBack: isDelivered ? 0 : 1,
-      putBack: 0,
+      requeued: isDelivered ? 0 : 1,
+      deferred: 0,
       left: 0,
     });
     expect(await isHandedBack(together)).toBe(!isDelivered);
@@ -177,7 +177,7 @@ describe('nothing is sent, and its own workflow does what follows', () => {
     const { outcome, sent, together, counts } = await both(delivered, change);
     expect(outcome).toEqual({ kind: 'notAttempted', reason });
     expect(sent).toEqual([]);
-    expect(counts).toEqual({ delivered: 0, handedBack: 1, putBack: 0, left: 0 });
+    expect(counts).toEqual({ delivered: 0, requeued: 1, deferred: 0, left: 0 });
     expect(await isHandedBack(together)).toBe(true);
   });
 
@@ -186,7 +186,7 @@ describe('nothing is sent, and its own workflow does what follows', () => {
       closeDelivery(database.sql, id, 'canceled'),
     );
     expect(sent).toEqual([]);
-    expect(counts).toEqual({ delivered: 0, handedBack: 0, putBack: 0, left: 0 });
+    expect(counts).toEqual({ delivered: 0, requeued: 0, deferred: 0, left: 0 });
     expect(await isHandedBack(together)).toBe(false);
   });
 
@@ -315,7 +315,7 @@ describe('made again', () => {
       order,
       neither,
     );
-    expect(counts).toEqual({ delivered: 10, handedBack: 0, putBack: 0, left: 0 });
+    expect(counts).toEqual({ delivered: 10, requeued: 0, deferred: 0, left: 0 });
     expect(again).toHaveLength(4);
     for (const { deliveryId, number } of again) {
       expect(answered).not.toContain(deliveryId);
@@ -346,7 +346,7 @@ describe('made again', () => {
     });
     const counts = await makeBatch(deps, order, { ...neither, stop: stop.signal });
     expect(counts.left).toBeGreaterThan(0);
-    expect(counts).toEqual({ delivered: sent.length, handedBack: 0, putBack: 0, left: 100 - sent.length });
+    expect(counts).toEqual({ delivered: sent.length, requeued: 0, deferred: 0, left: 100 - sent.length });
   });
 
   test('a slow receiver does not hold up the others', async () => {
@@ -369,14 +369,14 @@ describe('made again', () => {
     });
     expect(
       await makeBatch(
-        { ...deps, limits: limitsWith({ attempts: 128, firstLimit: 64 }) },
+        { ...deps, limits: limitsWith({ attempts: 256, firstLimit: 64 }) },
         { batchId, policy },
         neither,
       ),
     ).toEqual({
       delivered: 100,
-      handedBack: 0,
-      putBack: 0,
+      requeued: 0,
+      deferred: 0,
       left: 0,
     });
   });
@@ -395,7 +395,7 @@ describe('made again', () => {
     });
     const [begun] = await database.sql<{ at: Date }[]>`select clock_timestamp() as at`;
     const counts = await makeBatch({ ...deps, limits }, order, neither);
-    expect(counts).toEqual({ delivered: 20, handedBack: 0, putBack: 30, left: 0 });
+    expect(counts).toEqual({ delivered: 20, requeued: 0, deferred: 30, left: 0 });
     const [row] = await database.sql`
       select count(*)::int as count, max(attempts_made) as attempts, min(due_at) >= ${begun?.at ?? null}::timestamptz + interval '1 second' as left_alone,
         max(due_at) < now() + interval '2 seconds' as not_for_long
@@ -418,12 +418,12 @@ describe('made again', () => {
       answer({ outcome: 'internal', crowded: true, error: 'too many DNS lookups' }),
     );
     const counts = await makeBatch({ ...deps, limits }, order, neither);
-    expect(counts).toEqual({ delivered: 0, handedBack: 0, putBack: 3, left: 0 });
+    expect(counts).toEqual({ delivered: 0, requeued: 0, deferred: 3, left: 0 });
     const [row] = await database.sql`
       select count(*)::int as count, max(attempts_made) as attempts, count(window_started_at)::int as windows from deliveries
       where state = 'pending' and batch_id is null and dispatched_at is null and queue = ${QUEUE.fresh}`;
     expect(row).toEqual({ count: 3, attempts: 0, windows: 0 });
-    expect(limits.room().webhooks.get(webhookId)).toBe(0);
+    expect(limits.quotas(1).webhooks.get(webhookId)).toBe(0);
   });
 
   test('those of a prompt receiver wait in the batch for their places', async () => {

@@ -2,11 +2,11 @@
 import { v7 as uuidv7 } from 'uuid';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
+import { nextToTell } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { nextToTell } from '../../src/db/outbox/claim-changes.ts';
 import { markDispatched, QUEUE } from '../../src/db/outbox/outbox.ts';
 import { type AttemptRecord, beginAttempts, recordAttempts } from '../../src/db/webhooks/attempts.ts';
-import { handBack, handBackAll, putBack } from '../../src/db/webhooks/batch-returns.ts';
+import { defer, requeue, requeueAll } from '../../src/db/webhooks/batch-returns.ts';
 import { countBatch, openInBatch, renewBatch, takeBatch } from '../../src/db/webhooks/batches.ts';
 import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { setActive } from '../../src/db/webhooks/webhooks.ts';
@@ -160,8 +160,8 @@ describe('what a batch records', () => {
     });
     expect(await countBatch(database.sql, batch.id)).toEqual({
       delivered: 1,
-      handedBack: 1,
-      putBack: 0,
+      requeued: 1,
+      deferred: 0,
       left: 0,
     });
   });
@@ -174,8 +174,8 @@ describe('what a batch records', () => {
     expect((await recordAttempts(database.sql, records, batch)).size).toBe(0);
     expect(await countBatch(database.sql, batch.id)).toEqual({
       delivered: 1,
-      handedBack: 0,
-      putBack: 0,
+      requeued: 0,
+      deferred: 0,
       left: 0,
     });
   });
@@ -184,7 +184,7 @@ describe('what a batch records', () => {
     const { ids, batch } = await claimed(1);
     const [id = ''] = ids;
     await begin(ids, batch);
-    await handBackAll(database.sql, batch.id);
+    await requeueAll(database.sql, batch.id);
     await claimRequeued(10);
     await markDispatched(database.sql, [id]);
     await recordAttempts(database.sql, [result(id)], batch);
@@ -196,7 +196,7 @@ describe('what a batch records', () => {
     const { ids, batch } = await claimed(1);
     const [id = ''] = ids;
     await begin(ids, batch);
-    await handBackAll(database.sql, batch.id);
+    await requeueAll(database.sql, batch.id);
     await recordAttempts(database.sql, [result(id, { ...accepted, nextAttemptAt: null })], batch);
     expect(await row(id)).toMatchObject({ state: 'delivered' });
     expect(await claimRequeued(10)).toEqual([]);
@@ -215,8 +215,8 @@ describe('an execution that another one has followed', () => {
 
   test('hands nothing back, and puts nothing back: the other one has it under way', async () => {
     const { id, batch } = await followed();
-    await handBack(database.sql, batch, [id]);
-    await putBack(database.sql, batch, [id]);
+    await requeue(database.sql, batch, [id]);
+    await defer(database.sql, batch, [id]);
     expect(await row(id)).toMatchObject({ ...untouched(batch.id), dispatchedAt: expect.any(Date) });
     expect(await claimRequeued(10)).toEqual([]);
   });
@@ -258,7 +258,7 @@ describe('a claim', () => {
     expect(await row(id)).toMatchObject({ batchId: null });
   });
 
-  test('passes over what a batch handed back; that is claimed by itself, what is due first', async () => {
+  test('passes over what a batch requeued; that is claimed by itself, what is due first', async () => {
     const { ids, batch } = await claimed(2);
     await begin(ids, batch);
     await recordAttempts(
@@ -291,13 +291,13 @@ describe('what a batch holds', () => {
     expect(await row(waiting)).toMatchObject({ claimedUntil: null });
   });
 
-  test('is handed back, and what is under way is left to its result for as long as that may take', async () => {
+  test('is requeued, and what is under way is left to its result for as long as that may take', async () => {
     const { ids, batch } = await claimed(3);
     const [underWay = '', old = '', waiting = ''] = ids;
     await begin([underWay, old], batch);
     await database.sql`
       update attempts set started_at = now() - interval '1 minute' where delivery_id = ${old}`;
-    expect(await handBackAll(database.sql, batch.id, 20_000)).toBe(2);
+    expect(await requeueAll(database.sql, batch.id, 20_000)).toBe(2);
     expect(await row(underWay)).toMatchObject({ batchId: batch.id, queue: QUEUE.fresh });
     for (const id of [old, waiting]) {
       expect(await row(id)).toMatchObject({
@@ -317,7 +317,7 @@ test('a change of the webhook is not told to what a batch holds: it has no workf
   const { ids, batch } = await claimed(1);
   await begin(ids, batch);
   expect(await nextToTell(database.sql, change, 10)).toEqual([]);
-  await handBackAll(database.sql, batch.id);
+  await requeueAll(database.sql, batch.id);
   await claimRequeued(10);
   expect(await nextToTell(database.sql, change, 10)).toMatchObject(ids.map((id) => ({ id })));
 });

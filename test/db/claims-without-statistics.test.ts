@@ -1,4 +1,4 @@
-/** What the steps of a rush read, right after the first import too: the planner has no statistics of the deliveries yet. */
+/** What the steps of batch mode read, right after the first import too: the planner has no statistics of the deliveries yet. */
 import { v7 as uuidv7 } from 'uuid';
 import { expect, type TestContext, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';

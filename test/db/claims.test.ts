@@ -1,6 +1,6 @@
-/** Which deliveries a claim takes: of one class, by turns of e-shop and webhook, within the room that there is, under a lease. */
+/** Which deliveries a claim takes: of one class, by turns of e-shop and webhook, within its quotas, under a lease. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ClaimRoom } from '../../src/concurrency/limits.ts';
+import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
 import { LEASE_SECONDS, markDispatched, QUEUE, type Queue } from '../../src/db/outbox/outbox.ts';
@@ -57,8 +57,8 @@ async function shares(limit: number, of: readonly Waiting[], more: Partial<Claim
   const { deliveries } = await claim(limit, more);
   return of.map(({ webhookId }) => deliveries.filter((each) => each.webhookId === webhookId).length);
 }
-const roomOf = (some: Partial<ClaimRoom>): { room: ClaimRoom } => ({
-  room: { eshop: 1_000, webhook: 1_000, eshops: new Map(), webhooks: new Map(), ...some },
+const quotasOf = (some: Partial<Quotas>): { quotas: Quotas } => ({
+  quotas: { eshop: 1_000, webhook: 1_000, eshops: new Map(), webhooks: new Map(), ...some },
 });
 
 describe('turns', () => {
@@ -104,28 +104,28 @@ describe('turns', () => {
   });
 });
 
-describe('room', () => {
+describe('quotas', () => {
   test.each([
     ['of each webhook', { webhook: 5 }, [5, 5]],
     ['of each e-shop', { eshop: 4 }, [4, 4]],
     ['of the smaller of both', { eshop: 3, webhook: 5 }, [3, 3]],
-  ])('%s', async (_, room, expected) => {
+  ])('%s', async (_, quotas, expected) => {
     for (const each of [busy, neighbour]) await enqueue(each, 20);
-    expect(await shares(50, [busy, neighbour], roomOf(room))).toEqual(expected);
+    expect(await shares(50, [busy, neighbour], quotasOf(quotas))).toEqual(expected);
   });
 
   test('of those about which more is known', async () => {
     for (const each of [busy, neighbour]) await enqueue(each, 20);
     const webhooks = new Map([[busy.webhookId, 1]]);
-    expect(await shares(50, [busy, neighbour], roomOf({ webhook: 5, webhooks }))).toEqual([1, 5]);
+    expect(await shares(50, [busy, neighbour], quotasOf({ webhook: 5, webhooks }))).toEqual([1, 5]);
     const eshops = new Map([[neighbour.eshopId, 0]]);
-    expect(await shares(50, [busy, neighbour], roomOf({ webhook: 5, eshops }))).toEqual([5, 0]);
+    expect(await shares(50, [busy, neighbour], quotasOf({ webhook: 5, eshops }))).toEqual([5, 0]);
   });
 
   test('of an e-shop is shared by its webhooks', async () => {
     const other = await createWaiting(busy.eshopId);
     for (const each of [busy, other]) await enqueue(each, 20);
-    expect(await shares(50, [busy, other], roomOf({ eshop: 6 }))).toEqual([3, 3]);
+    expect(await shares(50, [busy, other], quotasOf({ eshop: 6 }))).toEqual([3, 3]);
   });
 });
 

@@ -65,7 +65,7 @@ test('the outbox, what is open, and how long it has waited', async () => {
   await database.sql`update deliveries set dispatched_at = now() where id = ${third}`;
   const waiting = await read();
   expect(waiting('outbox_deliveries', { waiting: 'fresh' })).toBe(1);
-  expect(waiting('outbox_deliveries', { waiting: 'handedBack' })).toBe(1);
+  expect(waiting('outbox_deliveries', { waiting: 'requeued' })).toBe(1);
   expect(waiting('outbox_deliveries', { waiting: 'recovered' })).toBe(0);
   expect(waiting('outbox_oldest_seconds')).toBeGreaterThanOrEqual(90);
   expect(waiting('outbox_moving')).toBe(1);

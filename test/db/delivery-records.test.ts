@@ -237,7 +237,7 @@ test('no attempt begins of a delivery that an operator has stopped since it was 
   expect(await begin(id, 1)).toBeUndefined();
 });
 
-test('a delivery that a batch handed back does not wait for its next attempt to be given up', async () => {
+test('a delivery that a batch requeued does not wait for its next attempt to be given up', async () => {
   const id = await fire();
   await begin(id, 1);
   await finish(id, 1, { nextAttemptAt: new Date(Date.now() + 40_000) });

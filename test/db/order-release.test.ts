@@ -1,8 +1,7 @@
 /** Many pre-orders at one time (docs/interface.md, O4): their timers are set at a pace, and end one after the other. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
-import { claimReleaseChanges } from '../../src/db/outbox/claim-changes.ts';
+import { claimReleaseChanges, enqueueReleaseChange } from '../../src/db/outbox/changes.ts';
 import { readOutbox } from '../../src/db/overview.ts';
 import { isReleasePending, pendingReleases } from '../../src/db/reconciliation.ts';
 import { readReleaseTime } from '../../src/db/records/order-release.ts';

@@ -12,7 +12,7 @@ import {
   loadOfBatch,
   recordAttempts,
 } from '../../src/db/webhooks/attempts.ts';
-import { handBack, putBack } from '../../src/db/webhooks/batch-returns.ts';
+import { defer, requeue } from '../../src/db/webhooks/batch-returns.ts';
 import { closeDelivery, deferAttempt, spendRetries, startWindow } from '../../src/db/webhooks/deliveries.ts';
 import { findDelivery } from '../../src/db/webhooks/delivery-log.ts';
 import { weekName, weekOf } from '../../src/domain/weeks.ts';
@@ -106,8 +106,8 @@ const lookUps: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
   loadOfBatch: (tx) => loadOfBatch(tx, BATCH, [id]),
   beginAttempts: (tx) => beginAttempts(tx, [{ deliveryId: id, number: 2, generation: 1 }], null),
   recordAttempts: (tx) => recordAttempts(tx, [result()], null),
-  'handBack of some': (tx) => handBack(tx, { id: BATCH, run: BATCH }, [id]),
-  putBack: (tx) => putBack(tx, { id: BATCH, run: BATCH }, [id]),
+  'requeue of some': (tx) => requeue(tx, { id: BATCH, run: BATCH }, [id]),
+  defer: (tx) => defer(tx, { id: BATCH, run: BATCH }, [id]),
   markDispatched: (tx) => markDispatched(tx, [id]),
   renewDeliveries: (tx) => renewDeliveries(tx, [id]),
   releaseDeliveries: (tx) => releaseDeliveries(tx, [id]),

@@ -1,7 +1,7 @@
 /** A webhook that an operator switches. */
 import { expect, test } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
-import { switchWebhook } from '../../src/db/webhooks/switch.ts';
+import { switchWebhook } from '../../src/db/webhooks/all-webhooks.ts';
 import { deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';

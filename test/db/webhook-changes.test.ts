@@ -32,7 +32,7 @@ async function failed(...changes: string[]): Promise<string> {
   return id;
 }
 
-describe('what a batch handed back after an attempt', () => {
+describe('what a batch requeued after an attempt', () => {
   const waitsFor = (seconds: number) =>
     `queue = ${QUEUE.retry}, dispatched_at = null, last_attempt_at = now() - interval '30 seconds',
      next_attempt_at = now() + interval '${seconds} seconds'`;

@@ -25,7 +25,7 @@ test('50 deliveries under retry and 3 pre-orders waiting', async () => {
   cleanups.push(() => rm(directory, { recursive: true, force: true }));
   const receiver = await createReceiver({ status: 503 });
   cleanups.push(() => receiver.close());
-  // Each by a workflow of its own: on a busy machine a batch would make some, and the relay starts what it hands back.
+  // Each by a workflow of its own: on a busy machine a batch would make some, and the relay starts what it requeues.
   const env = {
     ...quickEnv,
     DATA_DIR: directory,

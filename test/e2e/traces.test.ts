@@ -205,7 +205,7 @@ it('in a batch each attempt is in its own request’s trace, with a link to the 
       expect(batch?.links).toContainEqual({ traceId: server?.traceId, spanId: server?.spanId });
       expect(batch?.parentSpanId).toBe('');
     }
-    // Of the one that was handed back the second attempt is in the same trace, made by its own workflow.
+    // Of the one that was requeued the second attempt is in the same trace, made by its own workflow.
     const [failed] = attempts.filter(({ status }) => status.code === 2);
     const [again] = attempts.filter(({ attributes }) => attributes['waybill.attempt.number'] === 2);
     expect(again).toMatchObject({ traceId: failed?.traceId, parentSpanId: failed?.parentSpanId, links: [] });

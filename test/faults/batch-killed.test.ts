@@ -70,8 +70,8 @@ test('canceled by an operator before its worker dies: each delivery continues in
     workflow.getHandle(workflowId).describe(),
   );
   expect(status.name).toBe('CANCELLED');
-  expect(await sql`select delivered, handed_back from batches`).toMatchObject([
-    { delivered: 0, handedBack: ORDERS },
+  expect(await sql`select delivered, requeued from batches`).toMatchObject([
+    { delivered: 0, requeued: ORDERS },
   ]);
   expect(receiver.requests).toHaveLength(2 * ORDERS);
 });

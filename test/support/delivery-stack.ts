@@ -87,7 +87,7 @@ export interface StackOptions {
   readonly workerTemporalAddress?: string;
   /** false: no worker until `startWorker()`. */
   readonly worker?: boolean;
-  /** Default: `FIRST_ATTEMPTS` of the run, or each, since a busy machine looks like a rush. */
+  /** Default: `FIRST_ATTEMPTS` of the run, or each, since a busy machine looks like a burst. */
   readonly firstAttempts?: FirstAttempts;
   /** How long events and deliveries are kept; default: the retention does not run. */
   readonly retentionMs?: number;
@@ -303,8 +303,8 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
 
     /** The batches that have begun, in their order. */
     batches: () =>
-      sql<{ id: string; delivered: number; handedBack: number; finishedAt: Date | null }[]>`
-        select id, delivered, handed_back, finished_at from batches order by id`,
+      sql<{ id: string; delivered: number; requeued: number; finishedAt: Date | null }[]>`
+        select id, delivered, requeued, finished_at from batches order by id`,
 
     async webhook(id: number) {
       const [row] = await sql<

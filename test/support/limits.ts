@@ -9,7 +9,7 @@ const ANY = 2 ** 31 - 1;
 export const boundless: Limits = {
   acquire: async (_, signal) => (signal?.aborted === true ? undefined : permit),
   open: () => 0,
-  room: () => ({ eshop: ANY, webhook: ANY, eshops: new Map(), webhooks: new Map() }),
+  quotas: () => ({ eshop: ANY, webhook: ANY, eshops: new Map(), webhooks: new Map() }),
 };
 
 /** What attempts share with a relay, where no relay runs. */

@@ -21,9 +21,9 @@ const importsOfFolders = (folders: readonly string[]) =>
 const all = importsOfFolders(PROGRAM);
 const everything = [...all, ...importsOfFolders(BESIDE)];
 
-function breaches(room: string, forbidden: (found: Import) => boolean): string[] {
+function breaches(module: string, forbidden: (found: Import) => boolean): string[] {
   return all
-    .filter((found) => found.from.startsWith(room) && forbidden(found))
+    .filter((found) => found.from.startsWith(module) && forbidden(found))
     .map((found) => `${found.from} imports ${found.to}`);
 }
 const isTemporal = ({ to }: Import) => to.startsWith('@temporalio/');
@@ -154,18 +154,18 @@ describe('the finder', () => {
       const j = await import('./while-running.ts');
       const k = "import { l } from './text.ts';";
     `;
-    const found = importsIn('src/room/file.ts', source);
+    const found = importsIn('src/module/file.ts', source);
     expect(found.map(({ to, typeOnly }) => [to, typeOnly])).toEqual([
-      ['src/room/both.ts', false],
-      ['src/room/type.ts', true],
-      ['src/room/inline-type.ts', true],
-      ['src/room/effect.ts', false],
+      ['src/module/both.ts', false],
+      ['src/module/type.ts', true],
+      ['src/module/inline-type.ts', true],
+      ['src/module/effect.ts', false],
       ['package', false],
       ['src/up.ts', false],
-      ['src/room/exported-type.ts', true],
-      ['src/room/all.ts', false],
-      ['src/room/in-a-type.ts', true],
-      ['src/room/while-running.ts', false],
+      ['src/module/exported-type.ts', true],
+      ['src/module/all.ts', false],
+      ['src/module/in-a-type.ts', true],
+      ['src/module/while-running.ts', false],
     ]);
     expect(found.filter(({ whileRunning }) => whileRunning)).toEqual([found.at(-1)]);
   });
@@ -222,8 +222,8 @@ test('workflows/ imports types and pure functions only', () => {
 });
 
 test('api/, console/, db/ and delivery/ never import Temporal; activities/ never import Hono', () => {
-  for (const room of ['src/api/', 'src/console/', 'src/db/', 'src/delivery/', 'src/domain/']) {
-    expect(breaches(room, isTemporal)).toEqual([]);
+  for (const module of ['src/api/', 'src/console/', 'src/db/', 'src/delivery/', 'src/domain/']) {
+    expect(breaches(module, isTemporal)).toEqual([]);
   }
   expect(
     breaches('activities/', ({ to }) => /^(@hono\/|hono)/.test(to) || to.startsWith('src/api/')),
@@ -237,8 +237,8 @@ test('attempt/ knows nothing of who asks for an attempt: neither Temporal nor wo
 });
 
 test('nothing calls back up: relay, workflows, activities, db and delivery do not import api/', () => {
-  for (const room of ['src/relay/', 'src/db/', 'src/delivery/', 'workflows/', 'activities/']) {
-    expect(breaches(room, ({ to }) => to.startsWith('src/api/'))).toEqual([]);
+  for (const module of ['src/relay/', 'src/db/', 'src/delivery/', 'workflows/', 'activities/']) {
+    expect(breaches(module, ({ to }) => to.startsWith('src/api/'))).toEqual([]);
   }
 });
 
@@ -287,10 +287,10 @@ test('SQL is written in db/ and nowhere else', () => {
   expect(outside).toEqual([]);
 });
 
-test('transactions are begun in one place, and what is owed to the relay is written in one room', () => {
-  const elsewhere = (room: string, pattern: RegExp) =>
+test('transactions are begun in one place, and what is owed to the relay is written in one module', () => {
+  const elsewhere = (module: string, pattern: RegExp) =>
     PROGRAM.flatMap((folder) => filesOf(root, folder))
-      .filter((file) => !file.startsWith(room))
+      .filter((file) => !file.startsWith(module))
       .filter((file) => pattern.test(readFileSync(join(root, file), 'utf8')));
   // Migrations begin theirs before there is anything to owe.
   expect(elsewhere('src/db/transaction.ts', /\bsql\.begin\(/)).toEqual(['src/db/migrate.ts']);

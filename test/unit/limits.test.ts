@@ -5,7 +5,7 @@ import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/
 
 function make(some: Partial<SchedulerOptions> = {}) {
   let at = 1_000_000;
-  const options = { ...schedulerDefaults, permitWaitMs: 20, ...some };
+  const options = { ...schedulerDefaults, claimAheadMs: 5, ...some };
   const limits = createLimits(options, () => at);
   const to = (webhookId: number, eshopId = 1, host = `shop${webhookId}.example`): Destination => ({
     eshopId,
@@ -49,27 +49,30 @@ describe('a webhook', () => {
     expect(await permits(to(1), 50)).toHaveLength(options.firstLimit);
   });
 
-  test('that hangs takes nothing from another one of its e-shop and its host', async () => {
-    const { to, permits } = make({ hostLimit: 20 });
-    await permits(to(1, 1, 'one.example'), 20);
-    expect(await permits(to(2, 1, 'one.example'), 1)).toHaveLength(1);
+  test('that hangs takes nothing from another one of its e-shop or its host', async () => {
+    const { to, permits } = make();
+    await permits(to(1), 20);
+    expect(await permits(to(2), 1)).toHaveLength(1);
+    const onOneHost = make({ attempts: 40 });
+    await onOneHost.permits(to(1, 1, 'one.example'), 20);
+    expect(await onOneHost.permits(to(2, 2, 'one.example'), 1)).toHaveLength(1);
   });
 
   test('beyond its first attempt it shares the limit of its host', async () => {
-    const { to, permits } = make({ hostLimit: 20 });
+    const { to, permits } = make({ attempts: 40 });
     await permits(to(1, 1, 'one.example'), 20);
-    await permits(to(2, 1, 'one.example'), 1);
-    expect(await permits(to(2, 1, 'one.example'), 1)).toHaveLength(0);
+    await permits(to(2, 2, 'one.example'), 1);
+    expect(await permits(to(2, 2, 'one.example'), 1)).toHaveLength(0);
   });
 
   test('whose lookups were too many is closed for a while', async () => {
     const { limits, to, permits, pass, options } = make();
     const [permit] = await permits(to(1), 1);
-    expect(permit?.crowded()).toBe(options.closedMs);
+    expect(permit?.crowded()).toBe(options.hungMs);
     permit?.release(null);
-    expect(await limits.acquire(to(1))).toBe(options.closedMs);
-    expect(limits.room().webhooks.get(1)).toBe(0);
-    pass(options.closedMs + 1);
+    expect(await limits.acquire(to(1))).toBe(options.hungMs);
+    expect(limits.quotas(1).webhooks.get(1)).toBe(0);
+    pass(options.hungMs + 1);
     expect(await permits(to(1), 1)).toHaveLength(1);
   });
 });
@@ -84,13 +87,15 @@ describe('an e-shop', () => {
 
   test('with one delivery does not wait behind another with hundreds', async () => {
     const { limits, to, permits } = make({
-      attempts: 2,
+      attempts: 3,
       firstLimit: 100,
-      eshopShare: 1,
-      permitWaitMs: 60_000,
       claimAheadMs: 60_000,
     });
-    const first = await permits(to(1), 2);
+    const first = [
+      ...(await permits(to(1), 1)),
+      ...(await permits(to(3, 3), 1)),
+      ...(await permits(to(4, 4), 1)),
+    ];
     const order: string[] = [];
     const ask = async (destination: Destination, name: string) => {
       const permit = await limits.acquire(destination);
@@ -117,7 +122,7 @@ describe('who gets no permit', () => {
   });
 
   test('waits for a prompt receiver, and begins when a place becomes free', async () => {
-    const { limits, to, permits, attempts } = make({ permitWaitMs: 60_000 });
+    const { limits, to, permits, attempts } = make({ claimAheadMs: 60_000 });
     for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
     const held = await permits(to(1), 20);
     const waiting = limits.acquire(to(1));
@@ -127,7 +132,7 @@ describe('who gets no permit', () => {
   });
 
   test('holds nothing once it is told to stop', async () => {
-    const { limits, to, permits, attempts } = make({ permitWaitMs: 60_000 });
+    const { limits, to, permits, attempts } = make({ claimAheadMs: 60_000 });
     for (let round = 0; round < 20; round += 1) await attempts(to(1), 1, 5, false);
     const held = await permits(to(1), 20);
     const stop = new AbortController();
@@ -142,26 +147,26 @@ describe('who gets no permit', () => {
 
 describe('what may be claimed', () => {
   test('of a prompt webhook is as much as begins within a moment, less what is open', async () => {
-    const { limits, to, permits, attempts } = make();
+    const { limits, to, permits, attempts } = make({ claimAheadMs: 500 });
     for (let round = 0; round < 30; round += 1) await attempts(to(1), 20, 10, true);
-    const before = limits.room().webhooks.get(1) ?? 0;
+    const before = limits.quotas(1).webhooks.get(1) ?? 0;
     expect(before).toBeGreaterThan(1_000);
     await permits(to(1), 10);
-    expect(limits.room().webhooks.get(1)).toBe(before - 10);
+    expect(limits.quotas(1).webhooks.get(1)).toBe(before - 10);
   });
 
   test('of one that takes seconds is no more than its places, and nothing once they are taken', async () => {
-    const { limits, to, permits, pass } = make();
+    const { limits, to, permits, pass } = make({ claimAheadMs: 500 });
     await permits(to(1), 15);
     pass(3_000);
-    expect(limits.room().webhooks.get(1)).toBe(5);
+    expect(limits.quotas(1).webhooks.get(1)).toBe(5);
     await permits(to(1), 5);
-    expect(limits.room().webhooks.get(1)).toBe(0);
+    expect(limits.quotas(1).webhooks.get(1)).toBe(0);
   });
 
   test('of those about whom nothing is known is a little', () => {
-    const { limits, options } = make();
-    expect(limits.room()).toEqual({
+    const { limits, options } = make({ claimAheadMs: 500 });
+    expect(limits.quotas(1)).toEqual({
       eshop: 100,
       webhook: options.firstLimit,
       eshops: new Map(),

@@ -19,7 +19,7 @@ async function page(code: number) {
     stopping: new AbortController().signal,
     claim: async () => Array.from({ length: 10 }, (_, index) => ({ id: `${index}` })),
     release: async (ids) => void released.push(...ids),
-    tell: async ({ id }) => {
+    call: async ({ id }) => {
       if (id === '5') throw answer(code);
       told.push(id);
     },

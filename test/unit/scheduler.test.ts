@@ -110,7 +110,7 @@ describe('the background budget', () => {
 });
 
 describe('batch mode', () => {
-  const rush = { deliveries: 16, more: true, waitedMs: options.rushAfterMs + 1 };
+  const burst = { deliveries: 16, more: true, waitedMs: options.burstAfterMs + 1 };
   const calm = { deliveries: 1, more: false, waitedMs: 0 };
 
   test.each<['each' | 'batch', boolean]>([
@@ -118,16 +118,16 @@ describe('batch mode', () => {
     ['batch', true],
   ])('%s is %s whatever waits', (setting, batches) => {
     const mode = createMode(setting);
-    for (const found of [rush, calm]) {
+    for (const found of [burst, calm]) {
       mode.claimed(found);
       expect(mode.batches()).toBe(batches);
     }
   });
 
   test.each([
-    ['a few that were taken are no rush', { ...rush, more: false }, false],
-    ['many that have just come are none yet', { ...rush, waitedMs: 10 }, false],
-    ['many that wait behind each other are one', rush, true],
+    ['a few that were taken are no burst', { ...burst, more: false }, false],
+    ['many that have just come are none yet', { ...burst, waitedMs: 10 }, false],
+    ['many that wait behind each other are one', burst, true],
   ])('%s', (_, found, batches) => {
     const mode = createMode('auto');
     mode.claimed(found);
@@ -137,7 +137,7 @@ describe('batch mode', () => {
   test('it ends once hardly anything has come for a while, and not before', () => {
     const { now, pass } = clock();
     const mode = createMode('auto', options, now);
-    mode.claimed(rush);
+    mode.claimed(burst);
     const claimsOf = (deliveries: number, rounds: number) => {
       for (let round = 0; round < rounds; round += 1) {
         pass(options.tickMs);

@@ -1,4 +1,4 @@
-/** The rush lane: first attempts in batches. */
+/** Batch mode: first attempts in batches. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
@@ -70,12 +70,12 @@ test('what is delivered is done, without a workflow of its own; the batch tells 
   expect(others).toEqual([]);
   expect(await stack.untilEnded(workflowOf(batch))).toBe('COMPLETED');
   expect(await stack.batches()).toMatchObject([
-    { delivered: 150, handedBack: 0, finishedAt: expect.any(Date) },
+    { delivered: 150, requeued: 0, finishedAt: expect.any(Date) },
   ]);
   for (const id of ids.slice(0, 3)) expect(await stack.describe(id)).toBeUndefined();
 
   const workflow = stack.client.workflow.getHandle(workflowOf(batch));
-  expect(await workflow.result()).toEqual({ delivered: 150, handedBack: 0, putBack: 0, left: 0 });
+  expect(await workflow.result()).toEqual({ delivered: 150, requeued: 0, deferred: 0, left: 0 });
   const { staticSummary, staticDetails } = await workflow.describe().then(async (description) => ({
     staticSummary: await description.staticSummary(),
     staticDetails: await description.staticDetails(),
@@ -151,7 +151,7 @@ test('what failed goes on in a workflow of its own, behind the attempt that was 
   expect(await stack.untilClosed(id)).toBe('COMPLETED');
   expect(attemptsAt(receiver)).toEqual(['1', '2']);
   expect((receiver.requests[1]?.at ?? 0) - (receiver.requests[0]?.at ?? 0)).toBeGreaterThan(1_400);
-  expect(await stack.batches()).toMatchObject([{ delivered: 0, handedBack: 1 }]);
+  expect(await stack.batches()).toMatchObject([{ delivered: 0, requeued: 1 }]);
   expect(await stack.attempts(id)).toMatchObject([
     { outcome: 'failure', status: 503 },
     { outcome: 'success' },
@@ -286,7 +286,7 @@ describe('a batch whose workflow', () => {
     await stack.client.workflow.getHandle(workflowOf(batch)).terminate('tried by a test');
     await stack.until('a second request', async () => receiver.requests.length > 1);
     await stack.untilState(id, 'delivered');
-    // By whoever handed back what it held: its own execution still has its request under way.
+    // By whoever requeued what it held: its own execution still has its request under way.
     await stack.until('its end', async () => (await stack.batches())[0]?.finishedAt != null);
     release();
     expect(await stack.untilClosed(id)).toBe('COMPLETED');
@@ -303,10 +303,9 @@ describe('a batch whose workflow', () => {
   /** A hundred at once, and the others of the batch wait for their permits. */
   const few = {
     ...limitsWith({
-      ...{ attempts: AT_ONCE, eshopShare: 1, firstLimit: AT_ONCE },
-      ...{ permitWaitMs: 600_000, claimAheadMs: 600_000 },
+      ...{ attempts: 2 * AT_ONCE, firstLimit: AT_ONCE, claimAheadMs: 600_000 },
     }),
-    room: boundless.room,
+    quotas: boundless.quotas,
   };
 
   /** A batch of which a hundred have their requests under way, until they are released. */
@@ -327,7 +326,7 @@ describe('a batch whose workflow', () => {
     return { ids, receiver, release, batch: await firstBatch(stack) };
   }
 
-  test('was terminated: each that had not begun is handed back, the requests under way count, and the batch does not begin again', async () => {
+  test('was terminated: each that had not begun is requeued, the requests under way count, and the batch does not begin again', async () => {
     // So long that the relay comes first, which takes up again what nobody holds any more.
     const stack = await start({
       worker: false,
@@ -348,10 +347,10 @@ describe('a batch whose workflow', () => {
     expect(receiver.requests).toHaveLength(ids.length);
     const ownWorkflows = await Promise.all(ids.map((id) => stack.describe(id)));
     expect(ownWorkflows.filter((each) => each !== undefined)).toHaveLength(40);
-    expect(await stack.batches()).toMatchObject([{ delivered: AT_ONCE, handedBack: 40 }]);
+    expect(await stack.batches()).toMatchObject([{ delivered: AT_ONCE, requeued: 40 }]);
   });
 
-  test('was canceled by an operator: the request under way counts, and what is left is handed back', async () => {
+  test('was canceled by an operator: the request under way counts, and what is left is requeued', async () => {
     const stack = await start({ policy: { attemptTimeoutMs: 30_000 } });
     const { id, receiver, release, batch } = await hanging(stack);
     await stack.client.workflow.getHandle(workflowOf(batch)).cancel();
@@ -408,7 +407,7 @@ test('auto: a backlog that has waited is drained in batches, and a single delive
   >`select sum(delivered)::int as delivered from batches`;
   expect(sum?.delivered).toBeGreaterThan(300);
   expect(receiver.requests).toHaveLength(600);
-  // Nothing waits any more: the rush is over.
+  // Nothing waits any more: the burst is over.
   await stack.until('a delivery with its own workflow', async () => {
     const id = await stack.fireOne(`calm ${Math.random()}`);
     await stack.untilState(id, 'delivered');

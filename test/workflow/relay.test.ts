@@ -1,8 +1,8 @@
 /** The relay: outbox → Temporal, each delivery once, whoever else claims. */
 
 import { afterEach, expect, test } from 'vitest';
+import { claimWebhookChanges } from '../../src/db/outbox/changes.ts';
 import { claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { claimWebhookChanges } from '../../src/db/outbox/claim-changes.ts';
 import { LEASE_SECONDS, markDispatched, QUEUE } from '../../src/db/outbox/outbox.ts';
 import type { Sql } from '../../src/db/pool.ts';
 import { createDispatcher, type Dispatcher } from '../../src/temporal/dispatcher.ts';
@@ -27,7 +27,7 @@ async function startReceiver(...args: Parameters<typeof createReceiver>) {
 }
 
 function relayTo(stack: DeliveryStack, failing: Partial<Dispatcher> = {}) {
-  const scheduler = { budgetLeast: 200, budgetMost: 200, backgroundMs: 50 };
+  const scheduler = { budgetLeast: 200, budgetMost: 200, tickMs: 50 };
   const made = startRelayTo(stack, failing, { scheduler });
   cleanups.push(() => made.relay.stop());
   return made;

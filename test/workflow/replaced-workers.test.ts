@@ -21,16 +21,9 @@ const ORDERS = AT_ONCE + 60;
 
 /** All orders are claimed at once; those that find no place wait for one in the worker. */
 function patient() {
-  const waitMs = 60_000;
-  const limits = limitsWith({
-    attempts: AT_ONCE,
-    eshopShare: 1,
-    firstLimit: ORDERS,
-    claimAheadMs: waitMs,
-    permitWaitMs: waitMs,
-  });
-  const room = { eshop: ORDERS, webhook: ORDERS, eshops: new Map(), webhooks: new Map() };
-  return { ...limits, room: () => room };
+  const limits = limitsWith({ attempts: 2 * AT_ONCE, firstLimit: ORDERS, claimAheadMs: 60_000 });
+  const quotas = { eshop: ORDERS, webhook: ORDERS, eshops: new Map(), webhooks: new Map() };
+  return { ...limits, quotas: () => quotas };
 }
 
 /** A session of workers, until the signal says that others have taken over. */

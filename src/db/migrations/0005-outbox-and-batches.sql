@@ -1,7 +1,7 @@
 -- What must reach Temporal besides deliveries, and batches.
 
 -- Written in the transaction it follows from. Changes of webhooks are told to their open deliveries, in the order of their
--- ids; a change that comes meanwhile joins the one under way, which then goes once round.
+-- ids; one that comes meanwhile waits for the one under way, and stands for all that come until it begins itself.
 create table outbox (
   id bigint generated always as identity primary key,
   kind text not null check (kind in ('webhookChanged', 'orderReleaseChanged')),
@@ -10,18 +10,12 @@ create table outbox (
   eshop_order_id text,
   -- Not to be passed on before.
   due_at timestamptz not null default now(),
-  -- The last delivery told on this way; null at its beginning.
+  -- The last delivery told; null at its beginning.
   told_id uuid,
-  -- This way ends here; null: with the last delivery.
-  until_id uuid,
-  -- After the last delivery it begins again, and ends here.
-  again_until_id uuid,
-  -- Rises when another change joins.
-  version integer not null default 1,
   claimed_until timestamptz,
   created_at timestamptz not null default now()
 );
--- The change of a webhook that is being passed on, which the next one joins.
+-- The changes of a webhook: the one that is being passed on, and the next.
 create index outbox_by_webhook on outbox (webhook_id) where kind = 'webhookChanged';
 -- Changes of releases are passed on by turns: each e-shop's first due before any e-shop's second.
 create index outbox_releases_by_eshop on outbox (eshop_id, due_at, id) where kind = 'orderReleaseChanged';
@@ -35,9 +29,9 @@ create table batches (
   -- The execution that may begin attempts: one that Temporal has given up, but that still runs, may not.
   run uuid not null,
   delivered integer not null default 0,
-  handed_back integer not null default 0,
-  -- Given back to the queue, since their receivers had as much under way as they take.
-  put_back integer not null default 0,
+  requeued integer not null default 0,
+  -- Deferred, since their receivers had as much under way as they take.
+  deferred integer not null default 0,
   finished_at timestamptz
 );
 create index batches_finished on batches (finished_at) where finished_at is not null;

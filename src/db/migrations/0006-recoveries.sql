@@ -21,8 +21,7 @@ create table recoveries (
   -- All events have been looked at: no further delivery is created.
   exhausted boolean not null default false,
   created integer not null default 0,
-  -- Its pace: deliveries that may wait for their first attempt, what had ended at the last step, and how many end per second.
-  bound integer not null default 20,
+  -- Its pace: what had ended at the last step, and how many end per second.
   ended integer not null default 0,
   rate double precision,
   stepped_at timestamptz,

@@ -1,12 +1,20 @@
 /**
- * Changes that workflows under way must look at: written in the transaction of the change, made known by the relay.
+ * Changes that workflows under way must look at: written in the transaction of the change, made known by the relay. A change of a
+ * webhook is passed on page by page, and its row says how far it is: a relay that dies leaves the rest to the next.
  */
+import { NIL } from 'uuid';
+import type { Sql } from '../pool.ts';
 import { type Transaction, wakeRelayAfter } from '../transaction.ts';
+import { leasesOf } from './lease.ts';
+import { type ClaimedDelivery, leaseEnd } from './outbox.ts';
 import { enqueueRecoveriesOf } from './recovery-changes.ts';
+
+/** Renews the claims on changes, or gives them back. */
+export const { renew: renewChanges, release: releaseChanges } = leasesOf('outbox');
 
 /**
  * A webhook was activated, deactivated, deleted, or has another URL: its open deliveries and its recoveries must look at it.
- * A change that is still being passed on takes this one with it: it goes on where it is, and then once round.
+ * One change at most waits for the one under way, and stands for all that come until it begins itself.
  * @param tx holds the lock on the webhook's row
  */
 export async function enqueueWebhookChange(
@@ -16,11 +24,61 @@ export async function enqueueWebhookChange(
 ): Promise<void> {
   wakeRelayAfter(tx, 'webhooks');
   await enqueueRecoveriesOf(tx, webhookId);
-  const joined = await tx`
-    update outbox set version = version + 1, until_id = null, again_until_id = told_id, due_at = now()
-    where kind = 'webhookChanged' and webhook_id = ${webhookId}`;
-  if (joined.count > 0) return;
+  // Locked: whoever passes it on reads the webhook after this transaction.
+  const waiting = await tx`
+    select from outbox
+    where kind = 'webhookChanged' and webhook_id = ${webhookId} and told_id is null and claimed_until is null
+    for update`;
+  if (waiting.length > 0) return;
   await tx`insert into outbox (kind, eshop_id, webhook_id) values ('webhookChanged', ${eshopId}, ${webhookId})`;
+}
+
+/** A change of a webhook, on its way to the open deliveries. */
+export interface WebhookChange {
+  readonly id: string;
+  readonly webhookId: number;
+  /** The last delivery told, or null. */
+  readonly toldId: string | null;
+  /** The webhook is active: whoever is told makes an attempt. */
+  readonly wakes: boolean;
+  /** The webhook was deleted. */
+  readonly deleted: boolean;
+}
+
+/** Claims up to `limit` changes of webhooks that are due, the longest due first; of each webhook its oldest. */
+export async function claimWebhookChanges(sql: Sql, limit: number): Promise<WebhookChange[]> {
+  return await sql<WebhookChange[]>`
+    update outbox o set claimed_until = ${leaseEnd(sql)}
+    from webhooks w
+    where w.id = o.webhook_id and o.id in (
+      select c.id from outbox c
+      where c.kind = 'webhookChanged' and c.due_at <= now() and (c.claimed_until is null or c.claimed_until < now())
+        and not exists (
+          select from outbox older
+          where older.kind = 'webhookChanged' and older.webhook_id = c.webhook_id and older.id < c.id)
+      order by c.due_at, c.id limit ${limit} for update skip locked)
+    returning o.id, o.webhook_id, o.told_id, w.active and w.deleted_at is null as wakes, w.deleted_at is not null as deleted`;
+}
+
+/** An open delivery that is told of a change. */
+export type ToldDelivery = Omit<ClaimedDelivery, 'eshopId' | 'receiverHost'>;
+
+/**
+ * A page of the open deliveries that are told next, in the order of their ids. One that is only claimed counts: its
+ * workflow may have read the webhook before the change. One that a batch holds has none.
+ */
+export async function nextToTell(sql: Sql, change: WebhookChange, limit: number): Promise<ToldDelivery[]> {
+  return await sql<ToldDelivery[]>`
+    select d.id, d.webhook_id, d.event_type, d.entity_id from deliveries d
+    where d.webhook_id = ${change.webhookId} and d.state in ('pending', 'retrying')
+      and (d.dispatched_at is not null or d.claimed_until is not null) and d.batch_id is null
+      and d.id > ${change.toldId ?? NIL}::uuid
+    order by d.id limit ${limit}`;
+}
+
+/** Notes how far a change has come and gives it back, behind those that wait. */
+export async function noteTold(sql: Sql, id: string, toldId: string | null): Promise<void> {
+  await sql`update outbox set claimed_until = null, due_at = now(), told_id = ${toldId} where id = ${id}`;
 }
 
 /** By when the timer of a pre-order is to be set at the latest, in seconds before it is due. */
@@ -41,4 +99,47 @@ export async function enqueueReleaseChange(
     insert into outbox (kind, eshop_id, eshop_order_id, due_at)
     values ('orderReleaseChanged', ${eshopId}, ${eshopOrderId},
       greatest(now(), ${releaseAt}::timestamptz - make_interval(secs => ${SET_BEFORE_SECONDS})))`;
+}
+
+/** A change of a pre-order's release, on its way to its timer. */
+export interface ReleaseChange {
+  readonly id: string;
+  readonly eshopId: number;
+  readonly eshopOrderId: string;
+}
+
+/**
+ * Claims up to `limit` changes of releases. Those that are due take turns by e-shop, each e-shop's longest due first, so that one with
+ * very many makes only itself wait; the others follow in the order in which they will be due.
+ */
+export async function claimReleaseChanges(sql: Sql, limit: number): Promise<ReleaseChange[]> {
+  const waiting = sql`o.kind = 'orderReleaseChanged'`;
+  const unclaimed = sql`(o.claimed_until is null or o.claimed_until < now())`;
+  return await sql<ReleaseChange[]>`
+    with recursive
+    eshops as (
+      (select o.eshop_id from outbox o where ${waiting} order by o.eshop_id limit 1)
+      union all
+      select next.eshop_id from eshops e cross join lateral (
+        select o.eshop_id from outbox o where ${waiting} and o.eshop_id > e.eshop_id order by o.eshop_id limit 1) next),
+    heads as (
+      select head.*, row_number() over (partition by e.eshop_id order by head.due_at, head.id) as turn
+      from eshops e cross join lateral (
+        select o.id, o.due_at from outbox o
+        where ${waiting} and o.eshop_id = e.eshop_id and ${unclaimed}
+        order by o.due_at, o.id limit ${limit}) head),
+    chosen as (
+      select locked.id from (
+        select * from heads order by due_at > now(), case when due_at <= now() then turn end, due_at, id
+        limit ${limit}) h
+      cross join lateral (
+        select o.id from outbox o where o.id = h.id and ${unclaimed} limit 1 for update skip locked) locked)
+    update outbox o set claimed_until = ${leaseEnd(sql)}
+    from chosen where o.id = chosen.id
+    returning o.id, o.eshop_id, o.eshop_order_id`;
+}
+
+/** Removes changes that have been made known. */
+export async function removeChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql`delete from outbox where id = any(${[...ids]}::bigint[])`;
 }

@@ -2,7 +2,7 @@
  * Which deliveries are dispatched next. The queue is the table; one statement claims from each of its classes, by turns, and no
  * more than is attempted at once.
  */
-import type { ClaimRoom } from '../../concurrency/limits.ts';
+import type { Quotas } from '../../concurrency/limits.ts';
 import type { Sql } from '../pool.ts';
 import { leaseEnd, QUEUE, type Queue, type QueuedDelivery, receiverHost } from './outbox.ts';
 
@@ -14,8 +14,8 @@ export interface ClaimLimits {
   readonly batchId?: string;
   /** What is due within so many milliseconds is claimed too; default 0. */
   readonly aheadMs?: number;
-  /** How much may be taken of each e-shop and webhook; default: any number. */
-  readonly room?: ClaimRoom;
+  /** The most that may be taken of each e-shop and webhook; default: any number. */
+  readonly quotas?: Quotas;
 }
 
 /** What a claim took. */
@@ -28,7 +28,7 @@ export interface Claim {
 }
 
 const WITHOUT_END = 2 ** 31 - 1;
-const UNBOUNDED: ClaimRoom = {
+const UNBOUNDED: Quotas = {
   eshop: WITHOUT_END,
   webhook: WITHOUT_END,
   eshops: new Map(),
@@ -46,7 +46,7 @@ const ROWS_READ_OF_EACH = 4;
  * found by one step each in the index `deliveries_waiting`.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
-  const { queue, limit, batchId = null, aheadMs = 0, room = UNBOUNDED } = limits;
+  const { queue, limit, batchId = null, aheadMs = 0, quotas = UNBOUNDED } = limits;
   const waiting = sql`d.dispatched_at is null and d.queue = ${queue}::smallint`;
   // Whatever else has to hold of a delivery before it can be claimed belongs here.
   const claimable = sql`${waiting} and d.due_at <= now() + make_interval(secs => ${aheadMs / 1_000}::float8)
@@ -61,18 +61,18 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         select d.eshop_id, d.webhook_id from deliveries d
         where ${waiting} and (d.eshop_id, d.webhook_id) > (w.eshop_id, w.webhook_id)
         order by d.eshop_id, d.webhook_id limit 1) next),
-    room as materialized (
-      select w.eshop_id, w.webhook_id, random() as lot, coalesce(e.room, ${room.eshop}::int) as of_eshop,
-             least(coalesce(h.room, ${room.webhook}::int), coalesce(e.room, ${room.eshop}::int),
+    quotas as materialized (
+      select w.eshop_id, w.webhook_id, random() as lot, coalesce(e.quota, ${quotas.eshop}::int) as of_eshop,
+             least(coalesce(h.quota, ${quotas.webhook}::int), coalesce(e.quota, ${quotas.eshop}::int),
                    2 * ${limit}::int + 1, greatest(${ROWS_READ_OF_EACH}::int, ${ROWS_READ}::int / count(*) over ())) as to_read
       from webhooks_waiting w
-      left join unnest(${[...room.eshops.keys()]}::int[], ${[...room.eshops.values()]}::int[]) e (eshop_id, room)
+      left join unnest(${[...quotas.eshops.keys()]}::int[], ${[...quotas.eshops.values()]}::int[]) e (eshop_id, quota)
         on e.eshop_id = w.eshop_id
-      left join unnest(${[...room.webhooks.keys()]}::int[], ${[...room.webhooks.values()]}::int[]) h (webhook_id, room)
+      left join unnest(${[...quotas.webhooks.keys()]}::int[], ${[...quotas.webhooks.values()]}::int[]) h (webhook_id, quota)
         on h.webhook_id = w.webhook_id),
     heads as materialized (
       select r.*, head.id, head.due_at, row_number() over (partition by r.webhook_id order by head.due_at, head.id) as nth
-      from room r cross join lateral (
+      from quotas r cross join lateral (
         select d.id, d.due_at from deliveries d
         where d.eshop_id = r.eshop_id and d.webhook_id = r.webhook_id and ${claimable}
         order by d.due_at, d.id limit r.to_read) head),

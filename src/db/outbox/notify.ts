@@ -10,7 +10,6 @@ const MIN_INTERVAL_MS = 20;
 
 /** What a transaction leaves for the relays to pass on. */
 export const relayWork = ['deliveries', 'bulk', 'webhooks', 'releases', 'recoveries', 'recovered'] as const;
-/** A kind of such work. */
 export type RelayWork = (typeof relayWork)[number];
 
 /** The work that a notification names. */

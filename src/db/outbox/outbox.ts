@@ -24,10 +24,9 @@ export const QUEUE = {
   bulk: 2,
   /** Created by a recovery. */
   recovered: 3,
-  /** A batch gave it back, and no attempt is due within a minute: it needs its workflow. */
+  /** A batch requeued it, and no attempt is due within a minute: it needs its workflow. */
   workflow: 4,
 } as const;
-/** One of them. */
 export type Queue = (typeof QUEUE)[keyof typeof QUEUE];
 
 /** A delivery to be started. */
@@ -43,7 +42,6 @@ export interface ClaimedDelivery {
   readonly traceparent?: string | null;
 }
 
-/** A delivery as it is claimed. */
 export interface QueuedDelivery extends ClaimedDelivery {
   /** The batch that makes its first attempt; null: its own workflow does. */
   readonly batchId: string | null;

@@ -29,7 +29,7 @@ export async function cancelWithoutWorkflow(sql: Sql, webhookId: number): Promis
 }
 
 /**
- * Their webhook was activated: those that batches handed back without an attempt, since it was inactive, wait in the queue
+ * Their webhook was activated: those that batches requeued without an attempt, since it was inactive, wait in the queue
  * again like any other.
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most
  */
@@ -45,7 +45,7 @@ export async function queueAgain(sql: Sql, webhookId: number): Promise<number> {
 }
 
 /**
- * Their webhook was activated or moved: those that batches handed back after an attempt at the webhook as it was get their next one at
+ * Their webhook was activated or moved: those that batches requeued after an attempt at the webhook as it was get their next one at
  * once, but not sooner than the policy's first wait after the last.
  * @param firstWaitMs the policy's first wait, in milliseconds
  * @returns how many, {@link PAGE_WITHOUT_WORKFLOW} at most

@@ -29,7 +29,7 @@ interface StepState extends RecoveryPace, StepTiming {
 export async function stepRecovery(sql: Pool, recoveryId: string): Promise<RecoveryStep | null> {
   return await transaction(sql, async (tx) => {
     const [before] = await tx<StepState[]>`
-      select looked_at_id, bound, ended, rate, extract(epoch from clock_timestamp() - stepped_at)::float8 as elapsed_s,
+      select looked_at_id, ended, rate, extract(epoch from clock_timestamp() - stepped_at)::float8 as elapsed_s,
              extract(epoch from clock_timestamp() - created_at)::float8 as age_s
       from recoveries where id = ${recoveryId} for update`;
     if (before === undefined) return null;
@@ -57,12 +57,12 @@ async function goOn(tx: Transaction, recovery: RecoveryRow, before: StepState): 
     return false;
   }
   const pace = nextPace(before, recovery, before);
-  const allowance = recovery.exhausted ? 0 : allowanceFor(pace.bound, recovery, before);
+  const allowance = recovery.exhausted ? 0 : allowanceFor(recovery, before);
   const page = allowance === 0 ? null : await nextLostEvents(tx, recovery, before.lookedAtId, allowance);
   const created =
     page === null ? 0 : await createRecoveredDeliveries(tx, { recoveryId: id, ...recovery }, page.events);
   await tx`
-    update recoveries set bound = ${pace.bound}, ended = ${pace.ended}, rate = ${pace.rate}, stepped_at = clock_timestamp(),
+    update recoveries set ended = ${pace.ended}, rate = ${pace.rate}, stepped_at = clock_timestamp(),
       created = created + ${created}, looked_at_id = ${page?.lookedAtId ?? before.lookedAtId},
       exhausted = ${recovery.exhausted || page?.last === true}
     where id = ${id}`;

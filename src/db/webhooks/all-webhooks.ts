@@ -1,7 +1,7 @@
 /** Webhooks of all e-shops, as the operator sees them. Deleted ones do not exist here. */
-import type { Sql } from '../pool.ts';
+import type { Pool, Sql } from '../pool.ts';
 import { callsHost } from './receivers.ts';
-import { selectWebhooks, type WebhookRow } from './webhooks.ts';
+import { selectWebhooks, switchActive, type WebhookRow } from './webhooks.ts';
 
 export interface AllWebhooksFilter {
   readonly id?: number | undefined;
@@ -55,4 +55,11 @@ export async function eshopOfWebhook(sql: Sql, id: number): Promise<number | nul
   const [row] = await sql<{ eshopId: number }[]>`
     select eshop_id from webhooks where id = ${id} and deleted_at is null`;
   return row?.eshopId ?? null;
+}
+
+/** Switched by an operator. @returns whether that changed anything; null where there is no such webhook */
+export async function switchWebhook(sql: Pool, id: number, active: boolean): Promise<boolean | null> {
+  const eshopId = await eshopOfWebhook(sql, id);
+  const switched = eshopId === null ? null : await switchActive(sql, eshopId, id, active);
+  return switched === null ? null : switched.changed;
 }

@@ -187,7 +187,7 @@ export interface AttemptRecord {
 /**
  * Records the results of attempts and what follows from them in one statement. The first result recorded stays, except
  * that a success takes the place of a failure: of two requests made under one number by mistake, the accepted one counts.
- * @param batch the batch that made them: what it did not deliver is handed back to the outbox in the same statement. Of
+ * @param batch the batch that made them: what it did not deliver is requeued to the outbox in the same statement. Of
  * an execution that another one has followed only successes are recorded: the other one has the rest under way.
  * @returns the states afterwards, by delivery; missing where this changed nothing
  */

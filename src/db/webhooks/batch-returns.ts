@@ -1,7 +1,4 @@
-/**
- * What a batch gives back: to the outbox, for a workflow of its own, or to the queue, for another batch; counted in
- * its row.
- */
+/** What a batch gives back to the outbox: requeued for a workflow of its own, or deferred for another batch. Counted in its row. */
 import { anyOf } from '../ids.ts';
 import { QUEUE } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
@@ -43,18 +40,18 @@ export function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
   return sql`, counted as (
       update batches set
         delivered = delivered + (select count(*) from changed where state = 'delivered'),
-        handed_back = handed_back + (select count(*) from changed where state <> 'delivered' and batch_id is null and dispatched_at is null)
+        requeued = requeued + (select count(*) from changed where state <> 'delivered' and batch_id is null and dispatched_at is null)
       where id = ${batch.id})`;
 }
 
 /**
  * Gives deliveries of a batch back to the outbox as they are. Nothing happens where another execution has followed.
  */
-export async function handBack(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
+export async function requeue(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     with ${heldBy(sql, batch)},
-    ${handedBack(sql, batch, sql`${anyOf(sql, sql`d.id`, ids)} and exists (select from held_by_us)`)}
+    ${changedBy(sql, batch, sql`${anyOf(sql, sql`d.id`, ids)} and exists (select from held_by_us)`)}
     select id from changed`;
 }
 
@@ -63,8 +60,8 @@ export async function handBack(sql: Sql, batch: BatchRun, ids: readonly string[]
  * @param underWayMs attempts begun less than this ago without a result are left to it
  * @returns how many
  */
-export async function handBackAll(sql: Sql, batchId: string, underWayMs = 0): Promise<number> {
-  const changed = handedBack(
+export async function requeueAll(sql: Sql, batchId: string, underWayMs = 0): Promise<number> {
+  const changed = changedBy(
     sql,
     { id: batchId },
     sql`not exists (
@@ -75,8 +72,8 @@ export async function handBackAll(sql: Sql, batchId: string, underWayMs = 0): Pr
   return rows.length;
 }
 
-/** `changed`: what is handed back, counted in the batch's row. */
-function handedBack(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
+/** `changed`: what is requeued, counted in the batch's row. */
+function changedBy(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<typeof sql>) {
   return sql`changed as (
       update deliveries d set claimed_until = null, dispatched_at = null
         ${requeueing(sql, batch, sql`true`, sql`null::timestamptz`)}
@@ -91,7 +88,7 @@ const NO_ROOM_SECONDS = 1;
 /**
  * Gives deliveries of a batch back to the queue as they are. Nothing happens where another execution has followed.
  */
-export async function putBack(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
+export async function defer(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`
     with ${heldBy(sql, batch)},
@@ -101,5 +98,5 @@ export async function putBack(sql: Sql, batch: BatchRun, ids: readonly string[])
       where d.batch_id = ${batch.id} and d.state in ('pending', 'retrying') and ${anyOf(sql, sql`d.id`, ids)}
         and exists (select from held_by_us)
       returning d.id)
-    update batches set put_back = put_back + (select count(*) from changed) where id = ${batch.id}`;
+    update batches set deferred = deferred + (select count(*) from changed) where id = ${batch.id}`;
 }

@@ -36,9 +36,9 @@ export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDel
 export interface BatchCounts {
   readonly delivered: number;
   /** Back in the outbox, each for a workflow of its own. */
-  readonly handedBack: number;
+  readonly requeued: number;
   /** Back in the queue: their receivers had as much under way as they take. */
-  readonly putBack: number;
+  readonly deferred: number;
   readonly left: number;
 }
 
@@ -70,6 +70,6 @@ export async function countBatch(sql: Sql, id: string): Promise<BatchCounts> {
       select count(*)::int as left from deliveries where batch_id = ${id} and state in ('pending', 'retrying'))
     update batches set finished_at = case when open.left = 0 then now() end
     from open where id = ${id}
-    returning delivered, handed_back, put_back, open.left`;
-  return row ?? { delivered: 0, handedBack: 0, putBack: 0, left: 0 };
+    returning delivered, requeued, deferred, open.left`;
+  return row ?? { delivered: 0, requeued: 0, deferred: 0, left: 0 };
 }

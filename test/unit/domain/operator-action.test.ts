@@ -113,7 +113,7 @@ describe('is done', () => {
     ],
     [
       'tryNow',
-      'handed back by a batch',
+      'requeued by a batch',
       { queued: true },
       'Attempt 2 of 21 follows at once. It counts as one of them; if it fails, the next wait of the policy follows.',
     ],

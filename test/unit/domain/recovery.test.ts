@@ -9,8 +9,7 @@ import {
 } from '../../../src/domain/recovery-pace.ts';
 import { recoveryProgress, type StoredRecovery } from '../../../src/domain/recovery-progress.ts';
 
-const fresh = { bound: 20, ended: 0, rate: null };
-const look = { elapsedS: 1, ageS: 1 };
+const fresh = { ended: 0, rate: null };
 const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
   created: 0,
   pending: 0,
@@ -21,35 +20,28 @@ const counts = (change: Partial<RecoveryCounts> = {}): RecoveryCounts => ({
 
 describe('the pace', () => {
   test('doubles with what is taken, up to 500', () => {
-    let pace: RecoveryPace = fresh;
-    const bounds: number[] = [];
-    for (let created = 0, step = 0; step < 7; step += 1) {
-      pace = nextPace(pace, counts({ created }), look);
-      bounds.push(pace.bound);
-      created += allowanceFor(pace.bound, counts({ created }), pace);
+    const allowed: number[] = [];
+    for (let created = 0, ended = 0, step = 0; step < 7; step += 1) {
+      const allowance = allowanceFor(counts({ created }), { ended, rate: null });
+      allowed.push(allowance);
+      ended = created;
+      created += allowance;
     }
-    expect(bounds).toEqual([20, 40, 80, 160, 320, 500, 500]);
-  });
-
-  test('falls while much waits, to 20 at least', () => {
-    let pace = { ...fresh, bound: 100 };
-    for (const expected of [70, 49, 34, 23, 20, 20]) {
-      pace = { ...pace, ...nextPace(pace, counts({ created: 60, pending: 60 }), look), rate: null };
-      expect(pace.bound).toBe(expected);
-    }
+    expect(allowed).toEqual([20, 40, 80, 160, 320, 500, 500]);
   });
 
   test('leaves allowance for what is not waiting', () => {
-    expect(allowanceFor(40, counts({ created: 25, pending: 25 }), fresh)).toBe(15);
-    expect(allowanceFor(20, counts({ created: 25, pending: 25 }), fresh)).toBe(0);
+    expect(allowanceFor(counts({ created: 15, pending: 15 }), fresh)).toBe(5);
+    expect(allowanceFor(counts({ created: 65, pending: 45 }), { ...fresh, ended: 0 })).toBe(0);
+    expect(allowanceFor(counts({ created: 75, pending: 45 }), { ...fresh, ended: 0 })).toBe(15);
   });
 
   test('with failures alone only tries, and with a success goes on', () => {
     const failing = counts({ created: 30, retrying: 30 });
-    expect(allowanceFor(20, failing, fresh)).toBe(1);
-    expect(allowanceFor(20, { ...failing, created: 31 }, fresh)).toBe(20);
-    expect(allowanceFor(20, counts({ created: 19, retrying: 19 }), fresh)).toBe(20);
-    expect(allowanceFor(20, counts({ created: 2_000, retrying: 1_000 }), fresh)).toBe(0);
+    expect(allowanceFor(failing, fresh)).toBe(1);
+    expect(allowanceFor({ ...failing, created: 31 }, fresh)).toBe(20);
+    expect(allowanceFor(counts({ created: 19, retrying: 19 }), fresh)).toBe(20);
+    expect(allowanceFor(counts({ created: 2_000, retrying: 1_000 }), fresh)).toBe(0);
   });
 
   test('is measured by what ends, and not across a pause', () => {
@@ -71,7 +63,7 @@ function played(found: number, takes: (second: number, pending: number) => numbe
     pending -= Math.min(pending, takes(second, pending));
     const now = counts({ created, pending });
     const next = nextPace(pace, now, { elapsedS: second === 0 ? null : 1, ageS: second });
-    const allowance = Math.min(found - created, allowanceFor(next.bound, now, pace));
+    const allowance = Math.min(found - created, allowanceFor(now, pace));
     pace = next;
     created += allowance;
     pending += allowance;
@@ -100,7 +92,7 @@ describe('its estimated end', () => {
     ['of a receiver that takes 40 per second', 4_000, () => 40],
     ['of one that takes more and less in turns', 10_000, (second: number) => (second % 8 < 4 ? 150 : 50)],
     [
-      'of a recovery that gets its turn every 15 seconds, beside a rush that lasts',
+      'of a recovery that gets its turn every 15 seconds, beside a burst that lasts',
       4_000,
       (second: number) => (second % 15 === 14 ? 100 : 0),
     ],
