@@ -13,6 +13,7 @@ import { createInstallation, type Installation } from '../support/installation.t
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { triedWaybill } from '../support/waybill-command.ts';
 
 let installation: Installation;
 let program: Program;
@@ -41,12 +42,13 @@ interface Ended {
   readonly stderr: string;
 }
 
+const target = () => ['--url', program.url, '--credentials', credentialsFile];
+
 /** Starts the demonstration as the installation's e-shop. */
 function start(...more: readonly string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
-  const target = ['--url', program.url, '--credentials', credentialsFile];
   const child = spawn(
     process.execPath,
-    [builtCli, 'demo', ...target, '--orders', '2', '--rate', '200', ...more],
+    [builtCli, 'demo', ...target(), '--orders', '2', '--rate', '200', ...more],
     {
       env: { PATH: process.env.PATH ?? '' },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -163,9 +165,9 @@ describe('waybill demo', () => {
     ],
     ['a receiver without a scheme', ['--webhooks', 'shop.example'], /^--webhooks must be a URL .+\.$/],
   ])('%s is one sentence, with code 1', async (_, args, sentence) => {
-    const { code, stdout, stderr } = await demo(...args);
-    expect(stderr.trim()).toMatch(sentence);
-    expect(stderr.trim().split('\n')).toHaveLength(1);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const { error, code, printed } = await triedWaybill(['demo', ...target(), ...args], {});
+    expect(error?.trim()).toMatch(sentence);
+    expect(error?.trim().split('\n')).toHaveLength(1);
+    expect({ code, printed }).toEqual({ code: 1, printed: '' });
   });
 });
