@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
 import { type CollectedSpan, type Collector, createCollector, spanKind } from '../support/collector.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
+import { nightly } from '../support/nightly.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver } from '../support/receiver.ts';
@@ -264,25 +265,28 @@ it('without an endpoint nothing is sent, written or loaded', async () => {
   }
 });
 
-it.each(['hangs', 'is away'])('a collector that %s holds up neither deliveries nor the end', async (how) => {
-  const collector = how === 'hangs' ? await createCollector({ hangs: true }) : null;
-  const receiver = await createReceiver({ status: 204 });
-  try {
-    const program = await start({
-      ...tracedBy(collector?.url ?? `http://127.0.0.1:${await freePort()}`),
-      OTEL_BSP_MAX_QUEUE_SIZE: '4',
-      OTEL_EXPORTER_OTLP_TIMEOUT: '300',
-    });
-    const client = await login(program.url, installation.credentials);
-    const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
-    await client.request('POST', '/webhooks', webhook);
-    for (let order = 1; order <= 20; order += 1) await client.createOrder(`lost ${how} ${order}`);
-    await receiver.waitFor(20);
-    await until('it to say so', async () => program.output().includes('spans are lost'));
-    // Its own bound ends the wait for the collector, or the shutdown's would: 1 then.
-    expect(await program.stop()).toBe(0);
-  } finally {
-    await receiver.close();
-    await collector?.close();
-  }
-});
+it.each(nightly ? ['hangs', 'is away'] : ['hangs'])(
+  'a collector that %s holds up neither deliveries nor the end',
+  async (how) => {
+    const collector = how === 'hangs' ? await createCollector({ hangs: true }) : null;
+    const receiver = await createReceiver({ status: 204 });
+    try {
+      const program = await start({
+        ...tracedBy(collector?.url ?? `http://127.0.0.1:${await freePort()}`),
+        OTEL_BSP_MAX_QUEUE_SIZE: '4',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '300',
+      });
+      const client = await login(program.url, installation.credentials);
+      const webhook = { url: receiver.url, webhookType: 'CREATE_ORDER', active: true, method: 'POST' };
+      await client.request('POST', '/webhooks', webhook);
+      for (let order = 1; order <= 20; order += 1) await client.createOrder(`lost ${how} ${order}`);
+      await receiver.waitFor(20);
+      await until('it to say so', async () => program.output().includes('spans are lost'));
+      // Its own bound ends the wait for the collector, or the shutdown's would: 1 then.
+      expect(await program.stop()).toBe(0);
+    } finally {
+      await receiver.close();
+      await collector?.close();
+    }
+  },
+);

@@ -28,7 +28,7 @@ import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
 /** Events that a webhook lost; its recovery begins with 20, and goes on once these are taken. */
-const LOST = 60;
+const LOST = 30;
 
 const later = (ms: number) => new Date(Date.now() + ms).toISOString();
 const keyOf = ({ headers }: Receiver['requests'][number]) =>
