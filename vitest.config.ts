@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
+import { nightly } from './test/support/nightly.ts';
 import { PATIENCE_MS } from './test/support/until.ts';
 
 const tests = (names: string) => `test/${names}.test.ts`;
@@ -8,7 +9,7 @@ const tests = (names: string) => `test/${names}.test.ts`;
 /** `npm run test:system`: what starts programs, browsers or the tools of other languages. */
 const SYSTEM = [
   tests('{documentation,faults}/**/*'),
-  tests('e2e/**/!(main-job)'),
+  tests('e2e/**/!(bench|main-job|temporal-lost)'),
   tests('cli/{act-on-deliveries,console,listen,loads,output,top,which-program}'),
   tests('console/{journey,operator,screens,stored}'),
   tests('contract/openapi-lint'),
@@ -17,8 +18,8 @@ const SYSTEM = [
   tests('unit/{guide-code,temporal-binary}'),
   tests('workflow/embedded-temporal'),
 ];
-/** Likewise, for `.ci/nightly` alone. */
-const NIGHTLY = [tests('contract/generated-client')];
+/** Likewise, for `.ci/nightly` alone. Of other files it runs more tests: those of `test.runIf(nightly)`. */
+const NIGHTLY = [tests('contract/generated-client'), tests('e2e/{bench,temporal-lost}')];
 const UNIT = [tests('unit/**/*')];
 
 /** No test is to fail because its machine is busy: these end what hangs. */
@@ -54,8 +55,9 @@ export default defineConfig({
         test: {
           name: 'system',
           ...served,
+          ...sharing,
           testTimeout: 900_000,
-          include: process.env.NIGHTLY === undefined ? SYSTEM : [...SYSTEM, ...NIGHTLY],
+          include: nightly ? [...SYSTEM, ...NIGHTLY] : SYSTEM,
         },
       },
     ],

@@ -26,6 +26,7 @@ interface Options {
   readonly runners: number;
   readonly grace: number;
   readonly firstAttempts: Setting | 'turns';
+  readonly built: boolean;
   readonly json: boolean;
   readonly markdown?: string;
 }
@@ -49,6 +50,7 @@ const options = new Command('faults')
       .choices([...settings, 'turns'])
       .default('turns'),
   )
+  .option('--built', 'done to what is in dist/ already, instead of a build of the sources', false)
   .option('--json', 'the results as JSON instead of a table', false)
   .option('--markdown <file>', 'put the table between <!-- table --> and <!-- /table --> of this file')
   .parse()
@@ -89,8 +91,10 @@ const kindOf = ({ firstAttempts, policy }: Round) => `${firstAttempts} ${policy}
 rounds.sort((a, b) => kindOf(a).localeCompare(kindOf(b)));
 const played: Played[] = [];
 try {
-  say('building Waybill …');
-  await buildProgram();
+  if (!options.built) {
+    say('building Waybill …');
+    await buildProgram();
+  }
   say(`seed ${options.seed}, ${rounds.length} rounds`);
   await Promise.all(Array.from({ length: options.runners }, () => playAll(rounds, played)));
 } finally {

@@ -9,6 +9,7 @@ import { eachLimited } from '../../src/lib/each-limited.ts';
 import { webhookIdKey } from '../../workflows/search-attributes.ts';
 import { builtCli } from '../support/built.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { nightly } from '../support/nightly.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
@@ -156,7 +157,7 @@ describe('by options', () => {
     await stack.changeWebhook(other.id, { deleted: true });
   });
 
-  it('a job goes on without its command, and is canceled', async () => {
+  it.runIf(nightly)('a job goes on without its command, and is canceled', async () => {
     // Nobody runs these: signals are all that they get, as fast as the server asks for its batch operations.
     const webhookId = randomInt(1_000_000, 100_000_000);
     const taskQueue = `nobody-${randomUUID()}`;

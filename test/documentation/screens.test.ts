@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { HttpServer } from '../../src/http/http-server.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
-import { picture, startBrowser, violations } from '../support/browser.ts';
+import { looks, picture, startBrowser, violations } from '../support/browser.ts';
 import { serveConsole } from '../support/console.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
@@ -48,12 +48,7 @@ const BROKEN_OR_COVERED = `[
     .map((copy) => 'covered: ' + copy.parentElement.textContent.slice(0, 40)),
 ]`;
 
-describe.each([
-  { name: '390-light', width: 390, colorScheme: 'light' },
-  { name: '1400-light', width: 1400, colorScheme: 'light' },
-  { name: '390-dark', width: 390, colorScheme: 'dark' },
-  { name: '1400-dark', width: 1400, colorScheme: 'dark' },
-] as const)('at $name', ({ name, width, colorScheme }) => {
+describe.each(looks)('at $name', ({ name, width, colorScheme }) => {
   test('every kind of page is accessible, fits, and breaks no rule of its own content security policy', async () => {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     const page = await context.newPage();

@@ -7,6 +7,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createPool } from '../../src/db/pool.ts';
 import { openDataDir } from '../../src/embedded/data-dir.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { ensureServerUser } from '../../src/embedded/postgres-cluster.ts';
+import { restrictFolder } from '../../src/embedded/private-folder.ts';
 import { createEmlDirectory } from '../../src/mail/eml-directory.ts';
 
 let directory: string;
@@ -83,8 +85,7 @@ it('a folder that was open is closed when it holds nothing but the instance', as
   await mkdir(path, { mode: 0o755 });
   await chmod(path, 0o755);
   await writeFile(join(path, 'postgres-port'), '0');
-  const server = await startPostgres(await openDataDir(path), () => {});
-  await server.stop();
+  await restrictFolder(path, await ensureServerUser());
   expect((await mode(path)) & 0o007).toBe(0);
 });
 
@@ -93,8 +94,7 @@ it('a folder with things of others in it keeps its mode', async () => {
   await mkdir(path);
   await chmod(path, 0o755);
   await writeFile(join(path, 'letter.txt'), '');
-  const server = await startPostgres(await openDataDir(path), () => {});
-  await server.stop();
+  await restrictFolder(path, await ensureServerUser());
   expect(await mode(path)).toBe(0o755);
 });
 

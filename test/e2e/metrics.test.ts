@@ -122,8 +122,14 @@ it('an API and a worker show what they do, and no label says whose it is', async
   expect(await Promise.all([api.stop(), worker.stop()])).toEqual([0, 0]);
 });
 
-it('the metrics are shown while the database is away, and say so', async () => {
-  const api = await start({ ROLE: 'api' });
+it('two on one machine have metrics of their own, which are shown while the database is away, and say so', async () => {
+  // The usual port is taken only while it is free.
+  const [api, other] = [
+    await start({ ROLE: 'api', METRICS_PORT: '' }),
+    await start({ ROLE: 'api', METRICS_PORT: '' }),
+  ];
+  expect(api.metrics).not.toBe(other.metrics);
+  await other.stop();
   await scrapeAll(api.metrics);
   await installation.database.cut();
   try {
@@ -142,7 +148,7 @@ it('the metrics are shown while the database is away, and say so', async () => {
   await api.stop();
 });
 
-it('a configured port that is taken stops the start; the usual one is taken only while it is free', async () => {
+it('a configured port that is taken stops the start', async () => {
   const port = await freePort();
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve));
@@ -150,10 +156,4 @@ it('a configured port that is taken stops the start; the usual one is taken only
     `METRICS_PORT ${port} on 127.0.0.1 is in use`,
   );
   await new Promise((resolve) => taken.close(resolve));
-  const [one, other] = [
-    await start({ ROLE: 'api', METRICS_PORT: '' }),
-    await start({ ROLE: 'api', METRICS_PORT: '' }),
-  ];
-  expect(one.metrics).not.toBe(other.metrics);
-  await Promise.all([one.stop(), other.stop()]);
 });

@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ApiClient, login } from '../support/client.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
-import { createInstallation } from '../support/installation.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
@@ -91,28 +90,5 @@ it('of an instance that brings its own servers', async () => {
   } finally {
     await program?.stop();
     await rm(dataDir, { recursive: true, force: true });
-  }
-});
-
-it('of an API in another process than the worker', async () => {
-  const installation = await createInstallation();
-  const programs: Program[] = [];
-  try {
-    for (const ROLE of ['api', 'worker']) {
-      programs.push(await startProgram({ ...installation.env, ROLE, DNS_SERVERS: dns.address }));
-    }
-    const { url } = programs[0] ?? { url: '' };
-    const client = await login(url, installation.credentials);
-    const target = `http://here.example:${new URL(url).port}/healthz?`;
-    const { data } = await client.request('POST', '/webhooks', webhook(target));
-
-    await client.createOrder('split');
-
-    expect(await failedDelivery(client, data.id)).toMatchObject({
-      lastError: expect.stringMatching(/^the address of here\.example:\d+ is not allowed$/),
-    });
-  } finally {
-    for (const program of programs) await program.stop();
-    await installation.remove();
   }
 });

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { blocksOf, guideNames, guideText } from '../support/guides.ts';
+import { nightly } from '../support/nightly.ts';
 import { banner, npmStart, processesOf, type Started, signalGroup } from '../support/npm-start.ts';
 import { freePort } from '../support/ports.ts';
 import { until } from '../support/until.ts';
@@ -104,7 +105,7 @@ it('leads to a signed delivery in a receiver of its own', async () => {
 });
 
 const others = guideNames().filter((name) => name !== 'quickstart');
-it.each(others)('the commands of %s work after that', async (name) => {
+it.runIf(nightly).each(others)('the commands of %s work after that', async (name) => {
   const bash = blocksOf(name).filter(({ language }) => language === 'bash');
   for (const { text } of bash) expect(await paste(text)).not.toMatch(/^undefined$/m);
 });

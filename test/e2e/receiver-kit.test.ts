@@ -12,7 +12,7 @@ import { createInstallation, type Installation } from '../support/installation.t
 import { type Program, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
-const PRODUCTS = 300;
+const PRODUCTS = 100;
 let installation: Installation;
 let program: Program;
 let shop: ApiClient;

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { login } from '../support/client.ts';
+import { startDnsServer } from '../support/dns-server.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import { freePort } from '../support/ports.ts';
 import { type Program, startProgram } from '../support/program.ts';
@@ -27,8 +28,16 @@ afterAll(async () => {
   await installation.remove();
 });
 
-it('an API and a worker share the work, and neither starts a server of its own', async () => {
-  const [api, worker] = await Promise.all([start({ ROLE: 'api' }), start({ ROLE: 'worker' })]);
+it('an API and a worker share the work, and neither starts a server of its own or leads to the API’s own port', async ({
+  onTestFinished,
+}) => {
+  const dns = await startDnsServer({ 'here.example': ['127.0.0.1'] });
+  onTestFinished(() => dns.close());
+  const env = { DNS_SERVERS: dns.address };
+  const [api, worker] = await Promise.all([
+    start({ ...env, ROLE: 'api' }),
+    start({ ...env, ROLE: 'worker' }),
+  ]);
   expect(worker.url).toBe('');
   expect(api.output()).not.toContain('Starting');
   expect(worker.output()).not.toContain('Starting');
@@ -44,8 +53,20 @@ it('an API and a worker share the work, and neither starts a server of its own',
       active: true,
       method: 'POST',
     });
+    const target = `http://here.example:${new URL(api.url).port}/healthz?`;
+    const { data } = await client.request('POST', '/webhooks', {
+      url: target,
+      webhookType: 'CREATE_ORDER',
+      active: true,
+      method: 'GET',
+    });
     expect((await client.createOrder('split')).statusCode).toBe(200);
     await until('the delivery', async () => receiver.requests.length > 0);
+    const refused = await until('a failed attempt', async () => {
+      const deliveries = await client.request('GET', `/webhooks/${data.id}/deliveries`);
+      return deliveries.data.find((each: { attemptsMade: number }) => each.attemptsMade > 0);
+    });
+    expect(refused.lastError).toMatch(/^the address of here\.example:\d+ is not allowed$/);
   } finally {
     await receiver.close();
   }
@@ -53,15 +74,10 @@ it('an API and a worker share the work, and neither starts a server of its own',
   expect(await readdir(installation.env.DATA_DIR)).not.toContain('postgres');
 });
 
-it('the API serves while Temporal cannot be reached', async () => {
+it('the API serves while Temporal cannot be reached, but not with another master key than its database was created with', async () => {
   const api = await start({ ROLE: 'api', TEMPORAL_ADDRESS: `127.0.0.1:${await freePort()}` });
   expect((await fetch(`${api.url}/readyz`)).status).toBe(200);
   await api.stop();
-});
-
-it('another master key than the one the database was created with stops the start', async () => {
-  const once = await start({ ROLE: 'api' });
-  await once.stop();
   await expect(start({ ROLE: 'api', SECRET_KEY: randomBytes(32).toString('base64') })).rejects.toThrow(
     'SECRET_KEY is not the one that this database was created with.',
   );

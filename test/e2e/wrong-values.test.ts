@@ -1,11 +1,12 @@
 /**
- * `npm start` with a wrong value that the configuration alone cannot tell: one sentence, and nothing is made.
+ * A start with a wrong value, most of which the configuration alone cannot tell: one sentence, and nothing is made.
  */
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fromSources, startProgram } from '../support/program.ts';
+import { nightly } from '../support/nightly.ts';
+import { startProgram } from '../support/program.ts';
 
 let folder: string;
 let file: string;
@@ -16,18 +17,20 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-it.each<[string, () => string]>([
+const more: readonly (readonly [string, () => string])[] = [
   ['HOST', () => 'nonsense..host'],
+  ['SHIPPER_SERVICES_FILE', () => join(folder, 'missing')],
+];
+const wrong: readonly (readonly [string, () => string])[] = [
+  ['RETRY_WINDOW', () => '2 days'],
   ['HOST', () => '192.0.2.1'],
   ['DATA_DIR', () => file],
-  ['SHIPPER_SERVICES_FILE', () => join(folder, 'missing')],
   ['MARKETPLACES_FILE', () => file],
-])('%s that cannot be used is named', async (variable, value) => {
-  const started = startProgram(
-    { DATA_DIR: join(folder, 'data'), [variable]: value() },
-    undefined,
-    fromSources,
-  );
+  ...(nightly ? more : []),
+];
+
+it.each(wrong)('%s that cannot be used is named', async (variable, value) => {
+  const started = startProgram({ DATA_DIR: join(folder, 'data'), [variable]: value() });
   const output = await started.then(
     async (program) => {
       await program.stop();
@@ -38,5 +41,6 @@ it.each<[string, () => string]>([
   const lines = output.split('\n').filter((line) => line.startsWith(variable));
   expect(lines, output).toEqual([expect.stringMatching(/^\w+ must .+\.$/)]);
   expect(output).not.toMatch(/^ +at /m);
+  expect(output).not.toContain('Starting');
   expect(await readdir(folder)).toEqual(['file']);
 });

@@ -5,7 +5,7 @@ import { createInstallation } from '../support/installation.ts';
 import { type Program, startProgram } from '../support/program.ts';
 import { until } from '../support/until.ts';
 
-const LINES = 3000;
+const LINES = 1000;
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

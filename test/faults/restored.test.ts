@@ -17,6 +17,7 @@ import { sampleProduct } from '../../src/domain/product/schema.ts';
 import { startTemporal } from '../../src/embedded/temporal.ts';
 import { findTemporal } from '../../src/embedded/temporal-binary.ts';
 import { type ApiClient, login } from '../support/client.ts';
+import { nightly } from '../support/nightly.ts';
 import { freePort } from '../support/ports.ts';
 import { byCopy, byDump, type Way } from '../support/postgres-backup.ts';
 import { startProgram } from '../support/program.ts';
@@ -27,7 +28,7 @@ import { until } from '../support/until.ts';
 import { triedWaybill } from '../support/waybill-command.ts';
 
 /** Events that a webhook lost; its recovery begins with 20, and goes on once these are taken. */
-const LOST = 60;
+const LOST = 30;
 
 const later = (ms: number) => new Date(Date.now() + ms).toISOString();
 const keyOf = ({ headers }: Receiver['requests'][number]) =>
@@ -56,8 +57,8 @@ async function subscribe(shop: ApiClient, onEnd: Cleanup, webhookType: EventType
   return { receiver, webhookId: data.id as number, type: webhookType };
 }
 
-/** The dump takes another minute: `.ci/nightly` tries it too. */
-const tried = process.env.NIGHTLY === undefined ? [byCopy] : [byCopy, byDump];
+/** The dump takes another minute. */
+const tried = nightly ? [byCopy, byDump] : [byCopy];
 const ways = tried.filter((way): way is Way => way !== undefined);
 
 describe.each(ways)('from $name', (way) => {

@@ -5,6 +5,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { EventType } from '../../src/domain/event-types.ts';
 import { type DeliveryStack, startDeliveryStack } from '../support/delivery-stack.ts';
+import { nightly } from '../support/nightly.ts';
 import { createReceiver, type Receiver } from '../support/receiver.ts';
 import { startTemporalOnDisk } from '../support/temporal-on-disk.ts';
 
@@ -163,5 +164,7 @@ async function setBackUnderALivingWorker(noticed: boolean) {
 test('set back while a worker lives on: every delivery goes on behind its last attempt', () =>
   setBackUnderALivingWorker(true));
 
-test('set back before anybody noticed that it was away: every delivery goes on all the same', () =>
-  setBackUnderALivingWorker(false));
+test.runIf(nightly)(
+  'set back before anybody noticed that it was away: every delivery goes on all the same',
+  () => setBackUnderALivingWorker(false),
+);

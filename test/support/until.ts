@@ -1,16 +1,21 @@
 /** How long a busy machine may take for anything, in milliseconds. Nothing waits as long where all is well. */
 export const PATIENCE_MS = 120_000;
 
+/** Between two questions, in milliseconds: a twentieth of the time that has passed, within these. */
+const [LEAST_MS, MOST_MS] = [20, 100];
+
 /** Asks until the answer is neither undefined nor false. @throws Error after `timeoutMs` */
 export async function until<T>(
   what: string,
   probe: () => Promise<T | undefined | false>,
   timeoutMs = PATIENCE_MS,
 ): Promise<T> {
-  for (const end = Date.now() + timeoutMs; ; ) {
+  for (const start = Date.now(); ; ) {
     const found = await probe();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`Waited ${timeoutMs} ms for ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const waitedMs = Date.now() - start;
+    if (waitedMs > timeoutMs) throw new Error(`Waited ${timeoutMs} ms for ${what}.`);
+    const pauseMs = Math.min(MOST_MS, Math.max(LEAST_MS, waitedMs / 20));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
