@@ -18,8 +18,8 @@ import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
-import { hashPassword } from '../../src/secrets/passwords.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { cheapHash } from './passwords.ts';
 
 const Body = v.looseObject({
   statusCode: v.number(),
@@ -147,7 +147,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
         eshopId,
         username,
         role,
-        passwordHash: await hashPassword(password),
+        passwordHash: await cheapHash(password),
       });
       const session = { eshopId, userId, username, role };
       const token = await signToken(keys.tokenKey, { session, passwordVersion: 1 }, new Date());
