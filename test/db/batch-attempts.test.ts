@@ -369,7 +369,7 @@ describe('made again', () => {
     });
     expect(
       await makeBatch(
-        { ...deps, limits: limitsWith({ attempts: 128, firstLimit: 64 }) },
+        { ...deps, limits: limitsWith({ attempts: 256, firstLimit: 64 }) },
         { batchId, policy },
         neither,
       ),
