@@ -110,7 +110,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
   const database = await createTestDatabase();
   const healthSql = createPool(database.url, 1);
   const keys = overrides.keys ?? createKeys(randomBytes(32));
-  const notified = vi.spyOn(notifierOf(database.sql), 'notify');
+  const notified = vi.spyOn(notifierOf(database.sql), 'notify').mockClear();
   const sender = createSender({
     // A busy machine takes its time.
     timeoutMs: 30_000,
