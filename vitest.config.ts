@@ -33,6 +33,11 @@ const patient = {
 export const served = { ...patient, globalSetup: ['test/support/global-setup.ts'] };
 // Loading what the files import anew for each takes as long as many of them run.
 const sharing = { isolate: false };
+/**
+ * Temporal's SDK runs workflows in the test's own thread: a thread for each worker that a test starts takes most of what such a
+ * test takes. It also ends no workflow task that took five seconds, as on a busy machine. Whole programs run as they are shipped.
+ */
+const inProcess = { env: { TEMPORAL_DEBUG: '1' } };
 
 export default defineConfig({
   test: {
@@ -47,6 +52,7 @@ export default defineConfig({
           name: 'served',
           ...served,
           ...sharing,
+          ...inProcess,
           include: [tests('**/*')],
           exclude: [...UNIT, ...SYSTEM, ...NIGHTLY],
         },

@@ -28,8 +28,8 @@ export const relayDefects: readonly Defect[] = [
     text: '(d.claimed_until is null or d.claimed_until < now())',
     replacement: 'd.claimed_until is null',
     noticed: 'What a relay had claimed when it was killed is never delivered.',
-    caughtBy: relay(
-      'a claim that nobody finished is claimed again once its lease is over; a dispatched one never',
+    caughtBy: claims(
+      'leases what is claimed is nobody else’s until the lease is over, and belongs to its batch for good',
     ),
   },
   {

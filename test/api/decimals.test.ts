@@ -47,6 +47,6 @@ test('any quantity, price and rate is read as it was written, exactly', async ()
       }
       expect((await firedTypes(api.sql, api.eshop.eshopId, 'exact')).length).toBe(before);
     }),
-    { numRuns: 60 },
+    { numRuns: 15 },
   );
 });

@@ -1,5 +1,7 @@
 /** The same 401 in the same time: every login costs one verification of a password, whatever is wrong with it. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { replacePassword } from '../../src/db/users.ts';
+import { hashPassword } from '../../src/secrets/passwords.ts';
 import type { TestApi } from '../support/api.ts';
 
 /** The hashes that were verified against, counted around the real function. */
@@ -27,6 +29,9 @@ beforeAll(async () => {
   vi.resetModules();
   const { createTestApi } = await import('../support/api.ts');
   api = await createTestApi();
+  // As the program hashes them: the users of tests have cheap ones.
+  const { username, password } = api.eshop.shop;
+  await replacePassword(api.sql, api.eshop.eshopId, username, await hashPassword(password));
 });
 afterAll(() => api.drop());
 

@@ -47,7 +47,7 @@ test('orders', async () => {
       const [event] = await firedEvents(api.sql, api.eshop.eshopId, eshopOrderId);
       expect(read.text).toContain(`"data":${event?.snapshot}`);
     }),
-    { numRuns: 250 },
+    { numRuns: 80 },
   );
 });
 
@@ -60,7 +60,7 @@ test('products', async () => {
       const created = await api.shop('POST', '/v21/products', body);
       expect([200, 400, 409], created.text).toContain(created.status);
     }),
-    { numRuns: 150 },
+    { numRuns: 60 },
   );
 });
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   ({ eshopId } = await createEshop(database.sql, { name: 'Shop', email: 'shop@example.test' }));
   webhookId = await insertWebhook(database.sql, eshopId, 'CREATE_ORDER');
-  woken = vi.spyOn(notifierOf(database.sql), 'notify');
+  woken = vi.spyOn(notifierOf(database.sql), 'notify').mockClear();
 });
 beforeEach(() => void woken.mockClear());
 afterAll(() => database.drop());

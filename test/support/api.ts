@@ -18,8 +18,8 @@ import { shippedCatalogue } from '../../src/domain/order/shipper-services.ts';
 import { defaultRetryPolicy } from '../../src/domain/retry-policy.ts';
 import type { Role } from '../../src/domain/role.ts';
 import { createKeys, type Keys } from '../../src/secrets/keys.ts';
-import { hashPassword } from '../../src/secrets/passwords.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { cheapHash } from './passwords.ts';
 
 const Body = v.looseObject({
   statusCode: v.number(),
@@ -110,7 +110,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
   const database = await createTestDatabase();
   const healthSql = createPool(database.url, 1);
   const keys = overrides.keys ?? createKeys(randomBytes(32));
-  const notified = vi.spyOn(notifierOf(database.sql), 'notify');
+  const notified = vi.spyOn(notifierOf(database.sql), 'notify').mockClear();
   const sender = createSender({
     // A busy machine takes its time.
     timeoutMs: 30_000,
@@ -147,7 +147,7 @@ export async function createTestApi(overrides: Partial<ApiDeps> = {}): Promise<T
         eshopId,
         username,
         role,
-        passwordHash: await hashPassword(password),
+        passwordHash: await cheapHash(password),
       });
       const session = { eshopId, userId, username, role };
       const token = await signToken(keys.tokenKey, { session, passwordVersion: 1 }, new Date());

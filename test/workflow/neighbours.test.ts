@@ -115,7 +115,7 @@ test('no more is started than begins', async () => {
 test('two relays share the deliveries: each is started once', async () => {
   const stack = await start({ worker: false });
   await stack.createWebhook('http://127.0.0.1:9/');
-  await fireMany(stack, 300);
+  await fireMany(stack, 100);
   const relays = [relayTo(stack), relayTo(stack)];
   for (const { relay } of relays) cleanups.push(() => relay.stop());
   await stack.until('every start', async () => {
@@ -123,8 +123,8 @@ test('two relays share the deliveries: each is started once', async () => {
     return rows.length === 0;
   });
   const started = relays.flatMap((each) => each.started);
-  expect(new Set(started).size).toBe(300);
-  expect(started).toHaveLength(300);
+  expect(new Set(started).size).toBe(100);
+  expect(started).toHaveLength(100);
 });
 
 test('a delivery that failed for good deactivates its webhook and mails, however many attempts take all places', async () => {
@@ -150,21 +150,21 @@ test('a delivery that failed for good deactivates its webhook and mails, however
   expect(silent.requests).toHaveLength(3);
 });
 
-test('in batches too: 2,000 deliveries to a receiver that never answers hold up none of another e-shop', async () => {
+test('in batches too: 500 deliveries to a receiver that never answers hold up none of another e-shop', async () => {
   const stack = await start({ firstAttempts: 'batch', policy: { attemptTimeoutMs: 300_000 }, worker: false });
   const silent = await startReceiver({ hang: 'headers' });
   const receiver = await startReceiver();
   const neighbour = await neighbourOf(stack, `${receiver.url.replace('127.0.0.1', 'localhost')}`);
   await stack.createWebhook(silent.url);
-  await fireMany(stack, 2_000);
+  await fireMany(stack, 500);
   await stack.startWorker();
   await silent.waitFor(20);
-  await fireMany(stack, 200, neighbour.eshopId);
-  await receiver.waitFor(200);
+  await fireMany(stack, 50, neighbour.eshopId);
+  await receiver.waitFor(50);
   // Nothing hanging has ended yet, and no more is under way than one receiver gets that is not known.
   expect(silent.requests).toHaveLength(20);
   const [row] = await stack.sql<{ waiting: number }[]>`
     select count(*)::int as waiting from deliveries
     where eshop_id = ${stack.eshopId} and state = 'pending' and attempts_made = 0 and queue = 0`;
-  expect(row?.waiting).toBe(2_000);
+  expect(row?.waiting).toBe(500);
 });

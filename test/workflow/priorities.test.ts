@@ -17,7 +17,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const MANY = 120;
+const MANY = 40;
 
 interface Row {
   readonly id: string;
