@@ -3,6 +3,7 @@ import postgres from 'postgres';
 import type { Settings } from '../config/variables.ts';
 import { notifierOf } from '../db/outbox/notify.ts';
 import { createPool, type Pool } from '../db/pool.ts';
+import { inspectServer } from '../db/server.ts';
 import { dataDirAt, type Instance } from '../embedded/data-dir.ts';
 import { databaseProblem } from '../lib/database-away.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -42,7 +43,10 @@ export async function withDatabase<T>(
       `No Waybill instance has run with DATA_DIR=${settings.DATA_DIR}: run npm start, or set DATABASE_URL.`,
     );
   }
-  const sql = createPool(url, connections, { session: false });
+  const { pooled } = await inspectServer(url).catch((error: unknown) => {
+    throw explained(error, settings);
+  });
+  const sql = createPool(url, connections, { session: !pooled });
   try {
     return await work(sql);
   } catch (error) {

@@ -41,22 +41,22 @@ const DEFAULTS: PoolOptions = {
 };
 
 /**
- * Settings of every session, which a pooler keeps as well: PgBouncer follows those that the server reports. Others that decide
- * what is read are not relied on; `server.ts` looks at them at the start.
+ * Settings of a session with the server itself; through a pooler none is asked for, and `server.ts` looks at those that count.
+ * How the server finds out that we have vanished: it probes a connection on which nothing is said (seconds), and ends the session
+ * after three probes without an answer. By default that takes hours, in which the session may hold a lock. The last three are what
+ * a role or the database may have set otherwise.
  */
-const REPORTED = { application_name: 'waybill', DateStyle: 'ISO, MDY', TimeZone: 'UTC' };
-
-/**
- * Settings of a session with the server itself. How the server finds out that we have vanished: it probes a connection on which
- * nothing is said (seconds), and ends the session after three probes without an answer. By default that takes hours, in which
- * the session may hold a lock. And what a role or the database may have set otherwise.
- */
-const OWN = {
+const SESSION = {
+  application_name: 'waybill',
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 5,
   tcp_keepalives_count: 3,
   default_transaction_isolation: 'read committed',
+  DateStyle: 'ISO, MDY',
+  TimeZone: 'UTC',
 } as const;
+/** None: PgBouncer would set them on each of the server's connections, and lose answers meanwhile (1.18). */
+const POOLED = { application_name: '' };
 
 /** `\x` and hexadecimal digits, or, where `bytea_output` says so, text with octal escapes. */
 function bytesOf(text: string): Buffer {
@@ -141,8 +141,7 @@ export function createPool(url: string, max = 10, given: Partial<PoolOptions> = 
     types: TYPES,
     prepare: session,
     connection: {
-      ...REPORTED,
-      ...(session ? OWN : {}),
+      ...(session ? SESSION : POOLED),
       ...(!session || statementMs === null ? {} : { statement_timeout: statementMs }),
       ...(!session || lockMs === null ? {} : { lock_timeout: lockMs }),
     },

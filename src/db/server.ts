@@ -13,6 +13,7 @@ interface Server {
   readonly version: number;
   readonly encoding: string;
   readonly isolation: string;
+  readonly dateStyle: string;
   readonly readOnly: boolean;
   readonly pid: number;
 }
@@ -35,6 +36,7 @@ export async function inspectServer(url: string, name = 'DATABASE_URL'): Promise
       select current_setting('server_version_num')::int / 10000 as version,
         current_setting('server_encoding') as encoding,
         current_setting('default_transaction_isolation') as isolation,
+        current_setting('DateStyle') as date_style,
         pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as read_only,
         pg_backend_pid() as pid`;
     if (server === undefined) throw new Error('A query without FROM has one row.');
@@ -48,13 +50,19 @@ export async function inspectServer(url: string, name = 'DATABASE_URL'): Promise
   }
 }
 
-function problemOf({ version, encoding, isolation, readOnly }: Server, pooled: boolean): string | null {
+function problemOf(
+  { version, encoding, isolation, dateStyle, readOnly }: Server,
+  pooled: boolean,
+): string | null {
   if (version < OLDEST_VERSION) return `is Postgres ${version}; Waybill needs ${OLDEST_VERSION} or later`;
   if (encoding !== 'UTF8') return `has the encoding ${encoding}; create one with UTF8`;
   if (readOnly) return 'takes no writes: it is a standby, or read-only';
   // Without a pooler each session says so itself.
+  const set = (name: string, value: string, wanted: string) =>
+    `has ${name} = ${value}, which cannot be changed through a pooler: set it to ${wanted} for the role or the database`;
   if (pooled && isolation !== 'read committed')
-    return `has default_transaction_isolation = ${isolation}, which cannot be changed through a pooler: set it to read committed for the role or the database`;
+    return set('default_transaction_isolation', isolation, 'read committed');
+  if (pooled && !dateStyle.startsWith('ISO')) return set('DateStyle', dateStyle, 'ISO');
   return null;
 }
 
