@@ -55,7 +55,7 @@ const SESSION = {
   DateStyle: 'ISO, MDY',
   TimeZone: 'UTC',
 } as const;
-/** None: PgBouncer would set them on each of the server's connections, and lose answers meanwhile (1.18). */
+/** Not even a name: PgBouncer would set it on each of the server's connections. */
 const POOLED = { application_name: '' };
 
 /** `\x` and hexadecimal digits, or, where `bytea_output` says so, text with octal escapes. */
@@ -140,6 +140,8 @@ export function createPool(url: string, max = 10, given: Partial<PoolOptions> = 
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
     types: TYPES,
     prepare: session,
+    // PgBouncer forgets a statement that waits behind another on the same connection, until its parameters are described (1.18).
+    max_pipeline: session ? 100 : 0,
     connection: {
       ...(session ? SESSION : POOLED),
       ...(!session || statementMs === null ? {} : { statement_timeout: statementMs }),

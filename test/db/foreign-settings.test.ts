@@ -35,11 +35,10 @@ test.each([
   const url = await databaseWith(setting);
   const at = new Date('2026-02-03T04:05:06.789Z');
   const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n));
-  for (const session of [true, false]) {
-    const sql = poolAt(url, { session });
-    const [row] = await sql`select ${at}::timestamptz as at, ${bytes}::bytea as bytes`;
-    expect(row).toEqual({ at, bytes });
-  }
+  const [row] = await poolAt(url)`select ${at}::timestamptz as at, ${bytes}::bytea as bytes`;
+  expect(row).toEqual({ at, bytes });
+  const [pooled] = await poolAt(url, { session: false })`select ${bytes}::bytea as bytes`;
+  expect(pooled).toEqual({ bytes });
 });
 
 test('a time in another style than ISO is an error, and never another day', async () => {
@@ -85,6 +84,22 @@ test('a connection that turns out to take no writes is given up with its error',
     const now = await pids().catch(() => [...before]);
     return now.every((pid) => !before.has(pid));
   });
+});
+
+test('what a transaction pooler may be in front of sends nothing ahead of an answer, in transactions too', async () => {
+  const { url, drop } = await createTestDatabase();
+  onTestFinished(drop);
+  const sql = poolAt(url, { session: false });
+  const rows = await Promise.all(
+    Array.from({ length: 30 }, (_, n) =>
+      sql.begin(async (tx) => {
+        const both = await Promise.all([tx`select ${n}::int as n`, tx`select txid_current()::text as tx`]);
+        return [...both, await tx`select txid_current()::text as tx`];
+      }),
+    ),
+  );
+  expect(rows.map(([first]) => first?.[0]?.n)).toEqual(rows.map((_, n) => n));
+  for (const [, second, third] of rows) expect(second).toEqual(third);
 });
 
 test('what Waybill cannot work with is said in one sentence', async () => {

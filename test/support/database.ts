@@ -72,13 +72,14 @@ async function make(): Promise<Made> {
   return { name, url, sql, admin, shape: await shapeOf(sql) };
 }
 
-/** All that a test can change in a database beside rows: tables, partitions, indexes, triggers, functions, statistics. */
+/** All that a test can change in a database beside rows: tables, partitions, indexes, triggers, functions, statistics, settings. */
 async function shapeOf(sql: Pool): Promise<string> {
   const [row] = await sql<{ shape: string }[]>`
     select concat_ws(' ',
       (select md5(string_agg(concat(oid, relname, relchecks, relnatts, reloptions, relispartition, reltuples >= 0), ' ' order by oid))
         from pg_class where relnamespace = 'public'::regnamespace),
       (select md5(string_agg(concat(oid, tgenabled), ' ' order by oid)) from pg_trigger),
+      (select count(*) from pg_db_role_setting s where s.setdatabase = (select oid from pg_database where datname = current_database())),
       (select count(*) from pg_proc), (select count(*) from pg_statistic), (select count(*) from migrations)) as shape`;
   return row?.shape ?? '';
 }
