@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createWebhook, deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
-import type { EventType } from '../../src/domain/event-types.ts';
+import type { WebhookInput } from '../../src/domain/webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { testWebhook } from '../support/test-webhook.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
 let database: TestDatabase;
@@ -15,20 +16,9 @@ let retrying: string;
 let held: string;
 let ofOther: string;
 
-async function addWebhook(eshopId: number, url: string, webhookType: EventType = 'CREATE_ORDER') {
-  const form = {
-    method: 'POST',
-    payloadVersion: 'v21',
-    parameters: null,
-    description: 'for orders',
-  } as const;
-  const row = await createWebhook(
-    database.sql,
-    eshopId,
-    { url, webhookType, active: true, ...form },
-    () => Buffer.alloc(0),
-    10,
-  );
+async function addWebhook(eshopId: number, url: string, named: Partial<WebhookInput> = {}) {
+  const webhook = testWebhook({ url, payloadVersion: 'v21', description: 'for orders', ...named });
+  const row = await createWebhook(database.sql, eshopId, webhook, () => Buffer.alloc(0), 10);
   return row?.id ?? 0;
 }
 
