@@ -97,9 +97,23 @@ describe('webhooks show', () => {
   it('says how one is called, in which state it is and what is held', async () => {
     const text = await waybill(['webhooks', 'show', String(made.inactive)]);
     expect(text).toMatch(/^URL +POST https:\/\/shop\.example:8443\/more$/m);
+    expect(text).toMatch(/^Payload +v21$/m);
+    expect(text).not.toContain('Packing lists');
     expect(text).toMatch(/^State +inactive: .* on request$/m);
     expect(text).toMatch(/^Held +1 pending, 0 retrying$/m);
     expect(await listed('webhooks', 'show', String(made.first))).toMatchObject({ webhookId: made.first });
+  });
+
+  it('says what is sent', async () => {
+    const id = await addWebhook(made.otherEshop, 'https://other.example/', {
+      method: 'GET',
+      webhookType: 'UPDATE_ORDER',
+      parameters: { withPackingLists: true },
+    });
+    const text = await waybill(['webhooks', 'show', String(id)]);
+    expect(text).toMatch(/^Payload +none: the identifier is in the URL$/m);
+    expect(text).toMatch(/^Packing lists +yes$/m);
+    await deleteWebhook(database.sql, made.otherEshop, id);
   });
 
   it('says so where there is none', async () => {
