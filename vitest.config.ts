@@ -22,9 +22,13 @@ const SYSTEM = [
 const NIGHTLY = [tests('contract/generated-client'), tests('e2e/{bench,temporal-lost}')];
 const UNIT = [tests('unit/**/*')];
 
+/** An interrupted run leaves its workers to themselves. */
+const ENDS_WITH_THE_RUN = "data:text/javascript,process.on('disconnect',()=>process.exit())";
+
 /** No test is to fail because its machine is busy: these end what hangs. */
 const patient = {
   pool: 'forks' as const,
+  execArgv: ['--import', ENDS_WITH_THE_RUN],
   testTimeout: 300_000,
   hookTimeout: 300_000,
   expect: { poll: { timeout: PATIENCE_MS } },

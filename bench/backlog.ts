@@ -7,6 +7,7 @@ import { transaction } from '../src/db/transaction.ts';
 import { createWebhook, deleteWebhook } from '../src/db/webhooks/webhooks.ts';
 import { createKeys, newWebhookSecret } from '../src/secrets/keys.ts';
 import { recordEvent } from '../test/support/record-event.ts';
+import { testWebhook } from '../test/support/test-webhook.ts';
 
 /** Deliveries that wait for their release. */
 export interface Backlog {
@@ -85,15 +86,8 @@ export async function createBacklog(
     if (type === TYPES[0])
       ({ eshopId } = await createEshop(sql, { name: 'Bench', email: 'bench@shop.example' }));
     const path = index < slow ? 'slow' : index < slow + failing ? 'failing' : 'prompt';
-    const input = {
-      url: `${urlOf(Math.floor(index / TYPES.length))}/${path}`,
-      webhookType: type,
-      method: 'POST',
-      active: true,
-      payloadVersion: 'v2',
-      parameters: null,
-      description: null,
-    } as const;
+    const url = `${urlOf(Math.floor(index / TYPES.length))}/${path}`;
+    const input = testWebhook({ url, webhookType: type });
     const owner = eshopId;
     const seal = (id: number) => keys.encryptSecret(newWebhookSecret(), { eshopId: owner, webhookId: id });
     const row = await createWebhook(sql, owner, input, seal, 1_000);

@@ -12,7 +12,7 @@ import { corrections, kitting, qualityChecks } from './stories/stock.ts';
 const SPARE_UNITS = 50;
 
 /**
- * The whole day, from the first product to the last price. Its steps fire all 18 kinds of event, however few orders
+ * The whole day, from the first product to the last price. Its steps fire all kinds of event, however few orders
  * there are.
  * @param size how many orders come in, from 1
  */

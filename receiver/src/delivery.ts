@@ -19,7 +19,7 @@ export interface Delivery<K extends string = string> {
   readonly signedAt: Date | null;
 }
 
-/** Whether this is one of the 18 kinds that this version knows. */
+/** Whether this is one of the kinds that this version knows. */
 export function isKind(kind: string): kind is Kind {
   return Object.hasOwn(kinds, kind);
 }

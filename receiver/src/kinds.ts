@@ -1,4 +1,4 @@
-/** The 18 kinds of event. Made by `npm run receiver:generate` from the schemas of the server: do not edit. */
+/** The kinds of event. Made by `npm run receiver:generate` from the schemas of the server: do not edit. */
 
 /** Of each kind: where the API has its records (below the version), and which of their fields identifies them. */
 export const kinds = {

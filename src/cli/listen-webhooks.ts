@@ -1,11 +1,12 @@
 /** The webhooks of `waybill listen`: removed when it ends, or by the next one where it was killed. */
 import { hostname } from 'node:os';
+import * as v from 'valibot';
 import { readContract } from '../db/eshops.ts';
 import type { Pool } from '../db/pool.ts';
 import { createWebhook, deleteWebhook, listWebhooks } from '../db/webhooks/webhooks.ts';
 import { contractOf, contractProblems } from '../domain/contract.ts';
 import { type EventType, eventTypeNames } from '../domain/event-types.ts';
-import type { WebhookInput } from '../domain/webhook.ts';
+import { type WebhookInput, webhookInputSchema } from '../domain/webhook.ts';
 import { counted } from '../domain/words.ts';
 import { isAlive } from '../embedded/processes.ts';
 import { UserError } from '../lib/user-error.ts';
@@ -52,7 +53,7 @@ export async function register(
   const wanted = types ?? contract.webhookTypes ?? eventTypeNames;
   for (const webhookType of wanted) {
     const description = `${PREFIX}${process.pid}`;
-    const input = { ...form, webhookType, active: true, parameters: null, description };
+    const input = v.parse(webhookInputSchema, { ...form, webhookType, active: true, description });
     const [problem] = contractProblems(contract, input);
     if (problem !== undefined) throw new UserError(`E-shop ${eshopId}: ${problem.message}.`);
     const seal = (webhookId: number) => keys.encryptSecret(secret, { eshopId, webhookId });

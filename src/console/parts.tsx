@@ -170,6 +170,27 @@ export function Select(props: {
   );
 }
 
+/** No `maxlength`: browsers count otherwise than the API, which refuses what is too long. */
+export function TextArea({
+  name,
+  label,
+  value = '',
+}: {
+  name: string;
+  label: string;
+  value: string | undefined;
+}) {
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <textarea id={name} name={name} rows={2}>
+        {/* The first line break in it is no part of the text. */}
+        {`\n${value}`}
+      </textarea>
+    </div>
+  );
+}
+
 export function Input(props: {
   name: string;
   label: string;
@@ -177,7 +198,6 @@ export function Input(props: {
   type?: string;
   hint?: string;
   required?: boolean;
-  maxlength?: number;
   placeholder?: string;
 }) {
   const { name, label, hint, value = '', type = 'text', ...rest } = props;

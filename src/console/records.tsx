@@ -106,7 +106,7 @@ function ListPage(props: { viewer: Viewer; kind: Kind; listed: Listed }) {
         <div class="filters">
           <div class="field">
             <label for="id">Identifier of the {entry.noun}</label>
-            <input id="id" name="id" required maxlength={64} />
+            <input id="id" name="id" required />
           </div>
           <div class="acts">
             <button type="submit" class="main">

@@ -1,10 +1,11 @@
 /**
- * The 18 event kinds (docs/interface.md, E1). The enum of `webhookType`, what a write fires, the types of stock
+ * All event kinds (docs/interface.md, E1). The enum of `webhookType`, what a write fires, the types of stock
  * movement, the OpenAPI text and the tables of the tests are derived from here.
  */
 
 export type EntityKind = 'order' | 'product' | 'receiving' | 'return' | 'stockMovement';
 
+/** What a write may be; `fired-events.ts` says when it is. */
 export type Occasion = 'created' | 'updated' | 'statusChanged';
 
 interface EventTypeEntry {
@@ -64,6 +65,14 @@ export function eventOn(entity: EntityKind, on: Occasion): EventType | null {
   const fits = (entry: EventTypeEntry) =>
     entry.entity === entity && entry.on === on && entry.movement === undefined;
   return eventTypeNames.find((name) => fits(eventTypes[name])) ?? null;
+}
+
+/** What a change of the fields that e-shops write may fire beside the update: it creates nothing, and changes no status. */
+export function moreOfUpdates(entity: EntityKind): EventType[] {
+  const usual: readonly string[] = ['created', 'updated', 'statusChanged'] satisfies Occasion[];
+  return eventTypeNames.filter(
+    (name) => eventTypes[name].entity === entity && !usual.includes(eventTypes[name].on),
+  );
 }
 
 export type StockMovementType = Extract<(typeof eventTypes)[EventType], { movement: string }>['movement'];

@@ -25,19 +25,28 @@ function statusOf(record: object): unknown {
   return 'status' in record ? record.status : undefined;
 }
 
+interface Write {
+  readonly entry: CatalogueEntry;
+  /** Null on creation. */
+  readonly before: object | null;
+  readonly after: object;
+}
+
+/** Whether a write is one of these, in the order in which their events fire. */
+const occasions = {
+  created: ({ before }) => before === null,
+  updated: ({ entry, before, after }) => before !== null && differs(entry, before, after),
+  statusChanged: ({ before, after }) => before !== null && statusOf(before) !== statusOf(after),
+} satisfies Record<Occasion, (write: Write) => boolean>;
+
 /**
  * The event types a write fires, the update before the change of status.
  * @param before null on creation
  */
 export function eventsOf(entry: CatalogueEntry, before: object | null, after: object): EventType[] {
-  const occasions: (Occasion | null)[] =
-    before === null
-      ? ['created']
-      : [
-          differs(entry, before, after) ? 'updated' : null,
-          statusOf(before) === statusOf(after) ? null : 'statusChanged',
-        ];
-  return occasions
-    .map((on) => (on === null ? null : eventOn(entry.kind, on)))
+  const write = { entry, before, after };
+  return (Object.keys(occasions) as Occasion[])
+    .filter((on) => occasions[on](write))
+    .map((on) => eventOn(entry.kind, on))
     .filter((type) => type !== null);
 }

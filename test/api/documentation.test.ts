@@ -14,7 +14,8 @@ import {
   verifyStandardSignature,
 } from '../../src/api/documentation/receiver-code.ts';
 import { serviceSignature, standardSignature } from '../../src/delivery/signature.ts';
-import { eventTypeNames } from '../../src/domain/event-types.ts';
+import { entryOf } from '../../src/domain/catalogue.ts';
+import { eventTypeNames, movementOf } from '../../src/domain/event-types.ts';
 import { shippedMarketplaces } from '../../src/domain/order/marketplaces.ts';
 import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import { createTestApi, type TestApi } from '../support/api.ts';
@@ -52,6 +53,17 @@ test('OpenAPI 3.1, every route documented with summary and group', () => {
   for (const { path, method, operation } of operations()) {
     expect(operation.summary, `${method} ${path}`).toBeTruthy();
     expect(operation.tags, `${method} ${path}`).toHaveLength(1);
+  }
+});
+
+test('every event of a record is named where it is fired', () => {
+  const changes = eventTypeNames.filter((type) => movementOf(type) === null);
+  for (const type of changes) {
+    const { path } = entryOf(type);
+    const told = operations().filter(
+      (each) => each.path.includes(path) && new RegExp(`${type}\\b`).test(each.operation.description ?? ''),
+    );
+    expect(told, type).not.toEqual([]);
   }
 });
 

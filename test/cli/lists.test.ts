@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEshop } from '../../src/db/eshops.ts';
 import { createWebhook, deleteWebhook, setActive } from '../../src/db/webhooks/webhooks.ts';
-import type { EventType } from '../../src/domain/event-types.ts';
+import type { WebhookInput } from '../../src/domain/webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { fireDelivery, makeAttempt } from '../support/deliveries.ts';
+import { testWebhook } from '../support/test-webhook.ts';
 import { runWaybill } from '../support/waybill-command.ts';
 
 let database: TestDatabase;
@@ -15,20 +16,9 @@ let retrying: string;
 let held: string;
 let ofOther: string;
 
-async function addWebhook(eshopId: number, url: string, webhookType: EventType = 'CREATE_ORDER') {
-  const form = {
-    method: 'POST',
-    payloadVersion: 'v21',
-    parameters: null,
-    description: 'for orders',
-  } as const;
-  const row = await createWebhook(
-    database.sql,
-    eshopId,
-    { url, webhookType, active: true, ...form },
-    () => Buffer.alloc(0),
-    10,
-  );
+async function addWebhook(eshopId: number, url: string, named: Partial<WebhookInput> = {}) {
+  const webhook = testWebhook({ url, payloadVersion: 'v21', description: 'for orders', ...named });
+  const row = await createWebhook(database.sql, eshopId, webhook, () => Buffer.alloc(0), 10);
   return row?.id ?? 0;
 }
 
@@ -107,9 +97,23 @@ describe('webhooks show', () => {
   it('says how one is called, in which state it is and what is held', async () => {
     const text = await waybill(['webhooks', 'show', String(made.inactive)]);
     expect(text).toMatch(/^URL +POST https:\/\/shop\.example:8443\/more$/m);
+    expect(text).toMatch(/^Payload +v21$/m);
+    expect(text).not.toContain('Packing lists');
     expect(text).toMatch(/^State +inactive: .* on request$/m);
     expect(text).toMatch(/^Held +1 pending, 0 retrying$/m);
     expect(await listed('webhooks', 'show', String(made.first))).toMatchObject({ webhookId: made.first });
+  });
+
+  it('says what is sent', async () => {
+    const id = await addWebhook(made.otherEshop, 'https://other.example/', {
+      method: 'GET',
+      webhookType: 'UPDATE_ORDER',
+      parameters: { withPackingLists: true },
+    });
+    const text = await waybill(['webhooks', 'show', String(id)]);
+    expect(text).toMatch(/^Payload +none: the identifier is in the URL$/m);
+    expect(text).toMatch(/^Packing lists +yes$/m);
+    await deleteWebhook(database.sql, made.otherEshop, id);
   });
 
   it('says so where there is none', async () => {

@@ -28,7 +28,7 @@ test('it is valid OpenAPI 3.1', async () => {
   expect(document.openapi).toMatch(/^3\.1\./);
 });
 
-test('its webhooks are the 18 kinds', () => {
+test('its webhooks are all kinds', () => {
   expect(Object.keys(document.webhooks)).toEqual(eventTypeNames);
 });
 

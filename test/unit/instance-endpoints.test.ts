@@ -40,6 +40,14 @@ test('the database, Temporal, its UI and the API', async () => {
   }
 });
 
+test('the API of another process of the instance, and where that shows its metrics', async () => {
+  const own = await endpoints({});
+  const dataDir = await openDataDir(join(directory, 'data'));
+  const metricsUrls = { api: ['http://127.0.0.1:8092'] };
+  await dataDir.write('instance.json', JSON.stringify({ apiUrl: 'http://127.0.0.1:8091', metricsUrls }));
+  expect([8_091, 8_092, 8_093].map((port) => own.includes('127.0.0.1', port))).toEqual([true, true, false]);
+});
+
 describe("the operators' console", () => {
   const port = 47_111;
   const folder = () => openDataDir(join(directory, 'data'));

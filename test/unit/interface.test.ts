@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
+import { eventTypeNames } from '../../src/domain/event-types.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const rooms = ['src', 'workflows', 'activities', 'test', 'faults', 'bench', 'mutants', 'demo', 'docs'];
@@ -35,4 +36,22 @@ it('every rule that is cited exists', () => {
   const cited = rooms.flatMap(filesOf).flatMap((file) => citedIn(file).map((number) => ({ file, number })));
   expect(cited.filter(({ number }) => !stated.includes(number))).toEqual([]);
   expect(cited.length).toBeGreaterThan(10);
+});
+
+/** Every name of a type in it; `…_ORDER` ends like the name before it began. */
+function typesIn(text: string): Set<string> {
+  const names =
+    text.replaceAll('`…_', 'CREATE_STOCK_MOVEMENT_').match(/\b(?:CREATE|UPDATE)_[A-Z_]*[A-Z]\b/g) ?? [];
+  return new Set(names);
+}
+
+it('E1 names all event types, and the pages that people begin with no others', () => {
+  const read = (page: string) => readFileSync(join(root, page), 'utf8');
+  const e1 = /^- \*\*E1\*\*.*?(?=^- \*\*E2)/ms.exec(read('docs/interface.md'))?.[0] ?? '';
+  expect([...typesIn(e1)].sort()).toEqual([...eventTypeNames].sort());
+  for (const page of ['README.md', 'docs/glossary.md'])
+    expect(
+      [...typesIn(read(page))].filter((name) => !eventTypeNames.some((type) => type === name)),
+      page,
+    ).toEqual([]);
 });

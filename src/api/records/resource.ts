@@ -8,7 +8,7 @@ import type { Clock } from '../../db/clock.ts';
 import type { EntityMapping } from '../../db/records/entity-mapping.ts';
 import { type Change, changeRecord, create } from '../../db/records/write.ts';
 import { transaction } from '../../db/transaction.ts';
-import { eventOn, type Occasion } from '../../domain/event-types.ts';
+import { eventOn, eventTypes, moreOfUpdates } from '../../domain/event-types.ts';
 import type { OrderContext } from '../../domain/order/rules.ts';
 import { renderValue } from '../../domain/render.ts';
 import { article, capital } from '../../domain/words.ts';
@@ -52,7 +52,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
   const one = `${path}/:id`;
   const named = article(noun);
   const missing = { 404: `the ${noun} does not exist.` };
-  const fires = (on: Occasion) => `Fires ${eventOn(kind, on)}`;
+  const firesToo = moreOfUpdates(kind).map((type) => `, and ${type} when ${eventTypes[type].firesWhen}`);
   const data = resource.recordSchema('v21');
   const messages = { created: `${capital(noun)} created.`, updated: `${capital(noun)} updated.` };
   const app = new Hono<ApiEnv>();
@@ -79,7 +79,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
     path,
     describeOperation({
       summary: `${resource.creates} ${named}`,
-      description: `${fires('created')}.${onCreation}${rules}`,
+      description: `Fires ${eventOn(kind, 'created')}.${onCreation}${rules}`,
       tag,
       data,
       message: messages.created,
@@ -118,7 +118,7 @@ export function resourceRoutes<Rec extends object>(deps: ApiDeps, resource: Reso
       one,
       describeOperation({
         summary,
-        description: `${how}${late} ${fires('updated')}, unless nothing changed.${rules}`,
+        description: `${how}${late} Fires ${eventOn(kind, 'updated')}, unless nothing changed${firesToo.join('')}.${rules}`,
         tag,
         data,
         message: messages.updated,

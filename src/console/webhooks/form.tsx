@@ -1,40 +1,51 @@
 /** @jsxRuntime automatic @jsxImportSource hono/jsx */
 /** The form that creates or changes a webhook; the API checks it. */
 import { eventTypeNames, eventTypes } from '../../domain/event-types.ts';
-import type { WebhookRecord } from '../../domain/webhook.ts';
+import type { WebhookInput, WebhookRecord } from '../../domain/webhook.ts';
 import type { Viewer } from '../deps.ts';
 import { Csrf, Page } from '../layout.tsx';
-import { Input, Select } from '../parts.tsx';
+import { Input, Select, TextArea } from '../parts.tsx';
 import { CONSOLE } from '../session.ts';
 
 export type Fields = Readonly<Record<string, string | undefined>>;
 
 export const newFields: Fields = { method: 'POST', payloadVersion: 'v21', active: 'true' };
 
-export function fieldsOf(webhook: WebhookRecord): Fields {
-  const { url, webhookType, method, payloadVersion, description, active, parameters } = webhook;
+type Parameter = keyof NonNullable<WebhookInput['parameters']>;
+
+/** The fields of a form that edits a webhook. It is switched on its page: a form is older than the webhook that it is saved to. */
+export function fieldsOf({
+  url,
+  webhookType,
+  method,
+  payloadVersion,
+  description,
+  parameters,
+}: WebhookRecord) {
   return {
     url,
     webhookType,
     method,
     payloadVersion,
-    description: description ?? '',
-    active: active ? 'true' : undefined,
+    description: description ?? undefined,
     withPackingLists: parameters?.withPackingLists === true ? 'true' : undefined,
-  };
+  } satisfies Record<Exclude<keyof WebhookInput, 'active' | 'parameters'> | Parameter, string | undefined>;
 }
 
-export function inputOf(fields: Fields): object {
-  const { url, webhookType, method, payloadVersion, description, active, withPackingLists } = fields;
+/** All that a body says, since what it leaves out is reset. */
+export function inputOf(fields: Fields, active: boolean): object {
+  const { url = '', webhookType, method, payloadVersion, description = '', withPackingLists } = fields;
+  const parameters = { withPackingLists: withPackingLists === 'true' } satisfies Record<Parameter, unknown>;
   return {
-    url: (url ?? '').trim(),
+    url: url.trim(),
     webhookType,
     method,
     payloadVersion,
-    active: active === 'true',
-    ...(description === undefined || description === '' ? {} : { description }),
-    ...(withPackingLists === 'true' ? { parameters: { withPackingLists: true } } : {}),
-  };
+    active,
+    // Browsers send every line break of a text as two characters.
+    description: description === '' ? null : description.replaceAll('\r\n', '\n'),
+    parameters: Object.values(parameters).some(Boolean) ? parameters : null,
+  } satisfies Record<keyof WebhookInput, unknown>;
 }
 
 function Check({
@@ -80,7 +91,6 @@ export function WebhookForm(props: {
           label="URL"
           value={fields.url}
           required
-          maxlength={2048}
           placeholder="https://shop.example/hooks/orders"
           hint="The http or https URL of your receiver. With GET, the identifier of the record is appended to it."
         />
@@ -110,20 +120,17 @@ export function WebhookForm(props: {
             ]}
           />
         </div>
-        <Input
-          name="description"
-          label="Description (optional)"
-          value={fields.description}
-          maxlength={1000}
-        />
+        <TextArea name="description" label="Description (optional)" value={fields.description} />
         <fieldset>
           <legend>Options</legend>
-          <Check
-            name="active"
-            label="Active"
-            hint="Deliveries start as soon as the webhook is saved."
-            checked={fields.active === 'true'}
-          />
+          {id === null ? (
+            <Check
+              name="active"
+              label="Active"
+              hint="Deliveries start as soon as the webhook is saved."
+              checked={fields.active === 'true'}
+            />
+          ) : null}
           <Check
             name="withPackingLists"
             label="Include packing lists"

@@ -106,7 +106,12 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
   app.post('/webhooks', async (c) => {
     const { form, viewer, api } = c.var;
     try {
-      const { data } = await api.send(WithSecret, 'POST', '/v21/webhooks', inputOf(form));
+      const { data } = await api.send(
+        WithSecret,
+        'POST',
+        '/v21/webhooks',
+        inputOf(form, form.active === 'true'),
+      );
       const notice = 'The webhook was created. Send it a test to see whether your receiver works.';
       return c.html(await shown(c, String(data.id), { secret: data.secret, notice }));
     } catch (error) {
@@ -131,7 +136,8 @@ export function webhookRoutes({ sql, policy }: ConsoleDeps): Hono<ConsoleEnv> {
     const { form, viewer, api } = c.var;
     const id = c.req.param('id');
     try {
-      await api.send(One, 'PUT', `/v21/webhooks/${piece(id)}`, inputOf(form));
+      const { data } = await api.get(One, `/v21/webhooks/${piece(id)}`);
+      await api.send(One, 'PUT', `/v21/webhooks/${piece(id)}`, inputOf(form, data.active));
       return c.redirect(`${CONSOLE}/webhooks/${piece(id)}?done=saved`, 303);
     } catch (error) {
       if (!(error instanceof ApiRefusal) || error.status === 404) throw error;

@@ -1,0 +1,87 @@
+/** The form of a webhook replaces it: saving must keep what nobody has changed. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { settingsOf, type WebhookInput, webhookFields } from '../../src/domain/webhook.ts';
+import { createTestApi, type TestApi } from '../support/api.ts';
+import { consoleOf, newPerson } from '../support/console.ts';
+import { testWebhook } from '../support/test-webhook.ts';
+import { visitorOf } from '../support/visitor.ts';
+
+/** No field has what it has where it is left out. */
+const full: WebhookInput = {
+  url: 'https://shop.example/other',
+  webhookType: 'UPDATE_ORDER',
+  active: false,
+  method: 'GET',
+  parameters: { withPackingLists: true },
+  payloadVersion: 'v21',
+  description: '\nfor "the ERP"\n& <the till>',
+};
+
+let api: TestApi;
+let ask: ReturnType<typeof visitorOf>['ask'];
+
+beforeAll(async () => {
+  api = await createTestApi();
+  const { eshopId, username, password } = await newPerson(api.sql, api.eshop.eshopId, 'shop');
+  ({ ask } = visitorOf(consoleOf(api.deps)));
+  const { csrf } = await ask('/console/sign-in');
+  await ask('/console/sign-in', { csrf, eshop: String(eshopId), username, password });
+});
+afterAll(() => api?.drop());
+
+const CHARACTERS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+const plain = (html = '') => html.replaceAll(/&(#?\w+);/g, (all, name: string) => CHARACTERS[name] ?? all);
+
+/** What a browser sends of a page's one form with fields. */
+function sent(html: string): Record<string, string> {
+  const form = /<form[^>]*class="card form".*?<\/form>/s.exec(html)?.[0] ?? '';
+  const fields: Record<string, string> = {};
+  for (const [, name = '', rest = '', text = ''] of form.matchAll(
+    /<(?:input|select|textarea)(?=[^>]* name="(\w+)")([^>]*)>(?:([^<]*(?:<option.*?)?)<\/(?:select|textarea)>)?/gs,
+  )) {
+    const [, option] = /<option value="([^"]*)" selected/.exec(text) ?? [];
+    const [, value] = / value="([^"]*)"/.exec(rest) ?? [];
+    if (rest.includes('type="checkbox"') && !/ checked(?!\w)/.test(rest)) continue;
+    const line = option ?? value?.replaceAll('\n', '');
+    fields[name] = plain(line ?? text.replace(/^\n/, '').replaceAll('\n', '\r\n'));
+  }
+  return fields;
+}
+
+async function created(fields: Partial<WebhookInput> = {}): Promise<number> {
+  return (await api.shop('POST', '/v21/webhooks', { ...full, ...fields })).data.id;
+}
+
+async function save(id: number, form: Record<string, string>) {
+  const saved = await ask(`/console/webhooks/${id}/edit`, form);
+  expect(saved.status).toBe(303);
+  return settingsOf((await api.shop('GET', `/v21/webhooks/${id}`)).data);
+}
+
+test('a webhook that is saved untouched is the same', async () => {
+  for (const field of webhookFields) expect(full[field], field).not.toEqual(testWebhook()[field]);
+  const id = await created();
+  expect(await save(id, sent((await ask(`/console/webhooks/${id}/edit`)).text))).toEqual(full);
+});
+
+test.each([true, false])(
+  'a form that is older than a switch of its webhook (active: %s) does not undo it',
+  async (active) => {
+    const id = await created({ active: !active });
+    const form = sent((await ask(`/console/webhooks/${id}/edit`)).text);
+    await api.shop('PUT', `/v21/webhooks/${id}/${active ? 'activate' : 'deactivate'}`);
+    expect(await save(id, form)).toEqual({ ...full, active });
+  },
+);
+
+test('as much can be typed as the API allows, and what is too long comes back with the refusal', async () => {
+  const page = await ask('/console/webhooks/new');
+  expect(page.text).not.toContain('maxlength');
+  const typed = { ...sent(page.text), url: full.url, webhookType: 'UPDATE_ORDER' };
+  const made = await ask('/console/webhooks', { ...typed, description: '😀'.repeat(1000) });
+  expect(made.text).toContain('The webhook was created.');
+  const tooLong = '😀'.repeat(1001);
+  const refused = await ask('/console/webhooks', { ...typed, description: tooLong });
+  expect(refused.text).toContain('description: must be at most 1000 characters long');
+  expect(sent(refused.text)).toMatchObject({ url: full.url, description: tooLong });
+});

@@ -1,0 +1,21 @@
+/** What a webhook's schema and its tables say of each other. */
+import postgres from 'postgres';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formFields, webhookFields } from '../../src/domain/webhook.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database?.drop());
+
+test.each([
+  ['webhooks', webhookFields],
+  ['webhook_forms', formFields],
+])('%s has a column for each field, named alike in snake case', async (table, fields) => {
+  const columns = await database.sql<{ name: string }[]>`
+    select column_name as name from information_schema.columns where table_name = ${table}`;
+  const named = new Set(columns.map(({ name }) => name));
+  expect(fields.map(postgres.fromCamel).filter((column) => !named.has(column))).toEqual([]);
+});
