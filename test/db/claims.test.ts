@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { LEASE_SECONDS, markDispatched, QUEUE, type Queue } from '../../src/db/outbox/outbox.ts';
+import {
+  LEASE_SECONDS,
+  markDispatched,
+  QUEUE,
+  type Queue,
+  releaseDeliveries,
+} from '../../src/db/outbox/outbox.ts';
+import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 
@@ -81,6 +88,24 @@ describe('turns', () => {
     for (const each of many) await enqueue(each, 10);
     await enqueue(neighbour, 10);
     expect(await shares(10, [neighbour])).toEqual([5]);
+  });
+
+  test('nor is it first more often for them', async () => {
+    const many = [busy];
+    while (many.length < 30) many.push(await createWaiting(busy.eshopId));
+    for (const each of many) await enqueue(each, 1);
+    await enqueue(neighbour, 100);
+    let first = 0;
+    for (let round = 0; round < 60; round += 1) {
+      const { deliveries } = await claim(1);
+      if (deliveries[0]?.eshopId === neighbour.eshopId) first += 1;
+      await releaseDeliveries(
+        database.sql,
+        deliveries.map(({ id }) => id),
+      );
+    }
+    // With one chance of two each: fewer than 12 of 60 come once in 10^6; with one of 31 more than 11 once in 10^6.
+    expect(first).toBeGreaterThanOrEqual(12);
   });
 
   test('who is alone gets everything, the first due first', async () => {
