@@ -184,6 +184,9 @@ describe('classes', () => {
 });
 
 describe('leases', () => {
+  const expireLeases = () =>
+    database.sql`update deliveries set claimed_until = now() - interval '1 second' where claimed_until is not null`;
+
   test('what is claimed is nobody else’s until the lease is over, and belongs to its batch for good', async () => {
     const batchId = '01990000-0000-7000-8000-0000000000aa';
     const ids = await enqueue(busy, 2);
@@ -192,9 +195,18 @@ describe('leases', () => {
     const [lease] = await database.sql<{ seconds: number }[]>`
       select extract(epoch from max(claimed_until) - now())::float8 as seconds from deliveries`;
     expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
-    await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
+    await expireLeases();
     const { deliveries } = await claim(50, { batchId: '01990000-0000-7000-8000-0000000000bb' });
     expect(deliveries.map((each) => each.batchId)).toEqual([batchId, batchId]);
+  });
+
+  test('what its workflow closed without an attempt is never claimed again', async () => {
+    await enqueue(busy, 1);
+    // Whoever claimed it died before it noted the start.
+    const [id = ''] = await taken(50);
+    await closeDelivery(database.sql, id, 'canceled');
+    await expireLeases();
+    expect(await taken(50)).toEqual([]);
   });
 
   test('what was dispatched is never claimed again', async () => {
