@@ -55,15 +55,14 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
   const rows = await sql<(QueuedDelivery & Omit<Claim, 'deliveries'>)[]>`
     with recursive
     webhooks_waiting as (
-      (select d.eshop_id, d.webhook_id, random() as lot from deliveries d where ${waiting} order by d.eshop_id, d.webhook_id limit 1)
+      (select d.eshop_id, d.webhook_id from deliveries d where ${waiting} order by d.eshop_id, d.webhook_id limit 1)
       union all
-      select next.eshop_id, next.webhook_id, case when next.eshop_id = w.eshop_id then w.lot else random() end
-      from webhooks_waiting w cross join lateral (
+      select next.eshop_id, next.webhook_id from webhooks_waiting w cross join lateral (
         select d.eshop_id, d.webhook_id from deliveries d
         where ${waiting} and (d.eshop_id, d.webhook_id) > (w.eshop_id, w.webhook_id)
         order by d.eshop_id, d.webhook_id limit 1) next),
     quotas as materialized (
-      select w.*, random() as lot_of_webhook, coalesce(e.quota, ${quotas.eshop}::int) as of_eshop,
+      select w.eshop_id, w.webhook_id, random() as lot, coalesce(e.quota, ${quotas.eshop}::int) as of_eshop,
              least(coalesce(h.quota, ${quotas.webhook}::int), coalesce(e.quota, ${quotas.eshop}::int),
                    2 * ${limit}::int + 1, greatest(${ROWS_READ_OF_EACH}::int, ${ROWS_READ}::int / count(*) over ())) as to_read
       from webhooks_waiting w
@@ -78,9 +77,10 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
         where d.eshop_id = r.eshop_id and d.webhook_id = r.webhook_id and ${claimable}
         order by d.due_at, d.id limit r.to_read) head),
     turns as (
-      select heads.*, row_number() over (partition by eshop_id order by nth, lot_of_webhook, id) as turn from heads),
+      select heads.*, row_number() over (partition by eshop_id order by nth, lot, id) as turn from heads),
     candidates as materialized (
-      select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, lot, id) as place
+      -- By another lot: the least one of its webhooks' would make an e-shop with many of them first.
+      select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, random()) as place
       from turns where turn <= of_eshop
       -- Twice as many as are taken: another relay may be taking some of them.
       order by place limit 2 * ${limit}::int + 1),
