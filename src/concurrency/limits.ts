@@ -2,7 +2,7 @@
  * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. A webhook's limit is found by trying; a
  * slow receiver fills its own limit and nobody else's. In the memory of one worker: none needs to be told. Pure.
  *
- * Module concurrency, which imports nothing. Begin: `settings.ts` has every number, `load.ts` the measure of load, `turns.ts` the fair
+ * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `load.ts` the measure of load, `turns.ts` the fair
  * queue.
  */
 import { createCounts } from './counts.ts';
