@@ -6,9 +6,9 @@ import { unplannedWait } from '../src/attempt/decisions.ts';
 import { InternalFailure } from '../src/attempt/internal-failure.ts';
 import { makeAttempt } from '../src/attempt/make-attempt.ts';
 import type {
+  AttemptDeferral,
   AttemptFailure,
   AttemptOutcome,
-  AttemptPutOff,
   AttemptVerdict,
 } from '../src/attempt/outcome.ts';
 import { type AttemptInput, type FailedAttempt, failureTypes } from '../workflows/delivery-types.ts';
@@ -48,7 +48,7 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
       }
       throw ourOutage(error, input);
     }
-    if (outcome.kind === 'putOff') throw putOff(outcome);
+    if (outcome.kind === 'deferred') throw deferred(outcome);
     if (outcome.kind !== 'failed') return outcome;
 
     await signalWorkflow(deps, deliveryId, outcome);
@@ -69,12 +69,12 @@ export function createAttemptDelivery(deps: AttemptDeliveryDeps) {
  * The activity itself waits, as between two attempts. Otherwise each of thousands of deliveries that may not be attempted would
  * cost several times an attempt, only to wait in its workflow. A change of the webhook cancels the wait.
  */
-function putOff(outcome: AttemptPutOff): ApplicationFailure {
+function deferred(outcome: AttemptDeferral): ApplicationFailure {
   const why =
     outcome.reason === 'inactive'
       ? `Held: the webhook is inactive. The window ends ${outcome.windowEndsAt.toISOString()}.`
       : 'Deferred: the limit on concurrent attempts for this e-shop or receiver has been reached.';
-  return expected(why, { type: failureTypes.putOff, nextRetryDelay: outcome.ms });
+  return expected(why, { type: failureTypes.deferred, nextRetryDelay: outcome.ms });
 }
 
 /** Expected, and no fault of the code: without a stack trace, and no line in the worker's log. */

@@ -13,7 +13,7 @@ import { createPool } from '../src/db/pool.ts';
 import { createSender } from '../src/delivery/sender.ts';
 import { defaultRetryPolicy as policy } from '../src/domain/retry-policy.ts';
 import { createBudget } from '../src/relay/budget.ts';
-import { createRanks, deliveryClasses, dispatchOf } from '../src/relay/deliveries.ts';
+import { createPrecedence, dispatchOf } from '../src/relay/deliveries.ts';
 import { startLoop } from '../src/relay/loop.ts';
 import { createKeys } from '../src/secrets/keys.ts';
 import { untraced } from '../src/traces/traces.ts';
@@ -68,8 +68,8 @@ const dispatch = dispatchOf(
     firstAttempts: 'batch',
     onTaken() {},
   },
-  deliveryClasses.deliveries,
-  createRanks(options.patienceMs),
+  'deliveries',
+  createPrecedence(options.patienceMs),
 );
 const loop = startLoop({ what: 'deliveries', step: dispatch, onFailure() {}, onRound() {}, log, options });
 

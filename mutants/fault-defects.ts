@@ -27,8 +27,8 @@ export const faultDefects: readonly FaultDefect[] = [
     group: 'link',
     fault: 'worker to Postgres silent',
     file: 'src/db/pool.ts',
-    text: 'silenceMs: 15_000, lockMs',
-    replacement: 'silenceMs: null, lockMs',
+    text: '  silenceMs: 15_000,',
+    replacement: '  silenceMs: null,',
     noticed: 'A worker whose connections have fallen silent works no more until it is started again.',
   },
   {

@@ -25,9 +25,9 @@ export interface BatchShare {
 /** The outcome of a batch so far. */
 export interface BatchResult {
   readonly delivered: number;
-  /** Back in the outbox: each gets a workflow of its own, for its next attempts or whatever it needs. */
+  /** Waiting for their next attempt in the queue, or for workflows of their own. */
   readonly requeued: number;
-  /** Back in the queue, since their receivers had as much under way as they take. */
+  /** In the queue again under the same number: their receivers had as much under way as they take. */
   readonly deferred: number;
   /** Not attempted yet, or without a result. */
   readonly left: number;
@@ -35,7 +35,7 @@ export interface BatchResult {
 
 /** Activities of a batch; made by `createBatchActivities`. */
 export interface BatchActivities {
-  /** Makes what is left of the first attempts. Something is left where the worker is being stopped. */
+  /** Makes what is left of the attempts. Something is left where the worker is being stopped. */
   attemptBatch(input: Pick<DeliverBatchInput, 'batchId' | 'policy'>): Promise<BatchResult>;
   /** Requeues what is left, without attempting it. */
   requeueBatch(batchId: string): Promise<BatchResult>;

@@ -29,11 +29,9 @@ export function batchOutcome({ delivered, requeued, deferred, left }: BatchResul
   const follows =
     requeued === 0
       ? ''
-      : ` ${counted(requeued, 'delivery', 'deliveries')} went back to the outbox: each continues in its own workflow, delivery/…/<id>.`;
+      : ` ${requeued} requeued, for another batch or for workflows of their own, delivery/…/<id>.`;
   const queued =
-    deferred === 0
-      ? ''
-      : ` ${counted(deferred, 'delivery', 'deliveries')} went back to the queue: their receivers had as much under way as they take.`;
-  const open = left === 0 ? '' : ` ${counted(left, 'delivery', 'deliveries')} left.`;
+    deferred === 0 ? '' : ` ${deferred} deferred: their receivers had as much under way as they take.`;
+  const open = left === 0 ? '' : ` ${left} left.`;
   return `${delivered} delivered.${follows}${queued}${open}`;
 }

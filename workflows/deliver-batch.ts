@@ -1,6 +1,6 @@
 /**
- * Batch mode: the first attempts of many deliveries in one workflow. What is delivered is done; everything else goes
- * back to the outbox in the statement that records it, and continues in a workflow of its own.
+ * Batch mode: an attempt of each of many deliveries in one workflow. What is delivered is done; everything else is requeued in the
+ * statement that records it.
  *
  * This code is replayed: any change to its commands needs `patched()` and a history recorded before the change.
  */
@@ -16,7 +16,7 @@ import { batchDetails, batchOutcome } from './batch-view.ts';
 import { batchOptions } from './delivery-options.ts';
 import { ownSteps } from './own-steps.ts';
 
-/** Makes the first attempts of a batch, however often its worker is stopped or killed. */
+/** Makes the attempts of a batch, however often its worker is stopped or killed. */
 export async function deliverBatch(input: DeliverBatchInput): Promise<BatchResult> {
   const { batchId, policy } = input;
   const { attemptBatch } = proxyActivities<BatchActivities>(batchOptions(input));

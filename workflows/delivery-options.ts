@@ -77,7 +77,7 @@ export function lastChanceOptions(input: DeliverEventInput): ActivityOptions {
 const BATCH_MS = 3_600_000;
 
 /**
- * Options of the activity that makes the first attempts of a batch. Whatever fails in it is Waybill's own failure, and it
+ * Options of the activity that makes the attempts of a batch. Whatever fails in it is Waybill's own failure, and it
  * is tried again soon, for as long as it takes: it repeats only what has no result.
  */
 export function batchOptions({
@@ -90,7 +90,7 @@ export function batchOptions({
     retry: { initialInterval: 250, backoffCoefficient: 2, maximumInterval: LONGEST_OWN_WAIT_MS },
     // Requests under way are allowed to finish: a success that arrives after the cancellation counts.
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-    summary: counted(claimed, 'first attempt'),
+    summary: counted(claimed, 'attempt'),
   };
 }
 

@@ -105,7 +105,7 @@ export const failureTypes = {
   /** The receiver did not accept; another attempt follows. */
   attemptFailed: 'AttemptFailed',
   /** No request was made, and the engine tries again later: the webhook is inactive, or the last attempt found no room. */
-  putOff: 'PutOff',
+  deferred: 'Deferred',
   /** The receiver did not accept, and no attempt is left. */
   retriesSpent: 'RetriesSpent',
   /** Ours: database away, attempt interrupted. Uses up none of the attempts, and is never retried by the engine. */

@@ -1,7 +1,7 @@
 /**
- * What goes first when more is waiting in Temporal than its workers can take: first attempts before retries, retries
- * before recoveries, and among equals the e-shops take turns. It comes on top of the turns in Postgres
- * (docs/decisions/0003), because of which most never wait in Temporal at all. A server that does not support
+ * What goes first when more is waiting in Temporal than its workers can take: what is fresh, with the retries of a
+ * delivery's first activity; then what is started for a retry; then recoveries. Among equals the e-shops take turns. It comes on top
+ * of the turns in Postgres (docs/decisions/0003), because of which most never wait in Temporal at all. A server that does not support
  * priorities ignores them.
  */
 import type { Priority } from '@temporalio/common';
@@ -20,7 +20,7 @@ export function priorityOf(urgency: Urgency, eshopId: number): Required<Omit<Pri
   return { priorityKey: KEYS[urgency], fairnessKey: String(eshopId) };
 }
 
-/** For a batch of first attempts: the relay has taken them from the e-shops by turns. */
+/** For a batch: the relay has taken them from the e-shops by turns. */
 export function batchPriority(urgency: Urgency): Priority {
   return { priorityKey: KEYS[urgency] };
 }

@@ -36,6 +36,7 @@ let done = 0;
 let allDone: () => void = () => {};
 const worker = await Worker.create({
   ...deliveryWorkerTuning,
+  maxConcurrentActivityTaskExecutions: schedulerDefaults.attempts,
   connection,
   taskQueue: TASK_QUEUE,
   workflowBundle: await buildWorkflowBundle(new URL('./floor-workflow.ts', import.meta.url)),

@@ -35,7 +35,7 @@ export const relayDefects: readonly Defect[] = [
   {
     name: 'claims-by-age-alone',
     file: 'src/db/outbox/claim.ts',
-    text: 'row_number() over (order by turn, lot, id) as place',
+    text: 'row_number() over (order by turn, random()) as place',
     replacement: 'row_number() over (order by id) as place',
     noticed: 'One import of 1,500 lines makes another e-shop wait for minutes.',
     caughtBy: claims('turns an e-shop with little waiting does not wait behind one with much'),

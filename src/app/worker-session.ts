@@ -13,7 +13,7 @@ import { createTestSender } from '../attempt/test-sender.ts';
 import type { DeliveryWatch } from '../attempt/watch.ts';
 import type { Limits } from '../concurrency/limits.ts';
 import type { Load } from '../concurrency/load.ts';
-import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
+import type { SchedulerOptions } from '../concurrency/settings.ts';
 import type { Pool } from '../db/pool.ts';
 import type { Sender } from '../delivery/sender.ts';
 import { warningTimes } from '../domain/incident.ts';
@@ -92,7 +92,7 @@ export interface SessionTerms {
   readonly onSetBack: (why: string) => void;
 }
 
-/** Waybill's own steps under way at once: short, on a database with ten connections. */
+/** Waybill's own steps under way at once: short, and more would only wait for a connection to the database. */
 const MAX_STEPS_AT_ONCE = 40;
 /**
  * A cached workflow takes 17 to 172 KiB, at most 0.3 MiB; one that is not costs a replay with every failed attempt.
@@ -111,7 +111,6 @@ const STICKY_TIMEOUT_MS = 3_000;
 const HEARTBEAT_THROTTLE_MS = 1_500;
 /** How the worker of deliveries is set. The benchmark's floor takes the same. */
 export const deliveryWorkerTuning = {
-  maxConcurrentActivityTaskExecutions: schedulerDefaults.attempts,
   maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
   stickyQueueScheduleToStartTimeout: STICKY_TIMEOUT_MS,
   maxHeartbeatThrottleInterval: HEARTBEAT_THROTTLE_MS,

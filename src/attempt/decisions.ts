@@ -14,7 +14,7 @@ import {
   windowEnd,
 } from '../domain/retry-policy.ts';
 import { latenessMs } from './lateness.ts';
-import type { AttemptFailure, AttemptPutOff, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
+import type { AttemptDeferral, AttemptFailure, AttemptTerms, AttemptVerdict, Refusal } from './outcome.ts';
 import { wasGoneElsewhere } from './situation.ts';
 
 /** Up to this much late or early, in milliseconds, is a busy moment and not an outage of Waybill. */
@@ -56,17 +56,17 @@ export function justMissed({
 }
 
 /**
- * How long a delivery whose window has begun is put off while its webhook is inactive.
+ * How long a delivery whose window has begun is deferred while its webhook is inactive.
  * @returns null where its workflow has to decide: its window has not begun, or has ended
  */
 export function heldWhileInactive(
   { windowStartedAt, now }: Pick<DeliveryForAttempt, 'windowStartedAt' | 'now'>,
   { policy, lastChance }: Pick<AttemptTerms, 'policy' | 'lastChance'>,
-): AttemptPutOff | null {
+): AttemptDeferral | null {
   if (lastChance || windowStartedAt === null) return null;
   const windowEndsAt = windowEnd(policy, windowStartedAt);
   const ms = windowEndsAt.getTime() - now.getTime();
-  return ms > 0 ? { kind: 'putOff', reason: 'inactive', ms, windowEndsAt } : null;
+  return ms > 0 ? { kind: 'deferred', reason: 'inactive', ms, windowEndsAt } : null;
 }
 
 /** What a refused attempt returns. */

@@ -33,7 +33,7 @@ export async function makeAttempt(
   if (refusal !== null) return await refuse(sql, delivery, order, refusal);
   const permit = await deps.limits.acquire(delivery, signal);
   if (permit === undefined) throw new InternalFailure('This attempt was interrupted before it began.');
-  if (typeof permit === 'number') return await putOff(sql, delivery, order, permit);
+  if (typeof permit === 'number') return await defer(sql, delivery, order, permit);
   let accepted: boolean | null = null;
   try {
     const outcome = await attempt(deps, order, delivery, signal);
@@ -41,14 +41,14 @@ export async function makeAttempt(
     return outcome;
   } catch (error) {
     if (!(error instanceof Crowded)) throw error;
-    return await putOff(sql, delivery, order, permit.crowded());
+    return await defer(sql, delivery, order, permit.crowded());
   } finally {
     permit.release(accepted);
   }
 }
 
 /** The limits allow no attempt now. */
-async function putOff(
+async function defer(
   sql: Pool,
   delivery: DeliveryForAttempt,
   { lastChance }: AttemptOrder,
@@ -56,7 +56,7 @@ async function putOff(
 ): Promise<AttemptOutcome> {
   await deferAttempt(sql, delivery.id, delivery.attemptsMade, ms);
   // Its workflow has no wait to return to. Any other waits for it there, and is counted anew.
-  return lastChance ? { kind: 'putOff', reason: 'noRoom', ms } : refused(delivery, 'noRoom');
+  return lastChance ? { kind: 'deferred', reason: 'noRoom', ms } : refused(delivery, 'noRoom');
 }
 
 async function attempt(

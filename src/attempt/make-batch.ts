@@ -1,6 +1,6 @@
 /**
- * The first attempts of a batch of deliveries. Each is made as `makeAttempt` makes it; what differs is that the database
- * is asked for many at once, and that what is not delivered goes back to the outbox.
+ * One attempt of each delivery of a batch, its first or a retry. Each is made as `makeAttempt` makes it; what differs is that the
+ * database is asked for many at once, and that what is not delivered is requeued.
  */
 import { setMaxListeners } from 'node:events';
 import { whileLeased } from '../db/outbox/lease.ts';
@@ -44,7 +44,7 @@ export interface BatchSignals {
 const PAGE = 32;
 
 /**
- * Makes what is left of a batch's first attempts, whoever began it.
+ * Makes what is left of a batch's attempts, whoever began it.
  * @returns what came of it; something is left where it was stopped
  * @throws what the database or the interruption threw. What has no result by then is attempted again under its number.
  */

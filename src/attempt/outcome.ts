@@ -50,8 +50,8 @@ export interface AttemptFailure {
 }
 
 /** No request was made; there is nothing to decide until then, unless the webhook changes. */
-export type AttemptPutOff = {
-  readonly kind: 'putOff';
+export type AttemptDeferral = {
+  readonly kind: 'deferred';
   /** Until then, in milliseconds. */
   readonly ms: number;
 } & (
@@ -61,4 +61,4 @@ export type AttemptPutOff = {
 );
 
 /** What came of an attempt. */
-export type AttemptOutcome = AttemptVerdict | AttemptFailure | AttemptPutOff;
+export type AttemptOutcome = AttemptVerdict | AttemptFailure | AttemptDeferral;

@@ -3,7 +3,7 @@
 export interface Counts<Key> {
   of(key: Key): number;
   all(): number;
-  change(key: Key, by: 1 | -1): void;
+  change(key: Key, by: number): void;
 }
 
 export function createCounts<Key>(): Counts<Key> {

@@ -2,7 +2,7 @@
  * How many attempts may be under way at once: of one webhook, to one host, of one e-shop. A webhook's limit is found by trying; a
  * slow receiver fills its own limit and nobody else's. In the memory of one worker: none needs to be told. Pure.
  *
- * Module concurrency, which imports nothing. Begin: `settings.ts` has every number, `load.ts` the measure of load, `turns.ts` the fair
+ * Module concurrency, which imports nothing. Begin: `settings.ts` has the numbers, `load.ts` the measure of load, `turns.ts` the fair
  * queue.
  */
 import { createCounts } from './counts.ts';
@@ -61,6 +61,9 @@ interface Usage {
   readonly turns: Turns;
   /** Under way, or waiting for a permit. */
   open: number;
+  /** Of a webhook: the host that it leads to, and how much of that one's limit it takes. */
+  host: string;
+  atHost: number;
   /** Of a webhook, as found so far. */
   limit: number;
   /** How long its attempts take, in milliseconds: a moving mean. */
@@ -97,8 +100,9 @@ export function createLimits(
     if (found !== undefined) return found;
     if (known.size >= REMEMBERED)
       for (const [other, usage] of known) if (usage.open === 0) known.delete(other);
+    const nothing = { open: 0, host: '', atHost: 0 };
     const learned = { limit: firstLimit, meanMs: 1_000, endedAt: 0, closedUntil: 0, nextAt: 0 };
-    const usage: Usage = { key, turns, open: 0, ...learned };
+    const usage: Usage = { key, turns, ...nothing, ...learned };
     known.set(key, usage);
     return usage;
   }
@@ -110,7 +114,10 @@ export function createLimits(
     if (webhook.closedUntil > at) return webhook.closedUntil - at;
     if (!beginsSoon(eshop, at)) return comeAgain(eshop, at);
     // A webhook always gets its first attempt: another one on its host may hang.
-    if (webhook.open === 0 || (hosts.of(host) < greatestLimit && beginsSoon(webhook, at))) return null;
+    if (webhook.open === 0) return null;
+    // Behind its own limit it takes nothing more of its host.
+    const waits = webhook.open >= limitOf(webhook);
+    if (waits ? beginsSoon(webhook, at) : hosts.of(host) < greatestLimit) return null;
     return comeAgain(webhook, at);
   }
 
@@ -133,31 +140,36 @@ export function createLimits(
     return false;
   }
 
-  function count(usages: readonly Usage[], by: 1 | -1): void {
+  /** When it is asked for, not when it begins: hundreds may ask at one moment. */
+  function count(webhook: Usage, eshop: Usage, host: string, by: 1 | -1): void {
     open += by;
-    for (const usage of usages) {
+    for (const usage of [webhook, eshop]) {
       if (usage.open === 0) usage.endedAt = now();
       usage.open += by;
     }
+    hosts.change(webhook.host, -webhook.atHost);
+    webhook.host = host;
+    webhook.atHost = Math.min(webhook.open, limitOf(webhook));
+    hosts.change(host, webhook.atHost);
   }
 
-  function permitFor(webhook: Usage, eshop: Usage, host: string): Permit {
+  function permitFor(webhook: Usage, eshop: Usage): Permit {
     const since = now();
     const usages = [webhook, eshop];
-    hosts.change(host, 1);
     return {
       release(accepted) {
         const at = now();
+        const hung = accepted === false && at - since >= hungMs;
         for (const usage of usages) {
           usage.endedAt = at;
           usage.meanMs += (at - since - usage.meanMs) / 8;
-          if (accepted === true) usage.nextAt = 0;
+          // Places become free as usual: nobody need wait for those that were sent away.
+          if (accepted !== null && !hung) usage.nextAt = 0;
         }
         // One more with each that is accepted, so that it doubles while all are; half as many with each that hangs.
         if (accepted === true) webhook.limit = Math.min(greatestLimit, webhook.limit + 1);
-        else if (accepted === false && at - since >= hungMs) webhook.limit = Math.max(1, webhook.limit / 2);
-        count(usages, -1);
-        hosts.change(host, -1);
+        else if (hung) webhook.limit = Math.max(1, webhook.limit / 2);
+        count(webhook, eshop, webhook.host, -1);
         for (const { turns, key } of usages) turns.leave(key);
       },
       crowded() {
@@ -196,12 +208,12 @@ export function createLimits(
       const timer = setTimeout(abort, 4 * claimAheadMs);
       signal?.addEventListener('abort', abort, { once: true });
       if (signal?.aborted === true) abort();
-      count([webhook, eshop], 1);
+      count(webhook, eshop, host, 1);
       const entered = await enter(webhook, eshop, giveUp.signal);
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
-      if (entered) return permitFor(webhook, eshop, host);
-      count([webhook, eshop], -1);
+      if (entered) return permitFor(webhook, eshop);
+      count(webhook, eshop, webhook.host, -1);
       return signal?.aborted === true ? undefined : comeAgain(eshop, now());
     },
     open: () => open,

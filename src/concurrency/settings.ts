@@ -1,6 +1,6 @@
 /**
- * Every number that decides what is attempted when: one value, which tests and the bench replace in part. Beside each stands what
- * it bounds and what is worse on either side.
+ * The numbers of dispatch that are weighed against each other: one value, which tests and the bench replace in part. Beside each stands
+ * what it bounds and what is worse on either side. Numbers that concern one file alone, such as the length of a lease, stand there.
  */
 
 /** The numbers of one worker. */

@@ -8,7 +8,7 @@ import { MAX_RELEASE_SPREAD_MS, ofSameSecond } from './records/order-release.ts'
 
 export interface DispatchedDelivery extends ClaimedDelivery {
   readonly attemptsMade: number;
-  /** The batch that makes its first attempt; null: it has a workflow of its own. */
+  /** The batch that makes its next attempt; null: it has a workflow of its own. */
   readonly batchId: string | null;
   /** What its next step had to wait for. */
   readonly dispatchedAt: Date | null;

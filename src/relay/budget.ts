@@ -1,6 +1,6 @@
 /**
- * The one budget of background calls to Temporal per second: retries, changes of webhooks, release timers and recovered deliveries
- * share it equally, as far as they use it. Halved while overloaded, never below what keeps each of them going. Pure.
+ * The one budget of background calls to Temporal per second: workflows of requeued deliveries, changes of webhooks and release timers
+ * share it equally, as far as they use it; recovered deliveries too where batches are switched off. Batches are not counted. Halved while overloaded, never below what keeps each of them going. Pure.
  */
 import { type SchedulerOptions, schedulerDefaults } from '../concurrency/settings.ts';
 

@@ -1,70 +1,124 @@
 /**
  * From the queue to Temporal: the classes of deliveries that wait, each claimed in a loop of its own by the same statement. A
  * delivery gets its own workflow, or in a burst hundreds share one, a batch.
+ *
+ * Two gates stand on its way. The quota, in Postgres: a claim takes no more of a webhook than begins soon, and leaves the rest in the
+ * queue; that is no burst, which is what could be attempted and has nobody who starts it. The permit, in the worker: who asks for one
+ * waits where its receiver is prompt, and is deferred otherwise. So a full receiver costs a claim and a start at most, and nobody
+ * else anything. The ways back, one verb each:
+ *
+ * - released: claimed and not started; claimed again at once.
+ * - set aside: refused by Temporal; claimed again half a minute later.
+ * - deferred: without a permit; planned anew under the same number, from a batch in the queue, otherwise in its own workflow.
+ * - requeued: not delivered by its batch; it waits for its next attempt in the queue, or gets its own workflow.
  */
 import { v7 as uuidv7 } from 'uuid';
 import { claimDeliveries } from '../db/outbox/claim.ts';
 import { QUEUE, type Queue } from '../db/outbox/outbox.ts';
-import type { Dispatcher, Urgency } from '../temporal/dispatcher.ts';
+import type { Urgency } from '../temporal/dispatcher.ts';
 import type { BackgroundWork } from './budget.ts';
 import type { RelayDeps } from './deps.ts';
 import type { Next } from './loop.ts';
 import { createMode, type FirstAttempts } from './mode.ts';
-import { type StartDeps, startAll, startBatches } from './start.ts';
+import { type StartDeps, startClaimed } from './start.ts';
 
-export interface DeliveriesDeps
-  extends StartDeps,
-    Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget'> {
-  readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
-}
+export type DeliveriesDeps = StartDeps & Pick<RelayDeps, 'options' | 'firstAttempts' | 'limits' | 'budget'>;
 
-/** A class of deliveries that wait. */
+/** The classes of deliveries that wait, each the name of a loop. */
+export type ClassName = 'deliveries' | 'retries' | 'workflows' | 'bulk' | 'recovered';
+
+/** How a class is dispatched. */
 export interface DeliveryClass {
   readonly queue: Queue;
-  /** Served first; a class of a higher rank is claimed only when nothing of a lower one is left, or once in a while. */
-  readonly rank: number;
-  /** Where batches are allowed at all; left out: as deliveries are attempted first. */
-  readonly mode?: FirstAttempts;
-  /** What its own workflows are counted as; null: nobody waits longer for them than for the window. */
-  readonly background: BackgroundWork | null;
-  /** Temporal's priority. */
+  /** The classes of which nothing may be left when this one is claimed, but for once in a while. */
+  readonly after: readonly ClassName[];
+  /** What bounds its own workflows: the window of those that have not begun, or a share of the background budget. */
+  readonly bound: 'window' | BackgroundWork;
+  /** Where batches are allowed at all: always, never or in a burst; or as the setting says. */
+  readonly mode: FirstAttempts | 'setting';
+  /** When a worker takes its workflows from Temporal. */
   readonly urgency: Urgency;
-  /** How long before it is due its own workflow is started, in milliseconds: more than passes between two looks. */
-  readonly aheadMs?: number;
+  /** How long before it is due its own workflow is started, in milliseconds. */
+  readonly aheadMs: number;
 }
 
-const retry = { rank: 0, background: 'retries', urgency: 'retry' } as const;
-/** The classes, each the name of a loop. */
-export const deliveryClasses = {
-  deliveries: { queue: QUEUE.fresh, rank: 0, background: null, urgency: 'fresh' },
-  retries: { ...retry, queue: QUEUE.retry, mode: 'auto', aheadMs: 2_000 },
-  workflows: { ...retry, queue: QUEUE.workflow, mode: 'each' },
-  bulk: { queue: QUEUE.bulk, rank: 1, background: null, urgency: 'fresh' },
-  recovered: { queue: QUEUE.recovered, rank: 2, mode: 'batch', background: 'recovered', urgency: 'recovery' },
-} as const satisfies Record<string, DeliveryClass>;
+export const deliveryClasses: Readonly<Record<ClassName, DeliveryClass>> = {
+  /** Written with its event, or asked for again. */
+  deliveries: {
+    queue: QUEUE.fresh,
+    after: [],
+    bound: 'window',
+    mode: 'setting',
+    urgency: 'fresh',
+    aheadMs: 0,
+  },
+  /** Requeued by a batch, the next attempt due within a minute. */
+  retries: {
+    queue: QUEUE.retry,
+    after: [],
+    bound: 'retries',
+    mode: 'auto',
+    urgency: 'retry',
+    // More than passes between two looks.
+    aheadMs: 2_000,
+  },
+  /** Requeued by a batch without one. */
+  workflows: {
+    queue: QUEUE.workflow,
+    after: [],
+    bound: 'retries',
+    mode: 'each',
+    urgency: 'retry',
+    aheadMs: 0,
+  },
+  /** Written by an import. */
+  bulk: {
+    queue: QUEUE.bulk,
+    after: ['deliveries'],
+    bound: 'window',
+    mode: 'setting',
+    urgency: 'fresh',
+    aheadMs: 0,
+  },
+  /** Created by a recovery; requeued, it is a retry like any other. */
+  recovered: {
+    queue: QUEUE.recovered,
+    after: ['deliveries', 'bulk'],
+    bound: 'recovered',
+    mode: 'batch',
+    urgency: 'recovery',
+    aheadMs: 0,
+  },
+};
 
-/** Which ranks have something left that could be claimed. */
-export interface Ranks {
+/** Which classes have something left that could be claimed, and which may be claimed now. */
+export interface Precedence {
   /** After a claim. */
-  claimed(rank: number, more: boolean): void;
-  /** Whether a class of this rank may be claimed: nothing of a lower rank is left, or it has waited long enough. */
-  mayClaim(rank: number): boolean;
+  claimed(name: ClassName, more: boolean): void;
+  /** It could start nothing, and nobody has looked: something may wait, and it has not had its turn. */
+  full(name: ClassName): void;
+  /** Whether nothing of those before it is left, or it has waited long enough. */
+  mayClaim(name: ClassName): boolean;
 }
 
 /** @param now in milliseconds, on a clock that does not jump */
-export function createRanks(patienceMs: number, now: () => number = () => performance.now()): Ranks {
-  /** Before the first claim nobody knows what waits. */
-  const left = new Map([[0, true]]);
-  const servedAt = new Map<number, number>();
+export function createPrecedence(
+  patienceMs: number,
+  now: () => number = () => performance.now(),
+): Precedence {
+  const left = new Map<ClassName, boolean>();
+  const servedAt = new Map<ClassName, number>();
   return {
-    claimed(rank, more) {
-      left.set(rank, more);
-      servedAt.set(rank, now());
+    claimed(name, more) {
+      left.set(name, more);
+      servedAt.set(name, now());
     },
-    mayClaim(rank) {
-      const blocked = [...left].some(([other, more]) => other < rank && more);
-      if (!servedAt.has(rank)) servedAt.set(rank, now());
-      return !blocked || now() - (servedAt.get(rank) ?? 0) > patienceMs;
+    full: (name) => void left.set(name, true),
+    mayClaim(name) {
+      // Before its first claim nobody knows what waits of a class.
+      const blocked = deliveryClasses[name].after.some((other) => left.get(other) ?? true);
+      if (!servedAt.has(name)) servedAt.set(name, now());
+      return !blocked || now() - (servedAt.get(name) ?? 0) > patienceMs;
     },
   };
 }
@@ -77,11 +131,16 @@ const AGAIN_MS = 20;
  * whoever claimed it died, starts that batch again.
  * @returns a step that throws what Temporal or the database threw when it is away; what was claimed is released
  */
-export function dispatchOf(deps: DeliveriesDeps, of: DeliveryClass, ranks: Ranks): () => Promise<Next> {
-  const { sql, dispatcher, limits, load, budget, options, firstAttempts } = deps;
-  const { background, queue, rank, urgency } = of;
-  const mode = createMode(firstAttempts === 'each' ? 'each' : (of.mode ?? firstAttempts), options);
-  const ranked = background !== 'retries';
+export function dispatchOf(
+  deps: DeliveriesDeps,
+  name: ClassName,
+  precedence: Precedence,
+): () => Promise<Next> {
+  const { sql, limits, load, budget, options, firstAttempts } = deps;
+  const { queue, bound, urgency, aheadMs, ...of } = deliveryClasses[name];
+  const allowed = of.mode === 'setting' ? firstAttempts : of.mode;
+  const mode = createMode(firstAttempts === 'each' ? 'each' : allowed, options);
+  const background = bound === 'window' ? null : bound;
   let lastBatch = '';
 
   /** One batch at a time is on its way; what is open in the worker is bounded, but for a few of others. */
@@ -93,14 +152,12 @@ export function dispatchOf(deps: DeliveriesDeps, of: DeliveryClass, ranks: Ranks
     background === null ? options.window - load.waiting() : budget.available(background);
 
   return async () => {
-    if (!ranks.mayClaim(rank)) return options.tickMs;
+    if (!precedence.mayClaim(name)) return options.tickMs;
     const batches = mode.batches();
     const limit = batches ? batchLimit() : ownLimit();
     if (limit < 1) {
-      if (background !== null && !batches) return options.tickMs;
-      // Nobody has looked: something may wait.
-      if (ranked) ranks.claimed(rank, true);
-      return AGAIN_MS;
+      precedence.full(name);
+      return background !== null && !batches ? options.tickMs : AGAIN_MS;
     }
     const batchId = uuidv7();
     const { deliveries, more, waitedMs } = await claimDeliveries(sql, {
@@ -108,21 +165,16 @@ export function dispatchOf(deps: DeliveriesDeps, of: DeliveryClass, ranks: Ranks
       limit,
       // Half is left to what is fresh.
       quotas: limits.quotas(urgency === 'recovery' ? 0.5 : 1),
-      ...(batches ? { batchId } : { aheadMs: of.aheadMs ?? 0 }),
+      ...(batches ? { batchId } : { aheadMs }),
     });
-    if (ranked) ranks.claimed(rank, more);
+    precedence.claimed(name, more);
     mode.claimed({ deliveries: deliveries.length, more, waitedMs });
     if (batches) lastBatch = batchId;
-    const own = deliveries.filter((delivery) => delivery.batchId === null);
-    if (background !== null) budget.spend(background, own.length);
-    await startBatches(
-      deps,
-      deliveries.filter((delivery) => delivery.batchId !== null),
+    if (background !== null)
+      budget.spend(background, deliveries.filter((delivery) => delivery.batchId === null).length);
+    await startClaimed(deps, deliveries, {
       urgency,
-    );
-    await startAll(deps, own, {
       concurrency: background === null ? options.window : options.backgroundConcurrency,
-      startOne: (delivery) => dispatcher.startDelivery(delivery, urgency),
       measured: background === null,
     });
     if (deliveries.length === 0) return 'idle';

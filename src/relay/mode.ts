@@ -29,14 +29,20 @@ export function createMode(
   /** What was claimed since then. */
   let since = 0;
   let taken = 0;
+  /** Each claim since then has left something; null: the last one has not. */
+  let fullSince: number | null = null;
   return {
     batches: () => setting === 'batch' || (setting === 'auto' && burst),
     claimed({ deliveries, more, waitedMs }) {
+      const at = now();
       taken += deliveries;
-      const over = now() - since >= idleAfterMs;
+      fullSince = more ? (fullSince ?? at) : null;
+      const over = at - since >= idleAfterMs;
       if (burst && !over) return;
-      burst = burst ? more || taken > 2 * window : more && waitedMs > burstAfterMs;
-      since = now();
+      // What waited for its own receiver is old too: only where claims stay full it has waited for others.
+      const fullMs = fullSince === null ? 0 : at - fullSince;
+      burst = burst ? more || taken > 2 * window : Math.min(waitedMs, fullMs) > burstAfterMs;
+      since = at;
       taken = 0;
     },
   };

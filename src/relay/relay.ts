@@ -10,7 +10,7 @@ import { OUTBOX_CHANNEL, workNamed } from '../db/outbox/notify.ts';
 import type { Pool } from '../db/pool.ts';
 import { createBudget } from './budget.ts';
 import { dispatchChanges, dispatchRecoveries, dispatchReleases } from './changes.ts';
-import { createRanks, deliveryClasses, dispatchOf } from './deliveries.ts';
+import { type ClassName, createPrecedence, dispatchOf } from './deliveries.ts';
 import type { RelayDeps } from './deps.ts';
 import { type Next, type Round, startLoop } from './loop.ts';
 import { dispatchWarnings } from './warnings.ts';
@@ -43,8 +43,8 @@ export type RelayLoop = (typeof relayLoops)[number];
 /** A running relay. */
 export interface Relay {
   /**
-   * No new claims; waits for the calls under way, which have a deadline each, and gives back what was claimed and not
-   * begun.
+   * No new claims; waits for the calls under way, which have a deadline each, and releases what was claimed and not
+   * started.
    */
   stop(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export function startRelay(relay: RelayOptions): Relay {
   const { sql, listenSql = sql, log, onTemporal, load, scheduler: options = schedulerDefaults } = relay;
   const stopping = new AbortController();
   const budget = createBudget(load.overloaded, options);
-  const ranks = createRanks(options.patienceMs);
+  const precedence = createPrecedence(options.patienceMs);
   const deps = { ...relay, options, budget, stopping: stopping.signal, onTaken: () => onTemporal('up') };
   const loop = (what: RelayLoop, step: () => Promise<Next>) =>
     startLoop({
@@ -65,8 +65,7 @@ export function startRelay(relay: RelayOptions): Relay {
       onFailure: () => onTemporal('down'),
       onRound: (round) => relay.onRound(what, round),
     });
-  const ofClass = (name: keyof typeof deliveryClasses) =>
-    loop(name, dispatchOf(deps, deliveryClasses[name], ranks));
+  const ofClass = (name: ClassName) => loop(name, dispatchOf(deps, name, precedence));
   // Nothing wakes retries, workflows and warnings: little of them is due at once, and polling is enough.
   const loops = {
     deliveries: ofClass('deliveries'),

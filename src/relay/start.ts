@@ -4,7 +4,6 @@
  */
 import { whileLeased } from '../db/outbox/lease.ts';
 import {
-  type ClaimedDelivery,
   markDispatched,
   type QueuedDelivery,
   releaseDeliveries,
@@ -12,94 +11,108 @@ import {
   setAsideDeliveries,
 } from '../db/outbox/outbox.ts';
 import { requeueAll } from '../db/webhooks/batch-returns.ts';
-import type { Urgency } from '../temporal/dispatcher.ts';
-import { isRefusal } from '../temporal/refusal.ts';
+import type { Dispatcher, Urgency } from '../temporal/dispatcher.ts';
 import type { RelayDeps } from './deps.ts';
 import { callEach } from './pass-on.ts';
 
-export type StartDeps = Pick<
-  RelayDeps,
-  'sql' | 'log' | 'stopping' | 'onTaken' | 'load' | 'starter' | 'checkBatch'
->;
+export interface StartDeps
+  extends Pick<RelayDeps, 'sql' | 'log' | 'stopping' | 'onTaken' | 'load' | 'starter' | 'checkBatch'> {
+  readonly dispatcher: Pick<Dispatcher, 'startDelivery'>;
+}
 
 /** How deliveries are started. */
-interface Starting<D> {
+interface Starting {
+  readonly urgency: Urgency;
+  /** Of workflows of their own, at once. */
   readonly concurrency: number;
-  readonly startOne: (delivery: D) => Promise<void>;
   /** Nobody measures how long those take that are not urgent. */
   readonly measured: boolean;
 }
 
+const idsOf = (deliveries: readonly QueuedDelivery[]) => deliveries.map(({ id }) => id);
+
 /**
- * Starts claimed deliveries, and records what became of each.
- * @throws what Temporal threw when it is away; what was not started is released
+ * Starts what attempts the claimed deliveries, and records what became of each. Those that belong to a batch are left to it: it may
+ * have begun and requeued some already.
+ * @throws what Temporal threw when it is away; what was not started is released, and stays in its batch
  */
-export async function startAll<D extends ClaimedDelivery>(
-  { sql, log, stopping, load, onTaken }: Omit<StartDeps, 'starter' | 'checkBatch'>,
-  claimed: readonly D[],
-  { concurrency, startOne, measured }: Starting<D>,
+export async function startClaimed(
+  deps: StartDeps,
+  claimed: readonly QueuedDelivery[],
+  starting: Starting,
 ): Promise<void> {
   if (claimed.length === 0) return;
-  const idsOf = (deliveries: readonly D[]) => deliveries.map(({ id }) => id);
-  const refused: D[] = [];
-  const { taken, left, throwFailure } = await whileLeased(
+  const { sql } = deps;
+  const [own, batches] = await whileLeased(
     () => renewDeliveries(sql, idsOf(claimed)),
-    () =>
-      callEach({
-        items: claimed,
-        concurrency,
-        stopping,
-        async call(delivery) {
-          if (measured) load.starting(delivery.id);
-          try {
-            await startOne(delivery);
-          } catch (error) {
-            load.failed(delivery.id);
-            throw error;
-          }
-        },
-        refused(delivery, err) {
-          log.error({ deliveryId: delivery.id, err }, 'Temporal refused to start a delivery');
-          refused.push(delivery);
-        },
-      }),
+    () => Promise.all([startOwn(deps, claimed, starting), startBatches(deps, claimed, starting)]),
   );
-  await markDispatched(sql, idsOf(taken));
-  await setAsideDeliveries(sql, idsOf(refused));
-  await releaseDeliveries(sql, idsOf(left));
-  throwFailure();
-  onTaken();
+  await markDispatched(sql, idsOf(own.taken));
+  await setAsideDeliveries(sql, idsOf(own.refused));
+  for (const batchId of batches.refused) await requeueAll(sql, batchId);
+  const batchesLeft = new Set<string | null>(batches.left);
+  await releaseDeliveries(
+    sql,
+    idsOf([...own.left, ...claimed.filter(({ batchId }) => batchesLeft.has(batchId))]),
+  );
+  own.throwFailure();
+  batches.throwFailure();
+  deps.onTaken();
 }
 
-/** Starts the batches that these deliveries belong to. @throws likewise; what was claimed is released, and stays in its batch */
-export async function startBatches(
-  { sql, log, starter, checkBatch, onTaken, load }: StartDeps,
-  deliveries: readonly QueuedDelivery[],
-  urgency: Urgency,
-): Promise<void> {
-  const batchIds = new Set(deliveries.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])));
-  for (const batchId of batchIds) {
-    const claimed = deliveries.filter((delivery) => delivery.batchId === batchId);
-    load.starting(batchId);
-    try {
-      if (!(await starter.startBatch(batchId, claimed, urgency))) await checkBatch(batchId);
-    } catch (error) {
-      load.failed(batchId);
-      if (isRefusal(error)) {
-        log.error(
-          { batchId, err: error },
-          'Temporal refused to start a batch: each delivery gets its own workflow',
-        );
-        await requeueAll(sql, batchId);
-        continue;
+/** A workflow for each that belongs to no batch. */
+async function startOwn(
+  { dispatcher, log, stopping, load }: StartDeps,
+  claimed: readonly QueuedDelivery[],
+  { urgency, concurrency, measured }: Starting,
+) {
+  const refused: QueuedDelivery[] = [];
+  const called = await callEach({
+    items: claimed.filter(({ batchId }) => batchId === null),
+    concurrency,
+    stopping,
+    async call(delivery) {
+      if (measured) load.starting(delivery.id);
+      try {
+        await dispatcher.startDelivery(delivery, urgency);
+      } catch (error) {
+        load.failed(delivery.id);
+        throw error;
       }
-      // Perhaps it was started all the same: the deliveries stay in their batch.
-      await releaseDeliveries(
-        sql,
-        deliveries.map(({ id }) => id),
-      );
-      throw error;
-    }
-    onTaken();
-  }
+    },
+    refused(delivery, err) {
+      log.error({ deliveryId: delivery.id, err }, 'Temporal refused to start a delivery');
+      refused.push(delivery);
+    },
+  });
+  return { ...called, refused };
+}
+
+/** The batches that the others belong to. */
+async function startBatches(
+  { log, stopping, load, starter, checkBatch }: StartDeps,
+  claimed: readonly QueuedDelivery[],
+  { urgency }: Starting,
+) {
+  const refused: string[] = [];
+  const called = await callEach({
+    items: [...new Set(claimed.flatMap(({ batchId }) => (batchId === null ? [] : [batchId])))],
+    concurrency: 1,
+    stopping,
+    async call(batchId) {
+      load.starting(batchId);
+      try {
+        const deliveries = claimed.filter((delivery) => delivery.batchId === batchId);
+        if (!(await starter.startBatch(batchId, deliveries, urgency))) await checkBatch(batchId);
+      } catch (error) {
+        load.failed(batchId);
+        throw error;
+      }
+    },
+    refused(batchId, err) {
+      log.error({ batchId, err }, 'Temporal refused to start a batch: each delivery gets its own workflow');
+      refused.push(batchId);
+    },
+  });
+  return { ...called, refused };
 }

@@ -175,7 +175,7 @@ export function createDispatcher(
     async startDelivery(delivery, urgency) {
       await start({ ...delivery, ...lastFailureOf(delivery) }, urgency, {
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        // An eager start would pass over what waits in front of it.
+        // An eager start would pass over what waits in front of it. Of retries it is not missed: they are started before they are due.
         requestEagerStart: urgency === 'fresh',
       });
     },

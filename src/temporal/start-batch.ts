@@ -15,7 +15,7 @@ export interface BatchStarter {
   /**
    * Starts a batch.
    * @param deliveries those known to belong to it, for the operator's view; the database knows all
-   * @param urgency `recovery`: behind everything fresh
+   * @param urgency `recovery`: any worker may take it, behind everything else
    * @returns false where it was started before, also where it has ended since
    */
   startBatch(batchId: string, deliveries: readonly ClaimedDelivery[], urgency: Urgency): Promise<boolean>;
@@ -58,7 +58,7 @@ export function createBatchStarter(
           workflowIdReusePolicy,
           taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
-          // An eager start would pass over what waits in front of it.
+          // Of retries too, unlike workflows of their own: what a batch claims is due by now, and it is one task for all of it.
           requestEagerStart: urgency !== 'recovery',
           args: [input],
           priority: batchPriority(urgency),

@@ -128,7 +128,7 @@ test('while its webhook is inactive a delivery is held, and asks for nothing bef
   const held = await attempt(2);
   const delivery = await loadForAttempt(database.sql, deliveryId);
   const windowEndsAt = new Date(Number(delivery?.windowStartedAt) + defaultRetryPolicy.windowMs);
-  expect(held).toEqual({ kind: 'putOff', reason: 'inactive', windowEndsAt, ms: expect.any(Number) });
+  expect(held).toEqual({ kind: 'deferred', reason: 'inactive', windowEndsAt, ms: expect.any(Number) });
   expect(held).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 47 * HOUR && ms <= 48 * HOUR) });
   expect(sent).toHaveLength(1);
 });
@@ -151,9 +151,9 @@ test('without a place an attempt is planned anew by its workflow, and the last c
     kind: 'notAttempted',
     reason: 'noRoom',
   });
-  const putOff = await attempt(null, { limits, lastChance: true });
-  expect(putOff).toEqual({ kind: 'putOff', reason: 'noRoom', ms: expect.any(Number) });
-  expect(putOff).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 0) });
+  const deferred = await attempt(null, { limits, lastChance: true });
+  expect(deferred).toEqual({ kind: 'deferred', reason: 'noRoom', ms: expect.any(Number) });
+  expect(deferred).toMatchObject({ ms: expect.toSatisfy((ms: number) => ms > 0) });
   expect(sent).toEqual([]);
 });
 
@@ -170,8 +170,8 @@ test('while too many lookups of its e-shop are under way an attempt is planned a
   // The webhook is closed.
   expect(await attempt(null, { limits, lastChance: false })).toMatchObject({ reason: 'noRoom' });
   expect(sent).toHaveLength(1);
-  const putOff = await attempt(null, { limits: limitsWith({}), lastChance: true }, crowded);
-  expect(putOff).toEqual({ kind: 'putOff', reason: 'noRoom', ms: expect.any(Number) });
+  const deferred = await attempt(null, { limits: limitsWith({}), lastChance: true }, crowded);
+  expect(deferred).toEqual({ kind: 'deferred', reason: 'noRoom', ms: expect.any(Number) });
   expect(sent.map(({ number }) => number)).toEqual([1, 1]);
   await database.sql`update attempts set started_at = started_at - interval '1 hour'`;
   await attempt();

@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Quotas } from '../../src/concurrency/limits.ts';
 import { createEshop } from '../../src/db/eshops.ts';
 import { type ClaimLimits, claimDeliveries } from '../../src/db/outbox/claim.ts';
-import { LEASE_SECONDS, markDispatched, QUEUE, type Queue } from '../../src/db/outbox/outbox.ts';
+import {
+  LEASE_SECONDS,
+  markDispatched,
+  QUEUE,
+  type Queue,
+  releaseDeliveries,
+} from '../../src/db/outbox/outbox.ts';
+import { closeDelivery } from '../../src/db/webhooks/deliveries.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertWebhook } from '../support/events.ts';
 
@@ -83,6 +90,24 @@ describe('turns', () => {
     expect(await shares(10, [neighbour])).toEqual([5]);
   });
 
+  test('nor is it first more often for them', async () => {
+    const many = [busy];
+    while (many.length < 30) many.push(await createWaiting(busy.eshopId));
+    for (const each of many) await enqueue(each, 1);
+    await enqueue(neighbour, 100);
+    let first = 0;
+    for (let round = 0; round < 60; round += 1) {
+      const { deliveries } = await claim(1);
+      if (deliveries[0]?.eshopId === neighbour.eshopId) first += 1;
+      await releaseDeliveries(
+        database.sql,
+        deliveries.map(({ id }) => id),
+      );
+    }
+    // With one chance of two each: fewer than 12 of 60 come once in 10^6; with one of 31 more than 11 once in 10^6.
+    expect(first).toBeGreaterThanOrEqual(12);
+  });
+
   test('who is alone gets everything, the first due first', async () => {
     const later = await enqueue(busy, 30);
     const first = await enqueue(busy, 30, { dueSeconds: -5 });
@@ -159,6 +184,9 @@ describe('classes', () => {
 });
 
 describe('leases', () => {
+  const expireLeases = () =>
+    database.sql`update deliveries set claimed_until = now() - interval '1 second' where claimed_until is not null`;
+
   test('what is claimed is nobody else’s until the lease is over, and belongs to its batch for good', async () => {
     const batchId = '01990000-0000-7000-8000-0000000000aa';
     const ids = await enqueue(busy, 2);
@@ -167,9 +195,18 @@ describe('leases', () => {
     const [lease] = await database.sql<{ seconds: number }[]>`
       select extract(epoch from max(claimed_until) - now())::float8 as seconds from deliveries`;
     expect(lease?.seconds).toBeLessThanOrEqual(LEASE_SECONDS);
-    await database.sql`update deliveries set claimed_until = now() - interval '1 second'`;
+    await expireLeases();
     const { deliveries } = await claim(50, { batchId: '01990000-0000-7000-8000-0000000000bb' });
     expect(deliveries.map((each) => each.batchId)).toEqual([batchId, batchId]);
+  });
+
+  test('what its workflow closed without an attempt is never claimed again', async () => {
+    await enqueue(busy, 1);
+    // Whoever claimed it died before it noted the start.
+    const [id = ''] = await taken(50);
+    await closeDelivery(database.sql, id, 'canceled');
+    await expireLeases();
+    expect(await taken(50)).toEqual([]);
   });
 
   test('what was dispatched is never claimed again', async () => {

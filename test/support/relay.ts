@@ -6,18 +6,29 @@ import { type SchedulerOptions, schedulerDefaults } from '../../src/concurrency/
 import { transaction } from '../../src/db/transaction.ts';
 import { startRelay } from '../../src/relay/relay.ts';
 import type { Dispatcher } from '../../src/temporal/dispatcher.ts';
+import type { BatchStarter } from '../../src/temporal/start-batch.ts';
 import type { DeliveryStack } from './delivery-stack.ts';
 import { boundless } from './limits.ts';
 import { recordEvent } from './record-event.ts';
 
+interface RelayToOptions {
+  /** Whether a delivery's first attempt begins as soon as it is started. */
+  readonly attempts?: boolean;
+  readonly scheduler?: Partial<SchedulerOptions>;
+  readonly startBatch?: BatchStarter['startBatch'];
+}
+
 /**
  * @param failing called first: what it throws or waits for is what Temporal does
- * @param attempts whether a delivery's first attempt begins as soon as it is started
  */
 export function relayTo(
   stack: Pick<DeliveryStack, 'sql'>,
   failing: Partial<Dispatcher> = {},
-  { attempts = true, scheduler = {} }: { attempts?: boolean; scheduler?: Partial<SchedulerOptions> } = {},
+  {
+    attempts = true,
+    scheduler = {},
+    startBatch = () => Promise.reject(new Error('no batch is expected')),
+  }: RelayToOptions = {},
 ) {
   const options = { ...schedulerDefaults, ...scheduler };
   const load = createLoad(options);
@@ -49,7 +60,7 @@ export function relayTo(
     warnings: { async startWarning() {} },
     warningTerms: null,
     firstWaitMs: 25_000,
-    starter: { startBatch: () => Promise.reject(new Error('no batch is expected')) },
+    starter: { startBatch },
     checkBatch: () => Promise.reject(new Error('no batch is expected')),
     firstAttempts: 'each',
     limits: boundless,

@@ -65,6 +65,25 @@ describe('a webhook', () => {
     expect(await permits(to(2, 2, 'one.example'), 1)).toHaveLength(0);
   });
 
+  test('shares the limit of its host also where hundreds ask at one moment', async () => {
+    const { to, permits, options } = make();
+    const webhooks = Array.from({ length: 20 }, (_, index) => to(index, index, 'one.example'));
+    const held = (await Promise.all(webhooks.map((each) => permits(each, 20)))).flat();
+    // The first attempt of a webhook is never kept back.
+    expect(held.length).toBeGreaterThanOrEqual(options.attempts / 2);
+    expect(held.length).toBeLessThanOrEqual(options.attempts / 2 + webhooks.length);
+    for (const permit of held) permit.release(null);
+    expect(await permits(to(50, 50, 'one.example'), 20)).toHaveLength(20);
+  });
+
+  test('that is prompt may have many wait, though it fills the limit of its host alone', async () => {
+    const { limits, to, permits, attempts, options } = make({ claimAheadMs: 500 });
+    for (let round = 0; round < 30; round += 1) await attempts(to(1), 20, 10, true);
+    await permits(to(1), options.attempts / 2);
+    void limits.acquire(to(1));
+    expect(limits.open()).toBe(options.attempts / 2 + 1);
+  });
+
   test('whose lookups were too many is closed for a while', async () => {
     const { limits, to, permits, pass, options } = make();
     const [permit] = await permits(to(1), 1);
@@ -162,6 +181,17 @@ describe('what may be claimed', () => {
     expect(limits.quotas(1).webhooks.get(1)).toBe(5);
     await permits(to(1), 5);
     expect(limits.quotas(1).webhooks.get(1)).toBe(0);
+  });
+
+  test.each([
+    ['accepts', true],
+    ['fails quickly', false],
+  ])('of one that %s is something again, however many were sent away before', async (_, accepted) => {
+    const { limits, to, permits } = make({ claimAheadMs: 5 });
+    const held = await permits(to(1), 200);
+    expect(limits.quotas(1).webhooks.get(1)).toBe(0);
+    for (const permit of held) permit.release(accepted);
+    expect(limits.quotas(1).webhooks.get(1)).toBeGreaterThan(0);
   });
 
   test('of those about whom nothing is known is a little', () => {

@@ -1,9 +1,9 @@
-/** What decides how much is attempted when: load, the background budget, batch mode, ranks. */
+/** What decides how much is attempted when: load, the background budget, batch mode, precedence. */
 import { describe, expect, test } from 'vitest';
 import { createLoad } from '../../src/concurrency/load.ts';
 import { schedulerDefaults } from '../../src/concurrency/settings.ts';
 import { type BackgroundWork, createBudget } from '../../src/relay/budget.ts';
-import { createRanks } from '../../src/relay/deliveries.ts';
+import { createPrecedence } from '../../src/relay/deliveries.ts';
 import { createMode } from '../../src/relay/mode.ts';
 
 const options = schedulerDefaults;
@@ -129,14 +129,29 @@ describe('batch mode', () => {
     ['many that have just come are none yet', { ...burst, waitedMs: 10 }, false],
     ['many that wait behind each other are one', burst, true],
   ])('%s', (_, found, batches) => {
-    const mode = createMode('auto');
+    const { now, pass } = clock();
+    const mode = createMode('auto', options, now);
+    mode.claimed(found);
+    pass(options.burstAfterMs + 1);
     mode.claimed(found);
     expect(mode.batches()).toBe(batches);
+  });
+
+  test('what waited long for its own receiver is no burst because one claim is full', () => {
+    const { now, pass } = clock();
+    const mode = createMode('auto', options, now);
+    for (let round = 0; round < 10; round += 1) {
+      mode.claimed({ ...burst, more: round % 2 === 0 });
+      pass(options.burstAfterMs / 2 + 1);
+    }
+    expect(mode.batches()).toBe(false);
   });
 
   test('it ends once hardly anything has come for a while, and not before', () => {
     const { now, pass } = clock();
     const mode = createMode('auto', options, now);
+    mode.claimed(burst);
+    pass(options.burstAfterMs + 1);
     mode.claimed(burst);
     const claimsOf = (deliveries: number, rounds: number) => {
       for (let round = 0; round < rounds; round += 1) {
@@ -152,21 +167,31 @@ describe('batch mode', () => {
   });
 });
 
-describe('ranks', () => {
+describe('precedence', () => {
   test('what is not fresh waits while something fresh is left, but not for ever', () => {
     const { now, pass } = clock();
-    const ranks = createRanks(options.patienceMs, now);
+    const precedence = createPrecedence(options.patienceMs, now);
     // Nobody has looked yet.
-    expect(ranks.mayClaim(1)).toBe(false);
-    ranks.claimed(0, false);
-    expect([ranks.mayClaim(1), ranks.mayClaim(2)]).toEqual([true, true]);
-    ranks.claimed(1, true);
-    expect(ranks.mayClaim(2)).toBe(false);
-    ranks.claimed(0, true);
-    expect([ranks.mayClaim(0), ranks.mayClaim(1)]).toEqual([true, false]);
+    expect(precedence.mayClaim('bulk')).toBe(false);
+    precedence.claimed('deliveries', false);
+    expect(precedence.mayClaim('bulk')).toBe(true);
+    precedence.claimed('bulk', true);
+    expect(precedence.mayClaim('recovered')).toBe(false);
+    precedence.claimed('deliveries', true);
+    expect([precedence.mayClaim('deliveries'), precedence.mayClaim('bulk')]).toEqual([true, false]);
     pass(options.patienceMs + 1);
-    expect(ranks.mayClaim(1)).toBe(true);
-    ranks.claimed(1, true);
-    expect(ranks.mayClaim(1)).toBe(false);
+    expect(precedence.mayClaim('bulk')).toBe(true);
+    precedence.claimed('bulk', true);
+    expect(precedence.mayClaim('bulk')).toBe(false);
+  });
+
+  test('whoever has waited long enough and finds no place has not had its turn', () => {
+    const { now, pass } = clock();
+    const precedence = createPrecedence(options.patienceMs, now);
+    precedence.claimed('deliveries', true);
+    expect(precedence.mayClaim('bulk')).toBe(false);
+    pass(options.patienceMs + 1);
+    precedence.full('bulk');
+    expect(precedence.mayClaim('bulk')).toBe(true);
   });
 });

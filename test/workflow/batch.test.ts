@@ -1,4 +1,4 @@
-/** Batch mode: first attempts in batches. */
+/** Batch mode: attempts in batches. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { transaction } from '../../src/db/transaction.ts';
 import { batchWorkflowId } from '../../workflows/batch-types.ts';
@@ -90,7 +90,7 @@ test('what is delivered is done, without a workflow of its own; the batch tells 
   expect(await detailsOf(stack, batch)).toContain('150 delivered.');
 });
 
-test('a batch says what follows: how many went back, and where they continue', async () => {
+test('a batch says what follows: how many were requeued, and where they continue', async () => {
   const stack = await start({ worker: false });
   const receiver = await startReceiver(({ count }) => ({ status: count === 1 ? 503 : 200 }));
   await stack.createWebhook(receiver.url);
@@ -99,7 +99,7 @@ test('a batch says what follows: how many went back, and where they continue', a
   const batch = await firstBatch(stack);
   await stack.untilEnded(workflowOf(batch));
   expect(await detailsOf(stack, batch)).toContain(
-    '2 delivered. 1 delivery went back to the outbox: each continues in its own workflow, delivery/…/<id>.',
+    '2 delivered. 1 requeued, for another batch or for workflows of their own, delivery/…/<id>.',
   );
 });
 

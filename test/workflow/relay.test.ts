@@ -26,9 +26,13 @@ async function startReceiver(...args: Parameters<typeof createReceiver>) {
   return receiver;
 }
 
-function relayTo(stack: DeliveryStack, failing: Partial<Dispatcher> = {}) {
+function relayTo(
+  stack: DeliveryStack,
+  failing: Partial<Dispatcher> = {},
+  more: Parameters<typeof startRelayTo>[2] = {},
+) {
   const scheduler = { budgetLeast: 200, budgetMost: 200, tickMs: 50 };
-  const made = startRelayTo(stack, failing, { scheduler });
+  const made = startRelayTo(stack, failing, { scheduler, ...more });
   cleanups.push(() => made.relay.stop());
   return made;
 }
@@ -94,6 +98,40 @@ test('a relay keeps what it claimed while Temporal takes its time', async () => 
     answer();
     await relay.stop();
   }
+});
+
+test('a batch that cannot be started, or not soon, keeps nothing from what was claimed with it', async () => {
+  const stack = await start(false);
+  await stack.createWebhook('http://127.0.0.1:9/');
+  await fireMany(stack, 3);
+  const batchId = '01990000-0000-7000-8000-0000000000ab';
+  await stack.sql`update deliveries set batch_id = ${batchId} where entity_id = 'order 0'`;
+  let asked = 0;
+  let answer = () => {};
+  const { started } = relayTo(
+    stack,
+    {},
+    {
+      async startBatch() {
+        asked += 1;
+        if (asked === 1) throw away();
+        return await new Promise((resolve) => {
+          answer = () => resolve(true);
+        });
+      },
+    },
+  );
+  cleanups.push(async () => answer());
+  await stack.until(
+    'workflows of their own, and the batch again',
+    async () => started.length === 2 && asked === 2,
+  );
+  await stack.until('the end of the lease as it was claimed', async () => {
+    const [row] = await stack.sql`
+      select claimed_until > created_at + make_interval(secs => ${LEASE_SECONDS * 2}) as renewed
+      from deliveries where batch_id = ${batchId}`;
+    return row?.renewed === true;
+  });
 });
 
 test('a delivery started twice is delivered once', async () => {

@@ -41,9 +41,9 @@ const ROWS_READ_OF_EACH = 4;
 
 /**
  * Claims deliveries of one class under a lease, by turns: every e-shop's first before any e-shop's second, and within an e-shop
- * every webhook's first before any webhook's second. Among equals chance decides, so that nobody is always first; within a
- * webhook the first due goes first. Its cost depends neither on what is stored nor on how much waits: the webhooks that wait are
- * found by one step each in the index `deliveries_waiting`.
+ * every webhook's first before any webhook's second. Among equals lots decide, one of each e-shop and one of each of its webhooks,
+ * so that nobody is always first; within a webhook the first due goes first. Its cost depends neither on what is stored nor on how
+ * much waits: the webhooks that wait are found by one step each in the index `deliveries_waiting`.
  */
 export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Claim> {
   const { queue, limit, batchId = null, aheadMs = 0, quotas = UNBOUNDED } = limits;
@@ -79,7 +79,8 @@ export async function claimDeliveries(sql: Sql, limits: ClaimLimits): Promise<Cl
     turns as (
       select heads.*, row_number() over (partition by eshop_id order by nth, lot, id) as turn from heads),
     candidates as materialized (
-      select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, lot, id) as place
+      -- By another lot: the least one of its webhooks' would make an e-shop with many of them first.
+      select eshop_id, webhook_id, due_at, id, row_number() over (order by turn, random()) as place
       from turns where turn <= of_eshop
       -- Twice as many as are taken: another relay may be taking some of them.
       order by place limit 2 * ${limit}::int + 1),

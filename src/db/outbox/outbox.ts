@@ -18,13 +18,13 @@ const REFUSED_SECONDS = 30;
 export const QUEUE = {
   /** Its first attempt is due. */
   fresh: 0,
-  /** A batch made its last attempt, and the next one is due within a minute. */
+  /** Requeued by a batch: its next attempt is due within a minute, whichever class it was of before. */
   retry: 1,
   /** Written by an import. */
   bulk: 2,
   /** Created by a recovery. */
   recovered: 3,
-  /** A batch requeued it, and no attempt is due within a minute: it needs its workflow. */
+  /** Requeued by a batch, and no attempt is due within a minute: it needs its workflow. */
   workflow: 4,
 } as const;
 export type Queue = (typeof QUEUE)[keyof typeof QUEUE];
@@ -43,7 +43,7 @@ export interface ClaimedDelivery {
 }
 
 export interface QueuedDelivery extends ClaimedDelivery {
-  /** The batch that makes its first attempt; null: its own workflow does. */
+  /** The batch that makes its next attempt; null: its own workflow does. */
   readonly batchId: string | null;
   readonly traceparent: string | null;
   /** 0 where it could not be attempted. */
@@ -85,7 +85,7 @@ export async function setAsideDeliveries(sql: Sql, ids: readonly string[]): Prom
     where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null`;
 }
 
-/** Gives claimed deliveries back at once, where their start failed. */
+/** Releases claimed deliveries whose start failed: they can be claimed again at once. */
 export async function releaseDeliveries(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`update deliveries set claimed_until = null where ${anyOf(sql, sql`id`, ids)} and dispatched_at is null`;

@@ -1,4 +1,10 @@
-/** What a batch gives back to the outbox: requeued for a workflow of its own, or deferred for another batch. Counted in its row. */
+/**
+ * What leaves a batch without being delivered. Requeued: it waits for its next attempt, or for a workflow of its own. Deferred: it waits
+ * as it was, in its class, since there was no permit. Both are counted in the batch's row.
+ *
+ * A recovery's deliveries leave its class when they are requeued: with the first attempt their window has begun, so that neither an
+ * import nor a pause of the recovery may hold up the retries that were promised.
+ */
 import { anyOf } from '../ids.ts';
 import { QUEUE } from '../outbox/outbox.ts';
 import type { Sql } from '../pool.ts';
@@ -45,7 +51,7 @@ export function countedIn(sql: Sql, batch: Pick<BatchRun, 'id'>) {
 }
 
 /**
- * Gives deliveries of a batch back to the outbox as they are. Nothing happens where another execution has followed.
+ * Requeues deliveries of a batch as they are. Nothing happens where another execution has followed.
  */
 export async function requeue(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
@@ -56,7 +62,7 @@ export async function requeue(sql: Sql, batch: BatchRun, ids: readonly string[])
 }
 
 /**
- * Gives all that is open of a batch back to the outbox.
+ * Requeues all that is open of a batch.
  * @param underWayMs attempts begun less than this ago without a result are left to it
  * @returns how many
  */
@@ -82,11 +88,11 @@ function changedBy(sql: Sql, batch: Pick<BatchRun, 'id'>, condition: ReturnType<
     ${countedIn(sql, batch)}`;
 }
 
-/** How long a delivery that finds no room at its receiver is left alone, in seconds. */
+/** How long a delivery without a permit is left alone, in seconds. */
 const NO_ROOM_SECONDS = 1;
 
 /**
- * Gives deliveries of a batch back to the queue as they are. Nothing happens where another execution has followed.
+ * Defers deliveries of a batch. Nothing happens where another execution has followed.
  */
 export async function defer(sql: Sql, batch: BatchRun, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;

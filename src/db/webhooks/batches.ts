@@ -35,9 +35,9 @@ export async function openInBatch(sql: Sql, batchId: string): Promise<BatchedDel
 
 export interface BatchCounts {
   readonly delivered: number;
-  /** Back in the outbox, each for a workflow of its own. */
+  /** Waiting for their next attempt in the queue, or for workflows of their own. */
   readonly requeued: number;
-  /** Back in the queue: their receivers had as much under way as they take. */
+  /** In the queue again under the same number: their receivers had as much under way as they take. */
   readonly deferred: number;
   readonly left: number;
 }

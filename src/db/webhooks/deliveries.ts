@@ -49,7 +49,7 @@ export async function startWindow(sql: Sql, deliveryId: string): Promise<void> {
 export type CanceledBy = 'operator' | 'deletion';
 
 /**
- * Open → expired or canceled; a cancellation without the webhook's deletion was an operator's.
+ * Open → expired or canceled, and out of the queue where a start was not noted; a cancellation without the webhook's deletion was an operator's.
  * @param error replaces the last failure
  * @returns the state afterwards, and the event type if this call ended it
  */
@@ -61,7 +61,7 @@ export async function closeDelivery(
 ): Promise<{ readonly state: StoredState; readonly closed: EventType | null }> {
   const [closed] = await sql<{ eventType: EventType }[]>`
     update deliveries d set state = ${state}, finished_at = clock_timestamp(), next_attempt_at = null,
-      last_error = coalesce(${error}, d.last_error),
+      dispatched_at = coalesce(d.dispatched_at, now()), claimed_until = null, last_error = coalesce(${error}, d.last_error),
       canceled_by = case when ${state} = 'canceled' then case when w.deleted_at is null then 'operator' else 'deletion' end end
     from webhooks w
     where d.id = ${unseen(sql, deliveryId)} and w.id = d.webhook_id and d.state in ('pending', 'retrying')
