@@ -229,6 +229,17 @@ test('deliveries have the sequence of their event, at every webhook and when red
     select id, sequence::int as sequence from deliveries where webhook_id = any(${ids}::int[]) order by id`;
   expect(deliveries.map(({ sequence }) => sequence)).toEqual([2, 2, 3, 3]);
   const [{ id } = { id: '' }] = deliveries;
+  const shown = async (path: string) => (await eshop.shop.request('GET', path)).data;
+  const sequences = (rows: readonly { readonly sequence: number }[]) => rows.map(({ sequence }) => sequence);
+  expect(sequences(await shown('/v21/deliveries?entityId=sent'))).toEqual([3, 3, 2, 2]);
+  expect(sequences(await shown(`/v21/webhooks/${ids[0]}/deliveries`))).toEqual([3, 2]);
+  expect(await shown(`/v21/deliveries/${id}`)).toMatchObject({ sequence: 2 });
+  const events = await shown('/v21/events?entityId=sent');
+  expect(sequences(events)).toEqual([3, 2, 1]);
+  expect(await shown(`/v2/events/${events[0].id}`)).toMatchObject({ sequence: 3 });
+  const payload = await eshop.shop.request('GET', `/v21/deliveries/${id}/payload`);
+  expect(payload.headers.get('x-service-sequence')).toBe('2');
+  expect(payload.text).not.toContain('sequence');
   await api.sql`update deliveries set state = 'failed', finished_at = now() where id = ${id}`;
   await eshop.shop.request('POST', `/v21/deliveries/${id}/redeliver`);
   const [again] = await api.sql<{ sequence: number }[]>`
