@@ -3,6 +3,7 @@
  */
 import { Gone, RetryLater } from './answers.ts';
 import { type Delivery, entityIdIn, entityIdInTarget, isKind } from './delivery.ts';
+import type { SignatureVersion } from './judgement.ts';
 import type { Kind } from './kinds.ts';
 import { checkPayloadVersion } from './payload-version.ts';
 import type { Payload, PayloadVersion } from './payloads.generated.ts';
@@ -26,6 +27,11 @@ export interface ReceiverOptions<V extends PayloadVersion = 'v2'> {
   readonly payloadVersion?: V;
   /** Reads the record that a GET delivery names, as JSON text or object: `api.read`, see `waybill()`. */
   readonly read?: (delivery: Delivery) => Promise<string | object>;
+  /**
+   * Which signatures suffice (default: `['v2']`). With `['v1']` nothing covers the sequence, the webhook and whether it is a test: for
+   * what stands behind something that removes headers.
+   */
+  readonly accept?: readonly SignatureVersion[];
   /** How far the time of a signature may be off, in seconds (default: 300). */
   readonly tolerance?: number;
   /**
@@ -97,6 +103,7 @@ export function receiver<V extends PayloadVersion = 'v2'>(options: ReceiverOptio
   const settings = {
     ...options,
     secrets: secretSource(options.secrets),
+    accept: options.accept ?? ['v2'],
     tolerance: options.tolerance ?? 300,
     leaseMs: options.leaseMs ?? 120_000,
     now: options.now ?? Date.now,
@@ -111,7 +118,7 @@ function reported(problem: unknown): void {
 }
 
 type Settings = Omit<ReceiverOptions<PayloadVersion>, 'secrets'> &
-  Required<Pick<ReceiverOptions, 'tolerance' | 'leaseMs' | 'now' | 'onProblem'>> & {
+  Required<Pick<ReceiverOptions, 'accept' | 'tolerance' | 'leaseMs' | 'now' | 'onProblem'>> & {
     readonly secrets: ReturnType<typeof secretSource>;
   };
 

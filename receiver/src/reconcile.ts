@@ -123,7 +123,7 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
 async function handled(
   hooks: Reconcilable,
   api: ReconcileOptions['api'],
-  { id, webhookType, entityId }: ListedDelivery,
+  { id, eventId, webhookId, webhookType, entityId, sequence }: ListedDelivery,
 ): Promise<boolean> {
   const sent = await api.payload(id);
   // Its webhook was deleted meanwhile, and what it had with it.
@@ -135,8 +135,12 @@ async function handled(
   }
   const delivery: Delivery = {
     id,
+    eventId,
+    webhookId,
     kind: webhookType,
     entityId,
+    sequence,
+    happenedAt: null,
     attempt: null,
     test: false,
     method,
