@@ -11,6 +11,7 @@ export { type ApiOptions, ApiRefused, type ListedDelivery, type WaybillApi, wayb
 export type { Delivery } from './delivery.ts';
 export type { SignatureVersion } from './judgement.ts';
 export { type Kind, kinds } from './kinds.ts';
+export { type MemoryOrderOptions, memoryOrder, type Order } from './order.ts';
 export type * from './payloads.generated.ts';
 export {
   type Handler,

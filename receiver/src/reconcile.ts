@@ -117,7 +117,7 @@ export async function reconcile(hooks: Reconcilable, options: ReconcileOptions):
 }
 
 /**
- * @returns false for a test event, of whose record no handler is to hear
+ * @returns false for what no handler is to hear of: a test event, and what is out of date
  * @throws Error where it was not handled
  */
 async function handled(
@@ -149,5 +149,5 @@ async function handled(
   const json = async () => body ?? JSON.stringify(await api.read(delivery));
   const taken = await hooks.take(delivery, json);
   if (taken === 'busy') throw new Error(`The delivery ${id} is being handled by somebody else.`);
-  return true;
+  return taken !== 'stale';
 }
