@@ -45,6 +45,7 @@ const delivery = {
   eventId: ids.event,
   webhookType: 'UPDATE_ORDER_STATUS',
   entityId: ids.order,
+  sequence: 4,
   state: 'retrying',
   attemptsMade: 2,
   createdAt: '2026-11-20T10:42:07.310Z',
@@ -85,6 +86,7 @@ const event = {
   id: ids.event,
   webhookType: 'UPDATE_ORDER_STATUS',
   entityId: ids.order,
+  sequence: 4,
   createdAt: '2026-11-20T10:42:07.310Z',
   test: false,
   webhooks: [
